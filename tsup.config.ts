@@ -1,6 +1,7 @@
 import { copyFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
+import { buildPage } from './adapters/portal/app/vite.config.js'
 
 const SHARED: Options = {
   format: ['esm', 'cjs'],
@@ -31,6 +32,7 @@ const PACKAGE: Options = {
     freeswitch: 'adapters/telephony/freeswitch/index.ts',
     asterisk: 'adapters/telephony/asterisk/index.ts',
     kamailio: 'adapters/telephony/kamailio/index.ts',
+    portal: 'adapters/portal/index.ts',
     cli: 'adapters/cli/serve.ts',
     bin: 'adapters/cli/bin.ts',
   },
@@ -38,11 +40,22 @@ const PACKAGE: Options = {
   splitting: true,
   treeshake: false,
   external: [/^hookswitch(\/|$)/],
+  esbuildOptions(options, { format }) {
+    // A syntax error in CommonJS, where `__dirname` is used in its place.
+    if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': '__filename' }
+  },
   plugins: [
     {
       name: 'config-schema',
       buildEnd() {
         copyFileSync(CONFIG_SCHEMA, join(this.options.outDir, 'config.schema.json'))
+      },
+    },
+    {
+      name: 'portal',
+      async buildEnd() {
+        // The page is the same for both formats.
+        if (this.format === 'esm') await buildPage(resolve(this.options.outDir, 'portal'))
       },
     },
   ],

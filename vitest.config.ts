@@ -41,6 +41,7 @@ const SUBPROCESS = [
   'mutants/*',
   'soak/*',
   'adapters/cli/bin*',
+  'adapters/portal/browser/*',
   'adapters/storage/*conformance',
   'adapters/storage/sqlite-built-*',
 ].map((files) => `test/${files}.test.ts`)
@@ -67,6 +68,7 @@ const THOROUGH = [
   'adapters/storage/sqlite-built-process',
   'adapters/storage/postgres-queue-nodes',
   'adapters/storage/postgres-retention',
+  'adapters/storage/postgres-simpler-statements',
   'adapters/storage/sqlite-built-*conformance',
 ].map((files) => `test/${files}.test.ts`)
 
@@ -102,6 +104,7 @@ export default defineConfig(({ mode }) => ({
         find: /^hookswitch\/(freeswitch|asterisk|kamailio)$/,
         replacement: here('./adapters/telephony/$1/index.ts'),
       },
+      { find: /^hookswitch\/portal$/, replacement: here('./adapters/portal/index.ts') },
       { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
       { find: /^hookswitch\/client$/, replacement: here('./adapters/client/index.ts') },
     ],

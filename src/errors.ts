@@ -37,6 +37,7 @@ export type ErrorCode =
   | 'RevisionConflict'
   | 'TooManyLogins'
   | 'TooManyReplays'
+  | 'TooManyStreams'
   | 'QueueFull'
   | 'Unsupported'
   // the store
@@ -54,7 +55,7 @@ export interface ErrorDetails {
   readonly failures?: readonly Failure[]
   /** For `NotFound`: the unknown id. */
   readonly id?: string
-  /** For `TooManyLogins`, `TooManyReplays`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
+  /** For `TooManyLogins`, `TooManyReplays`, `TooManyStreams`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
   readonly retryAfterSeconds?: number
   /** The error that caused this one. */
   readonly cause?: unknown
@@ -124,7 +125,7 @@ function toSentence({ path, rule, message, target }: Failure): string {
  */
 export function notFound(
   id: string,
-  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user',
+  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user' | 'call',
 ): HookswitchError {
   const message = kind === undefined ? `'${id}' does not exist` : `${kind} '${id}' does not exist`
   return new HookswitchError('NotFound', message, { id })

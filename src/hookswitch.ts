@@ -10,11 +10,11 @@ import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
 import type { ChannelEvent, CustomEvent } from './delivery/event.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
-import { createWaitGroup } from './delivery/worker/wait-group.js'
+import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
 import { HookswitchError } from './errors.js'
 import { createEventBus, type EventHub } from './events.js'
 import { parseTrustedProxies } from './http/client-address.js'
-import { handlesPath } from './http/handles-path.js'
+import { handlesPath, ROOT_PATHS } from './http/handles-path.js'
 import type { HttpService } from './http/message.js'
 import type { Limits } from './options/limits.js'
 import { checkLimits, normalizeOptions } from './options/normalize.js'
@@ -43,6 +43,8 @@ import { safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
 import type { Store } from './store/contract.js'
+import type { StreamRequest } from './stream/hub.js'
+import { iterateStream, type StreamItem } from './stream/iterate.js'
 import { createIdGenerator } from './values/ids.js'
 import { type CustomHook, OBJECT_HOOK } from './webhooks/catalogue.js'
 import { compileDataSchemas } from './webhooks/event-data.js'
@@ -136,10 +138,24 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * a call that ends while this process is down gets its `channel_destroy` at the next start.
    */
   readonly openLegs: OpenLegs
+  /**
+   * Attempts, changes of webhooks and, on request, events of an account as they happen. Begins when the first item is read, and
+   * ends with the loop, with `signal`, or with an item `end`. At least once while a record is stored; items may be up to 10 s
+   * out of order where several nodes share the store. A reader that is too slow gets an item `gap`; one that reads nothing for
+   * 30 s, `end`.
+   *
+   * Rejects with `InvalidInput`, `NotFound` for the account, `TooManyStreams`, `StoreUnavailable`, `Closing`.
+   *
+   * @example
+   * for await (const { type, data } of hs.stream({ accountId: 'acme' })) console.log(type, data)
+   */
+  stream(request: StreamRequest & { readonly signal?: AbortSignal }): AsyncIterable<StreamItem>
   /** Erases the records of a call, of a number, or of all calls of an account permanently. Rejects with `InvalidInput`. */
   erase(request: EraseRequest): Promise<EraseResult>
 }
 
+/** How long `close` waits for a store that does not take the last statistics, ms. */
+const LAST_STATISTICS_MS = 2_000
 /** Default of `close({ drainMs })`. */
 const DRAIN_MS = 5000
 
@@ -252,9 +268,16 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     running = opened
   }
 
+  /** Writes the last counts, after the last settlements. */
+  async function writeStatistics(): Promise<void> {
+    const statistics = opened?.statistics
+    if (statistics) await waitAtMost(LAST_STATISTICS_MS, clock, statistics.close())
+  }
+
   async function shutDown(drainMs: number): Promise<void> {
     // Stops the dispatcher before waiting for `start`, which may itself wait for the store.
     const openedBefore = opened
+    openedBefore?.streams.close()
     const stopped = openedBefore?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await background?.stop()
@@ -262,6 +285,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
     await opened?.metaEvents.idle()
+    await writeStatistics()
     await erasures.wait()
     ended.abort()
     if (starting) await store.close()
@@ -304,6 +328,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       starting ??= open().catch(async (thrown: unknown) => {
         // Restores the initial state, so that the host can call `start` again.
         await opened?.dispatcher.close(0).catch(() => {})
+        await writeStatistics()
         await store.close().catch(() => {})
         opened = starting = undefined
         throw thrown
@@ -336,9 +361,11 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     },
     webhooks,
     openLegs: bindOpenLegs(core),
+    stream: ({ signal, ...request }) => iterateStream(async () => core().streams.open(request), signal),
     erase: eraseRecords,
     handle: handler.handle,
     handlesPath,
+    rootPaths: ROOT_PATHS,
     node,
   }
 }

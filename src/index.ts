@@ -19,6 +19,9 @@ export { type RotatedSecret, type RotateSecretOptions, rotateSecret } from './ru
 export type { OpenLegs } from './runtime/open-legs.js'
 export type { OpenLeg, OpenLegChanges } from './legs/open-leg-store.js'
 export type { Published, PublishOptions, StagedEvent } from './runtime/publish.js'
+export type { StreamRequest } from './stream/hub.js'
+export type { StreamItem } from './stream/iterate.js'
+export type { StreamEndReason, StreamFilter, StreamType } from './wire/stream-json.js'
 export { type MemoryStoreOptions, memoryStore } from './store/memory.js'
 export type { Pem, TlsOptions } from './values/tls-and-proxy.js'
 export { VERSION } from './version.js'
@@ -49,6 +52,13 @@ export type { EventFilter } from './webhooks/event-filter.js'
 export type { AutoDisableRule, HealthRules } from './webhooks/health.js'
 export type { EndpointHealth, EndpointState } from './webhooks/health.js'
 export type { ChangeOptions, UnhealthyPage, UnhealthyRequest, UnhealthyState } from './webhooks/manage.js'
+export type {
+  EndpointListRequest,
+  EndpointPage,
+  ListedEndpoint,
+  ListedEndpointState,
+} from './stats/endpoint-list.js'
+export type { StatsFailure, StatsRange, StatsSeries } from './stats/series.js'
 export type { WebhookView } from './webhooks/view.js'
 export type { BodyFormat, HttpVerb, Ordering, WebhookSettings } from './webhooks/webhook.js'
 
@@ -68,7 +78,12 @@ export {
   type RetryPolicy,
   schedule,
 } from './delivery/policy.js'
-export type { ReplayRequest } from './delivery/replay.js'
+export type { CallEvent, CallHistory, CallLeg, UnwantedEvent } from './delivery/call-history.js'
+export type { Mismatch } from './delivery/match.js'
+export type { MatchReport } from './delivery/match-report.js'
+export type { NodeOverview, Overview } from './delivery/overview.js'
+export type { RequestPreview } from './delivery/preview.js'
+export type { ReplayCount, ReplayCursor, Replayed, ReplayRequest } from './delivery/replay.js'
 export type { Verified, VerifyFailure } from './delivery/signature.js'
 export { type SignedRequest, verify } from './runtime/verify.js'
 
@@ -102,5 +117,5 @@ export type {
 
 // The HTTP API as plain records, and the default clock.
 export type { EventHub } from './events.js'
-export type { HttpService, RequestRecord, ResponseRecord } from './http/message.js'
+export type { HttpService, RequestRecord, ResponseRecord, ResponseStream } from './http/message.js'
 export { systemClock } from './runtime/clock.js'

@@ -1,8 +1,10 @@
 /** `hookswitch serve`: combines the store, HTTP, metrics and switch adapters. */
 import type { Hookswitch } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
+import { portal } from 'hookswitch/portal'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { adminServer } from './admin.js'
+import { bothServices } from './both-services.js'
 import { listen, stopListening } from './listen.js'
 import { type Level, lineLog } from './log.js'
 import { storeFields } from './open-store.js'
@@ -79,7 +81,8 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const hs = await createService(plan, { log, ...(metrics ? { metrics } : {}) })
   let switches: Switches | undefined
   let isReady = false
-  const server = createServer(hs, serverOptions(settings))
+  const services = settings.values.portal === false ? hs : bothServices(hs, portal())
+  const server = createServer(services, serverOptions(settings))
   const readiness = () => ({ isReady, sources: switches?.health() ?? [] })
   const admin = metrics && adminServer(readiness, metrics)
   const unwatchParent = watchParent(io, log)

@@ -114,6 +114,10 @@ const LISTENING = {
     about: 'the address of --admin-port, which answers without a token',
     default: '127.0.0.1',
   }),
+  portal: setting(boolean, {
+    about: 'serve the page on which users see and change their webhooks, at /portal',
+    default: true,
+  }),
   cors: setting(list('ORIGIN', 'an origin like https://ui.example.com or *', ORIGIN), {
     about: 'permit browser pages of this origin to call the API',
   }),
@@ -526,6 +530,10 @@ const DELIVERY = {
     about: 'record successful attempts too',
     default: OPTION_DEFAULTS.recordSuccesses,
   }),
+  statistics: setting(boolean, {
+    about: 'count attempts over time',
+    default: OPTION_DEFAULTS.statistics,
+  }),
   attemptsPerWebhook: setting(integer(1, 1_000_000), {
     about: 'attempts stored of one webhook',
     default: OPTION_DEFAULTS.attemptsPerWebhook,
@@ -537,12 +545,12 @@ const DELIVERY = {
     reloadable: true,
   }),
   replayBurst: setting(burst, {
-    about: 'tests and replays of one webhook before they are rate-limited',
+    about: 'tests, replays and resumptions of one webhook before they are rate-limited',
     default: OPTION_DEFAULTS.replayBurst,
     reloadable: true,
   }),
   replayRefillPerSecond: setting(number(0.001), {
-    about: 'tests and replays of one webhook a second in the long run',
+    about: 'tests, replays and resumptions of one webhook a second in the long run',
     default: OPTION_DEFAULTS.replayRefillPerSecond,
     reloadable: true,
   }),
@@ -629,6 +637,7 @@ export const OPTION_SETTINGS = [
   'inFlightPerOrigin',
   'maxPending',
   'recordSuccesses',
+  'statistics',
   'attemptsPerWebhook',
   'retentionDays',
   'replayRefillPerSecond',

@@ -173,39 +173,6 @@ export interface WebhookSummary {
   }
 }
 
-/** A webhook that fails, is paused, or was disabled by the service. */
-export interface UnhealthyWebhook {
-  /** Id of the account of the webhook. */
-  readonly account_id: string
-  /** Id of the webhook. */
-  readonly id: string
-  /** Kind of event to listen to: an id of the catalogue of hooks, or `all`. */
-  readonly hook: string
-  /** Label of the webhook. */
-  readonly name: string
-  /** http or https URL that receives the requests. Shown in its canonical form. */
-  readonly uri: string
-  /** A label for grouping webhooks. */
-  readonly group?: string
-  /** Whether events are delivered. Enabling resets the failure counts. */
-  readonly enabled: boolean
-  /** Why the service disabled the webhook; absent if its owner disabled it. */
-  readonly disable_reason?: string
-  /** Whether events reach the webhook. Set by the service; it changes without a new revision, so ask for it without `If-None-Match`. */
-  readonly health: {
-    /** `paused`: nothing is sent before `paused_until`. `failing`: the last attempt failed. `disabled`: by its owner or by the service. */
-    readonly state: 'ok' | 'failing' | 'paused' | 'disabled'
-    /** Failures since the last success. */
-    readonly failures_in_row: number
-    /** Time of the first failure since the last success. */
-    readonly failing_since?: string
-    /** End of the pause; only in the state `paused`. */
-    readonly paused_until?: string
-    /** Time of the last success; absent if none is among the newest 1,000 attempts that are kept. */
-    readonly last_success_at?: string
-  }
-}
-
 /** The schema `Attempt` of the API. */
 export interface Attempt {
   /** Id of the record. */
@@ -252,6 +219,86 @@ export interface Attempt {
   readonly req_body?: string
   /** Duration of the attempt, in milliseconds. */
   readonly duration_ms?: number
+}
+
+/** Item `attempt` of a stream: the record, without headers and bodies. */
+export interface StreamAttempt {
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** Id of the record. */
+  readonly id: string
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Event type, as in the catalogue. */
+  readonly hook_event: string
+  /** Id of the event. */
+  readonly event_id: string
+  /** Id of the delivery: one event for one webhook. */
+  readonly delivery_id: string
+  /** URL of the request. */
+  readonly uri: string
+  /** HTTP method in lower case. */
+  readonly method: string
+  /** Number of retries left after this attempt. */
+  readonly retries_left: number
+  /** Number of tries left before this attempt: `retries_left` + 1 (KAZOO). */
+  readonly retries: number
+  /** Value of `result`. */
+  readonly result: 'success' | 'failure'
+  /** Time when the request was sent, or when the delivery ended without one, in Gregorian seconds. */
+  readonly timestamp: number
+  /** The same time in ISO 8601. */
+  readonly sent_at: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  /** Number of the attempt: 1, 2, …; absent if the delivery ended without a request. */
+  readonly attempt?: number
+  /** Why the attempt failed, or why the delivery ended without a request. */
+  readonly reason?: string
+  /** Class of the failure. */
+  readonly client_error?: string
+  /** HTTP status of the response, as a string (KAZOO). */
+  readonly resp_status_code?: string
+  /** Duration of the attempt, in milliseconds. */
+  readonly duration_ms?: number
+}
+
+/** Item `webhook` of a stream: a webhook has changed, read it again. */
+export interface StreamWebhook {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** What happened to it. `changed`: also paused or resumed. */
+  readonly change: 'created' | 'changed' | 'disabled' | 'deleted'
+  /** Why the service disabled it. */
+  readonly disable_reason?: string
+}
+
+/** Item `rate` of a stream: attempts of a webhook in one second, counted, because there were more than 200 items. */
+export interface StreamRate {
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Number of attempts that succeeded. */
+  readonly ok: number
+  /** Number of attempts that failed. */
+  readonly failed: number
+  /** Start of the second, in Gregorian seconds. */
+  readonly timestamp: number
+}
+
+/** Item `gap` of a stream: items are missing. */
+export interface StreamGap {
+  /** Id of the last item before the gap. */
+  readonly from: string
+  /** Number of missing items; null: unknown. */
+  readonly dropped: number | null
+}
+
+/** Item `end` of a stream: the last one. */
+export interface StreamEnd {
+  /** `token`: it is not valid any more; `slow`: the client read nothing for 30 s; `closing`: connect again. */
+  readonly reason: 'token' | 'slow' | 'closing'
 }
 
 /** The schema `Delivery` of the API. */
@@ -318,6 +365,144 @@ export interface FoundDelivery {
   readonly ended_at?: string
   /** One sentence that explains the state. */
   readonly explain: string
+}
+
+/** The schema `ReplayCount` of the API. */
+export interface ReplayCount {
+  /** Number of deliveries that would be sent again. */
+  readonly count: number
+  /** True: there are more. */
+  readonly capped: boolean
+}
+
+/** The schema `RequestPreview` of the API. */
+export interface RequestPreview {
+  /** HTTP method. */
+  readonly method: string
+  /** URL, with the pairs of a request that has no body. */
+  readonly uri: string
+  /** Headers of the request. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Body of the request; absent for `get` and `delete`. */
+  readonly body?: string
+  /** The same as a shell command. Its placeholders are variables of the shell. */
+  readonly curl: string
+}
+
+/** The schema `Match` of the API. */
+export interface Match {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Name of the webhook. */
+  readonly name: string
+  /** Whether it would get the event. */
+  readonly wanted: boolean
+  /** Why not. `hook`: it is for other events. `only`, `filter`: these settings exclude the event. `document`: `type` or `action` of its `custom_data` differs. `account`: it is not for accounts below. `account_disabled`: the account of the webhook is disabled. */
+  readonly why?: 'disabled' | 'account_disabled' | 'hook' | 'only' | 'document' | 'internal_leg' | 'account' | 'filter'
+}
+
+/** The schema `Call` of the API. */
+export interface Call {
+  /** Id of the leg of the request. */
+  readonly call_id: string
+  /** The leg of the request, then the others. */
+  readonly legs: ReadonlyArray<{
+    /** Id of the call leg. */
+    readonly call_id: string
+    /** `inbound` or `outbound`, as its events say. */
+    readonly direction?: string
+    /** Calling party, as its events say. */
+    readonly from?: string
+    /** Called party, as its events say. */
+    readonly to?: string
+    /** Number of its events in `events`. */
+    readonly events: number
+  }>
+  /** Oldest first. */
+  readonly events: readonly CallEvent[]
+  /** Events that no webhook of the account matched, or that were pruned; at most 500. */
+  readonly unwanted: ReadonlyArray<{
+    /** Id of the call leg. */
+    readonly call_id: string
+    /** Number of the event within the leg. */
+    readonly sequence: number
+  }>
+  /** True: older events are left out. */
+  readonly truncated: boolean
+}
+
+/** The schema `CallEvent` of the API. */
+export interface CallEvent {
+  /** Id of the event. */
+  readonly id: string
+  /** Id of the account in which it happened. */
+  readonly account_id: string
+  /** Id of the call leg. */
+  readonly call_id: string
+  /** Event type, as in the catalogue. */
+  readonly hook: string
+  /** Number of the event within the leg: 1, 2, … */
+  readonly sequence: number
+  /** Time of the event, in Gregorian seconds. */
+  readonly timestamp: number
+  /** The same time in ISO 8601. */
+  readonly happened_at: string
+  /** Its deliveries, oldest first; replays too. */
+  readonly deliveries: ReadonlyArray<{
+    /** Id of the delivery. */
+    readonly id: string
+    /** Id of the webhook. */
+    readonly hook_id: string
+    /** What its next attempt is, or what its last one was if it has ended. */
+    readonly kind: 'first' | 'retry' | 'replay' | 'test'
+    /** Value of `state`. */
+    readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+    /** Number of attempts made. */
+    readonly attempts: number
+  }>
+}
+
+/** The schema `Overview` of the API. */
+export interface Overview {
+  /** Deliveries that wait or are in flight, on all nodes. */
+  readonly pending: number
+  /** How long the oldest delivery of the node is due. */
+  readonly oldest_due_seconds: number
+  /** Requests of the node in flight. */
+  readonly in_flight: number
+  /** Attempts of all nodes in each of the last 60 minutes, oldest first; the last minute has just begun. Each node adds its own every 10 s. Absent if the service keeps no statistics. */
+  readonly attempts_per_minute?: readonly number[]
+  /** Value of `breakers`. */
+  readonly breakers: {
+    /** Webhooks that are paused because they failed. */
+    readonly open: number
+    /** Webhooks whose pause is over, and whose next delivery is a probe. */
+    readonly half_open: number
+  }
+  /** Webhooks that the service disabled. */
+  readonly disabled: number
+  /** True: only 10,000 webhooks with problems were examined, and there are more. */
+  readonly disabled_capped: boolean
+  /** The nodes that work on deliveries. */
+  readonly nodes: ReadonlyArray<{
+    /** Opaque name of the node. */
+    readonly node: string
+    /** Until when it works without a renewal; absent if the store is not shared. */
+    readonly alive_until?: string
+    /** Number of its shards, of 64 in all. */
+    readonly shards: number
+    /** Number of those that it is handing over. */
+    readonly leaving: number
+  }>
+  /** Value of `store`. */
+  readonly store: {
+    /** Whether it survives a restart. */
+    readonly durable: boolean
+    /** Whether several nodes can use it. */
+    readonly shared: boolean
+  }
+  /** Version of the service. */
+  readonly version: string
 }
 
 /** The schema `Hook` of the API. */
@@ -622,16 +807,144 @@ export interface Reenable {
 export interface Replay {
   /** Delivery to repeat. */
   readonly delivery_id?: string
-  /** Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string). */
+  /** Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string). Or `next_from` of an earlier response, to continue it. */
   readonly created_from?: unknown
   /** Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string). */
   readonly created_to?: unknown
   /** Only deliveries with this result, or in this state. */
   readonly result?: 'success' | 'failure' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+  /** Counts the deliveries and sends nothing. */
+  readonly dry_run?: boolean
 }
 
 /** An event to publish, in the format of the payload. `hook` is an alias of `hook_event`. */
 export interface EventInput {
+  /** Kind of event. */
+  readonly hook_event?: string
+  /** Kind of event. */
+  readonly hook?: string
+  /** Id of the account of the call. */
+  readonly account_id?: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  /** Id of the leg at the other end, if there is one. */
+  readonly other_leg_call_id?: string
+  /** Direction of the leg, seen from the platform. */
+  readonly call_direction?: 'inbound' | 'outbound'
+  /** Time of the event, in Gregorian seconds. Default: now. */
+  readonly timestamp?: number
+  /** Calling party, `user@realm`. */
+  readonly from?: string
+  /** Called party, `user@realm`. */
+  readonly to?: string
+  /** Requested destination, `user@realm`. */
+  readonly request?: string
+  /** Where the call entered the platform, `user@realm`; absent for internal calls. */
+  readonly inception?: string
+  /** Name of the caller. */
+  readonly caller_id_name?: string
+  /** Number of the caller. */
+  readonly caller_id_number?: string
+  /** Name of the callee. */
+  readonly callee_id_name?: string
+  /** Number of the callee. */
+  readonly callee_id_number?: string
+  /** Id of the user who owns the authorizing device. */
+  readonly owner_id?: string
+  /** Id of the account that resells to this one. */
+  readonly reseller_id?: string
+  /** Id of the device or trunk that authorized the leg. */
+  readonly authorizing_id?: string
+  /** Kind of that device or trunk. */
+  readonly authorizing_type?: string
+  /** Whether the leg comes from call forwarding. */
+  readonly call_forwarded?: boolean
+  /** Whether an emergency carrier was used. */
+  readonly emergency_resource_used?: boolean
+  /** Whether one of the account's own carriers was used. */
+  readonly local_resource_used?: boolean
+  /** Id of that carrier. */
+  readonly local_resource_id?: string
+  /** Whether the leg is a loopback of the platform. */
+  readonly is_internal_leg?: boolean
+  /** Variables of the channel. */
+  readonly custom_channel_vars?: Readonly<Record<string, unknown>>
+  /** Variables set by applications. */
+  readonly custom_application_vars?: Readonly<Record<string, unknown>>
+  /** Number that was originally dialled (`channel_bridge`). */
+  readonly original_number?: string
+  /** Number dialled on the other leg (`channel_bridge`). */
+  readonly other_leg_destination_number?: string
+  /** Why the leg ended (`channel_destroy`). */
+  readonly hangup_cause?: string
+  /** The same as a protocol code (`channel_destroy`). */
+  readonly hangup_code?: string
+  /** Duration of the leg in seconds (`channel_destroy`). */
+  readonly duration_seconds?: number
+  /** Seconds until the answer (`channel_destroy`). */
+  readonly ringing_seconds?: number
+  /** Seconds from the answer to the end (`channel_destroy`). */
+  readonly billing_seconds?: number
+  /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
+  readonly transfer_type?: 'blind' | 'attended'
+  /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
+  readonly transfer_to?: string
+  /** Id of the leg that the call is transferred to, if it exists (the same two kinds). */
+  readonly target_call_id?: string
+  /** Whether the call is parked, retrieved, or ended in the slot (`parking`). */
+  readonly event_name?: 'PARK_PARKED' | 'PARK_RETRIEVED' | 'PARK_ABANDONED'
+  /** Slot in which the call is parked (`parking`). */
+  readonly parking_slot?: string
+  /** User part of `from` (`voicemail_new`, `missed_call`). */
+  readonly from_user?: string
+  /** Realm of `from` (`voicemail_new`, `missed_call`). */
+  readonly from_realm?: string
+  /** User part of `to` (`voicemail_new`, `missed_call`). */
+  readonly to_user?: string
+  /** Realm of `to` (`voicemail_new`, `missed_call`). */
+  readonly to_realm?: string
+  /** Voicemail box, `box` or `box@context` (`voicemail_new`). */
+  readonly voicemail_box?: string
+  /** Id of the message (`voicemail_new`). */
+  readonly voicemail_id?: string
+  /** Length of the message in milliseconds (`voicemail_new`). */
+  readonly voicemail_length?: number
+  /** Whether the call was answered by a user (`missed_call`). */
+  readonly call_bridged?: boolean
+  /** Whether the caller left a voicemail message (`missed_call`). */
+  readonly message_left?: boolean
+  /** Name of the queue (`queue_…`). */
+  readonly queue_id?: string
+  /** Position of the caller in the queue, 1 for the next (`queue_join`, `queue_leave`). */
+  readonly queue_position?: number
+  /** Why the caller left, if the switch reports it (`queue_leave`). */
+  readonly queue_leave_reason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key'
+  /** Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`). */
+  readonly waiting_seconds?: number
+  /** Id of the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  readonly agent_id?: string
+  /** Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  readonly agent_call_id?: string
+  /** Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN. */
+  readonly dtmf_digit?: string
+  /** How long it was pressed, in milliseconds (`channel_dtmf`). */
+  readonly dtmf_duration_ms?: number
+  /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
+  readonly ordering_key?: string
+  /** Fields of a registered kind. Any JSON object that its schema accepts. */
+  readonly data?: Readonly<Record<string, unknown>>
+  /** Id of the document (`object`). */
+  readonly id?: string
+  /** Type of the document, such as `account` or `user` (`object`). */
+  readonly type?: string
+  /** What happened to the document (`object`). */
+  readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
+  /** Within 24 hours, events with the same key are one event. */
+  readonly idempotency_key?: string
+}
+
+/** An event of which only the type is required. `hook` is an alias of `hook_event`. */
+export interface PartialEvent {
   /** Kind of event. */
   readonly hook_event?: string
   /** Kind of event. */
@@ -912,6 +1225,148 @@ export interface MetaPayload {
   readonly event_id: string
 }
 
+/** Attempts over time: every list has one entry for each slot. */
+export interface Statistics {
+  /** Length of each slot, in seconds. */
+  readonly step: 60 | 3600
+  /** Start of each slot, in Gregorian seconds, ascending. */
+  readonly start: readonly number[]
+  /** Delivered attempts. */
+  readonly ok: readonly number[]
+  /** All other attempts, interrupted ones included. */
+  readonly failed: readonly number[]
+  /** Failed attempts by cause; a cause that does not occur in the range is absent. */
+  readonly outcomes: {
+    /** `http_4xx`. */
+    readonly http_4xx?: readonly number[]
+    /** `http_5xx`. */
+    readonly http_5xx?: readonly number[]
+    /** `redirect`. */
+    readonly redirect?: readonly number[]
+    /** `timeout`. */
+    readonly timeout?: readonly number[]
+    /** `connection`. */
+    readonly connection?: readonly number[]
+    /** `dns`. */
+    readonly dns?: readonly number[]
+    /** `tls`. */
+    readonly tls?: readonly number[]
+    /** `protocol`. */
+    readonly protocol?: readonly number[]
+    /** `blocked_address`. */
+    readonly blocked_address?: readonly number[]
+    /** `own_fault`. */
+    readonly own_fault?: readonly number[]
+    /** `interrupted`. */
+    readonly interrupted?: readonly number[]
+  }
+  /** Durations of the attempts, in milliseconds, interpolated from 12 buckets; null: none is known. */
+  readonly latency_ms: {
+    /** Median. */
+    readonly p50: ReadonlyArray<number | null>
+    /** 95th percentile. */
+    readonly p95: ReadonlyArray<number | null>
+    /** 99th percentile. */
+    readonly p99: ReadonlyArray<number | null>
+  }
+  /** Slots that end at or before this time are complete, in Gregorian seconds; later ones may still grow. */
+  readonly complete_to: number
+}
+
+/** The schema `EndpointHealth` of the API. */
+export interface EndpointHealth {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Label of the webhook. */
+  readonly name: string
+  /** URL that receives the requests. */
+  readonly uri: string
+  /** Group of the webhook. */
+  readonly group?: string
+  /** `failing`: the last attempt failed. `paused`: nothing is sent before `paused_until`. `disabled`: by its owner or by the service. `idle`: `ok`, and without an attempt in the last 24 hours. */
+  readonly state: 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
+  /** Why the service disabled the webhook. */
+  readonly disable_reason?: string
+  /** Failures since the last success; those in an outage of this service do not count. */
+  readonly failures_in_row: number
+  /** Time of the first failure since the last success. */
+  readonly failing_since?: string
+  /** End of the pause; only with the state `paused`. */
+  readonly paused_until?: string
+  /** Deliveries that ran out of retries since the last success. */
+  readonly exhausted: number
+  /** Deliveries that wait or are in flight, at most 1,000. */
+  readonly pending: number
+  /** Whether there may be more than 1,000. */
+  readonly pending_capped: boolean
+  /** When the first of these deliveries is or was due. */
+  readonly oldest_due_at?: string
+  /** The newest of the attempts that are kept. */
+  readonly last?: {
+    /** When it was sent. */
+    readonly sent_at: string
+    /** Value of `result`. */
+    readonly result: 'success' | 'failure'
+    /** HTTP status of the response, as a string (KAZOO). */
+    readonly resp_status_code?: string
+  }
+  /** Attempts of each of the last 24 hours, the present one last. Absent where the service keeps no statistics. */
+  readonly spark?: {
+    /** Delivered attempts. */
+    readonly ok: readonly number[]
+    /** Other attempts. */
+    readonly failed: readonly number[]
+  }
+}
+
+/** The schema `FoundEndpoint` of the API. */
+export interface FoundEndpoint {
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** Id of the webhook. */
+  readonly id: string
+  /** Label of the webhook. */
+  readonly name: string
+  /** URL that receives the requests. */
+  readonly uri: string
+  /** Group of the webhook. */
+  readonly group?: string
+  /** `failing`: the last attempt failed. `paused`: nothing is sent before `paused_until`. `disabled`: by its owner or by the service. `idle`: `ok`, and without an attempt in the last 24 hours. */
+  readonly state: 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
+  /** Why the service disabled the webhook. */
+  readonly disable_reason?: string
+  /** Failures since the last success; those in an outage of this service do not count. */
+  readonly failures_in_row: number
+  /** Time of the first failure since the last success. */
+  readonly failing_since?: string
+  /** End of the pause; only with the state `paused`. */
+  readonly paused_until?: string
+  /** Deliveries that ran out of retries since the last success. */
+  readonly exhausted: number
+  /** Deliveries that wait or are in flight, at most 1,000. */
+  readonly pending: number
+  /** Whether there may be more than 1,000. */
+  readonly pending_capped: boolean
+  /** When the first of these deliveries is or was due. */
+  readonly oldest_due_at?: string
+  /** The newest of the attempts that are kept. */
+  readonly last?: {
+    /** When it was sent. */
+    readonly sent_at: string
+    /** Value of `result`. */
+    readonly result: 'success' | 'failure'
+    /** HTTP status of the response, as a string (KAZOO). */
+    readonly resp_status_code?: string
+  }
+  /** Attempts of each of the last 24 hours, the present one last. Absent where the service keeps no statistics. */
+  readonly spark?: {
+    /** Delivered attempts. */
+    readonly ok: readonly number[]
+    /** Other attempts. */
+    readonly failed: readonly number[]
+  }
+}
+
 /** Parameters of every list. */
 export interface ListParameters {
   /** Maximum number of items per page. */
@@ -1016,6 +1471,8 @@ export interface ReenableDescendantWebhooksParameters {
 export interface ListAttemptsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
+  /** true: without `req_*`, `resp_headers` and `resp_body`. */
+  readonly slim?: boolean
   /** false: all items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
@@ -1030,6 +1487,28 @@ export interface ListAttemptsParameters extends ListParameters {
   readonly keyMissing?: string
   /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
   readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `readAccountStats`. */
+export interface ReadAccountStatsParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Length of a slot, in seconds. */
+  readonly step?: 60 | 3600
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+}
+
+/** Parameters of `listEndpoints`. */
+export interface ListEndpointsParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Only webhooks in this state. `idle`: `ok`, and without an attempt in the last 24 hours. */
+  readonly state?: 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
+  /** Only webhooks whose name, URL, group or id contains this text, in any case. */
+  readonly q?: string
 }
 
 /** Parameters of `readWebhook`. */
@@ -1080,6 +1559,8 @@ export interface ListWebhookAttemptsParameters extends ListParameters {
   readonly accountId?: string
   /** Id of a webhook. */
   readonly webhookId: string
+  /** true: without `req_*`, `resp_headers` and `resp_body`. */
+  readonly slim?: boolean
   /** false: all items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
@@ -1094,6 +1575,20 @@ export interface ListWebhookAttemptsParameters extends ListParameters {
   readonly keyMissing?: string
   /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
   readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `readWebhookStats`. */
+export interface ReadWebhookStatsParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+  /** Length of a slot, in seconds. */
+  readonly step?: 60 | 3600
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
 }
 
 /** Parameters of `testWebhook`. */
@@ -1112,6 +1607,27 @@ export interface ReplayWebhookParameters {
   readonly webhookId: string
   /** `data` of the request. */
   readonly data: Replay
+}
+
+/** Parameters of `resumeWebhook`. */
+export interface ResumeWebhookParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+}
+
+/** Parameters of `previewWebhook`. */
+export interface PreviewWebhookParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: {
+    /** Value of `webhook`. */
+    readonly webhook: WebhookSettings
+    /** Event type of the sample. Default: the webhook's; of `all`, the first of `only`, or `channel_create`. */
+    readonly hook?: string
+  }
 }
 
 /** Parameters of `listDeliveries`. */
@@ -1162,12 +1678,46 @@ export interface ReadDeliveryParameters {
   readonly deliveryId: string
 }
 
+/** Parameters of `listDeliveryAttempts`. */
+export interface ListDeliveryAttemptsParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a delivery. */
+  readonly deliveryId: string
+  /** true: without `req_*`, `resp_headers` and `resp_body`. */
+  readonly slim?: boolean
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** Order of the list; accounts and users are ascending by default. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `readCall`. */
+export interface ReadCallParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a call leg, percent-encoded as one path segment. */
+  readonly callId: string
+}
+
 /** Parameters of `listCallAttempts`. */
 export interface ListCallAttemptsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
   /** Id of a call leg, percent-encoded as one path segment. */
   readonly callId: string
+  /** true: without `req_*`, `resp_headers` and `resp_body`. */
+  readonly slim?: boolean
   /** false: all items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
@@ -1190,6 +1740,14 @@ export interface PublishEventsParameters {
   readonly accountId?: string
   /** `data` of the request. */
   readonly data: EventInput | readonly EventInput[]
+}
+
+/** Parameters of `matchEvent`. */
+export interface MatchEventParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: PartialEvent
 }
 
 /** Parameters of `listUnhealthyWebhooks`. */
@@ -1560,6 +2118,10 @@ export interface Operations {
   reenableDescendantWebhooks(parameters: ReenableDescendantWebhooksParameters, options?: CallOptions): Promise<ApiResponse<'hooks updated'>>
   /** List recent attempts of all webhooks: `GET /accounts/{account_id}/webhooks/attempts`. Newest first. */
   listAttempts(parameters?: ListAttemptsParameters, options?: CallOptions): List<Attempt>
+  /** Read statistics of all webhooks: `GET /accounts/{account_id}/webhooks/stats`. Attempts of the account's own webhooks. An attempt counts in the slot of its `sent_at`, once its result is recorded; deliveries that ended without a request do not count. At most 900 slots, which are kept for 3 hours (60 s) and 35 days (3,600 s); older and future ones are left out. `created_from` is 1 hour or 24 hours before `created_to` by default, and `created_to` now. */
+  readAccountStats(parameters?: ReadAccountStatsParameters, options?: CallOptions): Promise<ApiResponse<Statistics>>
+  /** List the webhooks of the account by their health: `GET /accounts/{account_id}/webhooks/health`. State, backlog, last attempt and the attempts of the last 24 hours. Sorted by name. A page has at most 200 webhooks, and may be short although more follow: `next_start_key` leads on. */
+  listEndpoints(parameters?: ListEndpointsParameters, options?: CallOptions): List<EndpointHealth>
   /** Read a webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}`. `data` is `undefined` with status 304: the revision is still current. */
   readWebhook(parameters: ReadWebhookParameters & { readonly ifNoneMatch: string }, options?: CallOptions): Promise<ApiResponse<Webhook | undefined>>
   /** Read a webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}`. */
@@ -1572,16 +2134,26 @@ export interface Operations {
   deleteWebhook(parameters: DeleteWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
   /** List recent attempts of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/attempts`. Newest first. */
   listWebhookAttempts(parameters: ListWebhookAttemptsParameters, options?: CallOptions): List<Attempt>
+  /** Read statistics of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/stats`. An attempt counts in the slot of its `sent_at`, once its result is recorded; deliveries that ended without a request do not count. At most 900 slots, which are kept for 3 hours (60 s) and 35 days (3,600 s); older and future ones are left out. `created_from` is 1 hour or 24 hours before `created_to` by default, and `created_to` now. */
+  readWebhookStats(parameters: ReadWebhookStatsParameters, options?: CallOptions): Promise<ApiResponse<Statistics>>
   /** Send a sample event now, even if the webhook is disabled: `PUT /accounts/{account_id}/webhooks/{webhook_id}/test`. */
   testWebhook(parameters: TestWebhookParameters, options?: CallOptions): Promise<ApiResponse<{
     /** Id of the delivery of the sample. */
     readonly delivery_id: string
   }>>
-  /** Send deliveries again: `PUT /accounts/{account_id}/webhooks/{webhook_id}/replay`. Creates new deliveries with new ids and the same bytes. */
-  replayWebhook(parameters: ReplayWebhookParameters, options?: CallOptions): Promise<ApiResponse<{
+  /** Send deliveries again: `PUT /accounts/{account_id}/webhooks/{webhook_id}/replay`. Creates new deliveries with new ids and the same bytes, at most 1,000 in one request. The 200 is that of `dry_run`. */
+  replayWebhook(parameters: ReplayWebhookParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | {
     /** Value of `delivery_ids`. */
     readonly delivery_ids: readonly string[]
+    /** Whether deliveries of the range are left. */
+    readonly more: boolean
+    /** Where the next request begins, as its `created_from`; present if there are more. */
+    readonly next_from?: string
   }>>
+  /** End the pause of a webhook: `PUT /accounts/{account_id}/webhooks/{webhook_id}/resume`. Its waiting deliveries are due now, retries included: one at a time, until one succeeds. A failure begins a new pause. Changes nothing if the webhook is not paused; 409 if it is disabled. */
+  resumeWebhook(parameters: ResumeWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
+  /** Show the request that a webhook would send: `PUT /accounts/{account_id}/webhooks/preview`. For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in each request, are placeholders such as `$AUTHORIZATION`. */
+  previewWebhook(parameters: PreviewWebhookParameters, options?: CallOptions): Promise<ApiResponse<RequestPreview>>
   /** List deliveries of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/deliveries`. Newest first. */
   listDeliveries(parameters: ListDeliveriesParameters, options?: CallOptions): List<Delivery>
   /** Read the signing secret: `GET /accounts/{account_id}/webhooks/{webhook_id}/secret`. */
@@ -1596,6 +2168,10 @@ export interface Operations {
   }>>
   /** Read a delivery with an explanation of its state: `GET /accounts/{account_id}/deliveries/{delivery_id}`. */
   readDelivery(parameters: ReadDeliveryParameters, options?: CallOptions): Promise<ApiResponse<Delivery>>
+  /** List the attempts of a delivery: `GET /accounts/{account_id}/deliveries/{delivery_id}/attempts`. Newest first. */
+  listDeliveryAttempts(parameters: ListDeliveryAttemptsParameters, options?: CallOptions): List<Attempt>
+  /** Read the history of a call: `GET /accounts/{account_id}/calls/{call_id}`. Its legs and the newest 500 of their events, oldest first, with their deliveries to webhooks of the account. `unwanted` are events that no webhook of the account matched, or that were pruned. */
+  readCall(parameters: ReadCallParameters, options?: CallOptions): Promise<ApiResponse<Call>>
   /** List the attempts of all legs of a call: `GET /accounts/{account_id}/calls/{call_id}/attempts`. Newest first. */
   listCallAttempts(parameters: ListCallAttemptsParameters, options?: CallOptions): List<Attempt>
   /** Publish one or more events, all or none: `PUT /accounts/{account_id}/events`. */
@@ -1603,8 +2179,12 @@ export interface Operations {
     /** Value of `event_ids`. */
     readonly event_ids: readonly string[]
   }>>
+  /** Tell which webhooks of the account would get an event, and why others would not: `PUT /accounts/{account_id}/events/match`. Of the event, only `hook` is required; a filter sees the fields that are given. `account_id` may be an account below. Sorted by name. Not paged. */
+  matchEvent(parameters: MatchEventParameters, options?: CallOptions): Promise<ApiResponse<readonly Match[]>>
+  /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
+  readOverview(options?: CallOptions): Promise<ApiResponse<Overview>>
   /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403. */
-  listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<UnhealthyWebhook>
+  listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
   searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
   /** List all accounts: `GET /accounts`. For operators only. Sorted by name. */
@@ -1695,19 +2275,28 @@ export const ENDPOINTS = {
   reenableWebhooks: { method: 'PATCH', path: '/accounts/{account_id}/webhooks' },
   reenableDescendantWebhooks: { method: 'PATCH', path: '/accounts/{account_id}/descendants/webhooks' },
   listAttempts: { method: 'GET', path: '/accounts/{account_id}/webhooks/attempts', isList: true },
+  readAccountStats: { method: 'GET', path: '/accounts/{account_id}/webhooks/stats' },
+  listEndpoints: { method: 'GET', path: '/accounts/{account_id}/webhooks/health', isList: true },
   readWebhook: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifNoneMatch: 'If-None-Match' } },
   replaceWebhook: { method: 'POST', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
   patchWebhook: { method: 'PATCH', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
   deleteWebhook: { method: 'DELETE', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
   listWebhookAttempts: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/attempts', isList: true },
+  readWebhookStats: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/stats' },
   testWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/test' },
   replayWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/replay' },
+  resumeWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/resume' },
+  previewWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/preview' },
   listDeliveries: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/deliveries', isList: true },
   readSecret: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/secret' },
   rotateSecret: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/secret' },
   readDelivery: { method: 'GET', path: '/accounts/{account_id}/deliveries/{delivery_id}' },
+  listDeliveryAttempts: { method: 'GET', path: '/accounts/{account_id}/deliveries/{delivery_id}/attempts', isList: true },
+  readCall: { method: 'GET', path: '/accounts/{account_id}/calls/{call_id}' },
   listCallAttempts: { method: 'GET', path: '/accounts/{account_id}/calls/{call_id}/attempts', isList: true },
   publishEvents: { method: 'PUT', path: '/accounts/{account_id}/events' },
+  matchEvent: { method: 'PUT', path: '/accounts/{account_id}/events/match' },
+  readOverview: { method: 'GET', path: '/system/overview', hasNoParameters: true },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },
   listAccounts: { method: 'GET', path: '/accounts', isList: true },

@@ -1,7 +1,7 @@
 /** hookswitch as a plugin of Fastify 5. It reads request bodies itself; its content type parser stays in its scope. */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { HttpService, ResponseRecord } from 'hookswitch'
+import type { HttpService, ResponseRecord, ResponseStream } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
 import {
   BODY_TIMEOUT_MS,
@@ -12,8 +12,11 @@ import {
   transportError,
 } from './request-record.js'
 
-/** The only paths that the plugin registers, so that the host keeps all others and its own wildcard route. */
-const ROOTS = ['/v1', '/v2']
+/**
+ * The paths that the plugin registers for a service that names none. The host keeps all others and its own wildcard
+ * route.
+ */
+const API_ROOTS = ['/v1', '/v2']
 
 /**
  * Creates a plugin for `app.register(fastifyPlugin(hs), { prefix })`. The host's hooks run as for its own routes; its
@@ -28,7 +31,7 @@ export function fastifyPlugin(hs: HttpService): FastifyPluginAsync {
     const prefixSegments = plugin.prefix.replace(/\/+$/, '').split('/').length - 1
     const handler = (request: FastifyRequest, reply: FastifyReply) =>
       handleFastifyRequest(hs, prefixSegments, request, reply)
-    for (const prefix of ROOTS) {
+    for (const prefix of hs.rootPaths ?? API_ROOTS) {
       await plugin.register(
         async (scope) => {
           scope.removeAllContentTypeParsers()
@@ -70,11 +73,37 @@ async function handleFastifyRequest(
     ...(raw.socket.remoteAddress === undefined ? {} : { remoteAddress: raw.socket.remoteAddress }),
     mountPrefix,
   })
+  if (response.stream) return replyWithStream(reply, response, response.stream)
   if ('bodyProblem' in bodyResult) return replyAndDrain(raw, reply, response)
   reply.code(response.status).headers(response.headers)
   // With 304 and HEAD: `undefined`, because for an empty buffer Fastify would add a content type and length.
   // Otherwise bytes: to a JSON string Fastify adds a charset, and clients compare the whole content type.
-  return reply.send(response.body === '' ? undefined : Buffer.from(response.body))
+  const content = response.bytes ?? response.body
+  return reply.send(content.length === 0 ? undefined : Buffer.from(content))
+}
+
+/** Responds with a stream, which Fastify reads as fast as the connection takes it, and destroys when the client has gone. */
+function replyWithStream(
+  reply: FastifyReply,
+  { status, headers }: ResponseRecord,
+  stream: ResponseStream,
+): FastifyReply {
+  // The client has gone while the request was handled.
+  if (reply.raw.destroyed) {
+    stream.close()
+    return reply.hijack()
+  }
+  const body = new Readable({
+    read() {
+      void stream.next().then((part) => this.push(part ?? null))
+    },
+    destroy(error, done) {
+      stream.close()
+      done(error)
+    },
+  })
+  stream.onAbort(() => reply.raw.destroy())
+  return reply.code(status).headers(headers).send(body)
 }
 
 /** Responds to a request whose body was not read completely. */
@@ -90,6 +119,6 @@ function replyAndDrain(
 
 /** Sends the body, complete by its content-length, but ends (and closes) only after the client stops sending. */
 async function* streamThenDrain(response: ResponseRecord, drained: Promise<void>): AsyncGenerator<Buffer> {
-  yield Buffer.from(response.body)
+  yield Buffer.from(response.bytes ?? response.body)
   await drained
 }

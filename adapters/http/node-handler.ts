@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
 import { checkOptions, milliseconds } from './node-options.js'
+import { sendStream } from './node-stream.js'
 import {
   BODY_TIMEOUT_MS,
   handleRequest,
@@ -95,6 +96,7 @@ async function respond(
     ...(req.socket.remoteAddress === undefined ? {} : { remoteAddress: req.socket.remoteAddress }),
     mountPrefix: mountPrefix(req as MountedRequest),
   })
+  if (response.stream) return sendStream(res, response, response.stream)
   if (!isRejected) return queueResponse(res, response)
   // The host has already responded, for example after its own timeout.
   if (res.headersSent || res.writableEnded) return
@@ -123,7 +125,7 @@ function flushResponses(): void {
     // The host has already responded, for example after its own timeout.
     if (res.headersSent || res.writableEnded) continue
     try {
-      res.writeHead(response.status, response.headers).end(response.body)
+      res.writeHead(response.status, response.headers).end(response.bytes ?? response.body)
     } catch {
       // The host's middleware may have replaced these methods; the other responses must still be sent.
       res.destroy()
@@ -141,7 +143,7 @@ export async function rejectAndDrain(
   const closing = req.httpVersionMajor === 1 ? { connection: 'close' } : {}
   res.writeHead(response.status, { ...response.headers, ...closing })
   // By its content-length the body is complete for the client; `end` would close the connection at once.
-  res.write(response.body)
+  res.write(response.bytes ?? response.body)
   await drainRequest(req)
   res.end()
 }

@@ -18,7 +18,12 @@ export function hints(url, receiverUrl, account) {
   const json = "-H 'Content-Type: application/json'"
   const webhooks = `${url}/v1/accounts/${account.id}/webhooks`
   const withToken = '-H "X-Auth-Token: $TOKEN"'
-  return `Try the API in another terminal. Log in with the API key of ${account.id}, or as ${user?.username} (md5 of name:password):
+  return `Open ${url}/portal in a browser and sign in with the API key of ${account.id}, or as ${user?.username} with the
+password ${user?.password} and the realm ${account.realm}:
+
+  ${account.apiKey}
+
+Or try the API in another terminal. Log in with the API key of ${account.id}, or as ${user?.username} (md5 of name:password):
 
   TOKEN=$(curl -s -X PUT ${url}/v1/api_auth ${json} -d '{"data":{"api_key":"${account.apiKey}"}}' | ${extract('auth_token')})
   TOKEN=$(curl -s -X PUT ${url}/v1/user_auth ${json} -d '{"data":{"credentials":"${credentials}","account_realm":"${account.realm}"}}' | ${extract('auth_token')})

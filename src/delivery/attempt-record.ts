@@ -198,13 +198,21 @@ export function redactHeaders(headers: readonly string[]): readonly string[] {
   return redacted
 }
 
-/** Custom headers are encrypted at rest, so their values are not stored here either, whatever their names. */
-function redactRequestHeaders(headers: readonly string[]): readonly string[] {
+/**
+ * Custom headers are encrypted at rest, so their values are not stored here either, whatever their names.
+ *
+ * @param shownFor what is shown in place of the value of this header
+ */
+export function redactRequestHeaders(
+  headers: readonly string[],
+  shownFor: (name: string) => string = () => REDACTED,
+): readonly string[] {
   let redacted: string[] | undefined
   for (const position of findForeign(headers)) {
-    if (isOwnValue(headers[position]!, headers[position + 1]!)) continue
+    const name = headers[position]!
+    if (isOwnValue(name, headers[position + 1]!)) continue
     redacted ??= headers.slice()
-    redacted[position + 1] = REDACTED
+    redacted[position + 1] = shownFor(name)
   }
   return redacted ?? headers
 }

@@ -11,6 +11,8 @@
  *   group contains the acceptances, the settlements and the starts, in this order.
  * - Only a committed group has effects outside: publishers get their answers, requests are sent, the host is
  *   notified. So nothing is sent of which the store does not know, and nothing is reported that may be lost.
+ * - The requests of a group are sent, and its ends reported, while the store writes the next group: a store in a thread or
+ *   on a server works at the same time as this process.
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
  *   written, the same group is committed again as a repeat.
  * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
@@ -62,8 +64,10 @@ export interface CommitHandlers {
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
     now: number,
   ): void | Promise<void>
-  /** A settlement is written, or fenced. */
+  /** A settlement is written, or fenced: the queue takes note. */
   ended(decided: DecidedSettlement, result: EndedResult, now: number): void
+  /** Reports a settlement that is written. */
+  report(decided: DecidedSettlement, result: EndedResult, now: number): void
   /** The start of an attempt is committed: send it. */
   start(delivery: QueuedDelivery): void
   /** A start was refused: the delivery is gone, or stale. */
@@ -96,6 +100,8 @@ export interface CommitLoop {
   settleNow(decided: readonly DecidedSettlement[]): Promise<void>
   /** Forms a group as soon as possible, if there is anything to write. */
   trigger(): void
+  /** Sends and reports what is committed, if that has been put off until the next commit. */
+  flush(): void
   /** Runs a task when no group is being committed. It must not reject. */
   exclusively(task: () => Promise<void>): Promise<void>
   /** Deliveries of acceptances that are not committed yet. */
@@ -120,6 +126,13 @@ const IDLE = 'nothing waits'
 const MAX_COLLISIONS = 3
 /** A group takes no further acceptance above this number of events and deliveries. */
 const MAX_GROUP_SIZE = 5_000
+
+/** A group that is written, and the effects that it still has. */
+interface CommittedGroup {
+  readonly starts: readonly QueuedDelivery[]
+  readonly ended: readonly DecidedSettlement[]
+  readonly results: readonly EndedResult[]
+}
 
 interface PendingAcceptance extends QueueItem<PendingAcceptance> {
   readonly acceptance: Acceptance
@@ -177,6 +190,8 @@ export function createCommitLoop(
    * in the old generation, and with them everything that was ever in it, until a full garbage collection.
    */
   const unanswered = createLinkedQueue<PendingAcceptance>()
+  /** What is committed and not yet sent or reported. */
+  let committed: CommittedGroup[] = []
 
   const unavailable = () =>
     new HookswitchError('StoreUnavailable', 'the store does not answer', { retryAfterSeconds: 1 })
@@ -312,14 +327,15 @@ export function createCommitLoop(
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       let result: GroupResult
       try {
-        result = await store.commit(toGroup(group))
+        const answer = store.commit(toGroup(group))
+        result = 'kind' in answer ? answer : await answer
         if (isAbandoned) return
       } catch (thrown) {
         if (isAbandoned) return
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
         if (errorCode(thrown) !== 'StoreUnavailable' && canSplit(group)) {
-          log.warn({ reason }, 'a group was refused: its parts are committed one by one')
-          await commitOneByOne(group)
+          log.warn({ reason }, 'a group was refused: its parts are committed separately')
+          await commitParts(group)
           return
         }
         const isOut = errorCode(thrown) === 'StoreUnavailable'
@@ -396,12 +412,18 @@ export function createCommitLoop(
     })
   }
 
-  /** The starts stay together: they have one key. */
-  async function commitOneByOne(group: PendingGroup): Promise<void> {
+  /**
+   * Commits a refused group in parts, in order: what was accepted, what ended, the starts, which have one key. A part that
+   * is refused too is halved, so that few commits find the one that is to blame among many.
+   */
+  async function commitParts(group: PendingGroup): Promise<void> {
     const { accepted, ended, starts, startKey, finished, isRepeat } = group
     const none = { ...emptyGroup(), isRepeat }
-    for (const one of accepted) await commit({ ...none, accepted: [one] })
-    for (const one of ended) await commit({ ...none, ended: [one] })
+    const isMixed = sizeOf(group) > Math.max(accepted.length, ended.length) || finished.length > 0
+    for (const part of isMixed ? [accepted] : halvesOf(accepted))
+      if (part.length > 0) await commit({ ...none, accepted: part })
+    for (const part of isMixed ? [ended] : halvesOf(ended))
+      if (part.length > 0) await commit({ ...none, ended: part })
     if (starts.length > 0) await commit({ ...none, starts, startKey })
     if (finished.length > 0) await commit({ ...none, finished })
   }
@@ -418,16 +440,14 @@ export function createCommitLoop(
   ): Promise<void> {
     const ms = now()
     state.version = Math.max(state.version, result.version)
-    // The commit may have taken long, and waited for the store: the lease may be about to end.
-    const isInTime = deps.canStart()
     const { notStarted } = result
-    const refused: QueuedDelivery[] = []
-    for (let index = 0; index < starts.length; index++) {
-      const delivery = starts[index]!
-      if (notStarted[refused.length] === index) refused.push(delivery)
-      else if (isInTime) handlers.start(delivery)
-      else handlers.putBack(delivery)
-    }
+    const refused = notStarted.map((index) => starts[index]!)
+    const refusedIndexes = refused.length === 0 ? undefined : new Set(notStarted)
+    committed.push({
+      starts: refusedIndexes ? starts.filter((_, index) => !refusedIndexes.has(index)) : starts,
+      ended,
+      results: result.ended,
+    })
     const again: PendingAcceptance[] = []
     for (let index = 0; index < accepted.length; index++) {
       const pending = accepted[index]!
@@ -449,6 +469,24 @@ export function createCommitLoop(
     if (refused.length > 0) await handlers.notStarted(refused)
   }
 
+  function flush(): void {
+    if (committed.length === 0) return
+    const groups = committed
+    committed = []
+    const ms = now()
+    // The commit may have taken long, and waited for the store: the lease may be about to end.
+    const isInTime = deps.canStart()
+    for (const { starts, ended, results } of groups) {
+      for (const delivery of starts) {
+        // Since the commit the lease has ended, or the delivery was erased.
+        if (delivery.isAbandoned) handlers.abandon(delivery)
+        else if (isInTime) handlers.start(delivery)
+        else handlers.putBack(delivery)
+      }
+      for (let index = 0; index < ended.length; index++) handlers.report(ended[index]!, results[index]!, ms)
+    }
+  }
+
   function forget(accepted: readonly PendingAcceptance[]): void {
     for (const { acceptance } of accepted) queuedDeliveries -= acceptance.deliveries.length
   }
@@ -457,18 +495,25 @@ export function createCommitLoop(
     while (!isAbandoned) {
       const task = tasks.shift()
       if (task) {
+        flush()
         await task()
         continue
       }
-      if (!isTriggered) return
+      if (!isTriggered) break
       isTriggered = false
       await clock.yield()
       const group = form()
-      if (sizeOf(group) === 0 && group.finished.length === 0) continue
+      if (sizeOf(group) === 0 && group.finished.length === 0) {
+        flush()
+        continue
+      }
       // What was accepted or ended meanwhile, and what the group made due, is in the next one.
       isTriggered = true
-      await commit(group)
+      const committing = commit(group)
+      flush()
+      await committing
     }
+    if (!isAbandoned) flush()
   }
 
   function begin(): void {
@@ -492,6 +537,7 @@ export function createCommitLoop(
 
   return {
     trigger,
+    flush,
     accept(acceptance) {
       if (isStopped) return Promise.reject(new HookswitchError('Closing', 'this instance is closing'))
       return new Promise((resolve, reject) => {
@@ -562,6 +608,11 @@ function emptyGroup(): PendingGroup {
 function canSplit({ accepted, ended, starts, finished }: PendingGroup): boolean {
   const others = (starts.length > 0 ? 1 : 0) + (finished.length > 0 ? 1 : 0)
   return accepted.length + ended.length + others > 1
+}
+
+function halvesOf<Entry>(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const half = Math.ceil(entries.length / 2)
+  return [entries.slice(0, half), entries.slice(half)]
 }
 
 function sizeOf({ accepted, ended, starts }: PendingGroup): number {

@@ -1,4 +1,5 @@
 /** The read queries of the delivery store. */
+import type { AttemptRecord } from './attempt-record.js'
 import { type Delivery, type DeliveryState, isTerminal } from './lifecycle.js'
 
 /** Selects attempts of one account. All given conditions must hold. */
@@ -21,6 +22,33 @@ export interface AttemptQuery {
   readonly ascending?: boolean
   /** Maximum number of attempts to return. */
   readonly limit: number
+}
+
+/** Reads the log of attempts onwards from a position. */
+export interface AttemptLogQuery {
+  /** Only attempts of webhooks of these accounts. */
+  readonly accountIds: readonly string[]
+  /** Only positions after this one. Absent: no attempt is read, only the position. */
+  readonly after?: number
+  /** Maximum number of attempts to return. */
+  readonly limit: number
+}
+
+/** A record of the log. It may lack request and response headers and bodies. */
+export interface LoggedAttempt extends AttemptRecord {
+  /** As in lists of attempts. */
+  readonly position: number
+}
+
+/** A part of the log of attempts. */
+export interface AttemptLogPage {
+  /** Lowest position first. */
+  readonly attempts: readonly LoggedAttempt[]
+  /**
+   * Where the next part begins (`after`): the position of the last attempt if there are as many as the limit, otherwise at
+   * least that of every record that was stored before the call.
+   */
+  readonly position: number
 }
 
 /** Selects deliveries of one webhook. All given conditions must hold. */
@@ -77,6 +105,28 @@ export interface StoredDelivery extends Delivery {
   readonly position: number
   /** The number of deliveries of the same lane that must end first. */
   readonly ahead: number
+  /** Number of its event within the call: 1, 2, … per account of the event; 0: not numbered. */
+  readonly sequence: number
+}
+
+/** What the store has of the deliveries of one webhook. */
+export interface EndpointActivity {
+  /** Deliveries that wait or are in flight, up to the limit; those of an older epoch are cancelled and do not count. */
+  readonly pending: number
+  /**
+   * Earliest due time of the counted deliveries, store time, ms: of a first attempt the time of acceptance. Absent: there are
+   * none.
+   */
+  readonly oldestDueMs?: number
+  /** The newest recorded attempt among the newest 1,000 records. Absent: there is none. */
+  readonly last?: {
+    /** When it was sent, in Unix milliseconds. */
+    readonly atMs: number
+    /** `success`: the receiver responded 2xx. */
+    readonly result: 'success' | 'failure'
+    /** HTTP status code of the response. Absent without a response. */
+    readonly status?: number
+  }
 }
 
 /** Why a request is sent: a first attempt, a retry after one, a replay, or a test. */

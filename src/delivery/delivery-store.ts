@@ -5,9 +5,12 @@
 import type { Health } from '../webhooks/health.js'
 import type { AttemptRecord, StoredAttempt } from './attempt-record.js'
 import type {
+  AttemptLogPage,
+  AttemptLogQuery,
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
+  EndpointActivity,
   FoundDeliveries,
   StoredDelivery,
 } from './delivery-queries.js'
@@ -167,10 +170,22 @@ export interface DeliveryReads extends ErasureStore {
   /** Newest first, unless `ascending`. The cursor stays stable while records are added. */
   attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
   /**
+   * Records with a position above `after`, and the position at which to go on; never waits for other transactions. Where the
+   * store is shared, a record may become visible up to 10 s after one with a higher position.
+   */
+  attemptLog(query: AttemptLogQuery): Promise<AttemptLogPage>
+  /**
    * The time of the last recorded success (`AttemptRecord.atMs`) of each of these webhooks, among its newest 1,000
    * records. A webhook without one is missing.
    */
   lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /**
+   * The backlog and the last attempt of each of these webhooks, of up to 1,000. A webhook with neither may be missing. The
+   * cost grows with `maxPending`, not with the deliveries that are stored.
+   *
+   * @param maxPending counts end at this number; the deliveries with the lowest positions are counted
+   */
+  activity(webhookIds: readonly string[], maxPending: number): Promise<ReadonlyMap<string, EndpointActivity>>
   /**
    * The ids of this call and its other legs, as far as this account has events or deliveries of them; empty:
    * unknown. Where another account's event is still stored for this account, it may name a leg whose call this account

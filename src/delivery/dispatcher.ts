@@ -162,6 +162,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       pick,
       accepted,
       ended,
+      report,
       start(delivery) {
         delivery.isSent = true
         worker.start(delivery)
@@ -190,8 +191,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       inFlight: () => active,
       forgetStarts: startKeys.clear,
       interrupt: decider.interrupt,
-      cancelUnsent: worker.cancelUnsent,
+      cancelUnsent,
       renew: lease.renew,
+      renewNow: lease.renewNow,
+      onLost: (deliveries) => deps.metrics?.count('hookswitch_deliveries_lost_total', deliveries, undefined),
       shardOf,
       stopping: drainDeadline.signal,
     },
@@ -207,6 +210,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     } catch {
       return 0.5
     }
+  }
+
+  /** What is committed and not yet sent must be sent first: otherwise it would be sent afterwards. */
+  function cancelUnsent(webhookId: string): void {
+    loop.flush()
+    worker.cancelUnsent(webhookId)
   }
 
   const update = (endpoint: QueueEndpoint) => scheduler.update(queue.ready(endpoint))
@@ -459,11 +468,19 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return
     }
     if (result.disabled) sync.setWebhook(result.disabled)
+  }
+
+  function report(
+    decided: DecidedSettlement,
+    result: Parameters<typeof notifySettlement>[2],
+    now: number,
+  ): void {
     try {
       notifySettlement(deps, decided, result, now)
     } catch (thrown) {
       // The settlement is written: a notification may fail, the processing of its result may not.
-      log.error({ reason: String(thrown), deliveryId: delivery.id }, 'a delivery notification failed')
+      const { id: deliveryId } = decided.delivery
+      log.error({ reason: String(thrown), deliveryId }, 'a delivery notification failed')
     }
   }
 
@@ -537,7 +554,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       sync.poll()
       loop.trigger()
     },
-    cancelUnsent: worker.cancelUnsent,
+    cancelUnsent,
     now: lease.now,
     pending,
     withQueueState(delivery) {

@@ -32,6 +32,8 @@ export interface LeaseKeeper {
   start(): Promise<void>
   /** Requests a new grant, at most once a second: a group was refused because the lease has ended. */
   renew(): void
+  /** Requests a new grant at once and passes it on. Rejects if the store does not grant it. */
+  renewNow(): Promise<void>
   /**
    * Stops renewing and, if `mayRelease`, releases the shards: nothing is in flight. Otherwise the lease ends by itself.
    * Does not reject.
@@ -122,6 +124,7 @@ export function createLeaseKeeper(
       if (isShared) renewing = keepRenewing()
     },
     renew: () => waiting.abort(),
+    renewNow: () => request(store.renew),
     async stop(mayRelease) {
       stopping.abort()
       await renewing

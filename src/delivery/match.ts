@@ -22,7 +22,23 @@ export interface Matchable {
 export type Payload = Readonly<Record<string, unknown>>
 
 /**
- * Whether a webhook gets an event.
+ * Why a webhook does not get an event: it or its account is disabled (`disabled`, `account_disabled`); it is for another
+ * kind of event (`hook`), not listed in its `only` (`only`), or another kind of document (`document`); the leg is internal
+ * (`internal_leg`); the event is of an account below and `includeSubaccounts` is false, or of one outside (`account`); its
+ * `filter` does not pass (`filter`).
+ */
+export type Mismatch =
+  | 'disabled'
+  | 'account_disabled'
+  | 'hook'
+  | 'only'
+  | 'document'
+  | 'internal_leg'
+  | 'account'
+  | 'filter'
+
+/**
+ * Why a webhook does not get an event; `undefined`: it gets it.
  *
  * The webhook and its account must be enabled; its `hook` must be the event's kind, or `all`, which leaves out
  * events about webhooks (`webhooks/meta-hooks`); it must belong
@@ -34,22 +50,36 @@ export type Payload = Readonly<Record<string, unknown>>
  * @param lineage the event's account, then its ancestors up to the root
  * @param payload the payload without custom data and sequence number; only webhooks with a filter need it. Default: empty
  */
+export function mismatchOf(
+  webhook: Webhook,
+  event: Matchable,
+  lineage: readonly Account[],
+  payload: Payload = {},
+): Mismatch | undefined {
+  const { enabled, hook, only, filter, includeSubaccounts, includeInternalLegs } = webhook.settings
+  if (!enabled || webhook.deletedMs !== undefined) return 'disabled'
+  if (hook !== ALL_HOOKS) {
+    if (hook !== event.hook) return 'hook'
+  } else if (only) {
+    if (!only.includes(event.hook)) return 'only'
+  } else if (isMetaHook(event.hook)) return 'hook'
+  if (hook === OBJECT_HOOK && !isChosen(webhook, event)) return 'document'
+  if (event.isInternalLeg === true && !includeInternalLegs) return 'internal_leg'
+  if (webhook.accountId !== event.accountId && !includeSubaccounts) return 'account'
+  if (filter && !passesFilter(filter, payload)) return 'filter'
+  const account = lineage.find(({ id }) => id === webhook.accountId)
+  if (!account) return 'account'
+  return account.enabled ? undefined : 'account_disabled'
+}
+
+/** Whether a webhook gets an event (`mismatchOf`). */
 export function matches(
   webhook: Webhook,
   event: Matchable,
   lineage: readonly Account[],
   payload: Payload = {},
 ): boolean {
-  const { enabled, hook, only, filter, includeSubaccounts, includeInternalLegs } = webhook.settings
-  if (!enabled || webhook.deletedMs !== undefined) return false
-  const isWanted =
-    hook === 'all' ? (only?.includes(event.hook) ?? !isMetaHook(event.hook)) : hook === event.hook
-  if (!isWanted) return false
-  if (hook === OBJECT_HOOK && !isChosen(webhook, event)) return false
-  if (event.isInternalLeg === true && !includeInternalLegs) return false
-  if (webhook.accountId !== event.accountId && !includeSubaccounts) return false
-  if (filter && !passesFilter(filter, payload)) return false
-  return lineage.some((account) => account.id === webhook.accountId && account.enabled)
+  return mismatchOf(webhook, event, lineage, payload) === undefined
 }
 
 /** Whether the `type` and `action` of the webhook's custom data are those of the event, or `all`. */

@@ -1,7 +1,7 @@
 import { toGregorian } from '../values/gregorian-time.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
-import type { CheckedEvent } from './event.js'
+import type { ChannelEvent, CheckedEvent } from './event.js'
 
 /**
  * The payload of a channel event as KAZOO's webhooks send it (`webhooks_channel_util:base_hook_event`):
@@ -143,4 +143,30 @@ export function samplePayload(
   return isMetaHook(sample.hook)
     ? metaPayloadOf(sample as MetaEvent, eventId)
     : { ...payloadOf(sample as CheckedEvent, eventId), [SEQUENCE_KEY]: sequence }
+}
+
+/** What a payload says about its leg, from the body of a request in either encoding. JSON that was cut off says nothing. */
+export function legDetailsOf(
+  body: string,
+): Pick<ChannelEvent, 'from' | 'to'> & { readonly direction?: string } {
+  const fields = parseBody(body)
+  const text = (name: string) => {
+    const value = fields[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  const [direction, from, to] = [text('call_direction'), text('from'), text('to')]
+  return {
+    ...(direction !== undefined && { direction }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  }
+}
+
+function parseBody(body: string): Readonly<Record<string, unknown>> {
+  if (!body.startsWith('{')) return Object.fromEntries(new URLSearchParams(body))
+  try {
+    return JSON.parse(body) as Record<string, unknown>
+  } catch {
+    return {}
+  }
 }

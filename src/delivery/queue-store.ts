@@ -54,6 +54,18 @@ export interface NodeLease extends Lease {
   readonly pendingElsewhere: number
 }
 
+/** A node with a lease, as the store knows it. */
+export interface StoredNode {
+  /** The node, as passed to `own`. */
+  readonly owner: string
+  /** Store time until which its lease holds, ms; Infinity where the store is not shared. */
+  readonly aliveUntilMs: number
+  /** Number of its shards, 0–64. */
+  readonly shards: number
+  /** Number of those that other nodes should get. */
+  readonly leaving: number
+}
+
 /** Identifies a delivery. */
 export interface DeliveryKey {
   /** Id of its webhook. */
@@ -196,6 +208,12 @@ export interface LoadedPart {
   readonly interrupted: readonly Start[]
   /** Where the next part continues; absent: this is the last one. */
   readonly cursor?: string
+  /**
+   * Identifies the log of the store. Another value than at the load before: another server has taken over, perhaps without
+   * the last commits. The node then requests its lease again, and counts what is missing. Absent: that cannot happen, or
+   * the store cannot tell. First part only.
+   */
+  readonly history?: string
 }
 
 /** What others did to the deliveries of a node. */
@@ -258,8 +276,14 @@ export interface QueueStore extends DeliveryReads {
   renew(owner: string, leaseMs: number): Promise<NodeLease>
   /** Gives up shards of `NodeLease.leaving` in which nothing is in flight. Their deliveries wait for the next owner. */
   handOver(lease: Lease, shards: readonly number[]): Promise<void>
-  /** Gives up all shards of the owner, and forgets its starts: nothing is in flight. */
+  /**
+   * Gives up all shards of the owner, and forgets the starts of its lease: nothing is in flight. Those of its earlier leases
+   * are left to the next owners.
+   */
   release(owner: string): Promise<void>
+
+  /** The nodes whose leases nobody has ended, sorted by name; those of a node that crashed too, until another one renews. */
+  nodes(): Promise<readonly StoredNode[]>
 
   /**
    * The waiting deliveries of some shards of this node, part by part, and what earlier owners left in flight there. Begin
@@ -270,8 +294,11 @@ export interface QueueStore extends DeliveryReads {
   /** Forgets the starts that earlier owners left in these shards: the node has settled what `load` named as interrupted. */
   completeTakeover(lease: Lease, shards: readonly number[]): Promise<void>
 
-  /** Writes a group in one transaction. One `commit`, `load` or `poll` of a node is in progress at a time. */
-  commit(group: Group): Promise<GroupResult>
+  /**
+   * Writes a group in one transaction. One `commit`, `load` or `poll` of a node is in progress at a time. A store that
+   * has written before it returns may return the result itself, so that the node does not wait for it. Errors are rejections.
+   */
+  commit(group: Group): Promise<GroupResult> | GroupResult
   /** Deliveries with their bodies; `undefined` for one that is gone. In the order of the keys. `state` is `waiting`. */
   bodies(keys: readonly DeliveryKey[]): Promise<readonly (DeliveryContent | undefined)[]>
   /** What others did since this version. `undefined`: the lease has ended. */

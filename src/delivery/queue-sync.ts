@@ -12,11 +12,14 @@
  *   the load.
  * - A delivery that its owner was sending when it crashed gets an interrupted attempt before it is sent again.
  * - A shard that is to be given up leaves the queue at once, and is handed over when its last attempt has ended.
+ * - After a failover the store may lack the last commits of this and other nodes (`LoadedPart.history`): then the node
+ *   starts nothing until it has requested its lease again and loaded its shards, and counts what is missing. What is in
+ *   flight stays.
  * - All steps can be repeated: a step that fails is tried again until it succeeds or the node stops.
  */
 import type { Clock, Log } from '../ports.js'
 import { isProbed } from '../webhooks/health.js'
-import { shouldKeepHealth, type Webhook } from '../webhooks/webhook.js'
+import { healthAfterChange, type Webhook } from '../webhooks/webhook.js'
 import type { CommitLoop } from './commit-loop.js'
 import type { DeliveryContent } from './delivery-store.js'
 import { isTerminal } from './lifecycle.js'
@@ -28,6 +31,7 @@ import { QueuedDelivery } from './queue/queued-delivery.js'
 import {
   type DeliveryKey,
   isNotWritten,
+  type LoadedPart,
   type NodeLease,
   type Polled,
   type QueueStore,
@@ -56,6 +60,10 @@ export interface QueueSyncDeps {
   cancelUnsent(webhookId: string): void
   /** Requests a new grant. */
   renew(): void
+  /** Requests a new grant, which `granted` gets before this resolves. */
+  renewNow(): Promise<void>
+  /** The store has lost these pending deliveries in a failover. */
+  onLost(deliveries: number): void
   /** The shard of a webhook, 0–63. */
   shardOf(webhookId: string): number
   /** Aborts: no further step begins. */
@@ -110,6 +118,10 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   let abandoned: { readonly fence: number; starts: Start[] } = { fence: 0, starts: [] }
   /** Shards whose endpoints nobody else has changed the health of since it is in memory. */
   const knownShards = new Set<number>()
+  /** The log of the store at the last load. */
+  let history: string | undefined
+  /** What was in the queue before the load from a server with another log. */
+  let knownBefore: ReturnType<PendingQueue['keys']> | undefined
   let fetching = 0
   let leaving: ReadonlySet<number> = new Set()
   let handingOver = false
@@ -175,15 +187,19 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   function withKnownHealth(row: Webhook): Webhook {
     if (!knownShards.has(shardOf(row.id))) return row
     const known = queue.endpoint(row.id)?.webhook
-    if (!known || known.epoch !== row.epoch || !shouldKeepHealth(known.settings, row.settings)) return row
+    if (!known || known.epoch !== row.epoch) return row
     const { health: _, ...rest } = row
-    return known.health ? { ...rest, health: known.health } : rest
+    const health = healthAfterChange(known, row)
+    return health ? { ...rest, health } : rest
   }
 
   function setWebhook(row: Webhook): void {
-    const before = queue.endpoint(row.id)
-    const epochBefore = before?.webhook.epoch ?? row.epoch
+    const before = queue.endpoint(row.id)?.webhook
+    const epochBefore = before?.epoch ?? row.epoch
     const endpoint = queue.setWebhook(withKnownHealth(row))
+    const isResumed =
+      before && before.revision < row.revision && before.resumedRevision !== row.resumedRevision
+    if (isResumed) queue.hasten(endpoint, now())
     scheduler.setProbed(row.id, isProbed(endpoint.webhook.health))
     scheduler.update(queue.ready(endpoint))
     if (row.epoch > epochBefore) deps.cancelUnsent(row.id)
@@ -282,23 +298,24 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     }
   }
 
-  async function load(shards: readonly number[]): Promise<void> {
+  async function load(shards: readonly number[], first?: LoadedPart): Promise<void> {
     const { lease } = state
     if (!lease) return
+    const firstPart = first ?? (await store.load(lease, shards))
+    if (!firstPart) return onFenced()
+    if (isOtherHistory(firstPart)) return loadAll()
+    history = firstPart.history
     const starts: Start[] = []
     queue.dropShards(shards)
     queue.forgetIdle(shards)
-    let cursor: string | undefined
-    let hasVersion = !mustLoadAll
-    do {
-      const part = await store.load(lease, shards, cursor)
-      if (!part) return onFenced()
-      if (!hasVersion) state.version = part.version
-      hasVersion = true
+    if (mustLoadAll) state.version = firstPart.version
+    for (let part: LoadedPart | undefined = firstPart; ; ) {
       enter(part.waiting, part.webhooks)
       starts.push(...part.interrupted)
-      cursor = part.cursor
-    } while (cursor !== undefined)
+      if (part.cursor === undefined) break
+      part = await store.load(lease, shards, part.cursor)
+      if (!part) return onFenced()
+    }
     const loaded = new Set(shards)
     const inShards = () => [...queue.endpoints()].filter(({ shard }) => loaded.has(shard))
     // What is in flight was started with rows that may have changed.
@@ -318,15 +335,67 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     updateAll(inShards())
   }
 
+  const isOtherHistory = (part: LoadedPart) =>
+    history !== undefined && part.history !== undefined && part.history !== history
+
   /** The queue is built anew; what is in flight stays, and is not loaded again. */
   async function loadAll(): Promise<void> {
     const { lease } = state
     if (!grant || !lease) return
     mustLoadAll = true
+    // A shard that is to be given up is loaded for its abandoned attempts: its hand-over makes the store forget their starts.
+    const shardsToLoad = () => {
+      const unsettled = new Set(abandoned.starts.map(({ webhookId }) => shardOf(webhookId)))
+      return grant!.shards.filter((shard) => !leaving.has(shard) || unsettled.has(shard))
+    }
+    let first = await store.load(lease, shardsToLoad())
+    if (!first) return onFenced()
+    if (isOtherHistory(first)) {
+      log.warn({}, 'another server of the store has taken over: loading what it has')
+      knownBefore ??= queue.keys()
+      unload('all')
+      // Who owns which shard may have changed too.
+      await deps.renewNow()
+      if (grant.fence !== lease.fence) return onFenced()
+      leaving = new Set(grant.leaving)
+      history = first.history
+      first = await store.load(lease, shardsToLoad())
+      if (!first) return onFenced()
+    }
     unload('all')
-    await load(grant.shards.filter((shard) => !leaving.has(shard)))
-    if (state.lease === lease) mustLoadAll = false
+    await load(shardsToLoad(), first)
+    unload([...leaving])
+    if (state.lease !== lease) return
+    mustLoadAll = false
+    await countLost()
     loop.trigger()
+  }
+
+  /**
+   * Compares the queue, which was loaded from a server with another log, with what was in it before. What was sent already
+   * is not counted: most of it will have arrived.
+   */
+  async function countLost(): Promise<void> {
+    if (!knownBefore) return
+    // Their starts are in the group that waits for this load.
+    const unsent = [...deps.inFlight()].filter(({ isSent }) => !isSent)
+    const contents = await store.bodies(unsent)
+    const { endpoints, positions } = knownBefore
+    let lost = contents.filter((content) => !content).length
+    let kept = 0
+    endpoints.forEach(({ id: webhookId, shard }, index) => {
+      if (!state.loaded.has(shard)) return
+      if (queue.position({ webhookId, position: positions[index]! })) kept++
+      else lost++
+    })
+    knownBefore = undefined
+    const returned = queue.size - kept
+    if (lost + returned === 0) return
+    log.error(
+      { lost, returned },
+      'the store has lost commits: accepted deliveries that it lacks are not sent, those that it has again are sent once more',
+    )
+    if (lost > 0) deps.onLost(lost)
   }
 
   async function applyGrant(): Promise<void> {

@@ -2,10 +2,10 @@ import { HookswitchError } from '../errors.js'
 import type { Clock } from '../ports.js'
 import { type RateLimit, refill, type TokenBucket, take } from '../values/token-bucket.js'
 
-/** Limits tests and replays that are requested over HTTP, since each of them sends requests to a receiver. */
+/** Limits tests, replays and resumptions that are requested over HTTP: each of them sends requests to a receiver. */
 export interface ReplayRateLimiter {
   /**
-   * Counts one test or replay.
+   * Counts one test, replay or resumption.
    *
    * @param webhook any string that identifies the webhook
    * @throws `TooManyReplays`
@@ -14,9 +14,9 @@ export interface ReplayRateLimiter {
 }
 
 export interface ReplayLimitOptions {
-  /** Tests and replays of one webhook in a burst. Default is 20; `Infinity` switches the limit off. */
+  /** Tests, replays and resumptions of one webhook in a burst. Default is 20; `Infinity` switches the limit off. */
   readonly replayBurst?: number
-  /** Tests and replays of one webhook per second, sustained. Default is 1. */
+  /** Tests, replays and resumptions of one webhook per second, sustained. Default is 1. */
   readonly replayRefillPerSecond?: number
 }
 
@@ -60,9 +60,13 @@ export function createReplayRateLimiter(
       const nowMs = clock.monotonic()
       const { isGranted, waitMs, bucket } = take(buckets.get(webhook), 1, nowMs, rule)
       if (!isGranted) {
-        throw new HookswitchError('TooManyReplays', 'too many tests and replays of this webhook', {
-          retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-        })
+        throw new HookswitchError(
+          'TooManyReplays',
+          'too many tests, replays and resumptions of this webhook',
+          {
+            retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+          },
+        )
       }
       buckets.set(webhook, bucket)
       if (buckets.size > sweepAbove) sweep(nowMs, rule)

@@ -1,10 +1,11 @@
 /** Replays ended deliveries: sends them again as new deliveries. */
 import { HookswitchError, invalidInput, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
+import type { Clock } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { countDeliveries } from './accept.js'
 import { replayId } from './delivery-ids.js'
-import type { StoredDelivery } from './delivery-queries.js'
+import type { DeliveryQuery, StoredDelivery } from './delivery-queries.js'
 import type { Acceptance, DeliveryReads, NewDelivery } from './delivery-store.js'
 import { type DeliveryState, isTerminal } from './lifecycle.js'
 
@@ -13,7 +14,17 @@ export interface ReplayDeps {
   readonly deliveries: Pick<DeliveryReads, 'delivery' | 'deliveries'>
   accept(acceptance: Acceptance): Promise<unknown>
   newId(): string
+  /** Store time, ms. */
+  storeNow(): number
   readonly metrics?: Pick<Metrics, 'count'>
+}
+
+/** Where the replay of a range continues. */
+export interface ReplayCursor {
+  /** Position of the last delivery that was examined. */
+  readonly position: number
+  /** Latest time of acceptance, in Unix milliseconds: before the first request, so that its own replays are left out. */
+  readonly untilMs: number
 }
 
 /** One delivery, or those that were accepted in a time range (Unix ms, inclusive) and ended with a result. */
@@ -27,10 +38,30 @@ export type ReplayRequest =
        * `quarantined`. Absent: all.
        */
       readonly result?: string
+      /** `Replayed.next` of the request before; the other fields stay the same. Default: from the start of the range. */
+      readonly after?: ReplayCursor
     }
+
+/** What one request replayed. */
+export interface Replayed {
+  /** Ids of the new deliveries, at most 1,000, in the order in which they are sent. */
+  readonly deliveryIds: readonly string[]
+  /** Where the next request continues (`after`). Absent: there are no more. */
+  readonly next?: ReplayCursor
+}
+
+/** How many deliveries a replay would send again. */
+export interface ReplayCount {
+  /** Their number, at most 10,000. */
+  readonly count: number
+  /** True: there are more. */
+  readonly isCapped: boolean
+}
 
 /** Maximum number of deliveries that one request replays. */
 export const MAX_REPLAYS = 1000
+/** Maximum number of deliveries that are counted. */
+const MAX_COUNTED = 10_000
 
 const TERMINAL: readonly DeliveryState[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined']
 const RESULTS: ReadonlyMap<string, readonly DeliveryState[]> = new Map<string, readonly DeliveryState[]>([
@@ -47,37 +78,94 @@ function unknownResult(value: string | undefined): HookswitchError {
   return invalidInput([{ path: 'result', rule: 'enum', message, target: REPLAY_RESULTS, value }])
 }
 
+type RangeRequest = Exclude<ReplayRequest, { readonly deliveryId: string }>
+
+/** @throws `NotFound`, `Conflict` for a delivery that has not ended */
+async function readEnded(
+  deps: Pick<ReplayDeps, 'deliveries'>,
+  accountId: string,
+  webhookId: string,
+  deliveryId: string,
+): Promise<StoredDelivery> {
+  const delivery = await deps.deliveries.delivery(accountId, deliveryId)
+  if (!delivery || delivery.webhookId !== webhookId) throw notFound(deliveryId, 'delivery')
+  if (!isTerminal(delivery.state)) throw new HookswitchError('Conflict', 'this delivery has not ended yet')
+  return delivery
+}
+
+/** The query of a range, oldest first. @throws `InvalidInput` for an unknown result */
+function rangeQuery(
+  accountId: string,
+  webhookId: string,
+  request: RangeRequest,
+  limit: number,
+): DeliveryQuery {
+  const { createdFromMs, createdToMs, result, after } = request
+  const states = result === undefined ? TERMINAL : RESULTS.get(result)
+  if (!states) throw unknownResult(result)
+  const toMs = Math.min(createdToMs ?? Number.POSITIVE_INFINITY, after?.untilMs ?? Number.POSITIVE_INFINITY)
+  return {
+    accountId,
+    webhookId,
+    states,
+    ascending: true,
+    limit,
+    ...(createdFromMs === undefined ? {} : { fromMs: createdFromMs }),
+    ...(toMs === Number.POSITIVE_INFINITY ? {} : { toMs }),
+    ...(after && { cursor: after.position }),
+  }
+}
+
+/** The deliveries that one request replays. */
 async function selectDeliveries(
   deps: ReplayDeps,
   accountId: string,
   webhookId: string,
   request: ReplayRequest,
-): Promise<readonly StoredDelivery[]> {
-  if ('deliveryId' in request) {
-    const delivery = await deps.deliveries.delivery(accountId, request.deliveryId)
-    if (!delivery || delivery.webhookId !== webhookId) throw notFound(request.deliveryId, 'delivery')
-    if (!isTerminal(delivery.state)) throw new HookswitchError('Conflict', 'this delivery has not ended yet')
-    return [delivery]
-  }
-  const { createdFromMs, createdToMs, result } = request
-  const states = result === undefined ? TERMINAL : RESULTS.get(result)
-  if (!states) throw unknownResult(result)
-  return deps.deliveries.deliveries({
-    accountId,
-    webhookId,
-    states,
-    ascending: true,
-    limit: MAX_REPLAYS,
-    ...(createdFromMs === undefined ? {} : { fromMs: createdFromMs }),
-    ...(createdToMs === undefined ? {} : { toMs: createdToMs }),
-  })
+): Promise<{ readonly deliveries: readonly StoredDelivery[]; readonly next?: ReplayCursor }> {
+  if ('deliveryId' in request)
+    return { deliveries: [await readEnded(deps, accountId, webhookId, request.deliveryId)] }
+  const untilMs = request.after?.untilMs ?? Math.floor(deps.storeNow()) - 1
+  const found = await deps.deliveries.deliveries(rangeQuery(accountId, webhookId, request, MAX_REPLAYS + 1))
+  const deliveries = found.slice(0, MAX_REPLAYS)
+  if (found.length <= MAX_REPLAYS) return { deliveries }
+  return { deliveries, next: { position: deliveries.at(-1)!.position, untilMs } }
 }
 
 /**
- * Replays ended deliveries. The new deliveries have new ids and the same bytes, refer to the old ones, and
+ * Counts the deliveries that a replay would send again, those of further requests included; writes nothing.
+ *
+ * @throws `NotFound`, `InvalidInput` for an unknown result, `Conflict` for a delivery that has not ended
+ */
+export async function countReplays(
+  deps: Pick<ReplayDeps, 'webhooks' | 'deliveries'> & { readonly clock: Pick<Clock, 'yield'> },
+  accountId: string,
+  webhookId: string,
+  request: ReplayRequest,
+): Promise<ReplayCount> {
+  if (!(await deps.webhooks.read(accountId, webhookId))) throw notFound(webhookId, 'webhook')
+  if ('deliveryId' in request) {
+    await readEnded(deps, accountId, webhookId, request.deliveryId)
+    return { count: 1, isCapped: false }
+  }
+  let count = 0
+  let { after } = request
+  for (;;) {
+    const page = await deps.deliveries.deliveries(
+      rangeQuery(accountId, webhookId, after ? { ...request, after } : request, MAX_REPLAYS),
+    )
+    count += page.length
+    if (page.length < MAX_REPLAYS) return { count, isCapped: false }
+    if (count >= MAX_COUNTED) return { count, isCapped: true }
+    after = { untilMs: Number.POSITIVE_INFINITY, ...request.after, position: page.at(-1)!.position }
+    await deps.clock.yield()
+  }
+}
+
+/**
+ * Replays ended deliveries, at most 1,000. The new deliveries have new ids and the same bytes, refer to the old ones, and
  * are sent in the order of the old ones, in one lane.
  *
- * @returns the ids of the new deliveries
  * @throws `NotFound`, `InvalidInput` for an unknown result, `Conflict` for a delivery that has not ended or a
  *   webhook that is disabled, `QueueFull`, `StoreUnavailable`
  */
@@ -87,13 +175,14 @@ export async function replayDeliveries(
   webhookId: string,
   request: ReplayRequest,
   maxPending: number,
-): Promise<readonly string[]> {
+): Promise<Replayed> {
   const webhook = await deps.webhooks.read(accountId, webhookId)
   if (!webhook) throw notFound(webhookId, 'webhook')
   if (!webhook.settings.enabled)
     throw new HookswitchError('Conflict', 'the webhook is disabled', { field: 'enabled' })
   const lane = `replay/${deps.newId()}`
-  const deliveries = (await selectDeliveries(deps, accountId, webhookId, request)).map((old): NewDelivery => {
+  const { deliveries: ended, ...next } = await selectDeliveries(deps, accountId, webhookId, request)
+  const deliveries = ended.map((old): NewDelivery => {
     const { eventId, eventAccountId, callId, hook, eventTimestampMs, variant, encoding, httpVerb } = old
     return {
       id: replayId(eventId, deps.newId()),
@@ -114,5 +203,5 @@ export async function replayDeliveries(
   })
   if (deliveries.length > 0) await deps.accept({ events: [], deliveries, maxPending })
   countDeliveries(deps, deliveries.length)
-  return deliveries.map(({ id }) => id)
+  return { deliveryIds: deliveries.map(({ id }) => id), ...next }
 }

@@ -1,6 +1,8 @@
 /** Sends a test: a sample event to one webhook. */
 import { HookswitchError, notFound } from '../errors.js'
+import { ALL_HOOKS } from '../webhooks/catalogue.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
+import type { WebhookSettings } from '../webhooks/webhook.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { type AcceptDeps, buildDelivery, countDeliveries } from './accept.js'
 import { createBodyVariants } from './body-variants.js'
@@ -9,10 +11,34 @@ import { TEST_LANE } from './delivery-queries.js'
 import { type CheckedEvent, checkEvent } from './event.js'
 import { samplePayload } from './payload.js'
 
-export interface SendTestDeps extends Omit<AcceptDeps, 'webhooks' | 'directory'> {
-  readonly webhooks: Pick<WebhookStore, 'read'>
+/** What building a sample needs. */
+export interface SampleDeps extends Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks' | 'customKinds'> {
   /** The first sample of a kind of event; `undefined`: the kind is not in the catalogue. */
   sampleOf(hook: string): Readonly<Record<string, unknown>> | undefined
+}
+
+export interface SendTestDeps extends Omit<AcceptDeps, 'webhooks' | 'directory'>, SampleDeps {
+  readonly webhooks: Pick<WebhookStore, 'read'>
+}
+
+/** The kind of event whose sample is sent to a webhook: of `all`, the first of `only`, or `channel_create`. */
+export function sampledHook({ hook, only }: Pick<WebhookSettings, 'hook' | 'only'>): string {
+  return hook === ALL_HOOKS ? (only?.[0] ?? 'channel_create') : hook
+}
+
+/**
+ * The sample of a kind of event, as if it happened now in this account.
+ *
+ * @throws `Conflict` for a kind that is not in the catalogue
+ */
+export function sampleEvent(deps: SampleDeps, accountId: string, hook: string): CheckedEvent {
+  const now = deps.clock.now()
+  const sample = deps.sampleOf(hook)
+  if (!sample) throw new HookswitchError('Conflict', `'${hook}' is not a registered event`, { field: 'hook' })
+  const input = { ...sample, accountId, timestampMs: now }
+  return isMetaHook(hook)
+    ? (input as unknown as CheckedEvent)
+    : checkEvent(input, now, deps.isKnownHook, deps.knownHooks, deps.customKinds)
 }
 
 /**
@@ -31,15 +57,7 @@ export async function sendTest(
 ): Promise<string> {
   const webhook = await deps.webhooks.read(accountId, webhookId)
   if (!webhook) throw notFound(webhookId, 'webhook')
-  const { hook: chosen, only } = webhook.settings
-  const hook = chosen === 'all' ? (only?.[0] ?? 'channel_create') : chosen
-  const now = deps.clock.now()
-  const sample = deps.sampleOf(hook)
-  if (!sample) throw new HookswitchError('Conflict', `'${hook}' is not a registered event`, { field: 'hook' })
-  const input = { ...sample, accountId, timestampMs: now }
-  const event = isMetaHook(hook)
-    ? (input as unknown as CheckedEvent)
-    : checkEvent(input, now, deps.isKnownHook, deps.knownHooks, deps.customKinds)
+  const event = sampleEvent(deps, accountId, sampledHook(webhook.settings))
   const eventId = deps.newId()
   const deliveryId = firstDeliveryId(eventId, 0)
   const payload = samplePayload(event, eventId, 1)

@@ -4,6 +4,7 @@ import type { Caller } from '../auth/authenticate.js'
 import type { Access, AccessTarget, CallerRights } from '../auth/authority.js'
 import type { SignedIn, SignInInput } from '../auth/sign-in.js'
 import type { StoredAttempt } from '../delivery/attempt-record.js'
+import type { CallHistory } from '../delivery/call-history.js'
 import type {
   AttemptQuery,
   DeliveryQuery,
@@ -11,10 +12,17 @@ import type {
   FoundDeliveries,
   StoredDelivery,
 } from '../delivery/delivery-queries.js'
+import type { MatchReport } from '../delivery/match-report.js'
+import type { Overview } from '../delivery/overview.js'
+import type { RequestPreview } from '../delivery/preview.js'
+import type { ReplayCount, Replayed, ReplayRequest } from '../delivery/replay.js'
+import type { EndpointListRequest, EndpointPage, UnhealthyEndpointPage } from '../stats/endpoint-list.js'
+import type { StatsRange, StatsSeries } from '../stats/series.js'
+import type { StreamRequest } from '../stream/hub.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
-import type { ChangeOptions, UnhealthyPage, UnhealthyRequest } from '../webhooks/manage.js'
+import type { ChangeOptions, UnhealthyRequest } from '../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
-import type { ReplaySelection } from '../wire/command-json.js'
+import type { StreamSource } from './event-stream.js'
 
 /**
  * Port of the HTTP API to the running instance. Every promise may reject with `StoreUnavailable`.
@@ -74,7 +82,17 @@ export interface ApiBackend {
     /** Times of the last successes of these webhooks, Unix ms; those without one are missing. */
     lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
     /** Webhooks of all accounts that fail, are paused, or were disabled by the service. */
-    unhealthy(request: UnhealthyRequest): Promise<UnhealthyPage>
+    unhealthy(request: UnhealthyRequest): Promise<UnhealthyEndpointPage>
+    /** The account's webhooks by name, with state, backlog, last attempt and the last 24 hours. `limit`: at most 200. */
+    endpoints(
+      accountId: string,
+      request: EndpointListRequest & { readonly limit: number },
+    ): Promise<EndpointPage>
+    /**
+     * Attempts of a webhook, or of all webhooks of the account, over time. Rejects with `NotFound`, `InvalidInput`, or
+     * `Unsupported` where nothing is counted.
+     */
+    stats(accountId: string, webhookId: string | undefined, range: StatsRange): Promise<StatsSeries>
     /** Rejects with `InvalidInput`. */
     create(accountId: string, input: UncheckedWebhook): Promise<WebhookView>
     /** Rejects with `NotFound`. */
@@ -105,8 +123,16 @@ export interface ApiBackend {
      * with `NotFound`.
      */
     test(accountId: string, webhookId: string): Promise<string>
-    /** Returns the ids of the new deliveries. Rejects with `NotFound`. */
-    replay(accountId: string, webhookId: string, selection: ReplaySelection): Promise<readonly string[]>
+    /** Sends up to 1,000 deliveries again. Rejects with `NotFound`. */
+    replay(accountId: string, webhookId: string, request: ReplayRequest): Promise<Replayed>
+    /** Counts the deliveries that `replay` would send again. Rejects with `NotFound`. */
+    countReplays(accountId: string, webhookId: string, request: ReplayRequest): Promise<ReplayCount>
+    /** Whether each webhook of the account would get an event. Rejects with `InvalidInput` or `NotFound`. */
+    match(accountId: string, event: Readonly<Record<string, unknown>>): Promise<readonly MatchReport[]>
+    /** The request that a webhook with these settings would send. Rejects with `InvalidInput`. */
+    preview(accountId: string, input: UncheckedWebhook, hook: string | undefined): Promise<RequestPreview>
+    /** Ends the pause of a webhook. Rejects with `NotFound`, or with `Conflict` if it is disabled. */
+    resume(accountId: string, webhookId: string): Promise<WebhookView>
   }
 
   readonly deliveries: {
@@ -118,8 +144,22 @@ export interface ApiBackend {
     /** Returns one sentence that explains the delivery's state. */
     explain(delivery: StoredDelivery): Promise<string>
     attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
+    /** The history of a call. Rejects with `NotFound`. */
+    call(accountId: string, callId: string): Promise<CallHistory>
     /** Returns the call ids of all legs of the call; empty if the account has no such call. */
     legs(accountId: string, callId: string): Promise<readonly string[]>
+  }
+
+  /** The state of the service. */
+  overview(): Promise<Overview>
+  readonly streams: {
+    /**
+     * Opens a live stream, which the caller of this method closes. Rejects with `InvalidInput`, `NotFound` or
+     * `TooManyStreams`.
+     */
+    open(request: StreamRequest, caller: Caller): Promise<StreamSource>
+    /** Checks a request without opening a stream. Rejects with `InvalidInput` or `NotFound`. */
+    check(request: StreamRequest): Promise<void>
   }
 
   /**

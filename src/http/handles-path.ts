@@ -1,3 +1,6 @@
+/** The paths below which every path is the API's. */
+export const ROOT_PATHS: readonly string[] = Object.freeze(['/v1', '/v2'])
+
 /** An absolute-form target (RFC 9112, section 3.2.2) has a scheme and an authority before its path. */
 const API_PATH = /^(?:[Hh][Tt][Tt][Pp][Ss]?:\/\/[^/?#]+)?\/v[12](?:[/?]|$)/
 

@@ -14,6 +14,9 @@ const SORTED_BATCH_SIZE = 2_000
 /** Maximum number of items in a response with `paginate=false`; `next_start_key` leads to the rest. */
 const MAX_UNPAGED = 10_000
 
+/** Rows that one request examines: a filter that matches rarely must not read a whole store. */
+const MAX_EXAMINED = 20_000
+
 interface Positioned {
   readonly position: number
 }
@@ -27,15 +30,15 @@ export interface BatchQuery {
   readonly ascending?: boolean
 }
 
-/** The rows of one page; `nextStartKey` is present only if at least one more row follows. */
+/** The rows of one page. `nextStartKey` is present only if at least one more row follows, or may follow. */
 export interface RowPage<Row> {
   readonly rows: readonly Row[]
   readonly nextStartKey?: string
 }
 
 /**
- * Reads batches until one page is full; filters apply here, to the JSON of each row. Reads one row beyond the page, so
- * that `nextStartKey` never leads to an empty page.
+ * Reads batches until one page is full or 20,000 rows are examined; filters apply here, to the JSON of each row. Reads one
+ * row beyond a full page, so that its `nextStartKey` leads to no empty page unless a filter leaves nothing.
  *
  * @param read reads one batch, in list order
  * @param toJson the JSON that filters apply to
@@ -57,7 +60,7 @@ export async function paginate<Row extends Positioned>(
   if (startKey !== undefined && cursor === undefined) throw invalidInput([invalidStartKey(startKey)])
 
   const rows: Row[] = []
-  for (;;) {
+  for (let examined = 0; ; ) {
     const limit = filter ? BATCH_SIZE : Math.min(size + 1 - rows.length, BATCH_SIZE)
     const batch = await read({ ...range, ...(cursor === undefined ? {} : { cursor }), limit })
     for (const row of batch) {
@@ -67,6 +70,8 @@ export async function paginate<Row extends Positioned>(
     }
     if (batch.length < limit) return { rows }
     cursor = batch.at(-1)!.position
+    examined += batch.length
+    if (examined >= MAX_EXAMINED) return { rows, nextStartKey: encodePosition(cursor) }
   }
 }
 
@@ -99,7 +104,7 @@ export async function paginateByKey<Row>(request: ListRequest, list: SortedList<
   const isSelective = filter !== undefined || fromMs !== undefined || toMs !== undefined
 
   const rows: Row[] = []
-  for (;;) {
+  for (let examined = 0; ; ) {
     const limit = isSelective ? SORTED_BATCH_SIZE : Math.min(size + 1 - rows.length, SORTED_BATCH_SIZE)
     const batch = await list.read({ ascending, limit, ...(after && { after }) })
     for (const row of batch) {
@@ -109,5 +114,7 @@ export async function paginateByKey<Row>(request: ListRequest, list: SortedList<
     }
     if (batch.length < limit) return { rows }
     after = list.keyOf(batch.at(-1)!)
+    examined += batch.length
+    if (examined >= MAX_EXAMINED) return { rows, nextStartKey: encodeSortKey(after) }
   }
 }

@@ -54,9 +54,9 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly loginBurst?: number
   /** Logins per second that one address may make after a burst. Default 10. */
   readonly loginRefillPerSecond?: number
-  /** Tests and replays of one webhook over HTTP, in a burst. Default 20; `Infinity`: no limit. */
+  /** Tests, replays and resumptions of one webhook over HTTP, in a burst. Default 20; `Infinity`: no limit. */
   readonly replayBurst?: number
-  /** Tests and replays of one webhook over HTTP, per second after a burst. Default 1. */
+  /** Tests, replays and resumptions of one webhook over HTTP, per second after a burst. Default 1. */
   readonly replayRefillPerSecond?: number
   /**
    * When failed deliveries are retried: a policy, or the name of a preset. Default `telephony` (2 s × 3^n, at most 10 min,
@@ -106,10 +106,21 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly maxPending?: number
   /** False: records only failed attempts, as KAZOO does by default. Default true. */
   readonly recordSuccesses?: boolean
+  /**
+   * Whether attempts are counted over time, for `hs.webhooks.stats` and `hs.webhooks.health`. Default true; about 1 µs per
+   * attempt, and one transaction per 500 rows every 10 s.
+   */
+  readonly statistics?: boolean
   /** Attempts kept per webhook. Default 1,000. */
   readonly attemptsPerWebhook?: number
   /** Days for which attempts and ended deliveries are kept. Default 30. */
   readonly retentionDays?: number
+  /** Open live streams of this node (`hs.stream`, `GET stream`). Default 1,000. */
+  readonly maxStreams?: number
+  /** Open live streams of one account on this node. Default 50. */
+  readonly maxStreamsPerAccount?: number
+  /** Open live streams of one token on this node. Default 10. */
+  readonly maxStreamsPerToken?: number
   /** Allows loopback addresses and `localhost` names, for development. Default false. */
   readonly allowLocal?: boolean
   /** Host names, addresses and CIDRs that requests may go to although they are not public. Default: none. */
@@ -172,8 +183,12 @@ export const OPTION_DEFAULTS = Object.freeze({
   inFlight: 500,
   maxPending: 1_000_000,
   recordSuccesses: true,
+  statistics: true,
   attemptsPerWebhook: 1000,
   retentionDays: 30,
+  maxStreams: 1000,
+  maxStreamsPerAccount: 50,
+  maxStreamsPerToken: 10,
   allowLocal: false,
   tokenInQuery: true,
   ingest: false,

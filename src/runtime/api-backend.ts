@@ -7,6 +7,7 @@ import { signOut } from '../auth/sign-out.js'
 import type { ReplayRateLimiter } from '../delivery/replay-rate-limiter.js'
 import { notFound } from '../errors.js'
 import type { ApiBackend } from '../http/api-backend.js'
+import { listEndpoints, listUnhealthyEndpoints } from '../stats/endpoint-list.js'
 import { VERSION } from '../version.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import {
@@ -18,9 +19,10 @@ import {
   replaceWebhook,
 } from '../webhooks/manage.js'
 import type { Core } from './core.js'
+import { asShown, explain, listDeliveries, toStoreTime } from './delivery-views.js'
 import type { EraseRequest, EraseResult } from './erase.js'
 import type { Published } from './publish.js'
-import { asShown, explain, listDeliveries, toStoreTime, type WebhookApi } from './webhook-api.js'
+import { previewOf, type WebhookApi } from './webhook-api.js'
 
 /** Dependencies of the API backend that exist before the instance is started. */
 export interface ApiBackendDeps {
@@ -36,7 +38,7 @@ export interface ApiBackendDeps {
   readonly accountRules: AccountRules
   /** `hs.erase`. */
   readonly erase: (request: EraseRequest) => Promise<EraseResult>
-  /** Limits tests and replays per webhook. */
+  /** Limits tests, replays and resumptions per webhook. */
   readonly replays: ReplayRateLimiter
   now(): number
   newId(): string
@@ -89,7 +91,9 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
       catalogue: () => catalogue,
       list: async (accountId) => listWithoutSuccesses(core().webhooks, accountId),
       lastSuccesses: async (webhookIds) => core().store.deliveries.lastSuccesses(webhookIds),
-      unhealthy: webhooks.unhealthy,
+      unhealthy: async (request) => listUnhealthyEndpoints(core().endpointList, request),
+      endpoints: async (accountId, request) => listEndpoints(core().endpointList, accountId, request),
+      stats: webhooks.stats,
       create: async (accountId, input) => createWebhook(core().webhooks, accountId, input),
       read: (accountId, id) => readWebhook(core().webhooks, accountId, id),
       replace: async (accountId, id, input, options) =>
@@ -110,6 +114,13 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
         replays.consume(`${accountId}/${id}`)
         return webhooks.replay(accountId, id, request)
       },
+      countReplays: webhooks.countReplays,
+      match: webhooks.match,
+      preview: async (accountId, input, hook) => previewOf(core(), accountId, input, hook),
+      async resume(accountId, id) {
+        replays.consume(`${accountId}/${id}`)
+        return webhooks.resume(accountId, id)
+      },
     },
     deliveries: {
       async list(query) {
@@ -124,7 +135,13 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
       },
       explain: async (delivery) => explain(core(), toStoreTime(core(), delivery)),
       attempts: async (query) => (await yieldBetweenBatches(core(), query)).attempts(query),
+      call: webhooks.call,
       legs: async (accountId, callId) => core().store.deliveries.legs(accountId, callId),
+    },
+    overview: webhooks.overview,
+    streams: {
+      open: async (request, caller) => core().streams.open(request, caller),
+      check: async (request) => core().streams.check(request),
     },
     ...(publish && {
       ingest: async (accountId: string, events: readonly unknown[], traceparent?: string) => {

@@ -20,6 +20,8 @@ import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log, Random, Sender, Tracing } from '../ports.js'
+import type { EndpointListDeps } from '../stats/endpoint-list.js'
+import { createStatistics } from '../stats/statistics.js'
 import type { Store } from '../store/contract.js'
 import { shardOf } from '../store/shards.js'
 import type { SecretCipher } from '../values/encryption.js'
@@ -31,6 +33,7 @@ import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
+import { bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
 export interface PublishedEvent extends ChannelEvent {
@@ -145,7 +148,7 @@ export function createCore(
   const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, newId }
   const directory = safeDirectory(options.directory ?? storeDirectory(accountDeps))
   const lineages = lineageCache(directory, clock)
-  const cachedTokens = tokenCache(clock, { max: options.tokenCacheSize })
+  const cachedTokens = withStreams(tokenCache(clock, { max: options.tokenCacheSize }), () => streams)
   const { tokens } = store
 
   const auth = {
@@ -160,12 +163,26 @@ export function createCore(
     tokenTtlMs: options.tokenTtlSeconds * 1000,
     authority: { operators: options.operators, restrictUsers: options.restrictUsers },
   }
+  const streams = bindStreams({
+    store,
+    options,
+    clock,
+    log,
+    metrics,
+    auth,
+    newId,
+    descendants: (accountId) => accounts.descendants(accountId),
+  })
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
     perOrigin: options.inFlightPerOrigin,
     total: options.inFlight,
   }
+  const statistics = options.statistics
+    ? createStatistics({ stats: store.stats, clock, log, newId }, options.attemptTimeoutMs)
+    : undefined
+  const userAgent = `hookswitch/${VERSION}`
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -174,13 +191,15 @@ export function createCore(
       log,
       sender,
       metrics,
+      countAttempt: statistics?.count,
       tracing,
       newId: newTimeOrderedId,
       shardOf,
-      endpointSecrets: createEndpointSecretsCache(cipher, `hookswitch/${VERSION}`),
+      endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
+        notifyStreams(streams, options.recordSuccesses, name, payload)
         events.emit(name, payload as never)
       },
       rulesOf: (webhook) => ({
@@ -238,6 +257,9 @@ export function createCore(
     lastSuccesses: (webhookIds) => store.deliveries.lastSuccesses(webhookIds),
     mutex: keyedMutex(),
     onDeliveriesCancelled: dispatcher.cancelUnsent,
+    onResumed: ({ id, accountId }) =>
+      log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
+    onChanged: (before, after) => streams.webhookChanged(changeOf(before, after)),
     lifetimeMsOf: ({ retries }) =>
       deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
     rules: {
@@ -248,6 +270,13 @@ export function createCore(
       defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
       maxRetries: options.maxRetries,
     },
+  }
+  const endpointList: EndpointListDeps = {
+    webhooks: store.webhooks,
+    deliveries: store.deliveries,
+    stats: statistics && store.stats,
+    clock,
+    storeNow: dispatcher.now,
   }
   const accept: AcceptDeps = {
     clock,
@@ -272,10 +301,14 @@ export function createCore(
     webhooks,
     accept,
     dispatcher,
+    statistics,
+    endpointList,
+    streams,
     catalogue,
     events,
     clock,
     caps,
+    userAgent,
     applyLimits,
     metrics,
     tracing,

@@ -1,5 +1,6 @@
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { Clock, Log } from '../ports.js'
+import { KEPT_MS } from '../stats/slots.js'
 import type { Store } from '../store/contract.js'
 
 /** Pause between two runs. */
@@ -15,9 +16,8 @@ export interface RetentionLimits {
 }
 
 /**
- * Removes expired rows every 10 minutes, in small batches: old attempts, ended deliveries, expired tokens, and
- * open legs that no source continues. Its timer
- * does not keep the process alive.
+ * Removes expired rows every 10 minutes, in small batches: old attempts, ended deliveries, expired tokens, old statistics, and
+ * open legs that no source continues. Its timer does not keep the process alive.
  *
  * @param limits read at each run
  * @returns a function that stops it and waits for the batch in progress
@@ -52,6 +52,8 @@ export function startRetention(
         )
         await repeatWhileFull(() => store.tokens.pruneTokens(now, BATCH))
         await repeatWhileFull(() => store.openLegs.prune(beforeMs, BATCH))
+        const kept = { 60: now - KEPT_MS[60], 3600: now - KEPT_MS[3600] }
+        await repeatWhileFull(() => store.stats.prune({ beforeMs: kept }, BATCH))
       } catch (thrown) {
         log.warn(
           { reason: thrown instanceof Error ? thrown.message : 'unknown' },

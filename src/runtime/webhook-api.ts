@@ -3,20 +3,33 @@
  * the operations of `webhooks/manage` itself (`runtime/api-backend`).
  */
 import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-record.js'
-import type {
-  DeliveryQuery,
-  DeliverySearch,
-  FoundDeliveries,
-  StoredDelivery,
-} from '../delivery/delivery-queries.js'
-import { explainDelivery } from '../delivery/explain.js'
+import type { CallHistory } from '../delivery/call-history.js'
+import type { DeliverySearch, FoundDeliveries, StoredDelivery } from '../delivery/delivery-queries.js'
 import type { DeliveryState } from '../delivery/lifecycle.js'
-import { type ReplayRequest, replayDeliveries } from '../delivery/replay.js'
+import { type MatchReport, reportMatches } from '../delivery/match-report.js'
+import type { Overview } from '../delivery/overview.js'
+import { previewRequest, type RequestPreview } from '../delivery/preview.js'
+import {
+  countReplays,
+  type ReplayCount,
+  type Replayed,
+  type ReplayRequest,
+  replayDeliveries,
+} from '../delivery/replay.js'
 import { sendTest } from '../delivery/test-delivery.js'
 import { invalidInput, notFound } from '../errors.js'
 import {
+  type EndpointListRequest,
+  type EndpointPage,
+  listEndpoints,
+  MAX_ENDPOINTS,
+} from '../stats/endpoint-list.js'
+import type { StatsRange, StatsSeries } from '../stats/series.js'
+import { statisticsOff } from '../stats/statistics.js'
+import {
   type ChangeOptions,
   createWebhook,
+  findWebhook,
   listUnhealthy,
   listWebhooks,
   patchWebhook,
@@ -25,6 +38,7 @@ import {
   reenableWebhooks,
   removeWebhook,
   replaceWebhook,
+  resumeWebhook,
   rotateSigningSecret,
   type UnhealthyPage,
   type UnhealthyRequest,
@@ -32,7 +46,10 @@ import {
 import { isSettingName } from '../webhooks/settings.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
 import type { WebhookSettings } from '../webhooks/webhook.js'
+import { readCallHistory } from './call-history.js'
 import type { Core } from './core.js'
+import { asShown, explain, listDeliveries, searchDeliveries } from './delivery-views.js'
+import { readOverview } from './overview.js'
 
 /** Settings of a webhook as a host passes them. `name`, `uri` and `hook` are required to create a webhook. */
 export type WebhookInput = Partial<WebhookSettings> & {
@@ -106,8 +123,19 @@ export interface WebhookApi {
   rotateSecret(accountId: string, webhookId: string): Promise<string>
   /** Sends the sample of the webhook's hook; resolves to the delivery's id. Throws `NotFound`, `QueueFull`. */
   test(accountId: string, webhookId: string): Promise<string>
-  /** Repeats ended deliveries as new ones; resolves to their ids. Throws `NotFound`, `Conflict`, `QueueFull`. */
-  replay(accountId: string, webhookId: string, request: ReplayRequest): Promise<readonly string[]>
+  /**
+   * Repeats ended deliveries as new ones, up to 1,000 in one call; `next` leads to the rest. Throws `NotFound`, `Conflict`,
+   * `InvalidInput`, `QueueFull`.
+   */
+  replay(accountId: string, webhookId: string, request: ReplayRequest): Promise<Replayed>
+  /** Counts the deliveries that `replay` would repeat, up to 10,000. Throws `NotFound`, `Conflict`, `InvalidInput`. */
+  countReplays(accountId: string, webhookId: string, request: ReplayRequest): Promise<ReplayCount>
+  /**
+   * Ends the pause of a webhook: its waiting deliveries are due now, retries included. While its breaker is open, they are
+   * sent one at a time until one succeeds; a failure begins a new pause. Changes nothing if the webhook is not paused. Throws
+   * `NotFound`, `Conflict` for a webhook that is disabled.
+   */
+  resume(accountId: string, webhookId: string): Promise<WebhookView>
   /** Recent attempts of one webhook, or of all webhooks of the account, newest first. Throws `InvalidInput`. */
   attempts(
     accountId: string,
@@ -123,6 +151,16 @@ export interface WebhookApi {
   /** One delivery. Throws `NotFound`. */
   delivery(accountId: string, deliveryId: string): Promise<StoredDelivery>
   /**
+   * Attempts of a webhook, or of all webhooks of the account, over time. Throws `NotFound` for the webhook, `InvalidInput`,
+   * `Unsupported` with the option `statistics: false`.
+   */
+  stats(accountId: string, webhookId?: string, range?: StatsRange): Promise<StatsSeries>
+  /**
+   * An account's webhooks with state, backlog, last attempt and the attempts of the last 24 hours, sorted by name, then id.
+   * `next` is the `after` of the next page; absent: there are no more. Throws `InvalidInput`.
+   */
+  health(accountId: string, options?: EndpointListRequest): Promise<EndpointPage>
+  /**
    * Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. `nextId` is the
    * `afterId` of the next page; absent: there are no more. Throws `InvalidInput`.
    */
@@ -132,6 +170,24 @@ export interface WebhookApi {
    * `InvalidInput`.
    */
   search(query?: Partial<DeliverySearch>): Promise<FoundDeliveries>
+  /**
+   * Whether each webhook of the account would get an event, and if not, why; sorted by name, then id. Of the event, only
+   * `hook` is required; filters see the fields that it has. Throws `InvalidInput`, `NotFound` for an `accountId` in it that
+   * is not below the account.
+   */
+  match(accountId: string, event: Readonly<Record<string, unknown>>): Promise<readonly MatchReport[]>
+  /**
+   * The request that a webhook with these settings would send for the sample of `hook`; nothing is sent or stored. The
+   * values of custom headers are placeholders. Default of `hook`: that of a test. Throws `InvalidInput`.
+   */
+  preview(accountId: string, input: WebhookInput, hook?: string): Promise<RequestPreview>
+  /**
+   * The history of a call and its other legs: events with their deliveries to webhooks of the account, and the numbers of
+   * those that no webhook got. Throws `NotFound`.
+   */
+  call(accountId: string, callId: string): Promise<CallHistory>
+  /** The state of the service: what is pending, what fails, and which nodes work. */
+  overview(): Promise<Overview>
   /** One sentence that says why a delivery is not finished, or how it ended. Throws `NotFound`. */
   explain(accountId: string, deliveryId: string): Promise<string>
 }
@@ -151,6 +207,9 @@ function withLimit<Options extends Pick<PageOptions, 'limit'>>(
   return { ...options, limit }
 }
 
+const tooLarge = (path: string, target: number) =>
+  invalidInput([{ path, rule: 'maximum', message: `must be at most ${target}`, target }])
+
 /** @throws `InvalidInput` naming every unknown key, because a misspelt field would otherwise be lost */
 function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
@@ -164,6 +223,28 @@ function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
     )
   }
   return { settings, ...(extra && { extra }) }
+}
+
+/** The first sample of a kind of event, if it is in the catalogue. */
+const sampleOf =
+  ({ catalogue }: Core) =>
+  (hook: string) =>
+    catalogue.find(({ id }) => id === hook)?.sample[0]
+
+/** The request of the sample of an event. Throws `InvalidInput`. */
+export function previewOf(
+  core: Core,
+  accountId: string,
+  input: UncheckedWebhook,
+  hook: string | undefined,
+): RequestPreview {
+  const { accept, webhooks, userAgent } = core
+  return previewRequest(
+    { ...accept, ...webhooks, sampleOf: sampleOf(core), userAgent },
+    accountId,
+    input,
+    hook,
+  )
 }
 
 /**
@@ -200,10 +281,9 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
     secret: async (accountId, webhookId) => readSigningSecret(deps(), accountId, webhookId),
     rotateSecret: async (accountId, webhookId) => rotateSigningSecret(deps(), accountId, webhookId),
     async test(accountId, webhookId) {
-      const { accept, store, catalogue } = core()
-      const sampleOf = (hook: string) => catalogue.find(({ id }) => id === hook)?.sample[0]
+      const { accept, store } = core()
       return sendTest(
-        { ...accept, webhooks: store.webhooks, sampleOf },
+        { ...accept, webhooks: store.webhooks, sampleOf: sampleOf(core()) },
         accountId,
         webhookId,
         limits.maxPending,
@@ -219,6 +299,16 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
         limits.maxPending,
       )
     },
+    async countReplays(accountId, webhookId, request) {
+      const { clock, store } = core()
+      return countReplays(
+        { clock, webhooks: store.webhooks, deliveries: store.deliveries },
+        accountId,
+        webhookId,
+        request,
+      )
+    },
+    resume: async (accountId, webhookId) => resumeWebhook(deps(), accountId, webhookId),
     async attempts(accountId, webhookId, options = {}) {
       const query = { ...withLimit(options), accountId, ...(webhookId !== undefined && { webhookId }) }
       const attempts = await core().store.deliveries.attempts(query)
@@ -227,144 +317,32 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
     deliveries: async (accountId, webhookId, options = {}) =>
       listDeliveries(core(), { ...withLimit(options), accountId, webhookId }),
     delivery: async (accountId, deliveryId) => asShown(core(), await readDelivery(accountId, deliveryId)),
+    async stats(accountId, webhookId, range = {}) {
+      const { statistics } = core()
+      if (webhookId !== undefined) await findWebhook(deps(), accountId, webhookId)
+      if (!statistics) throw statisticsOff()
+      return statistics.read({ accountId, webhookId: webhookId ?? '' }, range)
+    },
+    async health(accountId, options = {}) {
+      const request = withLimit(options)
+      if (request.limit > MAX_ENDPOINTS) throw tooLarge('limit', MAX_ENDPOINTS)
+      return listEndpoints(core().endpointList, accountId, request)
+    },
     unhealthy: async (options = {}) => listUnhealthy(deps(), withLimit(options)),
     search: async (query = {}) => searchDeliveries(core(), withLimit(query)),
+    async match(accountId, event) {
+      const { accept, store } = core()
+      return reportMatches({ ...accept, webhooks: store.webhooks }, accountId, event)
+    },
+    preview: async (accountId, input, hook) => previewOf(core(), accountId, toInput(input), hook),
+    async call(accountId, callId) {
+      const history = await readCallHistory(core(), accountId, callId)
+      if (!history) throw notFound(callId, 'call')
+      return history
+    },
+    overview: async () => readOverview(core()),
     async explain(accountId, deliveryId) {
       return explain(core(), await readDelivery(accountId, deliveryId))
     },
   }
-}
-
-/** Calls of the store after which a search returns what it has: rare matches must not keep a request waiting. */
-const MAX_SEARCH_STEPS = 20
-
-/** States in which the store may have a delivery that is in flight, which only its node knows. */
-const MAY_BE_IN_FLIGHT: readonly DeliveryState[] = ['waiting', 'cancelled']
-
-/** The states that the store has for these. `isExact`: the store selects just what is wanted. */
-function storedStates(states: readonly DeliveryState[] | undefined) {
-  if (!states) return { isExact: true, query: {} }
-  const isExact = MAY_BE_IN_FLIGHT.every((state) => states.includes(state) === states.includes('in_flight'))
-  const stored = new Set(states.flatMap((state) => (state === 'in_flight' ? MAY_BE_IN_FLIGHT : state)))
-  return { isExact, query: { states: [...stored] } }
-}
-
-/** Selects deliveries that this node is sending, newest first. */
-async function listInFlight(core: Core, query: DeliverySearch): Promise<readonly StoredDelivery[]> {
-  const { accountId, webhookId, callId, fromMs = 0, toMs = Number.POSITIVE_INFINITY } = query
-  const wanted = [...core.dispatcher.inFlightDeliveries()].filter(
-    (one) =>
-      (accountId === undefined || one.accountId === accountId) &&
-      (webhookId === undefined || one.webhookId === webhookId) &&
-      (callId === undefined || one.callId === callId) &&
-      one.acceptedMs >= fromMs &&
-      one.acceptedMs <= toMs,
-  )
-  const rows = await Promise.all(wanted.map((one) => core.store.deliveries.delivery(one.accountId, one.id)))
-  return rows
-    .flatMap((row) => (row ? [asShown(core, row)] : []))
-    .filter(
-      ({ state, position }) => state === 'in_flight' && position < (query.cursor ?? Number.POSITIVE_INFINITY),
-    )
-    .sort((a, b) => b.position - a.position)
-    .slice(0, query.limit)
-}
-
-const isInFlightOnly = (states: readonly DeliveryState[] | undefined) =>
-  states !== undefined && states.length > 0 && states.every((state) => state === 'in_flight')
-
-/** Deliveries of a webhook as callers see them. */
-export async function listDeliveries(core: Core, query: DeliveryQuery): Promise<readonly StoredDelivery[]> {
-  const { states, limit, ascending } = query
-  if (isInFlightOnly(states)) {
-    // Seen from its end, an ascending list is a descending one.
-    const { cursor, ...all } = query
-    const found = await listInFlight(core, ascending ? { ...all, limit: Number.MAX_SAFE_INTEGER } : query)
-    if (!ascending) return found
-    return found
-      .toReversed()
-      .filter(({ position }) => position > (cursor ?? 0))
-      .slice(0, limit)
-  }
-  const stored = storedStates(states)
-  const found: StoredDelivery[] = []
-  let { cursor } = query
-  for (let step = 0; ; step++) {
-    if (step > 0) await core.clock.yield()
-    const rows = await core.store.deliveries.deliveries({
-      ...query,
-      ...stored.query,
-      ...(cursor !== undefined && { cursor }),
-    })
-    for (const row of rows) {
-      const shown = asShown(core, row)
-      if (stored.isExact || states!.includes(shown.state)) found.push(shown)
-    }
-    cursor = rows.at(-1)?.position
-    if (stored.isExact || rows.length < limit || found.length >= limit) return found.slice(0, limit)
-  }
-}
-
-/** Searches until a page is full, or for a limited number of steps. */
-export async function searchDeliveries(core: Core, query: DeliverySearch): Promise<FoundDeliveries> {
-  const { store, clock } = core
-  const { states } = query
-  if (isInFlightOnly(states)) return { deliveries: await listInFlight(core, query) }
-  const stored = storedStates(states)
-  const deliveries: StoredDelivery[] = []
-  let { cursor } = query
-  for (let step = 0; step < MAX_SEARCH_STEPS; step++) {
-    if (step > 0) await clock.yield()
-    const limit = query.limit - deliveries.length
-    const found = await store.deliveries.search({
-      ...query,
-      ...stored.query,
-      limit,
-      ...(cursor !== undefined && { cursor }),
-    })
-    for (const row of found.deliveries) {
-      const shown = asShown(core, row)
-      if (stored.isExact || states!.includes(shown.state)) deliveries.push(shown)
-    }
-    cursor = found.cursor
-    if (cursor === undefined || deliveries.length >= query.limit) break
-  }
-  return cursor === undefined ? { deliveries } : { deliveries, cursor }
-}
-
-/** Two clocks always differ a little. A smaller difference than this is not shown. */
-const MIN_AHEAD_MS = 1_000
-
-/** How far store time is ahead of the wall clock, ms. */
-function storeAheadMs({ dispatcher, clock }: Core): number {
-  const aheadMs = dispatcher.now() - clock.now()
-  return Math.abs(aheadMs) < MIN_AHEAD_MS ? 0 : aheadMs
-}
-
-function delayed(delivery: StoredDelivery, ms: number): StoredDelivery {
-  return delivery.dueMs === undefined || ms === 0 ? delivery : { ...delivery, dueMs: delivery.dueMs + ms }
-}
-
-/**
- * The delivery as callers see it: with what this node knows of it, such as that it is in flight, and with its due time by the
- * wall clock of this node, with which they compare it.
- */
-export function asShown(core: Core, delivery: StoredDelivery): StoredDelivery {
-  return delayed(core.dispatcher.withQueueState(delivery), -storeAheadMs(core))
-}
-
-/** Undoes what `asShown` does to the due time. */
-export function toStoreTime(core: Core, delivery: StoredDelivery): StoredDelivery {
-  return delayed(delivery, storeAheadMs(core))
-}
-
-/** One sentence about the current state of a delivery, whose due time is store time. */
-export async function explain(core: Core, delivery: StoredDelivery): Promise<string> {
-  const { store, dispatcher, caps } = core
-  return explainDelivery(delivery, {
-    webhook: await store.deliveries.webhookOf(delivery.webhookId),
-    now: dispatcher.now(),
-    limitReached: dispatcher.limitReached(delivery.webhookId),
-    caps,
-  })
 }

@@ -55,7 +55,7 @@ export interface FaultyStore {
   end(): void
 }
 
-type Method = (...args: unknown[]) => Promise<unknown>
+type Method = (...args: unknown[]) => unknown
 type Listener = Parameters<Store['deliveries']['subscribe']>[0]
 
 export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
@@ -71,7 +71,7 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
     const isLease = name === 'own' || name === 'renew'
     if (isLease && deps.leaseMs !== undefined) args[1] = deps.leaseMs
     const execute = () =>
-      method(...args).then((result) => {
+      Promise.resolve(method(...args)).then((result) => {
         deps.executed(operation, args, result)
         return result
       })
@@ -137,6 +137,7 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
       tokens: wrapped(store.tokens),
       openLegs: wrapped(store.openLegs),
       encryption: wrapped(store.encryption),
+      stats: wrapped(store.stats),
       webhooks: wrapped(store.webhooks),
       deliveries: { ...wrapped(store.deliveries), subscribe },
     },

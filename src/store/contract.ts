@@ -4,6 +4,7 @@ import type { InboxStore } from '../delivery/inbox-store.js'
 import type { QueueStore } from '../delivery/queue-store.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock, Log } from '../ports.js'
+import type { StatsStore } from '../stats/stats-store.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import type { EncryptionStore } from './encryption-store.js'
 
@@ -53,6 +54,8 @@ export interface Store {
   readonly openLegs: OpenLegStore
   /** Which service secrets are in use, and everything that is encrypted with them. */
   readonly encryption: EncryptionStore
+  /** Counts of attempts over time. */
+  readonly stats: StatsStore
   /** Present iff `supports.transactions`. */
   readonly inbox?: InboxStore
 }

@@ -156,6 +156,8 @@ export interface ExportSource {
   readonly name: string
   /** Highest position in use. */
   readonly lastPosition: number
+  /** Store time now, ms: the due times of what waits are in it. Absent: the newest time of the rows is used. */
+  readonly storeMs?: number
   /** An export that began earlier and may have been committed by its target. */
   readonly pendingExport: StoreExport | undefined
   /** All rows, in batches: a snapshot of one moment. */

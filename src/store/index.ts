@@ -25,10 +25,14 @@ export type { TokenRow, TokenStore } from '../auth/token-store.js'
 export type { AttemptRecord, StoredAttempt } from '../delivery/attempt-record.js'
 export { fillIn } from '../delivery/body-variants.js'
 export type {
+  AttemptLogPage,
+  AttemptLogQuery,
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
+  EndpointActivity,
   FoundDeliveries,
+  LoggedAttempt,
   StoredDelivery,
 } from '../delivery/delivery-queries.js'
 export type {
@@ -62,16 +66,27 @@ export type {
   QueueStore,
   Start,
   Starts,
+  StoredNode,
   WaitingDeliveries,
 } from '../delivery/queue-store.js'
 export { isNotWritten, notWritten } from '../delivery/queue-store.js'
 export { type ErrorCode, errorCode, HookswitchError, notFound } from '../errors.js'
 export type { OpenLeg, OpenLegChanges, OpenLegErasure, OpenLegStore } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'
+export { STATS_OUTCOMES, type StatsOutcome } from '../stats/columns.js'
+export { STATS_STEPS, type StatsStep } from '../stats/slots.js'
+export type {
+  StatsBatch,
+  StatsQuery,
+  StatsRetention,
+  StatsRow,
+  StatsSeriesKey,
+  StatsStore,
+} from '../stats/stats-store.js'
 export type { Health } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
 export { deleteWebhook } from '../webhooks/webhook.js'
-export type { WebhookStore } from '../webhooks/webhook-store.js'
+export type { WebhookPosition, WebhookStore } from '../webhooks/webhook-store.js'
 export type { Store, StoreSupports } from './contract.js'
 export {
   effectiveState,
@@ -98,6 +113,7 @@ export {
   type StoredEventFact,
   type StoredKey,
 } from './engine/acceptance.js'
+export { decodeRecord, encodeRecord, type RecordContext, type RecordParts } from './engine/attempt-doc.js'
 export { applyEndpointChange, applyReplacement } from './engine/endpoint-change.js'
 export { ERASURE_STEPS, type ErasureStep, hasStep, isCovered, isDeliveryCovered } from './engine/erasure.js'
 export { idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'

@@ -8,6 +8,7 @@ import { createStoreClock } from '../delivery/store-clock.js'
 import { HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
+import type { StatsStore } from '../stats/stats-store.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import type { Store } from './contract.js'
 import type { EncryptionStore } from './encryption-store.js'
@@ -17,14 +18,23 @@ import { changes } from './memory/changes.js'
 import { commit } from './memory/commit.js'
 import { memoryEncryption } from './memory/encryption.js'
 import { erase, mentions } from './memory/erase.js'
-import { handOver, own, release, renew } from './memory/leases.js'
+import { handOver, nodes, own, release, renew } from './memory/leases.js'
 import { bodies, completeTakeover, load, poll } from './memory/load.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
-import { attempts, deliveries, delivery, lastSuccesses, search } from './memory/queries.js'
+import {
+  activity,
+  attemptLog,
+  attempts,
+  deliveries,
+  delivery,
+  lastSuccesses,
+  search,
+} from './memory/queries.js'
 import { prune } from './memory/retention.js'
 import { newState } from './memory/state.js'
+import { memoryStats } from './memory/stats.js'
 import { memoryTokens } from './memory/tokens.js'
-import { candidates, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
+import { candidates, insert, list, page, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -120,23 +130,25 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     encryption: asyncPort<EncryptionStore>(memoryEncryption(state, { apiKeyIds, ...accounts })),
     tokens: asyncPort<TokenStore>(memoryTokens()),
     openLegs: asyncPort<OpenLegStore>(memoryOpenLegs()),
+    stats: asyncPort<StatsStore>(memoryStats()),
     webhooks: asyncPort<WebhookStore>({
       insert: (webhook) => insert(state, webhook),
       read: (accountId, webhookId) => read(state, accountId, webhookId),
       list: (accountIds) => list(state, accountIds),
+      page: (accountId, limit, after) => page(state, accountId, limit, after),
       candidates: (accountIds, hook) => candidates(state, accountIds, hook),
       unhealthy: (limit, afterId) => unhealthy(state, limit, afterId),
       replace: (webhook, expectedRevision) => replace(state, webhook, expectedRevision),
     }),
     deliveries: {
-      ...asyncPort<Omit<QueueStore, 'subscribe'>>({
+      ...asyncPort<Omit<QueueStore, 'commit' | 'subscribe'>>({
         own: (owner, leaseMs) => own(state, owner, leaseMs, storeMs()),
         renew: (owner, leaseMs) => renew(state, owner, leaseMs, storeMs()),
         handOver: (lease, numbers) => handOver(state, lease, numbers, storeMs()),
         release: (owner) => release(state, owner),
+        nodes: () => nodes(state),
         load: (lease, numbers, cursor) => load(state, lease, numbers, cursor, storeMs()),
         completeTakeover: (lease, numbers) => completeTakeover(state, lease, numbers, storeMs()),
-        commit: (group) => commit(state, group),
         bodies: (keys) => bodies(state, keys),
         changes: (lease, sinceVersion) => changes(state, lease, sinceVersion, storeMs()),
         poll: (lease) => poll(state, lease, storeMs()),
@@ -145,13 +157,23 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         deliveries: (query) => deliveries(state, query),
         search: (query) => search(state, query),
         attempts: (query) => attempts(state, query),
+        attemptLog: (query) => attemptLog(state, query),
         lastSuccesses: (webhookIds) => lastSuccesses(state, webhookIds),
+        activity: (webhookIds, maxPending) => activity(state, webhookIds, maxPending),
         legs: (accountId, callId) => legs(state, accountId, callId),
         prune: (given, now) => prune(state, given, now),
         erase: (what, limit) => erase(state, what, limit),
         mentions: (accountId, text, cursor, limit) => mentions(state, accountId, text, cursor, limit),
         scrub: () => {},
       }),
+      commit(group) {
+        try {
+          rejectClosed()
+          return commit(state, group)
+        } catch (thrown) {
+          return Promise.reject(thrown)
+        }
+      },
       subscribe(listener) {
         const call = () => listener()
         state.listeners.add(call)

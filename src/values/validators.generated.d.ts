@@ -10,3 +10,4 @@ export declare const validateApiAuth: SchemaValidator
 export declare const validateUserAuth: SchemaValidator
 export declare const validateReenable: SchemaValidator
 export declare const validateReplay: SchemaValidator
+export declare const validatePreview: SchemaValidator

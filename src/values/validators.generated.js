@@ -2739,7 +2739,7 @@ return errors === 0;
 }
 
 export const validateReplay = validate17;
-const schema18 = {"type":"object","if":{"not":{"anyOf":[{"required":["created_from"]},{"required":["created_to"]},{"required":["result"]}]}},"then":{"required":["delivery_id"]},"properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["success","failure","delivered","exhausted","expired","cancelled","quarantined"]}}};
+const schema18 = {"type":"object","if":{"not":{"anyOf":[{"required":["created_from"]},{"required":["created_to"]},{"required":["result"]}]}},"then":{"required":["delivery_id"]},"properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["success","failure","delivered","exhausted","expired","cancelled","quarantined"]},"dry_run":{"type":"boolean"}}};
 
 function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2919,9 +2919,9 @@ vErrors.push(err9);
 errors++;
 }
 }
-}
-else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.dry_run !== undefined){
+if(typeof data.dry_run !== "boolean"){
+const err10 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2930,6 +2930,75 @@ vErrors.push(err10);
 }
 errors++;
 }
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
 validate17.errors = vErrors;
+return errors === 0;
+}
+
+export const validatePreview = validate18;
+const schema19 = {"type":"object","required":["webhook"],"properties":{"webhook":{"type":"object"},"hook":{"type":"string"}}};
+
+function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.webhook === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "webhook"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.webhook !== undefined){
+let data0 = data.webhook;
+if(!(data0 && typeof data0 == "object" && !Array.isArray(data0))){
+const err1 = {instancePath:instancePath+"/webhook",schemaPath:"#/properties/webhook/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.hook !== undefined){
+if(typeof data.hook !== "string"){
+const err2 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate18.errors = vErrors;
 return errors === 0;
 }

@@ -48,6 +48,20 @@ export function isFailing(health: Health | undefined): boolean {
   return (health?.failuresInRow ?? 0) > 0
 }
 
+/** Whether nothing is sent at the moment. @param now store time, ms */
+export function isPaused(health: Health | undefined, now: number): boolean {
+  return (health?.pausedUntilMs ?? 0) > now
+}
+
+/**
+ * The health after somebody has ended its pause. Everything else stays, so a breaker that was open probes with the next
+ * delivery.
+ */
+export function endPause(health: Health): Health | undefined {
+  const { pausedUntilMs: _, ...rest } = health
+  return rest.failuresInRow === 0 ? undefined : rest
+}
+
 /** The first opening of the breaker since the last success, or its closing. */
 export type BreakerChange =
   | { readonly kind: 'opened'; readonly failuresInRow: number; readonly pausedUntilMs: number }

@@ -5,13 +5,14 @@ import type { Clock } from '../ports.js'
 import { toCanonicalJson } from '../values/canonical-json.js'
 import { jsonMergePatch } from '../values/json-merge-patch.js'
 import { createSigningSecret, type EncryptSettingsDeps, encryptSettings } from './encrypt-settings.js'
-import { type EndpointState, endpointHealthOf } from './health.js'
+import { type EndpointState, endpointHealthOf, isPaused } from './health.js'
 import { isSettingName } from './settings.js'
 import { encryptionPurpose, type UncheckedWebhook, viewOf, type WebhookView } from './view.js'
 import {
   changeSettings,
   deleteWebhook,
   encryptedSettingsOf,
+  resumeWebhook as endPauseOf,
   newWebhook,
   rotateSecret,
   type Webhook,
@@ -34,8 +35,12 @@ export interface WebhookDeps extends EncryptSettingsDeps {
    * concurrent changes most would give up with `RevisionConflict`, although no caller passed a revision.
    */
   readonly mutex?: KeyedMutex
+  /** Called after a webhook was created (`before` absent) or changed. */
+  onChanged?(before: Webhook | undefined, after: Webhook): void
   /** Called after a webhook was disabled or deleted, which cancels its pending deliveries. */
   onDeliveriesCancelled?(webhookId: string): void
+  /** Called after the pause of a webhook was ended. */
+  onResumed?(webhook: Pick<Webhook, 'id' | 'accountId'>): void
 }
 
 /** `revision`: change the webhook only if it still has this revision, else reject with `RevisionConflict`. */
@@ -49,7 +54,12 @@ export const SECRET_OVERLAP_MS = 86_400_000
 /** How often a change is retried after concurrent changes by others. */
 const MAX_TRIES = 20
 
-async function find(deps: WebhookDeps, accountId: string, webhookId: string): Promise<Webhook> {
+/** Reads the stored webhook. @throws `NotFound` */
+export async function findWebhook(
+  deps: Pick<WebhookDeps, 'webhooks'>,
+  accountId: string,
+  webhookId: string,
+): Promise<Webhook> {
   const webhook = await deps.webhooks.read(accountId, webhookId)
   if (!webhook) throw notFound(webhookId, 'webhook')
   return webhook
@@ -75,12 +85,13 @@ async function changeWithRetries(
   decide: (webhook: Webhook) => Webhook,
 ): Promise<Webhook> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const webhook = await find(deps, accountId, webhookId)
+    const webhook = await findWebhook(deps, accountId, webhookId)
     if (options.revision !== undefined && options.revision !== webhook.revision) break
     const changed = decide(webhook)
     if (changed === webhook) return webhook
     if (await deps.webhooks.replace(changed, webhook.revision)) {
       if (changed.epoch > webhook.epoch) deps.onDeliveriesCancelled?.(webhookId)
+      deps.onChanged?.(webhook, changed)
       return changed
     }
   }
@@ -116,6 +127,7 @@ export async function createWebhook(
   const { secret } = createSigningSecret(deps, id)
   const webhook = newWebhook({ id, accountId }, encrypted, secret, deps.clock.now())
   await deps.webhooks.insert(webhook)
+  deps.onChanged?.(undefined, webhook)
   return toView(deps, webhook, deps.storeNow())
 }
 
@@ -159,18 +171,26 @@ export interface UnhealthyPage {
 
 /** Lists the webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. */
 export async function listUnhealthy(deps: WebhookDeps, request: UnhealthyRequest): Promise<UnhealthyPage> {
-  const { limit, states } = request
+  const { webhooks, ...next } = await findUnhealthy(deps, request)
+  return { webhooks: await viewsOf(deps, webhooks), ...next }
+}
+
+/** The same, as stored. */
+export async function findUnhealthy(
+  deps: Pick<WebhookDeps, 'webhooks' | 'storeNow'>,
+  { limit, states, afterId: firstId }: UnhealthyRequest,
+): Promise<{ readonly webhooks: readonly Webhook[]; readonly nextId?: string }> {
   const found: Webhook[] = []
-  let { afterId } = request
+  let afterId = firstId
   for (;;) {
     const batch = await deps.webhooks.unhealthy(BATCH_SIZE, afterId)
     for (const webhook of batch) {
       const { state } = endpointHealthOf(webhook, deps.storeNow())
       if (state === 'ok' || (states && !states.includes(state))) continue
-      if (found.length === limit) return { webhooks: await viewsOf(deps, found), nextId: found.at(-1)!.id }
+      if (found.length === limit) return { webhooks: found, nextId: found.at(-1)!.id }
       found.push(webhook)
     }
-    if (batch.length < BATCH_SIZE) return { webhooks: await viewsOf(deps, found) }
+    if (batch.length < BATCH_SIZE) return { webhooks: found }
     afterId = batch.at(-1)!.id
   }
 }
@@ -181,7 +201,7 @@ export async function readWebhook(
   accountId: string,
   webhookId: string,
 ): Promise<WebhookView> {
-  return readView(deps, await find(deps, accountId, webhookId))
+  return readView(deps, await findWebhook(deps, accountId, webhookId))
 }
 
 /**
@@ -288,6 +308,28 @@ export async function reenableWebhooks(deps: WebhookDeps, accountIds: readonly s
   return count
 }
 
+/**
+ * Ends the pause of a webhook, so that its waiting deliveries are sent now; while its breaker is open, one at a time until
+ * one succeeds. Changes nothing if the webhook is not paused.
+ *
+ * @throws `NotFound`, `Conflict` for a webhook that is disabled
+ */
+export async function resumeWebhook(
+  deps: WebhookDeps,
+  accountId: string,
+  webhookId: string,
+): Promise<WebhookView> {
+  let before: Webhook | undefined
+  const after = await change(deps, accountId, webhookId, {}, (webhook) => {
+    if (!webhook.settings.enabled)
+      throw new HookswitchError('Conflict', 'the webhook is disabled', { field: 'enabled' })
+    before = webhook
+    return isPaused(webhook.health, deps.storeNow()) ? endPauseOf(webhook) : webhook
+  })
+  if (after !== before) deps.onResumed?.(after)
+  return readView(deps, after)
+}
+
 function isAutoDisabled(webhook: Webhook): boolean {
   return !webhook.settings.enabled && webhook.disableReason !== undefined
 }
@@ -302,7 +344,7 @@ export async function readSigningSecret(
   accountId: string,
   webhookId: string,
 ): Promise<string> {
-  const webhook = await find(deps, accountId, webhookId)
+  const webhook = await findWebhook(deps, accountId, webhookId)
   const secret = deps.cipher.decrypt(webhook.secrets[0]!.sealed, encryptionPurpose.secret(webhookId))
   if (secret === undefined)
     throw new HookswitchError(

@@ -1,5 +1,8 @@
 import type { Webhook } from './webhook.js'
 
+/** Place of a webhook in the order of `page`. */
+export type WebhookPosition = readonly [name: string, id: string]
+
 /**
  * The storage port of webhooks. Every call carries the account, so that no account sees another's rows.
  * Deletion is soft: a deleted webhook is invisible here, but its attempts stay readable.
@@ -12,6 +15,12 @@ export interface WebhookStore {
   read(accountId: string, webhookId: string): Promise<Webhook | undefined>
   /** The webhooks of these accounts that are not deleted, sorted by name, then id. */
   list(accountIds: readonly string[]): Promise<readonly Webhook[]>
+  /**
+   * Up to `limit` webhooks of this account that are not deleted, sorted by name, then id, each compared by code units or code
+   * points. The cost must not grow with the account's other webhooks. `after`: only those behind this place. Default: from
+   * the start.
+   */
+  page(accountId: string, limit: number, after?: WebhookPosition): Promise<readonly Webhook[]>
   /**
    * The webhooks of these accounts that are not deleted and listen to `hook` or to `all`, enabled or not: matching is a
    * decision, not a query. The cost must not grow with the webhooks of other accounts. Their `health` may be stale.
@@ -26,7 +35,8 @@ export interface WebhookStore {
    * Replaces the row whose revision is `expectedRevision`. Resolves to false when another change came first or the
    * webhook is deleted. A row with a higher `epoch` cancels, for every reader at once, the deliveries of older epochs.
    * `health` belongs to the store, which writes it with settlements: the stored health is kept and the row's is ignored,
-   * unless the webhook becomes enabled or gets another `uri` (`shouldKeepHealth`), which clears it.
+   * unless the webhook becomes enabled or gets another `uri`, which clears it, or gets another `resumedRevision`, which
+   * ends its pause (`healthAfterChange`).
    */
   replace(webhook: Webhook, expectedRevision: number): Promise<boolean>
 }

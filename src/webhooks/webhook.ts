@@ -1,6 +1,6 @@
 /** The webhook row and its changes. Pure. */
 import type { EventFilter } from './event-filter.js'
-import type { Health } from './health.js'
+import { endPause, type Health } from './health.js'
 
 /**
  * HTTP method of the requests to a webhook (`http_verb`). `get` and `delete` carry the payload in the query.
@@ -105,6 +105,8 @@ export interface Webhook {
   readonly revision: number
   /** Incremented by disabling and deleting: deliveries of an older epoch are cancelled. */
   readonly epoch: number
+  /** The revision in which its owner last ended a pause (`resumeWebhook`). Absent: never. */
+  readonly resumedRevision?: number
   /** Recent failures; absent: none. */
   readonly health?: Health
 }
@@ -161,6 +163,21 @@ export function changeSettings(webhook: Webhook, encrypted: EncryptedSettings, n
 /** Whether the endpoint's health still applies after a change: not when it becomes enabled or its URI changes. */
 export function shouldKeepHealth(before: Webhook['settings'], next: Webhook['settings']): boolean {
   return before.uri === next.uri && !(next.enabled && !before.enabled)
+}
+
+/** The health that a webhook has after a change, from the newest health before it. */
+export function healthAfterChange(before: Webhook, next: Webhook): Health | undefined {
+  const { health } = before
+  if (!health || !shouldKeepHealth(before.settings, next.settings)) return undefined
+  return next.resumedRevision === before.resumedRevision ? health : endPause(health)
+}
+
+/** Ends the pause of a webhook, if it has one. */
+export function resumeWebhook(webhook: Webhook): Webhook {
+  const { health, ...row } = webhook
+  const revision = webhook.revision + 1
+  const rest = health && endPause(health)
+  return { ...row, ...(rest && { health: rest }), revision, resumedRevision: revision }
 }
 
 /** Disables a webhook by the service. `reason` is shown to its owner. */

@@ -45,8 +45,22 @@ export function attemptJson(attempt: StoredAttempt): JsonObject {
   }
 }
 
+/** Returns the JSON of one attempt without its request, and without headers and body of its response. */
+export function slimAttemptJson(attempt: StoredAttempt): JsonObject {
+  const {
+    req_headers: _headers,
+    req_body: _body,
+    resp_headers: _responseHeaders,
+    resp_body: _responseBody,
+    ...slim
+  } = attemptJson(attempt)
+  return slim
+}
+
 /** Converts `[name, value, name, value, …]` to an object; repeated headers are joined (RFC 9110, section 5.3). */
-function headersJson(flat: readonly string[] | undefined): Readonly<Record<string, string>> | undefined {
+export function headersJson(
+  flat: readonly string[] | undefined,
+): Readonly<Record<string, string>> | undefined {
   if (flat === undefined) return undefined
   const joined = new Map<string, string>()
   for (let index = 0; index + 1 < flat.length; index += 2) {

@@ -57,6 +57,20 @@ export const reenableSchema = {
   },
 } as const satisfies JsonSchema
 
+/** Body of a preview. `webhook` is checked as a new webhook is. */
+export const previewSchema = {
+  type: 'object',
+  required: ['webhook'],
+  properties: {
+    webhook: { type: 'object', description: 'Settings of a webhook, stored or not.' },
+    hook: {
+      type: 'string',
+      description:
+        "Event type of the sample. Default: the webhook's; of `all`, the first of `only`, or `channel_create`.",
+    },
+  },
+} as const satisfies JsonSchema
+
 /**
  * Body of a replay; `parseReplay` checks the times, which are numbers or text. One delivery by id, or a selection by time range, result or both, but never all
  * deliveries.
@@ -67,7 +81,8 @@ export const replaySchema = {
     delivery_id: { type: 'string', description: 'Delivery to repeat.' },
     created_from: {
       description:
-        'Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string).',
+        'Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string). Or `next_from` of ' +
+        'an earlier response, to continue it.',
     },
     created_to: {
       description:
@@ -77,6 +92,11 @@ export const replaySchema = {
       type: 'string',
       description: 'Only deliveries with this result, or in this state.',
       enum: REPLAY_RESULTS,
+    },
+    dry_run: {
+      type: 'boolean',
+      description: 'Counts the deliveries and sends nothing.',
+      default: false,
     },
   },
   if: {

@@ -2,6 +2,7 @@
  * Cursors of lists as opaque text. A cursor names the last item of the previous page, not an offset, so that pages
  * neither skip nor repeat items while rows are inserted and deleted.
  */
+import type { ReplayCursor } from '../delivery/replay.js'
 
 const encode = (text: string) => Buffer.from(text, 'utf8').toString('base64url')
 
@@ -21,6 +22,20 @@ export function decodePosition(cursor: string): number | undefined {
   const match = POSITION.exec(decode(cursor) ?? '')
   const position = match ? Number(match[1]) : Number.NaN
   return Number.isSafeInteger(position) ? position : undefined
+}
+
+const REPLAY = /^r(0|[1-9][0-9]{0,15})-(0|[1-9][0-9]{0,15})$/
+
+/** Encodes where the replay of a range continues. */
+export const encodeReplayCursor = ({ position, untilMs }: ReplayCursor): string =>
+  encode(`r${position}-${untilMs}`)
+
+/** Returns where the replay continues, or `undefined` for text that `encodeReplayCursor` did not produce. */
+export function decodeReplayCursor(cursor: string): ReplayCursor | undefined {
+  const match = REPLAY.exec(decode(cursor) ?? '')
+  if (!match) return undefined
+  const [position, untilMs] = [Number(match[1]), Number(match[2])]
+  return Number.isSafeInteger(position) && Number.isSafeInteger(untilMs) ? { position, untilMs } : undefined
 }
 
 /** Sort key of a list: by name, then by id. */

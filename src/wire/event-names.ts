@@ -61,6 +61,14 @@ export function parseEvents(
     : { events: read.flatMap((one) => ('event' in one ? [one.event] : [])) }
 }
 
+/** As `parseEvents`, for one event, which may belong to an account below that of the path. */
+export function parsePartialEvent(data: Fields, accountId: string): ReturnType<typeof parseEvents> {
+  const { account_id: eventAccountId = accountId } = data
+  if (typeof eventAccountId === 'string') return parseEvents(data, eventAccountId)
+  const message = 'Value did not match type(s): string'
+  return { failures: [{ path: 'account_id', rule: 'type', message, target: 'string' }] }
+}
+
 function parseEvent(
   data: unknown,
   accountId: string,

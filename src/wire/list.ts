@@ -49,10 +49,9 @@ export function parseListRequest(
     return failure ? undefined : value
   }
   const boolean = (name: string): boolean | undefined => {
-    const text = getQueryValue(query, name)
-    if (text === undefined || text === 'true' || text === 'false')
-      return text === undefined ? undefined : text === 'true'
-    failures.push({ path: name, ...typeFailure('boolean'), value: text })
+    const value = parseFlag(query, name)
+    if (typeof value !== 'object') return value
+    failures.push(value)
     return undefined
   }
 
@@ -88,6 +87,14 @@ export function parseListRequest(
   const filter = parseFilter(query)
   if (filter) request.filter = filter
   return failures.length > 0 ? { failures } : { request: request as ListRequest }
+}
+
+/** Parses a boolean parameter; `undefined`: it is absent. */
+export function parseFlag(query: Query, name: string): boolean | Failure | undefined {
+  const text = getQueryValue(query, name)
+  if (text === undefined) return undefined
+  if (text === 'true' || text === 'false') return text === 'true'
+  return { path: name, ...typeFailure('boolean'), value: text }
 }
 
 const typeFailure = (type: string) => ({

@@ -6,6 +6,7 @@ import { ENVELOPE_FIELDS, TOKEN, VERSION_EXAMPLE } from './openapi/examples.js'
 import { OPERATIONS, type OperationDoc } from './openapi/operations.js'
 import { type HookDoc, RECEIVER_HEADERS, webhookPathItems } from './openapi/receiver.js'
 import { ref, SCHEMAS } from './openapi/schemas.js'
+import { STATS_SCHEMAS } from './openapi/stats-schemas.js'
 import { type DocumentedRoute, ROUTES } from './routes.js'
 
 type SpecObject = Readonly<Record<string, unknown>>
@@ -60,7 +61,7 @@ export function openapiDocument({ version, hooks, ingest }: OpenapiOptions): Spe
     paths: pathItems(routes),
     webhooks: webhookPathItems(hooks),
     components: {
-      schemas: { ...ENVELOPES, ...SCHEMAS },
+      schemas: { ...ENVELOPES, ...SCHEMAS, ...STATS_SCHEMAS },
       parameters: { ...PARAMETERS, ...RECEIVER_HEADERS },
       headers: HEADERS,
       responses: ERROR_RESPONSES,
@@ -103,7 +104,17 @@ function operationObject(route: DocumentedRoute, doc: OperationDoc): SpecObject 
     ...(doc.body && { requestBody: requestBodyObject(doc.body) }),
     responses: {
       [route.status]:
-        route.operation === 'readOpenapi' ? rawResponseObject(doc) : successResponseObject(route, doc),
+        route.operation === 'readOpenapi'
+          ? rawResponseObject(doc)
+          : route.isStream
+            ? streamResponseObject(doc)
+            : successResponseObject(route, doc),
+      ...(doc.alternative && {
+        [doc.alternative.status]: {
+          ...successResponseObject(route, { ...doc, ...doc.alternative }),
+          description: doc.alternative.description,
+        },
+      }),
       ...(doc.parameters?.includes('if_none_match') && {
         '304': { description: 'The client already has the current revision.' },
       }),
@@ -154,6 +165,12 @@ function successResponseObject(route: DocumentedRoute, doc: OperationDoc): SpecO
     },
   }
 }
+
+const streamResponseObject = ({ data, example }: OperationDoc): SpecObject => ({
+  description: 'Server-Sent Events. The schema is that of the JSON after `data:`.',
+  headers: { 'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' } },
+  content: { 'text/event-stream': { schema: data, example } },
+})
 
 const rawResponseObject = ({ data }: OperationDoc): SpecObject => ({
   description: 'The OpenAPI document, without an envelope.',

@@ -30,14 +30,24 @@ export type OperationId =
   | 'deleteWebhook'
   | 'listAttempts'
   | 'listWebhookAttempts'
+  | 'readAccountStats'
+  | 'readWebhookStats'
+  | 'listEndpoints'
   | 'testWebhook'
   | 'replayWebhook'
+  | 'resumeWebhook'
+  | 'previewWebhook'
+  | 'matchEvent'
   | 'listDeliveries'
   | 'readDelivery'
   | 'readSecret'
   | 'rotateSecret'
+  | 'listDeliveryAttempts'
+  | 'readCall'
   | 'listCallAttempts'
   | 'publishEvents'
+  | 'readOverview'
+  | 'streamItems'
   | 'listUnhealthyWebhooks'
   | 'searchDeliveries'
   | 'listAccounts'
@@ -87,6 +97,8 @@ export interface Route {
   readonly isList?: boolean
   /** The route exists only if the host enables it (`--ingest`). */
   readonly isIngest?: boolean
+  /** The response is an event stream. Its token is in a header. */
+  readonly isStream?: boolean
   /** An operator may use the route for an account that no longer exists. */
   readonly isForRemoved?: boolean
 }
@@ -109,6 +121,8 @@ const login = {
 } as const
 const change = { requiresToken: true, bodyKind: 'object', status: 200, access: 'write' } as const
 const write = { ...read, access: 'write' } as const
+/** A question that needs a body. */
+const ask = { ...read, bodyKind: 'object' } as const
 const administer = { ...change, access: 'admin' } as const
 const USERS = `${ACCOUNT}/users`
 const USER = `${USERS}/{user_id}`
@@ -149,14 +163,19 @@ export const ROUTES: readonly DocumentedRoute[] = [
     ...change,
   },
   { operation: 'listAttempts', method: 'GET', path: `${WEBHOOKS}/attempts`, ...read, isList: true },
+  { operation: 'readAccountStats', method: 'GET', path: `${WEBHOOKS}/stats`, ...read },
+  { operation: 'listEndpoints', method: 'GET', path: `${WEBHOOKS}/health`, ...read },
   { operation: 'readWebhook', method: 'GET', path: WEBHOOK, ...read },
   { operation: 'replaceWebhook', method: 'POST', path: WEBHOOK, ...change },
   { operation: 'patchWebhook', method: 'PATCH', path: WEBHOOK, ...change },
   { operation: 'deleteWebhook', method: 'DELETE', path: WEBHOOK, ...write },
   { operation: 'listWebhookAttempts', method: 'GET', path: `${WEBHOOK}/attempts`, ...read, isList: true },
+  { operation: 'readWebhookStats', method: 'GET', path: `${WEBHOOK}/stats`, ...read },
 
   { operation: 'testWebhook', method: 'PUT', path: `${WEBHOOK}/test`, ...write, status: 202 },
   { operation: 'replayWebhook', method: 'PUT', path: `${WEBHOOK}/replay`, ...change, status: 202 },
+  { operation: 'resumeWebhook', method: 'PUT', path: `${WEBHOOK}/resume`, ...write },
+  { operation: 'previewWebhook', method: 'PUT', path: `${WEBHOOKS}/preview`, ...ask },
   { operation: 'listDeliveries', method: 'GET', path: `${WEBHOOK}/deliveries`, ...read, isList: true },
   { operation: 'readSecret', method: 'GET', path: `${WEBHOOK}/secret`, ...write, hasSecret: true },
   {
@@ -168,6 +187,14 @@ export const ROUTES: readonly DocumentedRoute[] = [
     hasSecret: true,
   },
   { operation: 'readDelivery', method: 'GET', path: `${ACCOUNT}/deliveries/{delivery_id}`, ...read },
+  {
+    operation: 'listDeliveryAttempts',
+    method: 'GET',
+    path: `${ACCOUNT}/deliveries/{delivery_id}/attempts`,
+    ...read,
+    isList: true,
+  },
+  { operation: 'readCall', method: 'GET', path: `${ACCOUNT}/calls/{call_id}`, ...read },
   {
     operation: 'listCallAttempts',
     method: 'GET',
@@ -185,6 +212,9 @@ export const ROUTES: readonly DocumentedRoute[] = [
     status: 202,
     isIngest: true,
   },
+  { operation: 'matchEvent', method: 'PUT', path: `${ACCOUNT}/events/match`, ...ask },
+  { operation: 'readOverview', method: 'GET', path: '/system/overview', ...read, access: 'operator' },
+  { operation: 'streamItems', method: 'GET', path: `${ACCOUNT}/stream`, ...read, isStream: true },
   {
     operation: 'listUnhealthyWebhooks',
     method: 'GET',

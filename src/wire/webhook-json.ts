@@ -85,11 +85,6 @@ export function withLastSuccess(json: JsonObject, successes: ReadonlyMap<string,
   return { ...json, health: { ...(json.health as JsonObject), last_success_at: toIsoTime(lastSuccessMs) } }
 }
 
-/** Returns a webhook as shown in a list over all accounts. */
-export function unhealthyWebhookJson(webhook: WebhookView): JsonObject {
-  return { account_id: webhook.accountId, ...webhookSummaryJson(webhook) }
-}
-
 /** `revision` in the envelope. */
 export const revisionString = (revision: number): string => String(revision)
 /** The entity tag of a revision (RFC 9110, section 8.8.3). */

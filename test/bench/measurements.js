@@ -17,6 +17,7 @@ import { measurePublish } from './publishing.js'
 import { measureNodes } from './scale-out.js'
 import { measureServing } from './serving.js'
 import { measureSources } from './sources.js'
+import { measureStatistics } from './statistics-queries.js'
 import { STORE_KINDS } from './stores.js'
 
 const DURABLE = ['sqlite', 'postgres']
@@ -55,6 +56,7 @@ export const MEASUREMENTS = {
   P13: { measure: measureIdle, storeKinds: ['memory'] },
   P14: { measure: measureStart, storeKinds: ['memory'] },
   P15: { measure: measureGrowth, storeKinds: STORE_KINDS },
+  P16: { measure: measureStatistics, storeKinds: DURABLE },
   ACCOUNTS: { measure: measureAccounts, storeKinds: STORE_KINDS },
   SERVE: { measure: measureServing, storeKinds: ['sqlite'] },
   SOURCES: { measure: measureSources, storeKinds: ['memory'] },

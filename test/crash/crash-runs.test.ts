@@ -31,6 +31,16 @@ describe('a crash run', { timeout: 120_000 }, () => {
     expect(code).toBe(0)
   })
 
+  it.skipIf(!postgres)(
+    'loses nothing while nodes are paused, and repeats only what starts name',
+    async () => {
+      const server = ['--store', 'postgres', '--postgres', String(postgres?.url)]
+      const { code, text } = await crash(...server, '--only', 'pauses', '--pauses', '2', '--nodes', '2')
+      expect(text).toContain('Nothing was lost')
+      expect(code).toBe(0)
+    },
+  )
+
   it('reports the loss of a store that is not durable', async () => {
     const { code, text } = await crash('--store', 'memory', '--cycles', '2', '--seed', '1')
     expect(text).toMatch(/was acknowledged, should have reached account-\d\/., and never did/)

@@ -122,6 +122,12 @@ describe('the oracle of the crash runs', () => {
         }
       },
     ],
+    'a repetition that no start of a stopped node names': [
+      'unnamed',
+      (history) => {
+        history.named = new Set(['account-0/b event-0-1'])
+      },
+    ],
     'two requests of a delivery in flight at once': [
       'duplicate',
       (history) => {

@@ -57,6 +57,20 @@ export class History {
   stops = []
   /** @type {Undelivered[]} */
   undelivered = []
+  /** Leases that nodes got. @type {{ node: number, fence: number }[]} */
+  leases = []
+  /**
+   * `webhook event` of each start that the store had of a node that did not run: only these may be sent again after a success.
+   * Undefined: they were not read. @type {ReadonlySet<string> | undefined}
+   */
+  named
+  /**
+   * A failover: a moment after the primary was killed and before the nodes reach the standby, `webhook event` of what waited in the standby when it was promoted, and events that
+   * it never got. @type {{ at: number, waiting: ReadonlySet<string>, lost: ReadonlySet<string> } | undefined}
+   */
+  failover
+  /** Pending deliveries that nodes said the store had lost, and that it had again. @type {{ node: number, lost: number, returned: number }[]} */
+  countedLosses = []
   /** Nodes that did not start, or made no progress. @type {{ node: number, reason: string }[]} */
   failures = []
   /** Error codes of refusals that are expected. @type {Set<string>} */

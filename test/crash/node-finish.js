@@ -40,7 +40,9 @@ async function replayUndelivered(hs, accountId, webhookId, webhook) {
   const query = { states: UNDELIVERED_STATES, limit: MAX_DELIVERIES }
   const deliveries = await hs.webhooks.deliveries(accountId, webhookId, query)
   for (const { id: delivery, eventId: event, state, reason = '' } of deliveries) {
-    const [replay] = await hs.webhooks.replay(accountId, webhookId, { deliveryId: delivery })
+    const {
+      deliveryIds: [replay],
+    } = await hs.webhooks.replay(accountId, webhookId, { deliveryId: delivery })
     undelivered.push({ delivery, webhook, event, state, reason, ...(replay !== undefined && { replay }) })
   }
   return undelivered

@@ -46,12 +46,12 @@ export async function waitForStart(history, node) {
  * @param {History} history
  * @param {NodeProcess} node
  * @param {string} problem
- * @param {() => boolean} isDone
+ * @param {() => boolean | Promise<boolean>} isDone
  */
 export async function waitUntil(history, node, problem, isDone) {
   const deadline = performance.now() + TIMEOUT_MS
   // After a failure the run is over: waiting would add no information.
-  while (history.failures.length === 0 && !isDone()) {
+  while (history.failures.length === 0 && !(await isDone())) {
     if (performance.now() > deadline) history.failures.push({ node: node.id, reason: problem })
     await sleep(POLL_MS)
   }

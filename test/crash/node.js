@@ -24,7 +24,17 @@ const report = (...line) => void writeSync(3, `${JSON.stringify(line)}\n`)
 const logger = (level) => (/** @type {object} */ fields, /** @type {string} */ message) =>
   report('log', `${level} ${message} ${JSON.stringify(fields)}`)
 const noop = () => {}
-const log = { debug: noop, info: noop, warn: logger('warn'), error: logger('error') }
+const logError = logger('error')
+const log = {
+  debug: noop,
+  info: noop,
+  warn: logger('warn'),
+  /** @param {{ lost?: number, returned?: number }} fields @param {string} message */
+  error(fields, message) {
+    if (message.startsWith('the store has lost commits')) report('loss', fields.lost, fields.returned)
+    logError(fields, message)
+  },
+}
 
 /** Identifies the sending node in every request. */
 const traceparent = `00-${'1'.padStart(32, '0')}-${node.toString(16).padStart(16, '0')}-01`
@@ -41,6 +51,8 @@ let publisher
 let path = ''
 /** Aborted by SIGTERM. */
 const terminated = new AbortController()
+/** How far the clock of the store is behind that of the node, ms. */
+let behindMs = 0
 /** Speed of the node's clock, as a factor. */
 let speed = 1
 /** Number of deliveries that have not ended. @type {() => Promise<number>} */
@@ -54,6 +66,22 @@ function watch(read) {
   }
 }
 
+/** The store, which reports each new lease of this node. @param {import('hookswitch/store').Store} store @returns {import('hookswitch/store').Store} */
+function reportingLeases(store) {
+  let last = 0
+  /** @param {'own' | 'renew'} method @returns {import('hookswitch/store').Store['deliveries']['own']} */
+  const reporting =
+    (method) =>
+    async (...args) => {
+      const lease = await store.deliveries[method](...args)
+      if (lease.fence !== last) report('lease', lease.fence)
+      last = lease.fence
+      return lease
+    }
+  const deliveries = { ...store.deliveries, own: reporting('own'), renew: reporting('renew') }
+  return Object.create(store, { deliveries: { value: deliveries } })
+}
+
 const commands = {
   /** @param {import('./nodes.js').NodePlan} plan */
   async start(plan) {
@@ -62,7 +90,7 @@ const commands = {
     const clock = createClock(time)
     speed = time.speed
     const instance = createHookswitch({
-      store: openStore(plan.location, clock),
+      store: reportingLeases(openStore(plan.location, { ...clock, now: () => clock.now() - behindMs })),
       clock,
       secret: 'the secret of all crash runs',
       allowLocal: true,
@@ -89,6 +117,11 @@ const commands = {
     const countUnfinished = () => countPending().catch(() => Number.NaN)
     const instance = /** @type {import('hookswitch').Hookswitch} */ (hs)
     report('finished', await finish(instance, countUnfinished, terminated.signal))
+  },
+  /** The clock of another server of the store. @param {number} ms how far it is behind */
+  setStoreClockBack(ms) {
+    behindMs = ms
+    report('storeClockSet')
   },
   fillDisk() {
     fillDisk(path)

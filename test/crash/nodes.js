@@ -63,6 +63,9 @@ export function spawnNode(history, id, kind, command = [process.execPath]) {
       history.acks.push({ kind: 'ack', at: nowMicros(), node: id, call, index, event, sequence, duplicate }),
     refusal: (/** @type {string} */ call, /** @type {number} */ index, /** @type {string} */ code) =>
       history.refusals.push({ kind: 'refusal', at: nowMicros(), node: id, call, index, code }),
+    lease: (/** @type {number} */ fence) => void history.leases.push({ node: id, fence }),
+    loss: (/** @type {number} */ lost, /** @type {number} */ returned) =>
+      void history.countedLosses.push({ node: id, lost, returned }),
     log: addLogLine,
   }
   let acknowledged = 0

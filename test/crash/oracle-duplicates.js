@@ -67,7 +67,7 @@ export function* checkDuplicates(state) {
   for (const [delivery, requests] of state.deliveries) {
     for (const [at, first] of requests.entries()) {
       const next = requests[at + 1]
-      if (!next || first.status < 200 || first.status >= 300) continue
+      if (!next || first.status < 200 || first.status >= 300 || state.hasReturned(first)) continue
       const { call, webhook } = first
       const stop =
         findExplanation(stopsByNode.get(first.node) ?? [], first, next) ?? findEarlierPause(stopsByNode, next)
@@ -121,11 +121,33 @@ export function* checkOverlaps(state) {
 export function* checkAttemptNumbers(state) {
   const stopsByNode = groupStopsByNode(state)
   for (const [delivery, requests] of state.deliveries) {
-    for (const [at, { attempt, webhook, call }] of requests.entries()) {
+    for (const [at, request] of requests.entries()) {
+      const { attempt, webhook, call } = request
       const next = requests[at + 1]
-      if (!next || next.attempt > attempt || findEarlierPause(stopsByNode, next)) continue
+      if (!next || next.attempt > attempt) continue
+      if (state.hasReturned(request) || findEarlierPause(stopsByNode, next)) continue
       const what = `${delivery} was sent to ${webhook} as attempt ${attempt}, then as attempt ${next.attempt}`
       yield { rule: 'attempts', what, call, webhook }
     }
+  }
+}
+
+/**
+ * What is sent again after a success is named by a start of a node that did not run, where the starts were read.
+ *
+ * @param {TrackedState} state
+ * @returns {Iterable<Violation>}
+ */
+export function* checkNamedStarts({ history, deliveries, replays }) {
+  const { named } = history
+  if (!named) return
+  for (const [delivery, requests] of deliveries) {
+    const success = requests.findIndex(({ status }) => status >= 200 && status < 300)
+    const first = requests[success]
+    if (!first || success === requests.length - 1 || replays.has(delivery)) continue
+    const { webhook, event, call } = first
+    if (named.has(`${webhook} ${event}`)) continue
+    const what = `${delivery} was sent to ${webhook} again after a success, and no start of a stopped node names it`
+    yield { rule: 'unnamed', what, call, webhook }
   }
 }

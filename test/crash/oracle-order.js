@@ -14,7 +14,7 @@ import { getOrCreate } from './tracked-state.js'
  * @param {TrackedState} state
  * @returns {Iterable<Violation>}
  */
-export function* checkAcceptanceOrder({ history }) {
+export function* checkAcceptanceOrder({ history, disturbed }) {
   /** Sequence numbers of events, by position. @type {Map<string, number>} */
   const numbers = new Map()
   for (const { call, index, sequence } of [...history.acks, ...history.requests]) {
@@ -28,6 +28,7 @@ export function* checkAcceptanceOrder({ history }) {
     getOrCreate(steps, step.call, () => []).push(step)
   }
   for (const [call, all] of steps) {
+    if (disturbed.has(call)) continue
     /** @type {Set<number>} */
     const begun = new Set()
     let highest = 0
@@ -51,11 +52,11 @@ export function* checkAcceptanceOrder({ history }) {
  * @param {TrackedState} state
  * @returns {Iterable<Violation>}
  */
-export function* checkSendingOrder({ history, replays, undelivered }) {
+export function* checkSendingOrder({ history, replays, undelivered, disturbed }) {
   /** @type {Map<string, Map<number, ReceivedRequest[]>>} */
   const lanes = new Map()
   for (const request of history.requests) {
-    if (replays.has(request.delivery)) continue
+    if (replays.has(request.delivery) || disturbed.has(request.call)) continue
     const lane = getOrCreate(lanes, `${request.webhook} ${request.call}`, () => new Map())
     getOrCreate(lane, request.sequence, () => []).push(request)
   }

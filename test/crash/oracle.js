@@ -17,7 +17,7 @@
  */
 
 import { accountOf, WEBHOOKS } from './load.js'
-import { checkAttemptNumbers, checkDuplicates, checkOverlaps } from './oracle-duplicates.js'
+import { checkAttemptNumbers, checkDuplicates, checkNamedStarts, checkOverlaps } from './oracle-duplicates.js'
 import { checkNodes, checkRefusals } from './oracle-nodes.js'
 import { checkAcceptanceOrder, checkSendingOrder } from './oracle-order.js'
 import { trackState } from './tracked-state.js'
@@ -27,8 +27,9 @@ import { trackState } from './tracked-state.js'
 const isSuccess = (/** @type {ReceivedRequest} */ { status }) => status >= 200 && status < 300
 
 /** Every acknowledged event reaches every receiver; so does an unacknowledged one that reached any receiver. */
-function* checkLoss(/** @type {TrackedState} */ { positionOf, succeeded, undelivered, acked }) {
+function* checkLoss(/** @type {TrackedState} */ { history, positionOf, succeeded, undelivered, acked }) {
   for (const [event, { call, index }] of positionOf) {
+    if (history.failover?.lost.has(event)) continue
     for (const name of WEBHOOKS) {
       const webhook = `${accountOf(call)}/${name}`
       if (succeeded.has(`${webhook} ${event}`)) continue
@@ -119,6 +120,44 @@ function* checkBodies(/** @type {TrackedState} */ { deliveries, replays }) {
   }
 }
 
+/**
+ * The nodes count the pending deliveries that the standby of a failover never got: at least those that were never sent and whose
+ * owner has accepted them itself, and none that had succeeded. (What another node accepted a moment before is not known to
+ * the owner yet, and what is in flight is not counted.)
+ */
+function* checkCountedLosses(/** @type {TrackedState} */ state) {
+  if (!state.history.failover) return
+  const counted = state.history.countedLosses.reduce((sum, { lost }) => sum + lost, 0)
+  const { certain, possible } = countLost(state)
+  if (counted >= certain && counted <= possible) return
+  const what = `${counted} deliveries were counted as lost, although ${certain} certainly were, and ${possible} may be`
+  yield { rule: 'uncounted', what }
+}
+
+/** @param {TrackedState} state */
+function countLost({ history, positionOf, succeeded }) {
+  const { at = 0, lost = new Set() } = history.failover ?? {}
+  const early = history.requests.filter((one) => one.at <= at)
+  const keyOf = (/** @type {ReceivedRequest} */ { webhook, event }) => `${webhook} ${event}`
+  const sent = new Set(early.map(keyOf))
+  const arrived = new Set(early.filter((one) => isSuccess(one) && one.doneAt <= at).map(keyOf))
+  /** The node that served a webhook last. */
+  const owners = new Map(early.map(({ webhook, node }) => [webhook, node]))
+  const publishers = new Map(history.acks.map(({ event, node }) => [event, node]))
+  const count = { certain: 0, possible: 0, never: 0 }
+  for (const event of lost) {
+    const account = accountOf(positionOf.get(event)?.call ?? '')
+    for (const name of WEBHOOKS) {
+      const webhook = `${account}/${name}`
+      const key = `${webhook} ${event}`
+      if (!succeeded.has(key)) count.never += 1
+      if (!arrived.has(key)) count.possible += 1
+      if (!sent.has(key) && owners.get(webhook) === publishers.get(event)) count.certain += 1
+    }
+  }
+  return count
+}
+
 /** @type {readonly Rule[]} */
 const RULES = [
   checkNodes,
@@ -133,6 +172,8 @@ const RULES = [
   checkOverlaps,
   checkAttemptNumbers,
   checkDuplicates,
+  checkNamedStarts,
+  checkCountedLosses,
 ]
 
 /** @param {History} history */
@@ -151,6 +192,15 @@ export function checkHistory(history) {
       requests: history.requests.length,
       deliveries: state.deliveries.size,
       duplicates,
+      ...(history.failover && {
+        'events lost by the standby': history.failover.lost.size,
+        'deliveries lost by it': countLost(state).never,
+        'counted as lost by nodes': history.countedLosses.reduce((sum, { lost }) => sum + lost, 0),
+        'counted as returned by nodes': history.countedLosses.reduce(
+          (sum, { returned }) => sum + returned,
+          0,
+        ),
+      }),
       'undelivered, replayed': history.undelivered.length,
       'published again': history.acks.filter(({ duplicate }) => duplicate).length,
     },

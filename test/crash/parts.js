@@ -1,16 +1,19 @@
 // @ts-check
 /** The parts of a run. Each has its own store and is checked when it is over. */
 import { canMount, runDiskFull } from './disk-full.js'
+import { runFailover } from './failover.js'
 import { checkHistory } from './oracle.js'
+import { runPauses } from './pauses.js'
 import { runRound } from './round.js'
 import { runTakeovers } from './takeovers.js'
 import { createTestStore } from './test-store.js'
 
-export const PARTS = ['cycles', 'disk-full', 'takeovers']
+export const PARTS = ['cycles', 'disk-full', 'takeovers', 'pauses', 'failover']
 
 /** Cycles on one store, before it is checked and the next ones begin on another. */
 const CYCLES_PER_ROUND = 250
 const TAKEOVERS = 3
+const CLOCK_BEHIND_MS = 300_000
 
 /**
  * @typedef {object} PartResult
@@ -26,11 +29,14 @@ const TAKEOVERS = 3
  * @param {object} options
  * @param {string} options.kind of the store
  * @param {number} options.cycles
+ * @param {number} options.nodes that run at once while some are paused
+ * @param {number} options.pauses
+ * @param {number} options.failovers
  * @param {readonly string[]} options.only empty: all parts that apply to the store
  * @param {string | undefined} options.connectionString
  * @returns {Part[]}
  */
-export function createParts({ kind, cycles, only, connectionString }) {
+export function createParts({ kind, cycles, nodes, pauses, failovers, only, connectionString }) {
   const isSelected = (/** @type {string} */ name) => only.length === 0 || only.includes(name)
   /** @type {Part[]} */
   const parts = []
@@ -65,6 +71,26 @@ export function createParts({ kind, cycles, only, connectionString }) {
     add('takeovers', async (seed, store) => {
       const { history } = await runTakeovers({ seed, times: TAKEOVERS, store })
       return { history, counts: [['taken over', 2 * TAKEOVERS]] }
+    })
+  }
+  if (kind === 'postgres' && isSelected('pauses')) {
+    add('pauses', async (seed, store) => {
+      const { history, counts } = await runPauses({ seed, rounds: pauses, nodes, store })
+      return { history, counts: Object.entries(counts) }
+    })
+  }
+  for (let done = 0; kind === 'postgres' && isSelected('failover') && done < failovers; done += 1) {
+    // One node, then several; the clock of every second standby is behind.
+    const count = done % 2 === 0 ? nodes : 1
+    const clockBehindMs = done % 4 < 2 ? 0 : CLOCK_BEHIND_MS
+    parts.push({
+      name: `failover ${done + 1}`,
+      async run(seed) {
+        const { history } = await runFailover({ seed, nodes: count, clockBehindMs })
+        const { violations, counts } = checkHistory(history)
+        const all = /** @type {const} */ ([['failovers', 1], ...Object.entries(counts)])
+        return { history, violations, counts: [...all], store: 'a primary and its standby, removed' }
+      },
     })
   }
   if (kind === 'sqlite' && isSelected('disk-full')) {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Accepted means kept: `npm run crash -- [--store sqlite|postgres] [--cycles 1000] [--only cycles,disk-full,takeovers]
- * [--postgres URL] [--seed S] [--json FILE]`.
+ * Accepted means kept: `npm run crash -- [--store sqlite|postgres] [--cycles 1000] [--nodes 3] [--pauses 12]
+ * [--failovers 4] [--only cycles,disk-full,takeovers,pauses,failover] [--postgres URL] [--seed S] [--json FILE]`.
  *
  * Processes that publish and deliver are killed at random moments, a thousand times; then the acknowledgements that
  * publishers got are compared with the requests that receivers saw. PostgreSQL is the server of `--postgres` or
@@ -18,6 +18,9 @@ const STORES = ['sqlite', 'postgres', 'memory']
 const values = readRunFlags({
   store: { type: 'string', default: 'sqlite' },
   cycles: { type: 'string', default: '1000' },
+  nodes: { type: 'string', default: '3' },
+  pauses: { type: 'string', default: '12' },
+  failovers: { type: 'string', default: '4' },
   only: { type: 'string', default: '' },
   postgres: { type: 'string' },
   seed: { type: 'string', default: String(Date.now()) },
@@ -25,9 +28,13 @@ const values = readRunFlags({
 })
 const { store: kind, seed } = values
 const cycles = parseWholeNumber('cycles', values.cycles)
+const nodes = parseWholeNumber('nodes', values.nodes)
+const pauses = parseWholeNumber('pauses', values.pauses)
+const failovers = parseWholeNumber('failovers', values.failovers)
 const only = values.only.split(',').filter(Boolean)
 
 if (!STORES.includes(kind)) exitWithMessage(`--store takes one of ${STORES.join(', ')}`)
+if (nodes < 2 || nodes > 4) exitWithMessage('--nodes takes 2, 3 or 4')
 if (only.some((name) => !PARTS.includes(name))) exitWithMessage(`--only takes ${PARTS.join(', ')}`)
 
 // Exiting kills all nodes, paused ones included.
@@ -39,7 +46,15 @@ const began = performance.now()
 /** @type {Map<string, number>} */
 const totals = new Map()
 let isGood = true
-for (const part of createParts({ kind, cycles, only, connectionString: server?.url })) {
+for (const part of createParts({
+  kind,
+  cycles,
+  nodes,
+  pauses,
+  failovers,
+  only,
+  connectionString: server?.url,
+})) {
   if (!isGood) break
   const { history, violations, counts, store } = await part.run(`${seed}/${part.name}`)
   for (const [name, count] of counts) totals.set(name, (totals.get(name) ?? 0) + count)

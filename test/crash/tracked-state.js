@@ -31,8 +31,20 @@ export function trackState(history) {
     getOrCreate(deliveries, request.delivery, () => /** @type {ReceivedRequest[]} */ ([])).push(request)
     if (request.status >= 200 && request.status < 300) succeeded.add(`${request.webhook} ${request.event}`)
   }
+  const { failover } = history
+  /** Calls of lost events, and of deliveries that a standby had again: their numbers and their order are undone. */
+  const disturbed = new Set()
+  for (const { call, event, webhook, at } of requests) {
+    if (!failover || at > failover.at) continue
+    if (failover.lost.has(event) || failover.waiting.has(`${webhook} ${event}`)) disturbed.add(call)
+  }
+  for (const { call, event } of acks) if (failover?.lost.has(event)) disturbed.add(call)
   return {
     history,
+    disturbed,
+    /** Whether a standby had a delivery again after a request of it. @param {ReceivedRequest} request */
+    hasReturned: ({ webhook, event, at }) =>
+      failover !== undefined && at <= failover.at && failover.waiting.has(`${webhook} ${event}`),
     deliveries,
     events,
     positionOf,

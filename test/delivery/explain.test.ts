@@ -11,7 +11,7 @@ const explain = (
   context: { webhook?: Webhook; limitReached?: ExplainContext['limitReached'] } = {},
 ): string =>
   explainDelivery(
-    { ...aDelivery({ state: 'waiting', dueMs: NOW }), position: 1, ahead: 0, ...delivery },
+    { ...aDelivery({ state: 'waiting', dueMs: NOW }), position: 1, ahead: 0, sequence: 1, ...delivery },
     { webhook: aWebhook(), now: NOW, limitReached: undefined, caps: CAPS, ...context },
   )
 const paused = (pausedUntilMs: number) => aWebhook({}, { health: { failuresInRow: 1, pausedUntilMs } })
@@ -63,7 +63,7 @@ describe('the explanation of a waiting delivery', () => {
   })
 
   it('does not need the webhook', () => {
-    const delivery = { ...aDelivery({ state: 'waiting' }), position: 1, ahead: 0 }
+    const delivery = { ...aDelivery({ state: 'waiting' }), position: 1, ahead: 0, sequence: 1 }
     const context = { webhook: undefined, now: NOW, limitReached: undefined, caps: CAPS }
     expect(explainDelivery(delivery, context)).toBe('Is due now.')
   })

@@ -110,10 +110,14 @@ export interface NodeOptions {
  * A memory store with webhooks and the accounts `acc` and `sub` (its child), and nodes that deliver from it,
  * in manual time.
  */
-export async function createHarness(webhooks: readonly Webhook[] = [aWebhook()], isShared = false) {
+export async function createHarness(
+  webhooks: readonly Webhook[] = [aWebhook()],
+  isShared = false,
+  retention: { readonly attemptsPerWebhook?: number } = {},
+) {
   const clock: ManualClock = manualClock()
   const random: SeededRandom = seededRandom('world')
-  const store: Store = memoryStore(isShared ? { shared: true, clock } : {})
+  const store: Store = memoryStore({ ...retention, ...(isShared && { shared: true, clock }) })
   await store.open({ clock, log: silentLog })
   for (const webhook of webhooks) await store.webhooks.insert(webhook)
   const newId = createIdGenerator(random.bytes)

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matches } from '../../src/delivery/match.js'
+import { matches, mismatchOf } from '../../src/delivery/match.js'
 import { propertyRuns } from '../support/property-runs.js'
 import { anAccount, aWebhook } from './fixtures.js'
 
@@ -10,6 +10,39 @@ const customer = anAccount('customer', 'reseller')
 const lineage = [customer, reseller, root]
 const event = { hook: 'channel_create', accountId: 'customer' }
 const own = { accountId: 'customer' }
+
+describe('the reason why a webhook does not get an event', () => {
+  const document = {
+    hook: 'object',
+    documentType: 'user',
+    documentAction: 'doc_created',
+    accountId: 'customer',
+  }
+  const closed = lineage.map((account) =>
+    account.id === 'customer' ? { ...account, enabled: false } : account,
+  )
+  const filter = { exact: { from: 'x' } }
+  it.each([
+    ['disabled', aWebhook({ enabled: false, hook: 'parking' }, own), event],
+    ['disabled', aWebhook({}, { ...own, deletedMs: 5 }), event],
+    ['hook', aWebhook({ hook: 'channel_answer' }, own), event],
+    ['hook', aWebhook({ hook: 'all' }, own), { ...event, hook: 'webhook_paused' }],
+    ['only', aWebhook({ hook: 'all', only: ['channel_answer'] }, own), event],
+    ['document', aWebhook({ hook: 'object', customData: { type: 'account' } }, own), document],
+    ['internal_leg', aWebhook({ includeInternalLegs: false }, own), { ...event, isInternalLeg: true }],
+    ['account', aWebhook({}, { accountId: 'reseller' }), event],
+    ['account', aWebhook({ includeSubaccounts: true }, { accountId: 'stranger' }), event],
+    ['filter', aWebhook({ filter }, own), event],
+    [undefined, aWebhook({ filter }, own), { ...event, payload: { from: 'x' } }],
+  ])('is %s', (expected, webhook, { payload, ...one }: typeof event & { payload?: object }) => {
+    expect(mismatchOf(webhook, one, lineage, { ...payload })).toBe(expected)
+    expect(matches(webhook, one, lineage, { ...payload })).toBe(expected === undefined)
+  })
+
+  it('is that its account is disabled', () => {
+    expect(mismatchOf(aWebhook({}, own), event, closed)).toBe('account_disabled')
+  })
+})
 
 describe('a webhook gets an event', () => {
   it.each([

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type ReplayRequest, replayDeliveries } from '../../src/delivery/replay.js'
+import {
+  countReplays,
+  type ReplayCursor,
+  type ReplayRequest,
+  replayDeliveries,
+} from '../../src/delivery/replay.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, type Harness, headerOf, responseWith } from './harness.js'
 
@@ -9,12 +14,13 @@ const replay = (harness: Harness, request: ReplayRequest, webhookId = 'w1', acco
       webhooks: harness.store.webhooks,
       deliveries: harness.store.deliveries,
       newId: harness.newId,
+      storeNow: harness.accept.storeNow,
       accept: harness.accept.accept,
     },
     accountId,
     webhookId,
     request,
-    100,
+    10_000,
   )
 
 /** Three ended deliveries: `a` and `c` delivered, `b` exhausted. */
@@ -32,11 +38,107 @@ async function createEndedDeliveries() {
   return { harness, node, old: await harness.deliveries() }
 }
 
+/** An account with this many deliveries that ended as `exhausted`, one second apart. */
+async function createFailedDeliveries(count: number) {
+  const harness = await createHarness([aWebhook({ retries: 0 })], false, { attemptsPerWebhook: 10_000 })
+  harness.sender.script = () => responseWith(500)
+  const node = harness.node({ healthRules: { breaker: null, autoDisable: null } })
+  await node.start()
+  for (let call = 0; call < count; call++) {
+    await harness.publish(`call-${call}`)
+    if (call % 50 === 49) await harness.clock.advance(1_000)
+  }
+  await harness.clock.advance(30_000)
+  harness.sender.requests.length = 0
+  return { harness, node }
+}
+
+const count = (harness: Harness, request: ReplayRequest, webhookId = 'w1') =>
+  countReplays(
+    { clock: harness.clock, webhooks: harness.store.webhooks, deliveries: harness.store.deliveries },
+    'acc',
+    webhookId,
+    request,
+  )
+
+describe('the replay of more deliveries than one request takes', () => {
+  it('continues where the request before ended: every delivery once, in order, and none of the replays', async () => {
+    const { harness, node } = await createFailedDeliveries(2_100)
+    const old = await harness.deliveries()
+    expect(await count(harness, { result: 'failure' })).toEqual({ count: 2_100, isCapped: false })
+    const sizes: number[] = []
+    let after: ReplayCursor | undefined
+    do {
+      const { deliveryIds, next } = await replay(harness, { result: 'failure', ...(after && { after }) })
+      sizes.push(deliveryIds.length)
+      after = next
+      // The replays fail too, and are replayed by no later request.
+      await harness.clock.advance(60_000)
+    } while (after)
+    expect(sizes).toEqual([1_000, 1_000, 100])
+    const replays = (await harness.deliveries()).filter(({ replayOf }) => replayOf !== undefined)
+    expect(replays.map(({ replayOf }) => replayOf)).toEqual(old.map(({ id }) => id))
+    await node.close(0)
+  }, 60_000)
+
+  it('keeps to the end of the range', async () => {
+    const { harness, node } = await createFailedDeliveries(3)
+    const [first, second] = await harness.deliveries()
+    const after = { position: first!.position, untilMs: harness.clock.now() }
+    const request = { result: 'failure', createdToMs: second!.acceptedMs, after }
+    expect(await count(harness, request)).toMatchObject({ count: 2 })
+    const before = { ...request, createdToMs: first!.acceptedMs - 1 }
+    expect(await count(harness, before)).toEqual({ count: 0, isCapped: false })
+    await node.close(0)
+  })
+})
+
+describe('countReplays', () => {
+  it('counts what a replay would send, and sends nothing', async () => {
+    const { harness, node, old } = await createEndedDeliveries()
+    expect(await count(harness, {})).toEqual({ count: 3, isCapped: false })
+    expect(await count(harness, { result: 'success' })).toEqual({ count: 2, isCapped: false })
+    expect(await count(harness, { deliveryId: old[0]!.id })).toEqual({ count: 1, isCapped: false })
+    await harness.clock.advance(1_000)
+    expect(harness.sender.requests).toEqual([])
+    expect(await harness.deliveries()).toHaveLength(3)
+    await node.close(0)
+  })
+
+  it('stops at 10,000', async () => {
+    const harness = await createHarness()
+    const page = { length: 1_000 }
+    const queries: object[] = []
+    const deliveries = {
+      ...harness.store.deliveries,
+      async deliveries(query: object) {
+        queries.push(query)
+        return Array.from(page, (_, index) => ({ position: queries.length * 1_000 + index })) as never
+      },
+    }
+    const deps = { clock: harness.clock, webhooks: harness.store.webhooks, deliveries }
+    expect(await countReplays(deps, 'acc', 'w1', {})).toEqual({ count: 10_000, isCapped: true })
+    expect(queries).toHaveLength(10)
+    expect(queries[1]).toMatchObject({ cursor: 1_999, limit: 1_000 })
+  })
+
+  it('rejects what a replay rejects', async () => {
+    const { harness, node, old } = await createEndedDeliveries()
+    await expect(count(harness, {}, 'unknown')).rejects.toMatchObject({ code: 'NotFound' })
+    await expect(count(harness, { deliveryId: 'unknown' })).rejects.toMatchObject({ code: 'NotFound' })
+    await expect(count(harness, { deliveryId: old[0]!.id }, 'w2')).rejects.toMatchObject({ code: 'NotFound' })
+    await expect(count(harness, { result: 'maybe' })).rejects.toMatchObject({ code: 'InvalidInput' })
+    await node.close(0)
+  })
+})
+
 describe('replayDeliveries', () => {
   it('sends one delivery again: the same bytes under a new id, with a reference to the old one', async () => {
     const { harness, node, old } = await createEndedDeliveries()
     const body = '{"hook_event":"channel_create"'
-    const [id] = await replay(harness, { deliveryId: old[0]!.id })
+    const {
+      deliveryIds: [id],
+    } = await replay(harness, { deliveryId: old[0]!.id })
     await harness.clock.settle()
     const [request] = harness.sender.requests
     expect(headerOf(request!, 'webhook-id')).toBe(id)
@@ -60,7 +162,7 @@ describe('replayDeliveries', () => {
       { ...webhook, settings: { ...webhook.settings, retries: 1 }, revision: 2 },
       1,
     )
-    expect(await replay(harness, {})).toHaveLength(3)
+    expect((await replay(harness, {})).deliveryIds).toHaveLength(3)
     await harness.clock.advance(60_000)
     expect(harness.sent()).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
     await node.close(0)
@@ -80,8 +182,10 @@ describe('replayDeliveries', () => {
   it('selects by time of acceptance', async () => {
     const { harness, node, old } = await createEndedDeliveries()
     const range = { createdFromMs: old[1]!.acceptedMs, createdToMs: old[2]!.acceptedMs }
-    expect(await replay(harness, range)).toHaveLength(2)
-    expect(await replay(harness, { createdFromMs: old[2]!.acceptedMs + 1_000_000 })).toEqual([])
+    expect((await replay(harness, range)).deliveryIds).toHaveLength(2)
+    expect(await replay(harness, { createdFromMs: old[2]!.acceptedMs + 1_000_000 })).toEqual({
+      deliveryIds: [],
+    })
     await node.close(0)
   })
 

@@ -42,6 +42,12 @@ const OUTPUT: Readonly<Record<string, readonly RegExp[]>> = {
     /^hookswitch_attempts_total\{outcome="http"\} 2$/m,
     /^the receiver got 7 requests, all in the trace 4bf92f3577b34da6a3ce929d0e0e4736$/m,
   ],
+  '09-a-page-for-your-customers.js': [
+    /^the page is at \/hooks\/portal\/: 200$/m,
+    /^without the app's cookie: 401; with it: 200, account acme$/m,
+    /^the page shows 1 webhook: Calls$/m,
+  ],
+  '10-live-tail.js': [/^attempt 1: failure 503\nattempt 2: success 204$/m],
 }
 
 describe('examples', () => {

@@ -62,6 +62,7 @@ export function learnFrom(known, operation, json) {
   if (/^signInBy/.test(operation)) addKnownValue(known, 'tokens', json.auth_token)
   if (/^create(Child)?Account$/.test(operation)) addKnownValue(known, 'accounts', data?.id)
   if (operation === 'createUser') addKnownValue(known, 'users', data?.id)
+  addKnownValue(known, 'cursors', data?.next_from)
   if (/^(create|replace|patch)Webhook$/.test(operation)) addKnownValue(known, 'webhooks', data?.id)
   for (const id of [data?.delivery_id, ...(Array.isArray(data?.delivery_ids) ? data.delivery_ids : [])])
     addKnownValue(known, 'deliveries', id)
@@ -187,8 +188,23 @@ function listQuery(random, known) {
   return all.filter(() => random.chance(0.15))
 }
 
+/** @type {[string, string][]} */
+const SLIM = [['slim', 'true']]
+
 /** @param {Random} random @param {string[]} states @returns {[string, string]} */
 const stateParameter = (random, states) => ['state', random.pick(states)]
+
+/** @param {Random} random @returns {[string, string]} */
+const stepParameter = (random) => ['step', random.pick(['60', '3600', '61', '', '6e1'])]
+
+/** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
+const statsQuery = (random, known) => [
+  ...listQuery(random, known),
+  ...(random.chance(0.5) ? [stepParameter(random)] : []),
+]
+
+/** @param {Random} random @returns {[string, string]} */
+const searchParameter = (random) => ['q', random.pick(['call', '%', 'EXAMPLE', '', '\u0000'])]
 
 /** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
 const searchQuery = (random, known) => [
@@ -246,6 +262,20 @@ export const OPERATION_INPUTS = {
     headers: random.chance(0.2) ? [['if-match', `"${pickRecent(random, known.revisions, 'x')}"`]] : [],
   }),
   deleteWebhook: (random, known) => ({ params: webhookParams(random, known) }),
+  readAccountStats: (random, known) => ({ query: statsQuery(random, known) }),
+  readWebhookStats: (random, known) => ({
+    params: webhookParams(random, known),
+    query: statsQuery(random, known),
+  }),
+  listEndpoints: (random, known) => ({
+    query: [
+      ...listQuery(random, known),
+      ...(random.chance(0.4)
+        ? [stateParameter(random, ['ok', 'failing', 'paused', 'disabled', 'idle'])]
+        : []),
+      ...(random.chance(0.3) ? [searchParameter(random)] : []),
+    ],
+  }),
   listWebhookAttempts: (random, known) => ({
     params: webhookParams(random, known),
     query: listQuery(random, known),
@@ -256,7 +286,28 @@ export const OPERATION_INPUTS = {
     data: random.pick([
       { delivery_id: pickRecent(random, known.deliveries, 'unknown') },
       { created_from: GREGORIAN_EPOCH, created_to: GREGORIAN_EPOCH + 4_000_000_000, result: 'failure' },
+      { created_from: pickRecent(random, known.cursors, 'x'), dry_run: random.pick([true, 'false']) },
+      { result: random.pick(['success', 'cancelled']), dry_run: true },
     ]),
+  }),
+  resumeWebhook: (random, known) => ({ params: webhookParams(random, known), data: {} }),
+  previewWebhook: (random) => ({
+    data: {
+      webhook: webhookSettings(random),
+      ...(random.chance(0.5) && {
+        hook: random.pick(['channel_create', 'webhook_paused', 'object', 'all', 'x']),
+      }),
+    },
+  }),
+  matchEvent: (random) => ({
+    data: {
+      ...randomEvent(random),
+      ...(random.chance(0.5) && {
+        hook_event: random.pick(['webhook_paused', 'object', 'channel_dtmf', 'x']),
+      }),
+      ...(random.chance(0.3) && { account_id: random.pick(['parent', 'child', 'other', 'x', '', 5]) }),
+      ...(random.chance(0.3) && { is_internal_leg: random.pick([true, 'false', 'x']) }),
+    },
   }),
   listDeliveries: (random, known) => ({
     params: webhookParams(random, known),
@@ -267,7 +318,23 @@ export const OPERATION_INPUTS = {
   readDelivery: (random, known) => ({
     params: { delivery_id: pickRecent(random, known.deliveries, 'unknown') },
   }),
+  listDeliveryAttempts: (random, known) => ({
+    params: { delivery_id: pickRecent(random, known.deliveries, 'unknown') },
+    query: [...listQuery(random, known), ...(random.chance(0.4) ? SLIM : [])],
+  }),
+  readCall: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
+  readOverview: () => ({}),
   listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
+  streamItems: (random, known) => ({
+    query: [
+      ...(random.chance(0.3) ? /** @type {[string, string][]} */ ([['types', 'attempt,event']]) : []),
+      ...(random.chance(0.2) ? /** @type {[string, string][]} */ ([['descendants', 'true']]) : []),
+      ...(random.chance(0.2)
+        ? /** @type {[string, string][]} */ ([['call_id', pickRecent(random, known.calls, 'call-1')]])
+        : []),
+    ],
+    headers: random.chance(0.2) ? [['last-event-id', pickRecent(random, known.cursors, 'x')]] : [],
+  }),
   publishEvents: (random) => ({
     data: random.chance(0.5) ? randomEvent(random) : [randomEvent(random), randomEvent(random)],
   }),

@@ -28,7 +28,7 @@ export function createFailingStore(store: AnyStore): FailingStore {
             },
       ]),
     ) as Port
-  const { accounts, tokens, webhooks, deliveries, openLegs, encryption } = store
+  const { accounts, tokens, webhooks, deliveries, openLegs, encryption, stats } = store
   return {
     store: {
       ...store,
@@ -37,6 +37,7 @@ export function createFailingStore(store: AnyStore): FailingStore {
       webhooks: wrapPort(webhooks),
       deliveries: wrapPort(deliveries),
       openLegs: wrapPort(openLegs),
+      stats: wrapPort(stats),
       encryption: wrapPort(encryption),
     },
     setFailure(failure) {

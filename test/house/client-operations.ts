@@ -120,11 +120,15 @@ function methodOf(
   const parameters = refs
     .map(({ $ref }) => spec.components.parameters[$ref.split('/').at(-1)!]!)
     .filter(({ name }) => !LEFT_OUT.includes(name))
-  const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))
-  const response = success?.[1].content?.['application/json']?.schema
+  const successes = Object.entries(operation.responses).flatMap(([status, { content }]) => {
+    const schema = status.startsWith('2') ? content?.['application/json']?.schema : undefined
+    return schema ? [schema] : []
+  })
+  const [response] = successes
   if (!response) return undefined
-  const [envelope, content] = response.allOf ?? []
+  const [envelope] = response.allOf ?? []
   const hasEnvelope = envelope?.$ref?.endsWith('/Success') ?? false
+  const results = successes.map(({ allOf }) => allOf?.[1]?.properties?.data ?? {})
   const isList = parameters.some(({ name }) => name === START_KEY)
   const body = operation.requestBody?.content['application/json']?.schema.properties?.data
   return {
@@ -133,7 +137,7 @@ function methodOf(
     path,
     parameters,
     ...(body && { body }),
-    result: hasEnvelope ? (content?.properties?.data ?? {}) : response,
+    result: !hasEnvelope ? response : results.length === 1 ? results[0]! : { anyOf: results },
     hasEnvelope,
     isList,
     isOpen: operation.security?.length === 0,

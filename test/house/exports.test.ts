@@ -12,6 +12,7 @@ import * as freeswitch from 'hookswitch/freeswitch'
 import * as kamailio from 'hookswitch/kamailio'
 import * as node from 'hookswitch/node'
 import * as opentelemetry from 'hookswitch/opentelemetry'
+import * as portal from 'hookswitch/portal'
 import * as postgres from 'hookswitch/postgres'
 import * as prometheus from 'hookswitch/prometheus'
 import * as simulator from 'hookswitch/simulator'
@@ -68,6 +69,8 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'MAX_NODES',
       'REQUEST_BODY_BYTES',
       'SHARDS',
+      'STATS_OUTCOMES',
+      'STATS_STEPS',
       'accountRevision',
       'applyEndpointChange',
       'applyReplacement',
@@ -78,10 +81,12 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'createGroupFacts',
       'createPositions',
       'decideSettlement',
+      'decodeRecord',
       'deleteWebhook',
       'disabledByRepeat',
       'dueMsForReaders',
       'effectiveState',
+      'encodeRecord',
       'errorCode',
       'eventIndexOf',
       'fairShare',
@@ -213,6 +218,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
     ],
   ],
   './kamailio': [kamailio, ['accountByDomain', 'accountDomain', 'kamailioMapper', 'kamailioSource']],
+  './portal': [portal, ['portal']],
   './cli': [cli, ['serve']],
   './client': [client, ['HookswitchClientError', 'createClient']],
 }

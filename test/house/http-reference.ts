@@ -135,10 +135,12 @@ function operationSection(spec: Spec, { method, path, operation }: Section): str
     const data = body.schema.properties?.data ?? {}
     parts.push(`Request body (\`data\`: ${typeOf(data)}):`, json(body.example))
   }
-  const [status, response] = Object.entries(responses)[0]!
-  const content = response.content?.['application/json']
-  if (content?.example === undefined) parts.push(`Response ${status}: ${response.description}`)
-  else parts.push(`Response ${status} (\`data\`: ${typeOf(dataOf(content.schema))}):`, json(content.example))
+  for (const [status, response] of Object.entries(responses).filter(([key]) => key.startsWith('2'))) {
+    const content = response.content?.['application/json']
+    if (content?.example === undefined) parts.push(`Response ${status}: ${response.description}`)
+    else
+      parts.push(`Response ${status} (\`data\`: ${typeOf(dataOf(content.schema))}):`, json(content.example))
+  }
   const errors = Object.keys(responses).filter((key) => Number(key) >= 300)
   if (errors.length > 0) parts.push(`Other statuses: ${errors.join(', ')}, see [Errors](errors.md).`)
   return parts.join('\n\n')

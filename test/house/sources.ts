@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,7 +12,7 @@ export function sourceFiles(...folders: readonly string[]): readonly string[] {
         join(folder, name),
       ),
     )
-    .filter((path) => /\.(ts|js)$/.test(path) && !/\.generated\.|\.d\.ts$/.test(path))
+    .filter((path) => /\.(tsx?|js)$/.test(path) && !/\.generated\.|\.d\.ts$/.test(path))
     .sort()
 }
 
@@ -30,10 +30,14 @@ export function code(path: string): string {
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
 
+/** The source that an import of a built file means. */
+function sourceOf(path: string): string {
+  const candidates = ['.ts', '.tsx'].map((extension) => path.replace(/\.js$/, extension))
+  return candidates.find((source) => existsSync(join(ROOT, source))) ?? path
+}
+
 /** Returns the imports of a file, including types: own files as paths relative to the root, packages by name. */
 export function importsOf(path: string): readonly string[] {
   const found = [...code(path).matchAll(IMPORT)].map((match) => (match[1] ?? match[2])!)
-  return found.map((name) =>
-    name.startsWith('.') ? normalize(join(dirname(path), name)).replace(/\.js$/, '.ts') : name,
-  )
+  return found.map((name) => (name.startsWith('.') ? sourceOf(normalize(join(dirname(path), name))) : name))
 }

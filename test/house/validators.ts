@@ -4,7 +4,13 @@ import { accountSchema, userSchema } from '../../src/accounts/account-schema.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import type { JsonSchema } from '../../src/values/json-schema.js'
 import { webhookSchema } from '../../src/webhooks/webhook-schema.js'
-import { apiAuthSchema, reenableSchema, replaySchema, userAuthSchema } from '../../src/wire/body-schemas.js'
+import {
+  apiAuthSchema,
+  previewSchema,
+  reenableSchema,
+  replaySchema,
+  userAuthSchema,
+} from '../../src/wire/body-schemas.js'
 
 /** The generated module, relative to the root. */
 export const GENERATED_FILE = 'src/values/validators.generated.js'
@@ -19,6 +25,7 @@ export const VALIDATORS: Readonly<Record<string, JsonSchema>> = {
   validateUserAuth: userAuthSchema,
   validateReenable: reenableSchema,
   validateReplay: replaySchema,
+  validatePreview: previewSchema,
 }
 
 /** `format` is documentation only: hand-written code checks URIs and similar values. */

@@ -3,6 +3,9 @@ import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import { notFound } from '../../src/errors.js'
 import type { ApiBackend } from '../../src/http/api-backend.js'
+import type { ListedEndpoint } from '../../src/stats/endpoint-list.js'
+import type { StatsSeries } from '../../src/stats/series.js'
+import { contentOf, type StreamEntry } from '../../src/stream/subscriber.js'
 import { jsonMergePatch } from '../../src/values/json-merge-patch.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
@@ -31,6 +34,28 @@ export interface FakeBackend {
   readonly attempts: StoredAttempt[]
   readonly deliveries: StoredDelivery[]
 }
+
+const STATISTICS: StatsSeries = {
+  step: 3600,
+  startMs: [3_600_000],
+  ok: [2],
+  failed: [1],
+  outcomes: { timeout: [1] },
+  latencyMs: { p50: [3], p95: [null], p99: [4] },
+  completeToMs: 60_000,
+}
+
+const endpointOf = ({ id, accountId, name, uri, health }: WebhookView): ListedEndpoint => ({
+  id,
+  accountId,
+  name,
+  uri,
+  state: health.state,
+  failuresInRow: health.failuresInRow,
+  exhausted: 0,
+  pending: 0,
+  isPendingCapped: false,
+})
 
 /** Returns the rows of one query, as a store does. */
 function selectRows<Row extends { position: number }>(
@@ -200,7 +225,16 @@ export function createFakeBackend(
       },
       async unhealthy(request) {
         record('unhealthy', request)
-        return { webhooks: [...webhooks.values()], nextId: WEBHOOK_ID }
+        return { endpoints: [...webhooks.values()].map(endpointOf), nextId: WEBHOOK_ID }
+      },
+      async endpoints(accountId, request) {
+        record('endpoints', accountId, request)
+        return { endpoints: [...webhooks.values()].map(endpointOf), next: ['n', WEBHOOK_ID] }
+      },
+      async stats(accountId, webhookId, range) {
+        record('stats', accountId, webhookId, range)
+        if (webhookId !== undefined) find(accountId, webhookId)
+        return STATISTICS
       },
       async create(accountId, input) {
         record('create', accountId, input)
@@ -248,7 +282,46 @@ export function createFakeBackend(
       async replay(accountId, id, selection) {
         record('replay', accountId, id, selection)
         find(accountId, id)
-        return ['delivery-again']
+        return { deliveryIds: ['delivery-again'], next: { position: 7, untilMs: 9 } }
+      },
+      async countReplays(accountId, id, selection) {
+        record('countReplays', accountId, id, selection)
+        find(accountId, id)
+        return { count: 12, isCapped: true }
+      },
+      async resume(accountId, id) {
+        record('resume', accountId, id)
+        return find(accountId, id)
+      },
+      async match(accountId, event) {
+        record('match', accountId, event)
+        return [
+          { id: WEBHOOK_ID, name: 'Hook', isWanted: true },
+          { id: 'other', name: 'Other', isWanted: false, why: 'hook' },
+        ]
+      },
+      async preview(accountId, input, hook) {
+        record('preview', accountId, input, hook)
+        return { method: 'GET', uri: 'https://r.example.com/?a=1', headers: ['a', 'b'], curl: 'curl' }
+      },
+    },
+    streams: {
+      async open(request, caller) {
+        record('openStream', request, caller.accountId)
+        const items: StreamEntry[] = [
+          { ...contentOf('attempt', { id: 'attempt-1' }), id: 'place-1' },
+          contentOf('end', { reason: 'closing' }),
+        ]
+        const takeNow = () => items.shift()
+        return {
+          take: async () => takeNow(),
+          takeNow,
+          close: () => record('closeStream'),
+          onStall: undefined,
+        }
+      },
+      async check(request) {
+        record('checkStream', request)
       },
     },
     deliveries: {
@@ -277,11 +350,39 @@ export function createFakeBackend(
         )
         return selectRows(matching, query, (row) => row.atMs)
       },
+      async call(accountId, callId) {
+        record('call', accountId, callId)
+        if (callId === 'unknown') throw notFound(callId, 'call')
+        const [one] = deliveries as [StoredDelivery]
+        const event = { id: one.eventId, accountId, callId, hook: one.hook, sequence: 2, timestampMs: NOW }
+        return {
+          callId,
+          legs: [{ callId, direction: 'inbound', events: 1 }],
+          events: [{ ...event, deliveries: [one] }],
+          unwanted: [{ callId, sequence: 1 }],
+          isTruncated: false,
+        }
+      },
       async legs(accountId, callId) {
         record('legs', accountId, callId)
         return callId === 'unknown' ? [] : [callId, 'other-leg']
       },
     },
+    overview: async () => ({
+      pending: 4,
+      oldestDueMs: 1500,
+      inFlight: 2,
+      attemptsPerMinute: [0, 1],
+      breakers: { open: 1, halfOpen: 0 },
+      disabled: 3,
+      isCapped: false,
+      nodes: [
+        { node: 'n1', aliveUntilMs: NOW, shards: 40, leaving: 1 },
+        { node: 'n2', shards: 24, leaving: 0 },
+      ],
+      store: { durable: true, sharedBetweenNodes: true },
+      version: '1.2.3',
+    }),
     ...(options.ingest === true && {
       async ingest(accountId: string, events: readonly unknown[]) {
         record('ingest', accountId, events)

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createHandler } from '../../src/http/handle.js'
-import { paginate } from '../../src/http/paginate.js'
+import { paginate, paginateByKey } from '../../src/http/paginate.js'
+import type { SortKey } from '../../src/wire/cursor.js'
 import { createFakeBackend } from './fake-backend.js'
 import {
   attempt,
@@ -188,6 +189,46 @@ describe('paginate', () => {
     const { rows: found } = await paginate({ pageSize: undefined }, read, () => ({}))
     expect(found).toHaveLength(1200)
     expect(Math.max(...limits)).toBeLessThanOrEqual(500)
+  })
+
+  it('stops after 20,000 rows of a filtered list, with a short page that leads on', async () => {
+    let read = 0
+    const rowsBelow = async ({ cursor = 30_001, limit }: { cursor?: number; limit: number }) => {
+      const batch = Array.from({ length: Math.min(limit, cursor - 1) }, (_, index) => ({
+        position: cursor - 1 - index,
+      }))
+      read += batch.length
+      return batch
+    }
+    const filter = ({ position }: Readonly<Record<string, unknown>>) => position === 25_000 || position === 5
+    for (const pageSize of [50, undefined]) {
+      read = 0
+      const first = await paginate({ pageSize, filter }, rowsBelow, (row) => ({ ...row }))
+      expect(first.rows).toEqual([{ position: 25_000 }])
+      expect(read).toBe(20_000)
+      const startKey = first.nextStartKey!
+      const second = await paginate({ pageSize, filter, startKey }, rowsBelow, (row) => ({ ...row }))
+      expect(second).toEqual({ rows: [{ position: 5 }] })
+    }
+  })
+
+  it('stops after 20,000 rows of a filtered list that is sorted by a key', async () => {
+    const name = (index: number) => String(index).padStart(6, '0')
+    const list = {
+      async read({ after, limit }: { after?: SortKey; limit: number }) {
+        const from = after === undefined ? 0 : Number(after[0]) + 1
+        const length = Math.max(0, Math.min(limit, 30_000 - from))
+        return Array.from({ length }, (_, index) => ({ name: name(from + index) }))
+      },
+      keyOf: (row: { name: string }): SortKey => [row.name, 'id'],
+      createdMs: () => undefined,
+      toJson: (row: { name: string }) => row,
+    }
+    const filter = (row: Readonly<Record<string, unknown>>) => row.name === name(25_000)
+    const { rows: found, nextStartKey: startKey } = await paginateByKey({ pageSize: 50, filter }, list)
+    expect(found).toEqual([])
+    const rest = await paginateByKey({ pageSize: 50, filter, startKey: startKey! }, list)
+    expect(rest).toEqual({ rows: [{ name: name(25_000) }] })
   })
 
   it('limits a response without paging and returns the start of the rest', async () => {

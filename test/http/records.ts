@@ -120,6 +120,7 @@ export function delivery(position: number, changes: Partial<StoredDelivery> = {}
     acceptedMs: NOW,
     position,
     ahead: 0,
+    sequence: 1,
     ...changes,
   }
 }

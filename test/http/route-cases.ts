@@ -1,6 +1,7 @@
 /** One request for every route, with its expected response. */
 import { expect } from 'vitest'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
+import { encodeReplayCursor } from '../../src/wire/cursor.js'
 import { API_KEY, CHILD_ACCOUNT, OWN_ACCOUNT, TOKEN, USER_ID, WEBHOOK_ID } from './records.js'
 
 const WEBHOOKS = `/accounts/${OWN_ACCOUNT}/webhooks`
@@ -34,6 +35,17 @@ const USER = expect.objectContaining({
   verified: false,
   features: ['caller_id'],
 })
+
+/** The statistics of the fake backend. */
+const STATS_DATA = {
+  step: 3600,
+  start: [62_167_222_800],
+  ok: [2],
+  failed: [1],
+  outcomes: { timeout: [1] },
+  latency_ms: { p50: [3], p95: [null], p99: [4] },
+  complete_to: 62_167_219_260,
+}
 
 export interface RouteCase {
   readonly operation: string
@@ -195,6 +207,35 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     ],
   },
   {
+    operation: 'readAccountStats',
+    method: 'GET',
+    path: `${WEBHOOKS}/stats?step=60&created_from=2026-01-01&created_to=63934456210`,
+    status: 200,
+    expectedData: STATS_DATA,
+    expectedCall: [
+      'stats',
+      OWN_ACCOUNT,
+      undefined,
+      { step: 60, fromMs: Date.UTC(2026, 0, 1), toMs: 1_767_237_010_999 },
+    ],
+  },
+  {
+    operation: 'readWebhookStats',
+    method: 'GET',
+    path: `${WEBHOOK}/stats`,
+    status: 200,
+    expectedData: STATS_DATA,
+    expectedCall: ['stats', OWN_ACCOUNT, WEBHOOK_ID, {}],
+  },
+  {
+    operation: 'listEndpoints',
+    method: 'GET',
+    path: `${WEBHOOKS}/health?state=idle&q=call&page_size=300`,
+    status: 200,
+    expectedData: [expect.objectContaining({ id: WEBHOOK_ID, state: 'ok', pending: 0 })],
+    expectedCall: ['endpoints', OWN_ACCOUNT, { limit: 200, states: ['idle'], search: 'call' }],
+  },
+  {
     operation: 'readWebhook',
     method: 'GET',
     path: WEBHOOK,
@@ -260,8 +301,63 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     path: `${WEBHOOK}/replay`,
     data: { created_from: '62167219201', result: 'failure' },
     status: 202,
-    expectedData: { delivery_ids: ['delivery-again'] },
+    expectedData: {
+      delivery_ids: ['delivery-again'],
+      more: true,
+      next_from: encodeReplayCursor({ position: 7, untilMs: 9 }),
+    },
     expectedCall: ['replay', OWN_ACCOUNT, WEBHOOK_ID, { createdFromMs: 1000, result: 'failure' }],
+  },
+  {
+    operation: 'replayWebhook',
+    method: 'PUT',
+    path: `${WEBHOOK}/replay`,
+    data: {
+      created_from: encodeReplayCursor({ position: 7, untilMs: 9 }),
+      result: 'failure',
+      dry_run: 'true',
+    },
+    status: 200,
+    expectedData: { count: 12, capped: true },
+    expectedCall: [
+      'countReplays',
+      OWN_ACCOUNT,
+      WEBHOOK_ID,
+      { result: 'failure', after: { position: 7, untilMs: 9 } },
+    ],
+  },
+  {
+    operation: 'resumeWebhook',
+    method: 'PUT',
+    path: `${WEBHOOK}/resume`,
+    status: 200,
+    expectedData: expect.objectContaining({ id: WEBHOOK_ID, http_verb: 'post' }),
+    expectedCall: ['resume', OWN_ACCOUNT, WEBHOOK_ID],
+  },
+  {
+    operation: 'previewWebhook',
+    method: 'PUT',
+    path: `${WEBHOOKS}/preview`,
+    data: { webhook: INPUT, hook: 'channel_destroy' },
+    status: 200,
+    expectedData: { method: 'GET', uri: 'https://r.example.com/?a=1', headers: { a: 'b' }, curl: 'curl' },
+    expectedCall: ['preview', OWN_ACCOUNT, { settings: SETTINGS }, 'channel_destroy'],
+  },
+  {
+    operation: 'matchEvent',
+    method: 'PUT',
+    path: `/accounts/${OWN_ACCOUNT}/events/match`,
+    data: { hook: 'channel_create', is_internal_leg: 'true', account_id: CHILD_ACCOUNT },
+    status: 200,
+    expectedData: [
+      { id: WEBHOOK_ID, name: 'Hook', wanted: true },
+      { id: 'other', name: 'Other', wanted: false, why: 'hook' },
+    ],
+    expectedCall: [
+      'match',
+      OWN_ACCOUNT,
+      { hook: 'channel_create', isInternalLeg: true, accountId: CHILD_ACCOUNT },
+    ],
   },
   {
     operation: 'listDeliveries',
@@ -279,6 +375,35 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     `/accounts/${OWN_ACCOUNT}/deliveries/delivery-2`,
     expect.objectContaining({ id: 'delivery-2', explain: 'about delivery-2' }),
   ),
+  {
+    operation: 'listDeliveryAttempts',
+    method: 'GET',
+    path: `/accounts/${OWN_ACCOUNT}/deliveries/delivery-1/attempts?slim=true&page_size=1`,
+    status: 200,
+    expectedData: [expect.objectContaining({ id: 'attempt-2' })],
+    expectedCall: ['attempts', { accountId: OWN_ACCOUNT, deliveryId: 'delivery-1', limit: 2 }],
+  },
+  {
+    operation: 'readCall',
+    method: 'GET',
+    path: `/accounts/${OWN_ACCOUNT}/calls/a%2Fb`,
+    status: 200,
+    expectedData: {
+      call_id: 'a/b',
+      legs: [{ call_id: 'a/b', direction: 'inbound', events: 1 }],
+      events: [
+        expect.objectContaining({
+          id: 'event-1',
+          hook: 'channel_create',
+          sequence: 2,
+          deliveries: [expect.objectContaining({ id: 'delivery-1', hook_id: WEBHOOK_ID, attempts: 1 })],
+        }),
+      ],
+      unwanted: [{ call_id: 'a/b', sequence: 1 }],
+      truncated: false,
+    },
+    expectedCall: ['call', OWN_ACCOUNT, 'a/b'],
+  },
   {
     operation: 'listCallAttempts',
     method: 'GET',
@@ -306,17 +431,38 @@ export const ROUTE_CASES: readonly RouteCase[] = [
       ],
     ],
   },
+  get('readOverview', '/system/overview', {
+    pending: 4,
+    oldest_due_seconds: 1.5,
+    in_flight: 2,
+    attempts_per_minute: [0, 1],
+    breakers: { open: 1, half_open: 0 },
+    disabled: 3,
+    disabled_capped: false,
+    nodes: [
+      { node: 'n1', alive_until: '2030-01-15T12:00:00.250Z', shards: 40, leaving: 1 },
+      { node: 'n2', shards: 24, leaving: 0 },
+    ],
+    store: { durable: true, shared: true },
+    version: '1.2.3',
+  }),
   {
     operation: 'listUnhealthyWebhooks',
     method: 'GET',
     path: '/system/endpoints?state=failing&page_size=5',
     status: 200,
     expectedData: [
-      expect.objectContaining({
+      {
         account_id: OWN_ACCOUNT,
         id: WEBHOOK_ID,
-        health: { state: 'ok', failures_in_row: 0 },
-      }),
+        name: 'Hook',
+        uri: 'https://receiver.example.com/',
+        state: 'ok',
+        failures_in_row: 0,
+        exhausted: 0,
+        pending: 0,
+        pending_capped: false,
+      },
     ],
     expectedCall: ['unhealthy', { limit: 5, states: ['failing'] }],
   },

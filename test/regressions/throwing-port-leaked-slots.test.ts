@@ -88,8 +88,10 @@ it('a sender whose releaseIdle throws does not change the outcome, and the break
   await node.start()
   await harness.publish('first')
   await harness.clock.settle()
-  for (let call = 1; call < 13; call++) await harness.publish(`call-${call}`)
-  await harness.clock.settle()
+  for (let call = 1; call < 13; call++) {
+    await harness.publish(`call-${call}`)
+    await harness.clock.settle()
+  }
   expect((await harness.attempts()).map(({ reason }) => reason)).toEqual(new Array(10).fill('bad status'))
   expect((await harness.store.webhooks.read('acc', 'w1'))?.health).toMatchObject({
     failuresInRow: 10,

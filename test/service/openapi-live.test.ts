@@ -96,6 +96,33 @@ function caller(service: RunningService) {
   return { call, called }
 }
 
+/** Reads a stream of all kinds of items, and checks each by the schema of its kind. */
+async function checkStream({ hs, token, createWebhook, receiver }: RunningService): Promise<void> {
+  receiver.on('/followed', [status(200)])
+  const { schema } = operations.find(({ id }) => id === 'streamItems')!.doc.responses['200'].content[
+    'text/event-stream'
+  ]
+  const url = '/v1/accounts/parent/stream?types=attempt,webhook,event'
+  const { stream } = await hs.handle({ method: 'GET', url, headers: { 'x-auth-token': token } })
+  await createWebhook('/followed')
+  await hs.publish(channelCreate('followed'))
+  const found = new Map<string, unknown>()
+  while (found.size < 3) {
+    const part = await stream!.next()
+    for (const [, type, json] of part!.matchAll(/^event: (.*)\ndata: (.*)$/gm))
+      found.set(type!, JSON.parse(json!))
+  }
+  stream!.close()
+  const names = { attempt: 'StreamAttempt', webhook: 'StreamWebhook', event: 'Payload' }
+  for (const [type, name] of Object.entries(names)) {
+    expect(JSON.stringify(schema)).toContain(name)
+    expect(violations({ $ref: `#/components/schemas/${name}` }, found.get(type)), type).toEqual([])
+    const others = Object.keys(found).filter((other) => other !== type)
+    for (const other of others)
+      expect(violations({ $ref: `#/components/schemas/${name}` }, found.get(other))).not.toEqual([])
+  }
+}
+
 describe('the OpenAPI document', () => {
   it('describes the response of every operation, and the errors', async () => {
     const service = await startService({ ingest: true, operators: ['other'] })
@@ -137,11 +164,22 @@ describe('the OpenAPI document', () => {
     await call('patchWebhook', hook, { data: { retries: 3 } })
     await call('listAttempts', { ...account, query: '?page_size=1' })
     await call('listWebhookAttempts', hook)
+    for (const id of ['readAccountStats', 'listEndpoints']) await call(id, account)
+    await call('readWebhookStats', { ...hook, query: '?step=60' })
     await call('listCallAttempts', { ...account, call_id: 'call 1' })
     const deliveries = await call('listDeliveries', hook)
     const delivery_id = deliveries.json.data[0].id
     await call('readDelivery', { ...account, delivery_id })
+    await call('listDeliveryAttempts', { ...account, delivery_id, query: '?slim=true' })
+    await call('readCall', { ...account, call_id: 'call 1' })
+    await call('previewWebhook', account, {
+      data: { webhook: { name: 'p', uri: receiver.url('/hook'), hook: 'all', http_verb: 'get' } },
+    })
+    await call('matchEvent', account, { data: { hook: 'channel_create', account_id: 'child' } })
+    await call('resumeWebhook', hook)
     await call('replayWebhook', hook, { data: { delivery_id } })
+    const counted = await call('replayWebhook', hook, { data: { delivery_id, dry_run: true } })
+    expect(counted.status).toBe(200)
     await call('testWebhook', hook)
     await call('readSecret', hook)
     await call('rotateSecret', hook)
@@ -163,6 +201,7 @@ describe('the OpenAPI document', () => {
     await call('replaceAccount', child, { data: { ...read.json.data, enabled: 'false' } })
     await call('patchAccount', child, { data: { enabled: true, timezone: null } })
     await call('listAccounts', {}, { token: operator })
+    await call('readOverview', {}, { token: operator })
     for (const id of ['listChildren', 'listDescendants', 'listApps', 'listUsers']) await call(id, account)
     for (const id of ['listSiblings', 'listTree', 'listParents', 'listAncestors']) await call(id, child)
     await call('search', { query: '?t=account&q=name&v=n' })
@@ -206,7 +245,11 @@ describe('the OpenAPI document', () => {
     expect((await call('readWebhook', account)).status).toBe(404)
     expect((await call('readDelivery', account)).status).toBe(404)
 
-    for (const id of ['listUnhealthyWebhooks', 'searchDeliveries']) expect((await call(id)).status).toBe(403)
+    for (const id of ['readOverview', 'listUnhealthyWebhooks', 'searchDeliveries'])
+      expect((await call(id)).status).toBe(403)
+
+    await checkStream(service)
+    called.set('streamItems', 1)
 
     await call('deleteWebhook', hook)
     await call('rotateApiKey', account, { token: login.json.auth_token })

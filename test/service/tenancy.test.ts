@@ -73,8 +73,12 @@ const PLAIN: readonly Row[] = [
   { method: 'PUT', path: '/erase', data: () => ({ call_id: 'nobodys' }) },
   { method: 'GET', path: '/webhooks' },
   { method: 'GET', path: '/webhooks/attempts' },
+  { method: 'GET', path: '/webhooks/stats' },
+  { method: 'GET', path: '/webhooks/health' },
   { method: 'PATCH', path: '/webhooks', data: () => ({ 're-enable': true }) },
   { method: 'PATCH', path: '/descendants/webhooks', data: () => ({ 're-enable': true }) },
+  { method: 'PUT', path: '/webhooks/preview', data: () => ({ webhook: { name: 'new', ...SETTINGS } }) },
+  { method: 'PUT', path: '/events/match', data: () => ({ hook: 'channel_create' }) },
   { method: 'PUT', path: '/webhooks', data: () => ({ name: 'new', enabled: false, ...SETTINGS }) },
 ]
 
@@ -82,12 +86,17 @@ const WITH_ID: readonly Row[] = [
   { method: 'GET', path: '/webhooks/{webhook}' },
   { method: 'PATCH', path: '/webhooks/{webhook}', data: () => ({ group: 'g' }) },
   { method: 'GET', path: '/webhooks/{webhook}/attempts' },
+  { method: 'GET', path: '/webhooks/{webhook}/stats' },
   { method: 'GET', path: '/webhooks/{webhook}/deliveries' },
   { method: 'GET', path: '/webhooks/{webhook}/secret' },
   { method: 'PUT', path: '/webhooks/{webhook}/secret', data: () => ({}) },
   { method: 'PUT', path: '/webhooks/{webhook}/test', data: () => ({}) },
   { method: 'PUT', path: '/webhooks/{webhook}/replay', data: ({ delivery }) => ({ delivery_id: delivery }) },
+  { method: 'PUT', path: '/webhooks/{webhook}/replay', data: () => ({ result: 'success', dry_run: true }) },
+  { method: 'PUT', path: '/webhooks/{webhook}/resume' },
   { method: 'GET', path: '/deliveries/{delivery}' },
+  { method: 'GET', path: '/deliveries/{delivery}/attempts' },
+  { method: 'GET', path: '/calls/{call}' },
   { method: 'GET', path: '/calls/{call}/attempts' },
   { method: 'POST', path: '/webhooks/{webhook}', data: () => ({ name: canary('unknown'), ...SETTINGS }) },
   { method: 'DELETE', path: '/webhooks/{webhook}' },
@@ -191,6 +200,13 @@ describe('an account that the caller may access', () => {
           },
         )
         expect(foreign.status).toBe(404)
+        for (const other of others.filter((one) => !ACCESSIBLE[account as AccountId].includes(one))) {
+          const match = await service.callApi('PUT', `/v1/accounts/${account}/events/match`, {
+            token,
+            data: { hook: 'channel_create', account_id: other },
+          })
+          expect([match.status, match.json.data]).toEqual([404, { cause: other, message: 'bad identifier' }])
+        }
       }
     // None of these requests changed any webhook.
     for (const { id } of ACCOUNTS) {

@@ -9,10 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const SOURCES = ['src', 'adapters', 'package.json', 'tsup.config.ts']
+const SOURCES = ['src', 'adapters', 'docs/receivers/verify.md', 'package.json', 'tsup.config.ts']
 const FOLDERS_USING_THE_PACKAGE = [
   'test/examples',
   'test/adapters/cli/bin',
+  'test/adapters/portal/browser',
+  'test/adapters/portal/budget',
   'test/adapters/storage/sqlite-built',
   'test/crash',
   'test/deploy',

@@ -18,7 +18,7 @@ async function openEmpty(): Promise<Store> {
 }
 
 /** The store after a restart that lost one port. */
-const without = (port: 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'encryption') =>
+const without = (port: 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'encryption' | 'stats') =>
   lost(`a restart loses ${port}`, async (store) => ({ ...store, [port]: (await openEmpty())[port] }))
 
 const afterRestart = (sentence: string, change: Fault['breakStore']) =>
@@ -31,6 +31,7 @@ export const brokenDurability: readonly Fault[] = [
   without('webhooks'),
   without('openLegs'),
   without('encryption'),
+  without('stats'),
   lost('a restart loses everything', openEmpty),
   afterRestart(
     'a restart loses starts',
@@ -70,7 +71,7 @@ export const brokenClosing: readonly Fault[] = [
     sentence: 'a closed store accepts',
     caughtBy: 'closing',
     breakStore: withPort('deliveries', (store) => ({
-      commit: (group) => store.commit(group).catch(() => ({ kind: 'fenced' as const })),
+      commit: (group) => Promise.resolve(store.commit(group)).catch(() => ({ kind: 'fenced' as const })),
     })),
   },
   {

@@ -1,4 +1,4 @@
-import type { Changes, Group, WaitingDeliveries } from '../../src/delivery/queue-store.js'
+import type { Changes, Group, QueueStore, WaitingDeliveries } from '../../src/delivery/queue-store.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { onDelivery } from './broken-settlements.js'
 import {
@@ -285,6 +285,19 @@ export const brokenOwnership: readonly Fault[] = [
       return { ...lease, storeMs: firstMs }
     })(store)
   }),
+  ownFault('a node that released is listed', (store) => {
+    let before: Awaited<ReturnType<QueueStore['nodes']>> = []
+    return {
+      async nodes() {
+        const nodes = await store.nodes()
+        if (nodes.length > 0) before = nodes
+        return before
+      },
+    }
+  }),
+  ownFault('the list of nodes counts no shards', (store) => ({
+    nodes: async () => (await store.nodes()).map((node) => ({ ...node, shards: 0 })),
+  })),
   ownFault('release releases nothing', () => ({ release: async () => {} })),
   ownFault('fences are not compared', (store) => {
     const { methods, current } = lastLease(store)

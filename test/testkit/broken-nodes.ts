@@ -62,6 +62,15 @@ export const brokenNodes: readonly Fault[] = [
   nodeFault('shards are never given back', (store) => ({
     renew: (owner, leaseMs) => store.own(owner, leaseMs),
   })),
+  nodeFault('the list of nodes has no order', (store) => ({
+    nodes: async () => (await store.nodes()).toReversed(),
+  })),
+  nodeFault('the list of nodes does not say what leaves', (store) => ({
+    nodes: async () => (await store.nodes()).map((node) => ({ ...node, leaving: 0 })),
+  })),
+  nodeFault('nodes without shards are not listed', (store) => ({
+    nodes: async () => (await store.nodes()).filter(({ shards }) => shards > 0),
+  })),
   nodeFault('handing over changes nothing', () => ({ handOver: async () => {} })),
   nodeFault('fences are not compared when shards are handed over', (store) => {
     const leases = new Map<string, Parameters<QueueStore['handOver']>[0]>()

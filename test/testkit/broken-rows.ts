@@ -221,6 +221,38 @@ export const brokenHealth: readonly Fault[] = [
       },
     }
   }),
+  onReplace('health')('a webhook that is resumed stays paused', (webhooks) => {
+    const paused = new Map<string, Health>()
+    return {
+      async replace(webhook, revision) {
+        const before = await webhooks.read(webhook.accountId, webhook.id)
+        if (before?.health && webhook.resumedRevision !== before.resumedRevision)
+          paused.set(webhook.id, before.health)
+        return webhooks.replace(webhook, revision)
+      },
+      async read(accountId, id) {
+        const webhook = await webhooks.read(accountId, id)
+        const health = paused.get(id)
+        return webhook && health ? { ...webhook, health } : webhook
+      },
+    }
+  }),
+  onReplace('health')('a webhook that was resumed once has no pauses', (webhooks) => ({
+    async read(accountId, id) {
+      const webhook = await webhooks.read(accountId, id)
+      if (webhook?.resumedRevision === undefined || !webhook.health) return webhook
+      const { pausedUntilMs: _ended, ...health } = webhook.health
+      return { ...webhook, health }
+    },
+  })),
+  onReplace('health')('resuming a webhook clears its health', (webhooks) => ({
+    async read(accountId, id) {
+      const webhook = await webhooks.read(accountId, id)
+      if (webhook?.resumedRevision !== webhook?.revision || !webhook) return webhook
+      const { health: _lost, ...row } = webhook
+      return row
+    },
+  })),
   onReplace('health')('health survives a new URI and enabling', (webhooks) => {
     const last = new Map<string, Health>()
     return {
@@ -291,6 +323,34 @@ export const brokenDeliveries: readonly Fault[] = [
   deliveryFault('a search ignores the call', (store) => ({
     search: ({ callId: _ignored, ...query }) => store.search(query),
   })),
+  deliveryFault('a search by call finds only events of the account itself', (store) => ({
+    async search(query) {
+      const found = await store.search(query)
+      if (query.callId === undefined || query.accountId === undefined) return found
+      const isOwn = ({ accountId, eventAccountId }: StoredDelivery) => accountId === eventAccountId
+      return { ...found, deliveries: found.deliveries.filter(isOwn) }
+    },
+  })),
+  deliveryFault('a search by call gives its last page a cursor', (store) => ({
+    async search(query) {
+      const found = await store.search(query)
+      const last = found.deliveries.at(-1)
+      return query.callId === undefined || !last ? found : { ...found, cursor: last.position }
+    },
+  })),
+  deliveryFault(
+    'deliveries have no numbers',
+    onDelivery(() => ({ sequence: 0 })),
+  ),
+  deliveryFault('listed deliveries have the number of a test', (store) => ({
+    deliveries: async (query) => (await store.deliveries(query)).map((row) => ({ ...row, sequence: 0 })),
+  })),
+  deliveryFault('a replay has a number of its own', (store) => ({
+    async delivery(accountId, id) {
+      const row = await store.delivery(accountId, id)
+      return row?.replayOf === undefined ? row : { ...row, sequence: row.sequence + 1 }
+    },
+  })),
   deliveryFault('a search compares the stored state', (store) => ({
     async search({ states, ...query }) {
       const found = await store.search({ ...query, limit: 1e9 })
@@ -337,6 +397,31 @@ export const brokenAttempts: readonly Fault[] = [
         if (newest) found.set(webhookId, newest.atMs)
       }
       return found
+    },
+  })),
+  attemptFault('the log of attempts has one account only', (store) => ({
+    attemptLog: ({ accountIds, ...query }) =>
+      store.attemptLog({ ...query, accountIds: accountIds.slice(0, 1) }),
+  })),
+  attemptFault('the log of attempts skips the record after a part', (store) => ({
+    async attemptLog(query) {
+      const page = await store.attemptLog(query)
+      return { ...page, position: page.position + (page.attempts.length === query.limit ? 1 : 0) }
+    },
+  })),
+  attemptFault('the log of attempts goes on at its first record', (store) => ({
+    async attemptLog(query) {
+      const page = await store.attemptLog(query)
+      return { ...page, position: page.attempts[0]?.position ?? page.position }
+    },
+  })),
+  attemptFault('the log of attempts loses the class of the failure', (store) => ({
+    async attemptLog(query) {
+      const page = await store.attemptLog(query)
+      return {
+        ...page,
+        attempts: page.attempts.map(({ clientError: _lost, ...attempt }) => attempt),
+      }
     },
   })),
   attemptFault('attempts lose the class of the failure', (store) => ({

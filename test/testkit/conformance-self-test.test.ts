@@ -3,6 +3,7 @@ import { brokenAccounts, brokenTokens, brokenUsers, brokenWebhooks } from './bro
 import { brokenClocks, brokenSharedClocks } from './broken-clocks.js'
 import { brokenClosing, brokenDurability } from './broken-durability.js'
 import { brokenEncryption } from './broken-encryption.js'
+import { brokenEndpoints } from './broken-endpoints.js'
 import { brokenAcceptances, brokenGroups, brokenNumbers, brokenRepeats } from './broken-groups.js'
 import { brokenInboxes, brokenSharedInboxes } from './broken-inbox.js'
 import {
@@ -24,6 +25,7 @@ import {
   brokenPruning,
 } from './broken-rows.js'
 import { brokenSettlements, brokenStarts } from './broken-settlements.js'
+import { brokenStats } from './broken-stats.js'
 import { type Fault, smallParts } from './broken-store.js'
 import { allRules, brokenRules } from './conformance-self-test-harness.js'
 
@@ -54,6 +56,8 @@ const FAULTS: readonly Fault[] = [
   ...brokenErasure,
   ...brokenOpenLegs,
   ...brokenEncryption,
+  ...brokenEndpoints,
+  ...brokenStats,
   ...brokenInboxes,
   ...brokenDurability,
   ...brokenClosing,

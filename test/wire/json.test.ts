@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { deliveryKind } from '../../src/delivery/delivery-queries.js'
 import { attemptJson } from '../../src/wire/attempt-json.js'
 import { loginJson, parseCredentialsLogin } from '../../src/wire/auth-json.js'
-import { parseReplay } from '../../src/wire/command-json.js'
+import { parseReplay, replayJson } from '../../src/wire/command-json.js'
+import { encodePosition } from '../../src/wire/cursor.js'
 import { deliveryJson } from '../../src/wire/delivery-json.js'
 import { parseWebhookFields } from '../../src/wire/field-names.js'
 import { webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
@@ -170,13 +171,27 @@ describe('JSON of logins and commands', () => {
   })
 
   it('includes the whole last second of the range of a replay', () => {
-    expect(parseReplay({ delivery_id: 'd', created_from: 5 })).toEqual({ deliveryId: 'd' })
+    expect(parseReplay({ delivery_id: 'd', created_from: 5 })).toEqual({
+      request: { deliveryId: 'd' },
+      isDryRun: false,
+    })
     expect(
-      parseReplay({ created_from: 62_167_219_201, created_to: 62_167_219_201, result: 'failure' }),
+      parseReplay({ created_from: 62_167_219_201, created_to: 62_167_219_201, result: 'failure' }).request,
     ).toEqual({
       createdFromMs: 1000,
       createdToMs: 1999,
       result: 'failure',
     })
+  })
+
+  it('continues a replay where an earlier response says', () => {
+    const after = { position: 8_191_000_000_000_064, untilMs: 1_767_225_600_000 }
+    const { next_from: from } = replayJson({ deliveryIds: ['d'], next: after }) as { next_from: string }
+    expect(parseReplay({ created_from: from, created_to: 62_167_219_201, dry_run: true })).toEqual({
+      request: { after, createdToMs: 1999 },
+      isDryRun: true,
+    })
+    for (const wrong of [`${from}x`, encodePosition(7), 'x', Buffer.from('r1-').toString('base64url')])
+      expect(() => parseReplay({ created_from: wrong })).toThrow()
   })
 })

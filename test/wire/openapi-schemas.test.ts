@@ -5,13 +5,17 @@ import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import type { CheckedEvent } from '../../src/delivery/event.js'
 import { payloadOf } from '../../src/delivery/payload.js'
+import type { ListedEndpoint } from '../../src/stats/endpoint-list.js'
+import type { StatsSeries } from '../../src/stats/series.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import type { WebhookView } from '../../src/webhooks/view.js'
 import { attemptJson } from '../../src/wire/attempt-json.js'
 import { loginJson } from '../../src/wire/auth-json.js'
 import { deliveryJson, foundDeliveryJson } from '../../src/wire/delivery-json.js'
-import { SCHEMAS } from '../../src/wire/openapi/schemas.js'
-import { unhealthyWebhookJson, webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
+import { SCHEMAS as OTHER_SCHEMAS } from '../../src/wire/openapi/schemas.js'
+import { STATS_SCHEMAS } from '../../src/wire/openapi/stats-schemas.js'
+import { endpointJson, foundEndpointJson, statsJson } from '../../src/wire/stats-json.js'
+import { webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
 
 const webhook: Required<WebhookView> = {
   id: 'w',
@@ -92,6 +96,7 @@ const delivery: Required<StoredDelivery> = {
   endedMs: 1,
   position: 1,
   ahead: 0,
+  sequence: 1,
 }
 const account: Required<Account> = {
   id: 'a',
@@ -110,6 +115,34 @@ const account: Required<Account> = {
   createdMs: 1,
   modifiedMs: 1,
 }
+const endpoint: Required<ListedEndpoint> = {
+  id: 'w',
+  accountId: 'a',
+  name: 'n',
+  uri: 'https://example.com/',
+  group: 'g',
+  state: 'paused',
+  disableReason: 'gone',
+  failuresInRow: 1,
+  failingSinceMs: 1,
+  pausedUntilMs: 1,
+  exhausted: 1,
+  pending: 1,
+  isPendingCapped: false,
+  oldestDueMs: 1,
+  last: { atMs: 1, result: 'failure', status: 503 },
+  spark: { ok: [1], failed: [0] },
+}
+const statistics: StatsSeries = {
+  step: 60,
+  startMs: [60_000],
+  ok: [1],
+  failed: [1],
+  outcomes: { timeout: [1] },
+  latencyMs: { p50: [1], p95: [null], p99: [2] },
+  completeToMs: 60_000,
+}
+const SCHEMAS = { ...OTHER_SCHEMAS, ...STATS_SCHEMAS }
 const sample = catalogueOf().flatMap((hook) => hook.sample)
 const payload = Object.assign(
   {},
@@ -121,7 +154,9 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false
 const documents: [name: string, document: object][] = [
   ['Webhook', webhookJson(webhook)],
   ['WebhookSummary', webhookSummaryJson(webhook)],
-  ['UnhealthyWebhook', unhealthyWebhookJson(webhook)],
+  ['EndpointHealth', endpointJson(endpoint)],
+  ['FoundEndpoint', foundEndpointJson(endpoint)],
+  ['Statistics', statsJson(statistics)],
   ['Attempt', attemptJson(attempt)],
   ['Delivery', deliveryJson(delivery, 'why')],
   ['FoundDelivery', foundDeliveryJson(delivery, 'why')],

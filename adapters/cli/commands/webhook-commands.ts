@@ -18,24 +18,24 @@ const FAILING_COLUMNS: readonly Column[] = [
   { title: 'ACCOUNT', value: 'account_id', isWhole: true },
   { title: 'ID', value: 'id', isWhole: true },
   { title: 'NAME', value: 'name' },
-  { title: 'HEALTH', value: healthOf },
-  { title: 'FAILURES', value: ofHealth('failures_in_row') },
-  { title: 'SINCE', value: ofHealth('failing_since') },
-  { title: 'PAUSED UNTIL', value: ofHealth('paused_until') },
-  { title: 'LAST SUCCESS', value: ofHealth('last_success_at') },
+  { title: 'HEALTH', value: (endpoint) => withReason(endpoint, endpoint.state) },
+  { title: 'FAILURES', value: 'failures_in_row' },
+  { title: 'SINCE', value: 'failing_since' },
+  { title: 'PAUSED UNTIL', value: 'paused_until' },
+  { title: 'PENDING', value: 'pending' },
+  { title: 'LAST ATTEMPT', value: ({ last }) => (last as Fields | undefined)?.sent_at },
   { title: 'URI', value: 'uri' },
 ]
 
 type Fields = Readonly<Record<string, unknown>>
 
-function ofHealth(name: string) {
-  return ({ health }: Fields) => (health as Fields | undefined)?.[name]
-}
-
 /** The state, and why the service disabled the webhook. */
 function healthOf(webhook: Fields): unknown {
-  const state = ofHealth('state')(webhook)
-  return webhook.disable_reason === undefined ? state : `${state}: ${webhook.disable_reason}`
+  return withReason(webhook, (webhook.health as Fields | undefined)?.state)
+}
+
+function withReason({ disable_reason: reason }: Fields, state: unknown): unknown {
+  return reason === undefined ? state : `${state}: ${reason}`
 }
 
 const FIELDS: readonly Flag[] = [
@@ -152,6 +152,16 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   callCommand(
     { words: ['webhooks', 'test'], summary: 'send a sample event now', operands: [webhook] },
     (client, context) => client.testWebhook({ webhookId: webhookId(context) }),
+  ),
+  callCommand(
+    {
+      words: ['webhooks', 'resume'],
+      summary: 'end the pause of a webhook, so that what waits is sent now',
+      details:
+        'While the receiver fails, one delivery at a time is sent; another failure begins a new pause.',
+      operands: [webhook],
+    },
+    (client, context) => client.resumeWebhook({ webhookId: webhookId(context) }),
   ),
   textCommand(
     {

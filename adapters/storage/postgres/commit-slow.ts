@@ -321,7 +321,7 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     const rows = await tx.query<{ i: number }>(sql.records, [
       int8Array(wanted.map((settlement) => rowOf(settlement)!.event)),
       // As in the document, where a quote inside a value is escaped.
-      textArray(wanted.map(({ record }) => `"id":${JSON.stringify(record!.id)}`)),
+      textArray(wanted.map(({ record }) => JSON.stringify(record!.id))),
     ])
     return new Set(rows.map(({ i }) => wanted[i - 1]!))
   }

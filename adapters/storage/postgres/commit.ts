@@ -133,6 +133,7 @@ export function createCommit(deps: CommitDeps) {
     const { lease } = group
     const ownShards = lease ? await nodes.shardsOf(lease.owner) : new Set<number>()
     nodes.setPending(lease, group.pending)
+    if (lease && nodes.get(lease)?.mayHaveLostCommits) return { kind: 'outdated' }
     if (isEmpty(group) && lease) return (await nodes.check(lease, group)) ?? emptyResult(group)
     const result = (await commitFast(group, ownShards)) ?? (await commitSlowly(group, ownShards))
     if (result.kind === 'committed') {

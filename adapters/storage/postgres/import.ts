@@ -205,7 +205,8 @@ function createImporter(name: string) {
         counts[batch.kind] = (counts[batch.kind] ?? 0) + batch.rows.length
         onProgress(counts)
       }
-      for (const step of [sql.convert, sql.freeShards, sql.clock]) await tx.query(step, [])
+      for (const step of [sql.convert, sql.freeShards]) await tx.query(step, [])
+      await tx.query(sql.clock, [source.storeMs ?? null])
       await tx.query(sql.end, [migration.id, JSON.stringify(counts)])
       // Without statistics the first plans would be guesses.
       for (const { table } of await tx.query<UsedTableRow>(tables, [name])) {

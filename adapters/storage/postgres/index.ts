@@ -42,6 +42,7 @@ import { createSession, notOpenError, type Session } from './session.js'
 import type { Deps } from './session-deps.js'
 import { createPool, type PostgresPool } from './session-pool.js'
 import { quoteIdentifier } from './statement.js'
+import { postgresStats } from './stats.js'
 import { postgresTokens } from './tokens.js'
 import { postgresWebhooks } from './webhooks.js'
 
@@ -61,6 +62,7 @@ const MAINTENANCE_WITHIN_MS = 3_600_000
 
 interface OpenStore {
   readonly session: Session
+  timeline(): string | undefined
   maintenanceSession(): Session
   close(): Promise<void>
 }
@@ -113,6 +115,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     schema,
     channel: name,
     clock,
+    timeline: () => opened?.timeline(),
     nodeClock: () => nodeClock!,
     log: lateLog(() => log),
   }
@@ -144,7 +147,11 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       pool.removeListener('error', onError)
     }
     try {
-      const opening = createSession(pool, { ...settings, isHotPath: true })
+      const opening = createSession(pool, {
+        ...settings,
+        isHotPath: true,
+        onServerReplaced: queue.serverReplaced,
+      })
       const field = isHostPool ? 'pool' : 'connectionString'
       await checkServer(opening, field)
       await refusePooler(opening.reserve, field)
@@ -156,6 +163,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       let closing: Promise<void> | undefined
       opened = {
         session: opening,
+        timeline: () => opening.timeline,
         maintenanceSession: () => createMaintenanceSession(pool),
         close() {
           closing ??= (async () => {
@@ -192,6 +200,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     tokens: whenOpen(postgresTokens(deps)),
     openLegs: whenOpen(postgresOpenLegs(deps)),
     encryption: whenOpen(postgresEncryption(deps)),
+    stats: whenOpen(postgresStats(deps)),
     webhooks: whenOpen(postgresWebhooks(deps, queue)),
     deliveries: whenOpen({ ...queue.deliveries, ...postgresQueries(deps, queue) }),
     inbox: whenOpen(queue.inbox),

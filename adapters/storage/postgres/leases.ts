@@ -14,6 +14,7 @@ import {
   type OwnershipPlan,
   planOwnership,
   type QueueStore,
+  type StoredNode,
 } from 'hookswitch/store'
 import { int2Array, int4Array } from './binary-arrays.js'
 import type { Nodes } from './nodes.js'
@@ -29,7 +30,7 @@ export interface LeaseDeps extends Pick<Deps, 'session' | 'schema' | 'clock' | '
   readonly nodes: Nodes
 }
 
-type Leases = Pick<QueueStore, 'own' | 'renew' | 'handOver' | 'release' | 'completeTakeover'>
+type Leases = Pick<QueueStore, 'own' | 'renew' | 'handOver' | 'release' | 'nodes' | 'completeTakeover'>
 
 export function createLeases({ session, schema, clock, nodeClock, nodes, notifier }: LeaseDeps): Leases {
   const sql = leaseStatements(schema)
@@ -134,6 +135,10 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
         await tx.query(sql.release, [owner])
       })
       notifier.notifyFree()
+    },
+    async nodes() {
+      const rows = await session.query<StoredNode>(sql.overview, [])
+      return rows.toSorted((a, b) => (a.owner < b.owner ? -1 : 1))
     },
     async completeTakeover({ owner, fence }, shards) {
       await session.query(sql.completeTakeover, [int2Array(shards), owner, fence])

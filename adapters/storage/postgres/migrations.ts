@@ -8,6 +8,7 @@ import { encryptionTable } from './schema-encryption.js'
 import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
 import { queueLogTables } from './schema-queue-log.js'
+import { statsTables } from './schema-stats.js'
 import type { Session, Transaction } from './session.js'
 import { migrationStatements } from './sql/migrations.js'
 
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, text: accountLists },
   { version: 6, text: storeClockTable },
   { version: 7, text: queueLogTables },
+  { version: 8, text: statsTables },
 ]
 
 /** The schema version of this package. */

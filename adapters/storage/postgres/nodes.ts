@@ -20,6 +20,11 @@ export interface LocalNode {
    * raises the version without a change, so that the node loads its shards again.
    */
   mayHaveLostNudges: boolean
+  /**
+   * Another server has taken over, which may lack the last commits, and versions with them: the node loads its shards before
+   * the next group.
+   */
+  mayHaveLostCommits: boolean
 }
 
 export interface Nodes {
@@ -36,6 +41,7 @@ export interface Nodes {
   /** Whether any node of this process owns the shard. */
   isOwnedHere(shard: number): boolean
   connectionLost(): void
+  serverReplaced(): void
   /** Whether a group would be written; `undefined`: it would. */
   check(lease: Lease, group: Pick<Group, 'now' | 'version'>): Promise<GroupResult | undefined>
 }
@@ -80,6 +86,7 @@ export function createNodes({ session, schema }: Pick<Deps, 'session' | 'schema'
         seenXid: '0',
         pending: before?.pending ?? 0,
         mayHaveLostNudges: isSameLease && before.mayHaveLostNudges,
+        mayHaveLostCommits: isSameLease && before.mayHaveLostCommits,
       })
     },
     handedOver(lease, shards) {
@@ -103,6 +110,9 @@ export function createNodes({ session, schema }: Pick<Deps, 'session' | 'schema'
     },
     connectionLost() {
       for (const node of nodes.values()) node.mayHaveLostNudges = true
+    },
+    serverReplaced() {
+      for (const node of nodes.values()) node.mayHaveLostCommits = true
     },
     async check({ owner, fence }, { now, version }) {
       const [row] = await session.query<LeaseRow>(checkLease, [owner, fence, now])

@@ -65,7 +65,7 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
       int8Array(local.map(({ version }) => version)),
       int8Array(local.map(({ pending }) => pending)),
     ])
-    return row!.hasWork || local.some(({ mayHaveLostNudges }) => mayHaveLostNudges)
+    return row!.hasWork || local.some((node) => node.mayHaveLostNudges || node.mayHaveLostCommits)
   }
 
   async function listen(): Promise<void> {

@@ -16,6 +16,7 @@ import { postgresErasure } from './erase.js'
 import { postgresPruning } from './prune.js'
 import { readableUpTo } from './read-horizon.js'
 import {
+  type AttemptRow,
   attemptOf,
   type DeliveryRow,
   deliveryOf,
@@ -25,8 +26,10 @@ import {
   webhookOf,
 } from './rows.js'
 import type { Deps, Queries, Queue } from './session-deps.js'
+import { type ActivityRow, activityStatement } from './sql/activity.js'
 import {
   type AttemptLookup,
+  attemptLogStatements,
   attemptStatement,
   type LastSuccessRow,
   lastSuccessStatement,
@@ -50,6 +53,8 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   const { readAny } = webhookStatements(schema)
   const legsOf = legsStatement(schema)
   const lastSuccesses = lastSuccessStatement(schema)
+  const activity = activityStatement(schema)
+  const attemptLog = attemptLogStatements(schema)
   const upTo = readableUpTo(session, schema)
   const attemptsBy = (ascending: boolean): Record<AttemptLookup, Statement> => ({
     webhook: attemptStatement(schema, 'webhook', ascending),
@@ -92,6 +97,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
         ...effectiveState(deliveryOf(row, dueMs), row.webhookEpoch),
         position: row.position,
         ahead: before,
+        sequence: row.eventSequence,
       }
     })
   }
@@ -154,6 +160,21 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       const rows = await session.query<LastSuccessRow>(lastSuccesses, [webhookIds])
       return new Map(rows.map(({ webhookId, atMs }) => [webhookId, atMs]))
     },
+    async activity(webhookIds, maxPending) {
+      const rows = await session.query<ActivityRow>(activity, [webhookIds, maxPending])
+      return new Map(
+        rows.map(({ webhookId, pending, oldestDueMs, atMs, isSuccess, status }) => [
+          webhookId,
+          {
+            pending,
+            ...(oldestDueMs !== null && { oldestDueMs }),
+            ...(atMs !== null && {
+              last: { atMs, result: isSuccess ? 'success' : 'failure', ...(status !== null && { status }) },
+            }),
+          },
+        ]),
+      )
+    },
     async attempts(query) {
       const { accountId, webhookId = null, deliveryId, callIds = null, ascending = false } = query
       const lookup =
@@ -176,6 +197,15 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
           const sent = body === null ? undefined : { httpVerb: verbOf(form), body }
           return toStoredAttempt(attemptOf(row), position, sent)
         })
+    },
+    async attemptLog({ accountIds, after, limit }) {
+      const [last] = await session.query<{ position: number }>(attemptLog.last, [])
+      const position = last!.position
+      if (after === undefined) return { attempts: [], position }
+      const rows = await session.query<AttemptRow>(attemptLog.log, [accountIds, after, limit])
+      const attempts = rows.map((row) => ({ ...attemptOf(row), position: row.position }))
+      const end = attempts.at(-1)?.position ?? after
+      return { attempts, position: attempts.length < limit ? Math.max(position, end) : end }
     },
     async legs(accountId, callId) {
       const rows = await session.query<LegRow>(legsOf, [accountId, callId])

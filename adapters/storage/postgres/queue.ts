@@ -80,8 +80,10 @@ export function postgresQueue(deps: Deps): Queue {
     const { waiting, webhooks } = decoded(row.waiting, row.webhooks)
     const { version, next } = row
     nodes.applied(lease, version)
-    if (next !== null) return { version, waiting, webhooks, interrupted: [], cursor: String(next) }
-    return { version, waiting, webhooks, interrupted: await interruptedStarts(numbers) }
+    const timeline = deps.timeline()
+    const part = { version, waiting, webhooks, ...(timeline !== undefined && { history: timeline }) }
+    if (next !== null) return { ...part, interrupted: [], cursor: String(next) }
+    return { ...part, interrupted: await interruptedStarts(numbers) }
   }
 
   async function interruptedStarts(shards: Buffer): Promise<readonly Start[]> {
@@ -104,6 +106,12 @@ export function postgresQueue(deps: Deps): Queue {
     const [row] = await session.query<ChangesRow>(sql.changes, values)
     if (!row) return undefined
     const { version } = row
+    const node = nodes.get(lease)
+    if (node?.mayHaveLostCommits) {
+      node.mayHaveLostCommits = false
+      node.version = version
+      return { version, webhooks: [], removed: [], mustReload: true }
+    }
     nodes.applied(lease, version)
     const listed = JSON.parse(row.changes ?? '[]') as [string | null, number[] | null][]
     const removed: DeliveryKey[] = []
@@ -136,7 +144,9 @@ export function postgresQueue(deps: Deps): Queue {
     })
     if (!row) return undefined
     if (node) node.seenXid = row.xid
-    const { version, pendingElsewhere } = row
+    const { pendingElsewhere } = row
+    // `changes` then says that everything is to be loaded.
+    const version = node?.mayHaveLostCommits ? node.version + 1 : row.version
     return { ...rowsOnly(decoded(row.waiting, row.webhooks)), version, pendingElsewhere }
   }
 
@@ -172,6 +182,12 @@ export function postgresQueue(deps: Deps): Queue {
     inbox: postgresInbox(deps),
     memory,
     notify: notifier.notify,
+    serverReplaced() {
+      // Keys and numbers that were lost are used again.
+      memory.webhookKeys.clear()
+      memory.numbers.clear()
+      nodes.serverReplaced()
+    },
     open: poller.open,
     async close() {
       await running

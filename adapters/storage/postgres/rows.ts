@@ -3,6 +3,8 @@ import {
   type AttemptRecord,
   type Delivery,
   type DeliveryState,
+  decodeRecord,
+  encodeRecord,
   type Health,
   type LaneKind,
   laneKindOf,
@@ -55,7 +57,7 @@ export const ENDED_COLUMNS = `${SHARED}, delivery as position, 0 as sequence, nu
 
 /** Columns of `event e`. */
 export const EVENT_COLUMNS = `e.id as "eventId", e.account_id as "eventAccountId", e.call_id as "callId", e.hook,
-  e.timestamp_ms as "eventTimestampMs"`
+  e.timestamp_ms as "eventTimestampMs", coalesce(e.sequence, 0) as "eventSequence"`
 /** Columns of `webhook w`. */
 export const WEBHOOK_ID_COLUMNS = `w.account_id as "accountId", w.id as "webhookId", w.epoch as "webhookEpoch"`
 
@@ -75,6 +77,8 @@ export interface DeliveryRow {
   readonly callId: string | null
   readonly hook: string
   readonly eventTimestampMs: number
+  /** Number of its event within the call. */
+  readonly eventSequence: number
   readonly variant: number
   readonly form: number
   readonly lane: number
@@ -153,28 +157,14 @@ export function healthText(health: Health | null | undefined): string | null {
   return health ? JSON.stringify(health) : null
 }
 
-/** The parts of a record that neither its row nor that of its event has. One literal: rest properties cost three times as much. */
-export function attemptDoc(record: AttemptRecord): string {
-  return JSON.stringify({
-    id: record.id,
-    uri: record.uri,
-    retriesLeft: record.retriesLeft,
-    result: record.result,
-    reason: record.reason,
-    clientError: record.clientError,
-    status: record.status,
-    responseHeaders: record.responseHeaders,
-    responseBody: record.responseBody,
-    requestHeaders: record.requestHeaders,
-    durationMs: record.durationMs,
-  } satisfies Record<DocField, unknown>)
-}
+/** Between the two parts of a record: JSON contains no control character. */
+const PART_SEPARATOR = '\x1e'
 
-/** Fields without a column. */
-type DocField = Exclude<
-  keyof AttemptRecord,
-  'accountId' | 'webhookId' | 'deliveryId' | 'callId' | 'atMs' | 'eventId' | 'hook' | 'method' | 'attempt'
->
+/** The parts of a record that neither its row nor that of its event has. */
+export function attemptDoc(record: AttemptRecord): string {
+  const { doc, request } = encodeRecord(record)
+  return doc + PART_SEPARATOR + request
+}
 
 /** Columns of `attempt a`. */
 export const ATTEMPT_COLUMNS = 'a.position, a.at_ms as "atMs", a.n, a.form, a.id, a.doc'
@@ -194,19 +184,13 @@ export interface AttemptRow {
   readonly doc: string
 }
 
-/** A document of version 0.1 contains the method, the number and the event as well. */
 export function attemptOf(row: AttemptRow): AttemptRecord {
   const { atMs, webhookId, accountId, eventId, hook, callId, n, form, id, doc } = row
-  const record = {
-    accountId,
-    webhookId,
-    deliveryId: deliveryIdOf(id, eventId),
-    atMs,
-    eventId,
-    hook,
-    method: verbOf(form),
-    ...(callId !== null && { callId }),
-    ...(n !== null && { attempt: n }),
-  }
+  const deliveryId = deliveryIdOf(id, eventId)
+  const context = { accountId, webhookId, deliveryId, eventId, hook, ...(callId !== null && { callId }) }
+  const at = doc.indexOf(PART_SEPARATOR)
+  if (at >= 0) return decodeRecord({ atMs, doc: doc.slice(0, at), request: doc.slice(at + 1) }, context)
+  // Version 0.1 stored one JSON object.
+  const record = { ...context, atMs, method: verbOf(form), ...(n !== null && { attempt: n }) }
   return Object.assign(record, JSON.parse(doc) as Omit<AttemptRecord, keyof typeof record>)
 }

@@ -9,6 +9,11 @@ export interface ConnectionOptions {
   readonly answerWithinMs: number
   /** Runs once on each new connection; `undefined` for a host's pool, whose connections keep their own settings. */
   readonly setUpSql: string | undefined
+  /**
+   * Called with the timeline of the server on each new connection, before anything else is sent there. Throws if nothing may
+   * be sent.
+   */
+  readonly onTimeline?: ((timeline: string) => void) | undefined
   /** Closes each connection after one use, so that no other user of the pool gets its settings. Default false. */
   readonly isSingleUse?: boolean
 }
@@ -22,6 +27,9 @@ export interface Connection {
   release(error?: Error): void
 }
 
+/** The timeline of the write-ahead log: a standby that is promoted begins another one. A standby has none. */
+const TIMELINE = `select case when not pg_is_in_recovery()
+  then left(pg_walfile_name(pg_current_wal_lsn()), 8) else '' end as timeline`
 /** Pause before a new attempt while the server has no free connection, or is starting. */
 const RETRY_MS = 100
 
@@ -34,6 +42,7 @@ const RETRY_MS = 100
 export function createConnector(pool: PostgresPool, options: ConnectionOptions) {
   /** Raised when an answer does not come in time. */
   let generation = 0
+  let hasTimeline = true
   const generations = new WeakMap<PostgresClient, number>()
 
   const run = (client: PostgresClient, query: PostgresQuery) =>
@@ -47,8 +56,24 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
     if (opened !== undefined) return opened === generation
     const current = generation
     if (options.setUpSql !== undefined) await run(client, { text: options.setUpSql })
+    if (options.onTimeline) await readTimeline(client, options.onTimeline)
     generations.set(client, current)
     return true
+  }
+
+  async function readTimeline(client: PostgresClient, onTimeline: (timeline: string) => void): Promise<void> {
+    if (!hasTimeline) return
+    let rows: readonly unknown[]
+    try {
+      ;({ rows } = await run(client, { text: TIMELINE }))
+    } catch (thrown) {
+      // A server that has no write-ahead log of its own, as some managed ones, loses no commits in a failover.
+      const { code } = (thrown ?? {}) as { code?: unknown }
+      if (typeof code !== 'string' || !/^(0A|42|22)...$/.test(code)) throw thrown
+      hasTimeline = false
+      return
+    }
+    onTimeline((rows[0] as { timeline: string }).timeline)
   }
 
   async function acquire(): Promise<Connection> {

@@ -14,6 +14,8 @@ export interface Deps {
   readonly channel: string
   /** Clock for tests and simulations, instead of the server's; `undefined`: the clock of the server. */
   readonly clock: Clock | undefined
+  /** The timeline of the server's log; `undefined`: unknown. */
+  timeline(): string | undefined
   /** Clock of the node that opened the store, for monotonic time. */
   nodeClock(): Clock
   readonly log: Log
@@ -28,6 +30,8 @@ export type Queries = Pick<
   | 'search'
   | 'attempts'
   | 'lastSuccesses'
+  | 'activity'
+  | 'attemptLog'
   | 'legs'
   | 'prune'
   | 'erase'
@@ -45,6 +49,8 @@ export interface Queue {
    * throws.
    */
   notify(shard: number): void
+  /** Another server has taken over, which may lack the last commits: nodes load their shards before they write again. */
+  serverReplaced(): void
   /** Starts to listen and to poll. Call it after the migrations. */
   open(): Promise<void>
   /** Stops both, after the calls in progress. */

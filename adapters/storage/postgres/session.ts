@@ -5,7 +5,14 @@
  */
 import { createHash } from 'node:crypto'
 import { HookswitchError, notWritten } from 'hookswitch/store'
-import { type Failure, failureOf, isAnswerTimeout, isOutcomeUnknown, markOutcomeUnknown } from './errors.js'
+import {
+  type Failure,
+  failureOf,
+  isAnswerTimeout,
+  isOutcomeUnknown,
+  markOutcomeUnknown,
+  ServerReplaced,
+} from './errors.js'
 import { type Connection, createConnector } from './session-connection.js'
 import { type ChannelListener, type ChannelSubscription, listenOn } from './session-listen.js'
 import type { PostgresPool, PostgresQuery } from './session-pool.js'
@@ -34,6 +41,8 @@ export interface Session {
 }
 
 export interface OpeningSession extends Session {
+  /** The timeline of the server's log (`onServerReplaced`); `undefined`: unknown. */
+  readonly timeline: string | undefined
   /** The store is open: from now on no failure is blamed on an option (`InvalidOption`). */
   markOpen(): void
   /** Reserves a connection. */
@@ -47,6 +56,11 @@ export interface SessionOptions {
   readonly answerWithinMs: number
   /** The pool belongs to the host: its connections keep their settings, ours apply to each transaction. */
   readonly isHostPool: boolean
+  /**
+   * Called when a connection leads to another server than the ones before, a standby that was promoted. The call that opened
+   * it fails, and nothing was written. Absent: not checked.
+   */
+  readonly onServerReplaced?: () => void
   /** The statements are on the path of an event and must be planned row by row. Default false. */
   readonly isHotPath?: boolean
   /**
@@ -68,10 +82,22 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
   const { connectWithinMs, answerWithinMs, isHostPool, isSingleUse = false } = options
   /** While the store opens: the option that a wrong address or password is blamed on. */
   let field: string | undefined = isHostPool ? 'pool' : 'connectionString'
+  const { onServerReplaced } = options
+  let timeline: string | undefined
   const { connect } = createConnector(pool, {
     connectWithinMs,
     answerWithinMs,
     isSingleUse,
+    onTimeline:
+      onServerReplaced &&
+      ((found) => {
+        if (found === '' || found === timeline) return
+        const isFirst = timeline === undefined
+        timeline = found
+        if (isFirst) return
+        onServerReplaced()
+        throw new ServerReplaced()
+      }),
     setUpSql: isHostPool ? undefined : sessionSettings(options),
   })
   const begin = isHostPool ? `${BEGIN}; ${transactionSettings(options)}` : BEGIN
@@ -179,6 +205,9 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
       })
     },
     transaction: (work) => withRetries(() => runOnce(work)),
+    get timeline() {
+      return timeline
+    },
     reserve: acquireConnection,
     markOpen() {
       field = undefined

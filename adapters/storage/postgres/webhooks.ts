@@ -20,7 +20,10 @@ export function postgresWebhooks(
     async insert(webhook) {
       const { id, accountId, settings, revision, epoch, deletedMs = null } = webhook
       const { shard, doc, health } = webhookColumns(webhook)
-      const columns = [id, accountId, settings.hook, revision, epoch, deletedMs, shard, doc, health]
+      const columns = [
+        ...[id, accountId, settings.hook, revision, epoch, deletedMs],
+        ...[shard, doc, health, sortKeyOf(settings.name)],
+      ]
       const inserted = await session.query(sql.insert, columns)
       if (inserted.length > 0) return
       throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
@@ -33,6 +36,8 @@ export function postgresWebhooks(
       const found = await many(sql.list, [accountIds])
       return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
     },
+    page: (accountId, limit, [name, id] = ['', '']) =>
+      many(sql.page, [accountId, limit, sortKeyOf(name), id]),
     candidates,
     unhealthy: (limit, afterId = '') => many(sql.unhealthy, [limit, afterId]),
     async replace(next, expectedRevision) {
@@ -56,6 +61,9 @@ export function postgresWebhooks(
   }
 }
 
+/** The name of a webhook as a column: PostgreSQL's texts have no NUL. */
+export const sortKeyOf = (name: string): string => name.replaceAll('\0', '')
+
 /** Rolls back: the webhook is gone, or has another revision. */
 class Refused extends Error {}
 
@@ -63,7 +71,7 @@ class Refused extends Error {}
 export function valuesOf(webhook: Webhook): readonly unknown[] {
   const { id, settings, revision, epoch, deletedMs = null } = webhook
   const { doc, health } = webhookColumns(webhook)
-  return [id, settings.hook, revision, epoch, deletedMs, doc, health]
+  return [id, settings.hook, revision, epoch, deletedMs, doc, health, sortKeyOf(settings.name)]
 }
 
 function compare(a: string, b: string): number {

@@ -32,7 +32,8 @@ export interface Endpoints {
 /** More webhooks than one event can match, so that an event reads its webhooks once. */
 const MAX_CACHED = 20_000
 
-interface WebhookRow {
+/** A row of `hookswitch_webhook`. */
+export interface WebhookRow {
   readonly key: number
   readonly account: number
   readonly health: string | null
@@ -126,7 +127,7 @@ function healthJson(health: Health | undefined): string | null {
   return health === undefined ? null : JSON.stringify(health)
 }
 
-function webhookOf({ doc, health }: WebhookRow): Webhook {
+export function webhookOf({ doc, health }: WebhookRow): Webhook {
   const webhook = JSON.parse(doc) as Webhook
   return health === null ? webhook : { ...webhook, health: JSON.parse(health) as Health }
 }

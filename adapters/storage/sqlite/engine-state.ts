@@ -47,31 +47,40 @@ const NEWEST_TIME_SQL = `select max(
 const PAUSED_SQL = `select 1 from hookswitch_webhook
   where health is not null and deleted_ms is null and json_extract(health, '$.pausedUntilMs') > ? limit 1`
 
-export function createEngineState(db: SqliteHandle): EngineState {
-  const read = prepareQuery<{ readonly value: number }>(
+/** Reads values of `hookswitch_meta`, and whether anything waits for a store time. */
+export function createTimeReader(db: SqliteHandle) {
+  const value = prepareQuery<{ readonly value: number }>(
     db,
     'select value from hookswitch_meta where name = ?',
   )
-  const write = prepareChange(db, 'update hookswitch_meta set value = ? where name = ?')
-  const put = prepareChange(db, 'insert or replace into hookswitch_meta (name, value) values (?, ?)')
   const anyPaused = prepareQuery<object>(db, PAUSED_SQL)
   const anyWaiting = prepareQuery<object>(db, 'select 1 from hookswitch_waiting limit 1')
+  return {
+    read: (name: string) => value.get(name)?.value,
+    isNeeded: (machineMs: number) => anyWaiting.get() !== undefined || anyPaused.get(machineMs) !== undefined,
+  }
+}
+
+export function createEngineState(db: SqliteHandle): EngineState {
+  const { read, isNeeded } = createTimeReader(db)
+  const write = prepareChange(db, 'update hookswitch_meta set value = ? where name = ?')
+  const put = prepareChange(db, 'insert or replace into hookswitch_meta (name, value) values (?, ?)')
   // The rest of the last block is skipped: its keys may have been used by rows that were erased.
-  let position = read.get('position')!.value
+  let position = read('position')!
   let blockEnd = position
-  let timeMs = read.get('store_time')?.value ?? newestTime(db)
+  let timeMs = read('store_time') ?? newestTime(db)
   /** Store time is the machine's clock plus this, ms. It grows where that clock went back. */
-  let offsetMs = read.get('store_time_offset')?.value ?? 0
+  let offsetMs = read('store_time_offset') ?? 0
 
   const state: EngineState = {
     owner: undefined,
-    term: read.get('term')!.value,
+    term: read('term')!,
     nudges: [],
     takeNudges: () => state.nudges.splice(0),
     storeMs: 0,
     startTime(machineMs) {
       const storeMs = Math.max(machineMs + offsetMs, timeMs)
-      const canReset = storeMs > machineMs && !anyWaiting.get() && !anyPaused.get(machineMs)
+      const canReset = storeMs > machineMs && !isNeeded(machineMs)
       timeMs = canReset ? machineMs : storeMs
       offsetMs = timeMs - machineMs
       put('store_time', timeMs)

@@ -8,11 +8,13 @@ import type {
   NodeLease,
   OpenLegStore,
   QueueStore,
+  StatsStore,
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
 import { createAccountStore } from './accounts.js'
-import { createAttemptQuery, createLastSuccessQuery } from './attempts.js'
+import { createActivityQuery } from './activity.js'
+import { createAttemptLog, createAttemptQuery, createLastSuccessQuery } from './attempts.js'
 import { createContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
 import { createEncryptionStore } from './encryption.js'
@@ -26,6 +28,7 @@ import { createDeliveryQueries } from './queries.js'
 import { createQueue } from './queue.js'
 import type { RpcAccounts } from './rpc-methods.js'
 import { createSecureVacuum } from './secure-vacuum.js'
+import { createStatsStore } from './stats.js'
 import type { Synchronous } from './synchronous.js'
 import { createTokenStore } from './tokens.js'
 import { createWebhookStore } from './webhooks.js'
@@ -51,6 +54,7 @@ export interface Engine {
   readonly inbox: Pick<Synchronous<InboxStore>, 'staged'>
   readonly openLegs: Synchronous<OpenLegStore>
   readonly encryption: Synchronous<EncryptionStore>
+  readonly stats: Synchronous<StatsStore>
   /** Number of webhook changes since the engine was created. */
   webhookVersion(): number
   /** Whether committed calls since the last call of this method concern the subscribers. */
@@ -78,7 +82,9 @@ export function createEngine(db: SqliteHandle): Engine {
       ...createQueue(context),
       ...createDeliveryQueries(context),
       attempts: createAttemptQuery(context),
+      attemptLog: createAttemptLog(context),
       lastSuccesses: createLastSuccessQuery(context),
+      activity: createActivityQuery(context),
       legs(accountId, callId) {
         const account = accounts.find(accountId)
         return account === undefined ? [] : phoneCalls.legs(account, callId)
@@ -91,6 +97,7 @@ export function createEngine(db: SqliteHandle): Engine {
     inbox: { staged: createStagedQuery(context) },
     openLegs: createOpenLegStore(db, noteErased),
     encryption: createEncryptionStore(context),
+    stats: createStatsStore(db),
     webhookVersion: endpoints.version,
     takeNotice: context.takeNotice,
     committed: context.committed,

@@ -13,6 +13,7 @@ import { recordOf } from './attempts.js'
 import { type DatabasePath, resolveDatabasePath } from './database-path.js'
 import { loadDriver, type SqliteHandle } from './driver.js'
 import { createEndpoints } from './endpoints.js'
+import { createTimeReader } from './engine-state.js'
 import { corruptError, invalidOptionError, toStoreError } from './errors.js'
 import { assertHookswitchFile, assertUndamaged } from './integrity-check.js'
 import { assertLogUndamaged } from './log-check.js'
@@ -68,6 +69,7 @@ export function sqliteExportSource(options: SqliteExportOptions): ExportSource {
           ifnull((select max(position) from hookswitch_attempt), 0)) as value
         from hookswitch_meta where name = 'position'`,
       ).get()!.value,
+      ...storeTime(db),
       pendingExport: marker && { id: marker.id, to: marker.to },
       rows: () => exportRows(db, path),
       begin: ({ id, to }) => setMarker({ id, to, isDone: false }),
@@ -79,6 +81,15 @@ export function sqliteExportSource(options: SqliteExportOptions): ExportSource {
     close()
     throw toStoreError(thrown, path)
   }
+}
+
+/** Store time, while something depends on it (`engine-state.ts`). */
+function storeTime(db: SqliteHandle): { readonly storeMs?: number } {
+  const { read, isNeeded } = createTimeReader(db)
+  const offsetMs = read('store_time_offset') ?? 0
+  const machineMs = Date.now()
+  const storeMs = Math.max(machineMs + offsetMs, read('store_time') ?? 0)
+  return isNeeded(machineMs) ? { storeMs } : {}
 }
 
 /**

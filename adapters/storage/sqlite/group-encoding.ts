@@ -10,6 +10,7 @@ import {
   type AcceptedEvent,
   type BodyTemplate,
   type EndedResult,
+  encodeRecord,
   eventIndexOf,
   type Group,
   type GroupResult,
@@ -18,11 +19,11 @@ import {
   laneKindOf,
   type NewDelivery,
   type NewEvent,
+  type RecordParts,
   type Settlement,
   type Start,
   type Webhook,
 } from 'hookswitch/store'
-import { encodeRecord, type RecordParts } from './attempt-docs.js'
 import { formatOf } from './formats.js'
 import { deserializeError, type SerializedError, serializeError } from './serialized-error.js'
 import { stateCode, stateOfCode } from './state-codes.js'

@@ -122,6 +122,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     tokens: createPortClient('tokens', request),
     openLegs: createPortClient('openLegs', request),
     encryption: createPortClient('encryption', request),
+    stats: createPortClient('stats', request),
     webhooks: createPortClient('webhooks', request),
     deliveries: {
       ...createPortClient('deliveries', request),

@@ -5,8 +5,7 @@
  *
  * A delivery that was in flight becomes one that waits, with a start: `load` names it as interrupted.
  */
-import { type AttemptRecord, type Delivery, laneKey, laneKindOf } from 'hookswitch/store'
-import { encodeRecord } from './attempt-docs.js'
+import { type AttemptRecord, type Delivery, encodeRecord, laneKey, laneKindOf } from 'hookswitch/store'
 import { isWhole, shortDeliveryId } from './delivery-ids.js'
 import type { SqliteHandle } from './driver.js'
 import { formatOf } from './formats.js'
@@ -15,8 +14,17 @@ import { inTransaction, prepareChange, prepareQuery } from './query.js'
 import { createRequests } from './requests.js'
 import { DELIVERED } from './state-codes.js'
 
-/** Events per transaction. */
+/** Events that are read at once. */
 const BATCH_SIZE = 500
+/**
+ * Batches per transaction, as long as their bodies are small. Ids are at random places of their indexes: with few of them in a
+ * transaction, nearly each one writes a page of its own.
+ */
+const MAX_BATCHES = 100
+/** Characters of bodies in a transaction: the write-ahead log holds them until its end. */
+const MAX_TRANSACTION_SIZE = 2 ** 25
+/** Pages in memory while rows are moved, in KiB: the indexes of a million ids. */
+const CACHE_KIB = 2 ** 17
 /** The old code of deliveries in flight; lower ones are of waiting deliveries, higher ones of ended deliveries. */
 const IN_FLIGHT = 2
 const TEST_LANE = 3
@@ -63,18 +71,30 @@ interface OldAttempt {
   readonly doc: string
 }
 
-/** @param db in no transaction, with the tables of migration 5 */
-export function moveQueue(db: SqliteHandle): void {
+/**
+ * @param db in no transaction, with the tables of migration 5
+ * @param maxBatches batches of 500 events per transaction
+ */
+export function moveQueue(db: SqliteHandle, maxBatches = MAX_BATCHES): void {
+  const { cache_size: cacheSize } = db.prepare('pragma cache_size').get() as { readonly cache_size: number }
+  db.exec(`pragma cache_size = -${CACHE_KIB}`)
   const moveBatch = createMove(db)
-  for (let moved = BATCH_SIZE; moved === BATCH_SIZE; ) {
+  let isDone = false
+  while (!isDone) {
     inTransaction(db, () => {
-      moved = moveBatch()
+      let size = 0
+      for (let batch = 0; !isDone && batch < maxBatches && size < MAX_TRANSACTION_SIZE; batch += 1) {
+        const moved = moveBatch()
+        isDone = moved.events < BATCH_SIZE
+        size += moved.size
+      }
     })
   }
+  db.exec(`pragma cache_size = ${cacheSize}`)
 }
 
-/** Returns a function that moves some events, and returns their number. */
-function createMove(db: SqliteHandle): () => number {
+/** Returns a function that moves some events, and returns their number and the characters of their first bodies. */
+function createMove(db: SqliteHandle): () => { readonly events: number; readonly size: number } {
   const requests = createRequests(db)
   const oldEvents = prepareQuery<OldEvent>(
     db,
@@ -222,6 +242,6 @@ function createMove(db: SqliteHandle): () => number {
     const events = oldEvents.all(BATCH_SIZE)
     for (const event of events) moveEvent(event, starts)
     if (starts.length > 0) insertStart(JSON.stringify(starts))
-    return events.length
+    return { events: events.length, size: events.reduce((sum, { body }) => sum + body.length, 0) }
   }
 }

@@ -9,9 +9,10 @@ import { SCHEMA_4 } from './schema-account-lists.js'
 import { SCHEMA_3 } from './schema-encryption.js'
 import { SCHEMA_2 } from './schema-open-legs.js'
 import { SCHEMA_5, SCHEMA_6 } from './schema-queue.js'
+import { SCHEMA_7 } from './schema-stats.js'
 
 /** A released migration never changes; new ones are appended. */
-const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6]
+const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6, SCHEMA_7]
 
 /** The version whose old tables have to be empty before they are removed. */
 const MOVES_QUEUE = 5
@@ -31,10 +32,11 @@ export const APPLICATION_ID = 0x486b5377
  * `application_id` is set only in a file without tables.
  *
  * @param db in no transaction
+ * @param maxBatches see `moveQueue`
  * @throws HookswitchError `InvalidOption` (field: the option that named the file) for tables of a newer version; nothing
  *   has been written then
  */
-export function migrateSchema(db: SqliteHandle, location: DatabasePath): void {
+export function migrateSchema(db: SqliteHandle, location: DatabasePath, maxBatches?: number): void {
   let version = versionOf(db)
   if (version > SCHEMA_VERSION) {
     const sentence = `was written by a newer hookswitch (schema ${version}, this version supports ${SCHEMA_VERSION})`
@@ -47,7 +49,7 @@ export function migrateSchema(db: SqliteHandle, location: DatabasePath): void {
     })
   }
   for (; version < SCHEMA_VERSION; version += 1) {
-    if (version === MOVES_QUEUE) moveQueue(db)
+    if (version === MOVES_QUEUE) moveQueue(db, maxBatches)
     inTransaction(db, () => migrateFrom(db, version))
   }
 }

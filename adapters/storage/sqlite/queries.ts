@@ -11,6 +11,7 @@ import {
 import type { EngineContext } from './context.js'
 import type { SqliteValue } from './driver.js'
 import { laneKindIn } from './formats.js'
+import { hashKey } from './hash-key.js'
 import { prepareQuery } from './query.js'
 import { type DeliveryRow, ENDED_COLUMNS, type LocatedDelivery, WAITING_COLUMNS } from './rows.js'
 import { CANCELLED, stateCode, WAITING } from './state-codes.js'
@@ -41,12 +42,22 @@ export const LIST_SQL = (table: Table, ascending: boolean) => `select ${columnsO
 /** Rows of each kind that one search examines: a rare match must not hold up the writes of this connection. */
 const MAX_EXAMINED = 20_000
 
-/** Parameters: cursor, last position, earliest and latest acceptance, account, webhook, call twice, mask, limit. */
+/** Parameters: cursor, last position, earliest and latest acceptance, account, webhook, mask, limit. */
 const SEARCH_SQL = (table: Table) => `select ${columnsOf(table)}
   from hookswitch_${table} d
   join hookswitch_event e on e.position = coalesce(d.event, d.position) join hookswitch_webhook w on w.key = d.webhook
   where d.position < ? and d.position >= ? and d.accepted_ms >= ? and d.accepted_ms <= ?
-    and w.account = coalesce(?, w.account) and d.webhook = coalesce(?, d.webhook) and (? is null or e.call_id = ?)
+    and w.account = coalesce(?, w.account) and d.webhook = coalesce(?, d.webhook)
+    and ${hasState(table, 'w.epoch')}
+  order by d.position desc limit ? + 0`
+
+/** Deliveries of a call, whichever account recorded it. Parameters: hash and id of the call, then as above, without the call. */
+const SEARCH_CALL_SQL = (table: Table) => `select ${columnsOf(table)}
+  from hookswitch_call c cross join hookswitch_event e on e.call = c.key
+  cross join hookswitch_${table} d on (d.position = e.position or d.event = e.position)
+  cross join hookswitch_webhook w on w.key = d.webhook
+  where c.call_key = ? and c.call_id = ? and d.position < ? and d.position >= ? and d.accepted_ms >= ?
+    and d.accepted_ms <= ? and w.account = coalesce(?, w.account) and d.webhook = coalesce(?, d.webhook)
     and ${hasState(table, 'w.epoch')}
   order by d.position desc limit ? + 0`
 
@@ -64,6 +75,7 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
   }
   const [listWaiting, listEnded] = [prepareList('waiting'), prepareList('attempt')]
   const search = TABLES.map((table) => prepareQuery<DeliveryRow>(db, SEARCH_SQL(table)))
+  const searchCall = TABLES.map((table) => prepareQuery<DeliveryRow>(db, SEARCH_CALL_SQL(table)))
   const lastExamined = TABLES.map((table) =>
     prepareQuery<{ readonly position: number }>(
       db,
@@ -92,17 +104,25 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
   }
 
   function storedDelivery({ row, delivery }: LocatedDelivery): StoredDelivery {
-    const { position } = row
+    const { position, eventSequence: sequence } = row
     const read = effectiveState(delivery, endpoints.byKey(row.webhook)!.webhook.epoch)
-    if (read.state !== 'waiting') return { ...read, position, ahead: 0 }
+    if (read.state !== 'waiting') return { ...read, position, ahead: 0, sequence }
     const ahead = countAhead(row)
     const dueMs = dueMsForReaders(row.dueMs ?? 0, delivery.acceptedMs, ahead)
-    return { ...read, ...(dueMs !== undefined && { dueMs }), position, ahead }
+    return { ...read, ...(dueMs !== undefined && { dueMs }), position, ahead, sequence }
   }
 
   /** Newest first. */
-  const searchIn = (range: readonly SqliteValue[], limit: number): readonly DeliveryRow[] =>
-    search.flatMap((kind) => kind.all(...range, limit)).sort((a, b) => b.position - a.position)
+  const searchIn = (
+    callId: string | undefined,
+    range: readonly SqliteValue[],
+    limit: number,
+  ): readonly DeliveryRow[] => {
+    const ofCall = callId === undefined ? [] : [hashKey(callId), callId]
+    return (callId === undefined ? search : searchCall)
+      .flatMap((kind) => kind.all(...ofCall, ...range, limit))
+      .sort((a, b) => b.position - a.position)
+  }
 
   return {
     delivery(accountId: string, deliveryId: string): StoredDelivery | undefined {
@@ -124,14 +144,16 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
         .map((row) => storedDelivery(rows.fromRow(row)))
     },
     search(query: DeliverySearch): FoundDeliveries {
-      const { accountId, webhookId, callId = null, states, cursor = MAX_POSITION, limit } = query
+      const { accountId, webhookId, callId, states, cursor = MAX_POSITION, limit } = query
       const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
       const account = accountId === undefined ? null : accounts.find(accountId)
       const webhook = webhookId === undefined ? null : endpoints.byId(webhookId)?.key
       if (account === undefined || webhook === undefined) return { deliveries: [] }
-      const last = Math.max(-1, ...lastExamined.map((examined) => examined.get(cursor)?.position ?? -1))
-      const range = [cursor, last, fromMs, toMs, account, webhook, callId, callId, maskOf(states)]
-      const found = searchIn(range, limit)
+      // A call has few deliveries, and an index.
+      const examined = callId === undefined ? lastExamined : []
+      const last = Math.max(-1, ...examined.map((query) => query.get(cursor)?.position ?? -1))
+      const range = [cursor, last, fromMs, toMs, account, webhook, maskOf(states)]
+      const found = searchIn(callId, range, limit)
       const end = found[limit - 1]?.position
       if (end === undefined) {
         const deliveries = found.map((row) => storedDelivery(rows.fromRow(row)))
@@ -139,7 +161,7 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       }
       // Deliveries of one event have the same position, which is the cursor: none of them is left for the next page.
       const before = found.filter(({ position }) => position > end)
-      const whole = [...before, ...searchIn([end + 1, end, ...range.slice(2)], MAX_EXAMINED)]
+      const whole = [...before, ...searchIn(callId, [end + 1, end, ...range.slice(2)], MAX_EXAMINED)]
       return { deliveries: whole.map((row) => storedDelivery(rows.fromRow(row))), cursor: end }
     },
   }

@@ -12,6 +12,7 @@ import {
   type NodeLease,
   type Polled,
   SHARDS,
+  type StoredNode,
   type Webhook,
 } from 'hookswitch/store'
 import { createAccept } from './accept.js'
@@ -74,6 +75,12 @@ export function createQueue(context: EngineContext) {
       if (state.owner !== owner) return
       starts.removeAll()
       state.owner = undefined
+    },
+
+    nodes(): readonly StoredNode[] {
+      const { owner } = state
+      if (owner === undefined) return []
+      return [{ owner, aliveUntilMs: Number.POSITIVE_INFINITY, shards: SHARDS, leaving: 0 }]
     },
 
     load(lease: Lease, shards: readonly number[], after?: string): LoadedPart | undefined {

@@ -1,4 +1,4 @@
-/** The part of a webhook's requests that most of its attempts have in common (`attempt-docs.ts`), stored once each. */
+/** The part of a webhook's requests that most of its attempts have in common (`attempt-doc.ts`), stored once each. */
 import { LRUCache } from 'lru-cache'
 import { detached } from './account-keys.js'
 import type { SqliteHandle } from './driver.js'

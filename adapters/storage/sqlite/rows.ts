@@ -27,6 +27,8 @@ export interface DeliveryRow {
   readonly lane: number
   /** Its order within the lane, before the position. */
   readonly sequence: number
+  /** Number of its event within the call. */
+  readonly eventSequence: number
   readonly variant: number
   readonly format: number
   readonly acceptedMs: number
@@ -43,7 +45,8 @@ export interface DeliveryRow {
 
 const COMMON = `d.position, d.id, d.webhook, e.position as event, d.epoch, d.attempts, d.tries, d.interruptions, d.lane,
   d.variant, d.format, d.accepted_ms as "acceptedMs", d.reason, d.replay_of as "replayOf", e.id as "eventId",
-  e.account as "eventAccount", e.call, e.call_id as "callId", e.hook, e.timestamp_ms as "timestampMs"`
+  e.account as "eventAccount", e.call, e.call_id as "callId", e.hook, e.timestamp_ms as "timestampMs",
+  e.sequence as "eventSequence"`
 
 /** The columns of `DeliveryRow`, from `d` (the delivery) and `e` (its event). */
 export const WAITING_COLUMNS = `${COMMON}, ${WAITING} as state, d.sequence, d.due_ms as "dueMs", null as "endedMs"`

@@ -6,6 +6,7 @@ import type {
   InboxStore,
   OpenLegStore,
   QueueStore,
+  StatsStore,
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
@@ -30,6 +31,7 @@ interface RpcPorts {
   readonly inbox: Pick<InboxStore, 'staged'>
   readonly openLegs: OpenLegStore
   readonly encryption: EncryptionStore
+  readonly stats: StatsStore
 }
 
 export type PortName = keyof RpcPorts
@@ -66,6 +68,7 @@ export const METHODS: {
     insert: 'write',
     read: 'read',
     list: 'read',
+    page: 'read',
     candidates: 'read',
     unhealthy: 'read',
     replace: 'write',
@@ -75,6 +78,7 @@ export const METHODS: {
     renew: 'write',
     handOver: 'read',
     release: 'write',
+    nodes: 'read',
     load: 'read',
     completeTakeover: 'write',
     commit: 'write',
@@ -86,7 +90,9 @@ export const METHODS: {
     deliveries: 'read',
     search: 'read',
     attempts: 'read',
+    attemptLog: 'read',
     lastSuccesses: 'read',
+    activity: 'read',
     legs: 'read',
     prune: 'write',
     erase: 'write',
@@ -96,6 +102,7 @@ export const METHODS: {
   inbox: { staged: 'read' },
   openLegs: { write: 'write', list: 'read', erase: 'write', mentions: 'read', prune: 'write' },
   encryption: { record: 'read', replaceRecord: 'write', encryptedRows: 'read', reencrypt: 'write' },
+  stats: { add: 'write', read: 'read', prune: 'write' },
 }
 
 /** A call of a store method. */

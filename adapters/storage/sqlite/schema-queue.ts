@@ -11,7 +11,7 @@
  *   Deliveries with other ids are in `hookswitch_delivery_id`.
  * - `id` of a delivery: the last 8 digits, or `/` and the whole id (`delivery-ids.ts`). `format`: lane kind, method and
  *   encoding (`formats.ts`). `state`: `state-codes.ts`.
- * - `doc` of an attempt contains what nothing else contains (`attempt-docs.ts`); null: the delivery ended without a record.
+ * - `doc` of an attempt contains what nothing else contains (`attempt-doc.ts`); null: the delivery ended without a record.
  *   `hookswitch_request` has one row per distinct request of a webhook, apart from what differs between attempts.
  * - `hookswitch_start`: the starts of a group, with the term of its owner; `deliveries` is a JSON array of webhook key,
  *   position, attempt and epoch, one after the other.

@@ -1,8 +1,13 @@
 /** Creates, reads, lists and replaces webhooks, and finds an event's candidates. `settle.ts` writes their health. */
 import { applyReplacement, HookswitchError, type Webhook, type WebhookStore } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
+import { type WebhookRow, webhookOf } from './endpoints.js'
 import { prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
+
+/** Parameters: account, name and id behind which the page begins, limit. */
+export const PAGE_SQL = `select key, account, health, doc from hookswitch_webhook indexed by hookswitch_webhook_sorted
+  where account = ? and deleted_ms is null and (sort_key, id) > (?, ?) order by sort_key, id limit ? + 0`
 
 export function createWebhookStore(context: EngineContext): Synchronous<WebhookStore> {
   const { db, state, accounts, endpoints, notify } = context
@@ -15,6 +20,7 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
     `select key from hookswitch_webhook indexed by hookswitch_webhook_account
     where account = ? and hook in (?, 'all') and deleted_ms is null`,
   )
+  const inOrder = prepareQuery<WebhookRow>(db, PAGE_SQL)
   const withProblem = prepareQuery<{ readonly key: number }>(
     db,
     `select key from hookswitch_webhook
@@ -49,6 +55,11 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
       ofAccounts(accountIds, (account) => ofAccount.all(account)).sort(
         (a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id),
       ),
+    page(accountId, limit, after = ['', '']) {
+      const account = accounts.find(accountId)
+      // Not through the cache: a long list would replace what deliveries need.
+      return account === undefined ? [] : inOrder.all(account, ...after, limit).map(webhookOf)
+    },
     candidates: (accountIds, hook) =>
       ofAccounts(accountIds, (account) => ofAccountAndHook.all(account, hook)),
     unhealthy: (limit, afterId = '') =>

@@ -111,6 +111,8 @@ export interface PendingQueue {
   remove(key: DeliveryKey, now: number): QueuedDelivery | undefined
   /** Replaces the counters and the due time of a waiting delivery. False: it is unknown or taken. */
   update(key: DeliveryKey, next: Settlement['next']): boolean
+  /** Makes the heads that wait for a retry due at `now`. */
+  hasten(endpoint: QueueEndpoint, now: number): void
   /**
    * Up to `limit` deliveries whose content is needed next, in turns over the endpoints: heads that are due and not paused,
    * and stale heads. Marks them as requested, until `fill` or `unrequest`.
@@ -140,6 +142,8 @@ export interface PendingQueue {
    * the endpoint. `dueMs` undefined: nothing waits, or only heads whose content is on its way.
    */
   ready(endpoint: QueueEndpoint): ReadyEndpoint
+  /** All waiting and taken deliveries: column by column, since there may be a million. */
+  keys(): { readonly endpoints: readonly QueueEndpoint[]; readonly positions: Float64Array }
   /** `undefined`: the delivery neither waits nor is taken. */
   position(key: DeliveryKey): QueuePosition | undefined
 }
@@ -490,6 +494,20 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       refresh(endpoint)
       return true
     },
+    hasten(endpoint, now) {
+      const later: number[] = []
+      heads.forEach(endpoint, (entry) => {
+        if (!isTaken(entry) && entries.number(entry, DUE) > now) later.push(entry)
+      })
+      for (const entry of later) {
+        heads.detach(endpoint, entry)
+        entries.setNumber(entry, DUE, now)
+        heads.attach(endpoint, entry)
+        const slot = entries.word(entry, CONTENT)
+        if (slot !== NONE) contents.get(slot).dueMs = now
+      }
+      refresh(endpoint)
+    },
     missing(limit, now) {
       const found: DeliveryKey[] = []
       while (found.length < limit) {
@@ -565,6 +583,16 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         failing: isFailing(endpoint.webhook.health),
         dueMs: dueMs === undefined ? undefined : Math.max(dueMs, endpoint.webhook.health?.pausedUntilMs ?? 0),
       }
+    },
+    keys() {
+      const endpoints: QueueEndpoint[] = []
+      const positions = new Float64Array(entries.size)
+      for (const endpoint of table.all())
+        heads.forEach(endpoint, (head) => {
+          for (let entry = head; entry !== NONE; entry = entries.word(entry, NEXT))
+            positions[endpoints.push(endpoint) - 1] = entries.number(entry, POSITION)
+        })
+      return { endpoints, positions }
     },
     position(key) {
       const entry = find(key)

@@ -9,6 +9,8 @@ import type { DecidedSettlement } from './settlement-decider.js'
 export interface NotificationDeps {
   readonly emit: Emit
   readonly metrics?: Metrics | undefined
+  /** Counts a recorded attempt, or one that would be recorded with `recordSuccesses`. Must not throw. */
+  readonly countAttempt?: ((record: AttemptRecord) => void) | undefined
 }
 
 type TerminalState = Exclude<DeliveryState, 'waiting' | 'in_flight'>
@@ -28,7 +30,7 @@ export function attemptOutcome({ result, clientError, reason }: AttemptRecord): 
  * @param now store time, ms
  */
 export function notifySettlement(
-  { emit, metrics }: NotificationDeps,
+  { emit, metrics, countAttempt }: NotificationDeps,
   { delivery, settlement, unstoredRecord, breakerChange }: DecidedSettlement,
   result: EndedResult,
   now: number,
@@ -36,6 +38,7 @@ export function notifySettlement(
   if (result.kind === 'fenced') return
   const { next, record = unstoredRecord } = settlement
   if (record?.attempt !== undefined) {
+    countAttempt?.(record)
     metrics?.count('hookswitch_attempts_total', 1, attemptOutcome(record))
     if (record.durationMs !== undefined)
       metrics?.observe('hookswitch_attempt_duration_seconds', record.durationMs / 1000)

@@ -1,11 +1,13 @@
-/** Lists of attempts: of an account, a webhook, a call. */
+/** Lists of attempts: of an account, a webhook, a call, a delivery. */
 import type { AttemptQuery } from '../../delivery/delivery-queries.js'
-import { notFound } from '../../errors.js'
-import { attemptJson } from '../../wire/attempt-json.js'
+import { invalidInput } from '../../errors.js'
+import { attemptJson, slimAttemptJson } from '../../wire/attempt-json.js'
+import { parseFlag } from '../../wire/list.js'
 import { paginate } from '../paginate.js'
 import {
   accountIdOf,
   entityIdOf,
+  legsOf,
   listResult,
   type Operation,
   type OperationContext,
@@ -13,21 +15,26 @@ import {
   readListRequest,
 } from './context.js'
 
-/** Call ids have 1 to 255 printable characters. No event can have another id, so the store is not queried for it. */
-const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
-
 async function listMatchingAttempts(
   context: OperationContext,
-  selection: Pick<AttemptQuery, 'webhookId' | 'callIds'>,
+  selection: Pick<AttemptQuery, 'webhookId' | 'deliveryId' | 'callIds'>,
 ): Promise<OperationResult> {
   const accountId = accountIdOf(context)
   const request = readListRequest(context)
+  const isSlim = readSlim(context)
   const { rows, ...next } = await paginate(
     request,
     (batch) => context.backend.deliveries.attempts({ accountId, ...selection, ...batch }),
     attemptJson,
   )
-  return listResult({ items: rows.map(attemptJson), ...next }, request)
+  return listResult({ items: rows.map(isSlim ? slimAttemptJson : attemptJson), ...next }, request)
+}
+
+/** `slim` of the query. Throws `InvalidInput`. */
+function readSlim({ query }: OperationContext): boolean {
+  const isSlim = parseFlag(query, 'slim') ?? false
+  if (typeof isSlim === 'object') throw invalidInput([isSlim])
+  return isSlim
 }
 
 export const listAttempts: Operation = (context) => listMatchingAttempts(context, {})
@@ -39,11 +46,15 @@ export const listWebhookAttempts: Operation = async (context) => {
   return listMatchingAttempts(context, { webhookId })
 }
 
-export const listCallAttempts: Operation = async (context) => {
-  const callId = context.params.callId!
+export const listDeliveryAttempts: Operation = async (context) => {
+  const deliveryId = entityIdOf(context, 'deliveryId')
   readListRequest(context)
-  if (!CALL_ID.test(callId)) throw notFound(callId)
-  const callIds = await context.backend.deliveries.legs(accountIdOf(context), callId)
-  if (callIds.length === 0) throw notFound(callId)
+  await context.backend.deliveries.read(accountIdOf(context), deliveryId)
+  return listMatchingAttempts(context, { deliveryId })
+}
+
+export const listCallAttempts: Operation = async (context) => {
+  readListRequest(context)
+  const callIds = await legsOf(context)
   return listMatchingAttempts(context, { callIds })
 }

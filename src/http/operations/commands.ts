@@ -1,26 +1,11 @@
-/** Commands on webhooks: re-enable, test, replay, read and rotate the signing secret. */
-import { invalidInput, notFound } from '../../errors.js'
+/** Commands on webhooks: re-enable, resume, test, replay, read and rotate the signing secret. */
+import { notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
-import type { JsonSchema } from '../../values/json-schema.js'
-import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
 import { validateReenable, validateReplay } from '../../values/validators.generated.js'
 import { reenableSchema, replaySchema } from '../../wire/body-schemas.js'
-import { coerce } from '../../wire/coerce.js'
-import { parseReplay, replayJson, secretJson, testJson } from '../../wire/command-json.js'
-import {
-  accountIdOf,
-  entityIdOf,
-  type Operation,
-  type OperationContext,
-  type OperationResult,
-} from './context.js'
-
-/** Coerces and validates the body. Throws `InvalidInput`. */
-function validateBody(context: OperationContext, schema: JsonSchema, validate: SchemaValidator): unknown {
-  const data = coerce(schema, context.data)
-  if (!validate(data)) throw invalidInput(toSchemaFailures(validate.errors, data))
-  return data
-}
+import { parseReplay, replayCountJson, replayJson, secretJson, testJson } from '../../wire/command-json.js'
+import { webhookJson } from '../../wire/webhook-json.js'
+import { accountIdOf, entityIdOf, type Operation, type OperationResult, validateBody } from './context.js'
 
 const REENABLED: OperationResult = { data: 'hooks updated' }
 
@@ -45,11 +30,19 @@ export const testWebhook: Operation = async (context) => {
 
 export const replayWebhook: Operation = async (context) => {
   const webhookId = entityIdOf(context, 'webhookId')
-  const selection = parseReplay(validateBody(context, replaySchema, validateReplay))
-  if ('deliveryId' in selection && !isId(selection.deliveryId)) throw notFound(selection.deliveryId)
-  return {
-    data: replayJson(await context.backend.webhooks.replay(accountIdOf(context), webhookId, selection)),
-  }
+  const { request, isDryRun } = parseReplay(validateBody(context, replaySchema, validateReplay))
+  if ('deliveryId' in request && !isId(request.deliveryId)) throw notFound(request.deliveryId)
+  const { webhooks } = context.backend
+  const target = [accountIdOf(context), webhookId, request] as const
+  return isDryRun
+    ? { data: replayCountJson(await webhooks.countReplays(...target)), status: 200 }
+    : { data: replayJson(await webhooks.replay(...target)) }
+}
+
+export const resumeWebhook: Operation = async (context) => {
+  const { webhooks } = context.backend
+  const webhook = await webhooks.resume(accountIdOf(context), entityIdOf(context, 'webhookId'))
+  return { data: webhookJson(webhook), revision: webhook.revision }
 }
 
 export const readSecret: Operation = async (context) => {

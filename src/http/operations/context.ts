@@ -2,14 +2,18 @@
 import type { Caller } from '../../auth/authenticate.js'
 import { errorCode, type Failure, invalidInput, notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
+import type { JsonSchema } from '../../values/json-schema.js'
+import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
+import { coerce } from '../../wire/coerce.js'
 import { type ListRequest, type Page, parseListRequest } from '../../wire/list.js'
 import { allowedRevisions } from '../../wire/precondition.js'
-import type { Query } from '../../wire/query.js'
+import { getQueryValue, type Query } from '../../wire/query.js'
 import { getHeader, type RequestHeaders } from '../../wire/request-head.js'
 import type { RouteMatch } from '../../wire/router.js'
 import type { FieldWarning } from '../../wire/warnings.js'
 import type { ApiBackend } from '../api-backend.js'
 import type { DocumentCache } from '../document-cache.js'
+import type { StreamSource } from '../event-stream.js'
 
 /** A request that passed the request guard. */
 export interface OperationContext {
@@ -27,6 +31,8 @@ export interface OperationContext {
   readonly clientAddress?: string | undefined
   /** Mount prefix and version: the start of `Location`. */
   readonly base: string
+  /** True for HEAD: the response has no body. */
+  readonly isHead: boolean
 }
 
 /** The result of an operation, before it is put into the envelope. */
@@ -40,6 +46,8 @@ export interface OperationResult {
   readonly isNotModified?: boolean
   /** The response contains a secret, although the route's responses usually do not; it must not be cached. */
   readonly hasSecret?: boolean
+  /** Status, if it differs from that of the route. */
+  readonly status?: number
   /** Present for lists; its items are the data. */
   readonly page?: Page
   readonly startKey?: string
@@ -50,6 +58,8 @@ export interface OperationResult {
   readonly warnings?: readonly FieldWarning[]
   /** The whole response body, sent without an envelope. */
   readonly rawBody?: string
+  /** The items of a response that is a live stream. */
+  readonly source?: StreamSource
 }
 
 /** Performs the operation of a route. May reject with any error of the backend; `toHttpError` maps it. */
@@ -65,11 +75,53 @@ export function entityIdOf(context: OperationContext, name: 'webhookId' | 'deliv
   return id
 }
 
+/** Call ids have 1 to 255 printable characters. No event can have another id, so the store is not queried for it. */
+const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
+
+/** Returns the call id of the path. A malformed id is treated like an unknown one: throws `NotFound`. */
+export function callIdOf(context: OperationContext): string {
+  const callId = context.params.callId!
+  if (!CALL_ID.test(callId)) throw notFound(callId)
+  return callId
+}
+
+/** Returns the ids of the call of the path and of its other legs. Throws `NotFound`. */
+export async function legsOf(context: OperationContext): Promise<readonly string[]> {
+  const callId = callIdOf(context)
+  const callIds = await context.backend.deliveries.legs(accountIdOf(context), callId)
+  if (callIds.length === 0) throw notFound(callId)
+  return callIds
+}
+
+/** Coerces and validates the body. Throws `InvalidInput`. */
+export function validateBody(
+  context: OperationContext,
+  schema: JsonSchema,
+  validate: SchemaValidator,
+): unknown {
+  const data = coerce(schema, context.data)
+  if (!validate(data)) throw invalidInput(toSchemaFailures(validate.errors, data))
+  return data
+}
+
 /** Parses the list parameters of the query. Throws `InvalidInput`. */
 export function readListRequest(context: OperationContext): ListRequest {
   const parsed = parseListRequest(context.query)
   if ('failures' in parsed) throw invalidInput(parsed.failures)
   return parsed.request
+}
+
+/** A parameter of the query that has one of these values; `undefined`: it is absent. Throws `InvalidInput`. */
+export function enumValue<Value extends string>(
+  { query }: OperationContext,
+  path: string,
+  values: readonly Value[],
+): Value | undefined {
+  const value = getQueryValue(query, path)
+  const known = values.find((one) => one === value)
+  if (value === undefined || known !== undefined) return known
+  const message = 'Value not found in enumerated list of values'
+  throw invalidInput([{ path, rule: 'enum', message, target: values, value }])
 }
 
 /** The result of a list operation. Echoes the client's `start_key` (KAZOO). */

@@ -1,10 +1,11 @@
-/** Publishes events received over HTTP. */
-import { errorCode, type Failure, invalidInput, notFound } from '../../errors.js'
+/** Publishes events received over HTTP, and tells which webhooks would get one. */
+import { invalidInput, notFound } from '../../errors.js'
+import { isId } from '../../values/ids.js'
 import { parseTraceparent } from '../../values/traceparent.js'
-import { publishedJson } from '../../wire/command-json.js'
-import { parseEvents, toWireFailure } from '../../wire/event-names.js'
+import { matchJson, publishedJson } from '../../wire/command-json.js'
+import { parseEvents, parsePartialEvent, toWireFailure } from '../../wire/event-names.js'
 import { getHeader } from '../../wire/request-head.js'
-import { accountIdOf, type Operation } from './context.js'
+import { accountIdOf, type Operation, translateFailures } from './context.js'
 
 export const publishEvents: Operation = async (context) => {
   const accountId = accountIdOf(context)
@@ -14,14 +15,22 @@ export const publishEvents: Operation = async (context) => {
   if ('failures' in parsed) throw invalidInput(parsed.failures)
   // A malformed header counts as absent (W3C Trace Context, 3.2).
   const traceparent = parseTraceparent(getHeader(context.headers, 'traceparent'))
-  try {
-    return { data: publishedJson(await ingest(accountId, parsed.events, traceparent)) }
-  } catch (thrown) {
-    if (errorCode(thrown) !== 'InvalidInput') throw thrown
-    const { failures = [] } = thrown as { failures?: readonly Failure[] }
-    const isList = Array.isArray(context.data)
-    throw failures.length === 0
-      ? thrown
-      : invalidInput(failures.map((failure) => toWireFailure(failure, isList)))
+  const isList = Array.isArray(context.data)
+  const accepted = ingest(accountId, parsed.events, traceparent)
+  return {
+    data: publishedJson(await translateFailures(accepted, (failure) => toWireFailure(failure, isList))),
+  }
+}
+
+export const matchEvent: Operation = async (context) => {
+  const accountId = accountIdOf(context)
+  const parsed = parsePartialEvent(context.data as Readonly<Record<string, unknown>>, accountId)
+  if ('failures' in parsed) throw invalidInput(parsed.failures)
+  const [event] = parsed.events
+  const eventAccountId = String(event!.accountId)
+  if (!isId(eventAccountId)) throw notFound(eventAccountId)
+  const reports = context.backend.webhooks.match(accountId, event!)
+  return {
+    data: (await translateFailures(reports, (failure) => toWireFailure(failure, false))).map(matchJson),
   }
 }

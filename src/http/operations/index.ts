@@ -21,27 +21,32 @@ import {
   readAccount,
   replaceAccount,
 } from './accounts.js'
-import { listAttempts, listCallAttempts, listWebhookAttempts } from './attempts.js'
+import { listAttempts, listCallAttempts, listDeliveryAttempts, listWebhookAttempts } from './attempts.js'
 import { readApiKey, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
+import { readCall } from './calls.js'
 import { listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
 import {
   readSecret,
   reenableDescendantWebhooks,
   reenableWebhooks,
   replayWebhook,
+  resumeWebhook,
   rotateSecret,
   testWebhook,
 } from './commands.js'
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
-import { publishEvents } from './events.js'
-import { listUnhealthyWebhooks, searchDeliveries } from './system.js'
+import { matchEvent, publishEvents } from './events.js'
+import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
+import { streamItems } from './stream.js'
+import { readOverview, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
   createWebhook,
   deleteWebhook,
   listWebhooks,
   patchWebhook,
+  previewWebhook,
   readWebhook,
   replaceWebhook,
 } from './webhooks.js'
@@ -65,6 +70,9 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   reenableWebhooks,
   reenableDescendantWebhooks,
   listAttempts,
+  readAccountStats,
+  listEndpoints,
+  readWebhookStats,
   readWebhook,
   replaceWebhook,
   patchWebhook,
@@ -72,12 +80,19 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listWebhookAttempts,
   testWebhook,
   replayWebhook,
+  resumeWebhook,
+  previewWebhook,
+  matchEvent,
   listDeliveries,
   readSecret,
   rotateSecret,
   readDelivery,
+  listDeliveryAttempts,
+  readCall,
   listCallAttempts,
   publishEvents,
+  readOverview,
+  streamItems,
   listUnhealthyWebhooks,
   searchDeliveries,
   listAccounts,

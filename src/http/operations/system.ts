@@ -1,17 +1,15 @@
-/** Lists over all accounts, for operators: webhooks that need attention, and deliveries. */
+/** For operators: the state of the service, and searches over the deliveries of all accounts. */
 import type { DeliverySearch } from '../../delivery/delivery-queries.js'
 import type { DeliveryState } from '../../delivery/lifecycle.js'
-import { type Failure, invalidInput } from '../../errors.js'
-import type { UnhealthyState } from '../../webhooks/manage.js'
-import { decodePosition, decodeSortKey, encodePosition, encodeSortKey } from '../../wire/cursor.js'
+import { invalidInput } from '../../errors.js'
+import { decodePosition, encodePosition } from '../../wire/cursor.js'
 import { foundDeliveryJson } from '../../wire/delivery-json.js'
 import { invalidStartKey, MAX_PAGE_SIZE } from '../../wire/list.js'
+import { overviewJson } from '../../wire/overview-json.js'
 import { getQueryValue } from '../../wire/query.js'
-import { unhealthyWebhookJson } from '../../wire/webhook-json.js'
-import { listResult, type Operation, type OperationContext, readListRequest } from './context.js'
+import { enumValue, listResult, type Operation, readListRequest } from './context.js'
 import { explainedJson } from './deliveries.js'
 
-const UNHEALTHY_STATES: readonly UnhealthyState[] = ['failing', 'paused', 'disabled']
 const DELIVERY_STATES: readonly DeliveryState[] = [
   'waiting',
   'in_flight',
@@ -22,41 +20,17 @@ const DELIVERY_STATES: readonly DeliveryState[] = [
   'quarantined',
 ]
 
-/** The `state` of the query, if any. Throws `InvalidInput`. */
-function stateOf<State extends string>(
-  { query }: OperationContext,
-  states: readonly State[],
-): State | undefined {
-  const value = getQueryValue(query, 'state')
-  const state = states.find((known) => known === value)
-  if (value === undefined || state !== undefined) return state
-  const message = 'Value not found in enumerated list of values'
-  const failure: Failure = { path: 'state', rule: 'enum', message, target: states, value }
-  throw invalidInput([failure])
-}
-
 /** `page_size`; with `paginate=false` the largest page, since these lists have no end. */
 const limitOf = (pageSize: number | undefined) => pageSize ?? MAX_PAGE_SIZE
 
-export const listUnhealthyWebhooks: Operation = async (context) => {
-  const request = readListRequest(context)
-  const state = stateOf(context, UNHEALTHY_STATES)
-  const { startKey, pageSize } = request
-  const afterId = startKey === undefined ? undefined : decodeSortKey(startKey)?.[1]
-  if (startKey !== undefined && afterId === undefined) throw invalidInput([invalidStartKey(startKey)])
-  const { webhooks, nextId } = await context.backend.webhooks.unhealthy({
-    limit: limitOf(pageSize),
-    ...(state !== undefined && { states: [state] }),
-    ...(afterId !== undefined && { afterId }),
-  })
-  const next = nextId === undefined ? {} : { nextStartKey: encodeSortKey(['', nextId]) }
-  return listResult({ items: webhooks.map(unhealthyWebhookJson), ...next }, request)
-}
+export const readOverview: Operation = async ({ backend }) => ({
+  data: overviewJson(await backend.overview()),
+})
 
 export const searchDeliveries: Operation = async (context) => {
   const { backend, query } = context
   const request = readListRequest(context)
-  const state = stateOf(context, DELIVERY_STATES)
+  const state = enumValue(context, 'state', DELIVERY_STATES)
   const { startKey, fromMs, toMs } = request
   const cursor = startKey === undefined ? undefined : decodePosition(startKey)
   if (startKey !== undefined && cursor === undefined) throw invalidInput([invalidStartKey(startKey)])

@@ -1,9 +1,12 @@
-/** Create, read, replace, patch, delete and list webhooks, with conditional requests. */
+/** Create, read, replace, patch, delete, list and preview webhooks, with conditional requests. */
 import { invalidInput } from '../../errors.js'
+import { validatePreview } from '../../values/validators.generated.js'
 import type { ChangeOptions } from '../../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../../webhooks/view.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
+import { previewSchema } from '../../wire/body-schemas.js'
 import { coerce } from '../../wire/coerce.js'
+import { previewJson } from '../../wire/command-json.js'
 import { parseWebhookFields } from '../../wire/field-names.js'
 import { slicePage } from '../../wire/list.js'
 import { matchesRevision } from '../../wire/precondition.js'
@@ -19,6 +22,7 @@ import {
   type OperationContext,
   type OperationResult,
   readListRequest,
+  validateBody,
 } from './context.js'
 
 const webhookResult = (webhook: WebhookView): OperationResult => ({
@@ -36,9 +40,9 @@ function changeResult(
   return warnings.length === 0 ? webhookResult(webhook) : { ...webhookResult(webhook), warnings }
 }
 
-/** Converts the body to webhook input, with form values coerced. */
-function webhookInputOf(context: OperationContext): UncheckedWebhook {
-  const { settings, extra } = parseWebhookFields(context.data as Record<string, unknown>)
+/** Converts a document to webhook input, with form values coerced. */
+function webhookInputOf(document: unknown): UncheckedWebhook {
+  const { settings, extra } = parseWebhookFields(document as Record<string, unknown>)
   const coerced = coerce(webhookSchema, settings) as Record<string, unknown>
   return extra === undefined ? { settings: coerced } : { settings: coerced, extra }
 }
@@ -67,10 +71,20 @@ export const listWebhooks: Operation = async (context) => {
 
 export const createWebhook: Operation = async (context) => {
   const accountId = accountIdOf(context)
-  const input = webhookInputOf(context)
+  const input = webhookInputOf(context.data)
   const webhook = await context.backend.webhooks.create(accountId, input)
   const location = `${context.base}/accounts/${accountId}/webhooks/${webhook.id}`
   return { ...changeResult(webhook, context, input), location }
+}
+
+export const previewWebhook: Operation = async (context) => {
+  const { webhook, hook } = validateBody(context, previewSchema, validatePreview) as {
+    webhook: unknown
+    hook?: string
+  }
+  // The settings of the document are checked as those of a new webhook are.
+  const preview = context.backend.webhooks.preview(accountIdOf(context), webhookInputOf(webhook), hook)
+  return { data: previewJson(await preview) }
 }
 
 export const readWebhook: Operation = async (context) => {
@@ -83,7 +97,7 @@ export const readWebhook: Operation = async (context) => {
 
 export const replaceWebhook: Operation = async (context) => {
   const id = entityIdOf(context, 'webhookId')
-  const input = webhookInputOf(context)
+  const input = webhookInputOf(context.data)
   const options = await changeOptions(context, id)
   const webhook = await context.backend.webhooks.replace(accountIdOf(context), id, input, options)
   return changeResult(webhook, context, input)
@@ -91,7 +105,7 @@ export const replaceWebhook: Operation = async (context) => {
 
 export const patchWebhook: Operation = async (context) => {
   const id = entityIdOf(context, 'webhookId')
-  const input = webhookInputOf(context)
+  const input = webhookInputOf(context.data)
   const options = await changeOptions(context, id)
   const webhook = await context.backend.webhooks.patch(accountIdOf(context), id, input, options)
   return changeResult(webhook, context, input)

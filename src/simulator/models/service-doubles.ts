@@ -60,6 +60,7 @@ export function createDisconnectableStore(real: Store, scheduler?: FastCheck.Sch
       webhooks: wrapped(real.webhooks),
       openLegs: wrapped(real.openLegs),
       encryption: wrapped(real.encryption),
+      stats: wrapped(real.stats),
       deliveries: {
         ...wrapped(deliveries),
         subscribe: (listener) =>

@@ -1,6 +1,6 @@
 /** How settlements and edits change the row of a webhook. */
 import type { Settlement } from '../../delivery/delivery-store.js'
-import { disableWebhook, shouldKeepHealth, type Webhook } from '../../webhooks/webhook.js'
+import { disableWebhook, healthAfterChange, type Webhook } from '../../webhooks/webhook.js'
 
 /**
  * The webhook after a settlement's change of health, or its disabling. Returns the same object when nothing changes,
@@ -16,10 +16,10 @@ export function applyEndpointChange(webhook: Webhook, change: Settlement['endpoi
 
 /**
  * The row that `replace` writes. Health belongs to the store and changes without a new revision, so the stored health
- * stays (while `shouldKeepHealth`) and that of `next` is ignored.
+ * stays as far as `healthAfterChange` says, and that of `next` is ignored.
  */
 export function applyReplacement(stored: Webhook, next: Webhook): Webhook {
   const { health: _stale, ...row } = next
-  const keeps = stored.health !== undefined && shouldKeepHealth(stored.settings, next.settings)
-  return keeps ? { ...row, health: stored.health } : row
+  const health = healthAfterChange(stored, next)
+  return health ? { ...row, health } : row
 }

@@ -1,7 +1,7 @@
 /** Leases of nodes and ownership of shards. A store that is not shared has one owner, whose lease never ends. */
 
 import { MAX_NODES } from '../../delivery/positions.js'
-import type { Lease, NodeLease, Start } from '../../delivery/queue-store.js'
+import type { Lease, NodeLease, Start, StoredNode } from '../../delivery/queue-store.js'
 import { planOwnership, type ShardLease, shardOf } from '../shards.js'
 import { notifyListeners } from './notify.js'
 import { append, createPositionLog, walk } from './position-log.js'
@@ -41,6 +41,17 @@ export function renew(state: State, owner: string, leaseMs: number, storeMs: num
     storeMs,
     pendingElsewhere: 0,
   }
+}
+
+export function nodes(state: State): readonly StoredNode[] {
+  const live = [...state.nodes.values()].filter(({ fence }) => fence !== 0)
+  return live
+    .map((node) => {
+      const shards = state.shards.filter(({ owner }) => owner === node)
+      const leaving = shards.filter((shard) => shard.leaving).length
+      return { owner: node.owner, aliveUntilMs: node.aliveUntilMs, shards: shards.length, leaving }
+    })
+    .sort((a, b) => (a.owner < b.owner ? -1 : 1))
 }
 
 /** Gives up shards, whose starts are over. */

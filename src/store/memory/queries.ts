@@ -1,9 +1,13 @@
 import type { StoredAttempt } from '../../delivery/attempt-record.js'
 import type {
+  AttemptLogPage,
+  AttemptLogQuery,
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
+  EndpointActivity,
   FoundDeliveries,
+  LoggedAttempt,
   StoredDelivery,
 } from '../../delivery/delivery-queries.js'
 import { effectiveState, toStoredAttempt } from '../effective-state.js'
@@ -35,6 +39,8 @@ export function deliveries(state: State, query: DeliveryQuery): readonly StoredD
 
 export function search(state: State, query: DeliverySearch): FoundDeliveries {
   const { accountId, webhookId, callId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
+  const isOfCall = accountId !== undefined && callId !== undefined
+  if (isOfCall && !state.calls.get(accountId)?.get(callId)?.rows) return { deliveries: [] }
   const found: Row[] = []
   for (const row of state.rows.values()) {
     const { source } = row
@@ -71,6 +77,44 @@ export function lastSuccesses(state: State, webhookIds: readonly string[]): Read
   return found
 }
 
+export function activity(
+  state: State,
+  webhookIds: readonly string[],
+  maxPending: number,
+): ReadonlyMap<string, EndpointActivity> {
+  const found = new Map<string, EndpointActivity>()
+  for (const webhookId of webhookIds) {
+    const endpoint = state.endpoints.get(webhookId)
+    if (endpoint) found.set(webhookId, activityOf(endpoint, maxPending))
+  }
+  return found
+}
+
+function activityOf({ waitingCount, deliveries, attempts }: Endpoint, maxPending: number): EndpointActivity {
+  let pending = 0
+  let left = waitingCount
+  let oldestDueMs: number | undefined
+  for (const [, row] of walk(deliveries, true)) {
+    if (left === 0 || pending === maxPending) break
+    if (row.state === 'waiting') left -= 1
+    if (effectiveStateName(row) !== 'waiting') continue
+    pending += 1
+    const dueMs = dueMsForReaders(row.due?.ms ?? 0, row.accepted.ms, 0)!
+    if (oldestDueMs === undefined || dueMs < oldestDueMs) oldestDueMs = dueMs
+  }
+  let examined = 0
+  for (const [position, row] of walk(attempts, false)) {
+    const { attempt, atMs, result, status } = row.recordAt(position)
+    if (attempt !== undefined) {
+      const last = { atMs, result, ...(status !== undefined && { status }) }
+      return { pending, ...(oldestDueMs !== undefined && { oldestDueMs }), last }
+    }
+    examined += 1
+    if (examined === MAX_EXAMINED) break
+  }
+  return { pending, ...(oldestDueMs !== undefined && { oldestDueMs }) }
+}
+
 export function attempts(state: State, query: AttemptQuery): readonly StoredAttempt[] {
   const found: StoredAttempt[] = []
   const logs = logsOf(state, query)
@@ -89,6 +133,18 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
     if (isWithin(record.atMs, query)) found.push(toStoredAttempt(record, position, requestOf(row)))
   }
   return found
+}
+
+export function attemptLog(state: State, { accountIds, after, limit }: AttemptLogQuery): AttemptLogPage {
+  const found: LoggedAttempt[] = []
+  if (after === undefined) return { attempts: found, position: state.lastOrdinal }
+  const logs = [...new Set(accountIds)].flatMap((accountId) =>
+    (state.endpointsByAccount.get(accountId) ?? []).map((endpoint: Endpoint) => endpoint.attempts),
+  )
+  for (const [position, row] of mergedWalk(logs, true, after)) {
+    if (found.push({ ...row.recordAt(position), position }) >= limit) return { attempts: found, position }
+  }
+  return { attempts: found, position: state.lastOrdinal }
 }
 
 /** The smallest set of logs that contains every match, all of this account. */
@@ -122,6 +178,12 @@ function toStored(rows: readonly Row[]): StoredDelivery[] {
       const dueMs = dueMsForReaders(row.due?.ms ?? 0, row.accepted.ms, ahead)
       if (dueMs !== undefined) delivery.dueMs = dueMs
     }
-    return { position: row.position, ahead, ...effectiveState(delivery, row.endpoint.webhook.epoch) }
+    const { sequence } = row.event
+    return {
+      position: row.position,
+      ahead,
+      sequence,
+      ...effectiveState(delivery, row.endpoint.webhook.epoch),
+    }
   })
 }

@@ -1,5 +1,6 @@
 import { HookswitchError } from '../../errors.js'
 import { deleteWebhook, type Webhook } from '../../webhooks/webhook.js'
+import type { WebhookPosition } from '../../webhooks/webhook-store.js'
 import { applyReplacement } from '../engine/endpoint-change.js'
 import { recordChange } from './changes.js'
 import { notifyListeners } from './notify.js'
@@ -32,6 +33,21 @@ export function list(state: State, accountIds: readonly string[]): readonly Webh
     }
   }
   return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
+}
+
+export function page(
+  state: State,
+  accountId: string,
+  limit: number,
+  after: WebhookPosition | undefined,
+): readonly Webhook[] {
+  const sorted = list(state, [accountId])
+  const from = after ? sorted.findIndex((webhook) => isBehind(webhook, after)) : 0
+  return from < 0 ? [] : sorted.slice(from, from + limit)
+}
+
+function isBehind({ id, settings }: Webhook, [name, afterId]: WebhookPosition): boolean {
+  return (compare(settings.name, name) || compare(id, afterId)) > 0
 }
 
 export function candidates(state: State, accountIds: readonly string[], hook: string): readonly Webhook[] {

@@ -23,6 +23,7 @@ export function acceptRules(rule: DefineRule): void {
       interruptions: 0,
       acceptedMs: fixture.now(),
       ahead: 0,
+      sequence: 1,
     })
   })
 

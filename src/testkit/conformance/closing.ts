@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { newCounts } from '../../stats/columns.js'
 import { type DefineRule, errorCodeOf, LATE_MS, RETRY_MS, waitingDelivery } from './fixture.js'
 import { acceptanceOf, keysOf, startOf } from './node.js'
 import { newAccount, newApiKey, newEvent, newToken, newWebhook } from './sample-data.js'
@@ -11,7 +12,7 @@ export function closingRules(rule: DefineRule): void {
   })
 
   rule('after close, every method rejects with StoreUnavailable', async (fixture) => {
-    const { accounts, tokens, webhooks, deliveries, openLegs, encryption } = fixture.store
+    const { accounts, tokens, webhooks, deliveries, openLegs, encryption, stats } = fixture.store
     const { lease } = fixture.node
     const group = fixture.node.group({ accepted: [acceptanceOf(newEvent())] })
     await fixture.store.close()
@@ -26,14 +27,15 @@ export function closingRules(rule: DefineRule): void {
       webhooks.insert(newWebhook()),
       webhooks.read('account', 'webhook'),
       webhooks.candidates(['account'], 'channel_create'),
+      webhooks.page('account', 1),
       deliveries.own('node-1', 1),
       deliveries.renew('node-1', 1),
       deliveries.handOver(lease, []),
       deliveries.release('node-1'),
       deliveries.load(lease, [0]),
       deliveries.completeTakeover(lease, [0]),
-      deliveries.commit(group),
-      deliveries.commit({ ...group, lease: undefined }),
+      Promise.resolve(deliveries.commit(group)),
+      Promise.resolve(deliveries.commit({ ...group, lease: undefined })),
       deliveries.bodies([{ webhookId: 'webhook', position: 1 }]),
       deliveries.changes(lease, 0),
       deliveries.poll(lease),
@@ -42,6 +44,7 @@ export function closingRules(rule: DefineRule): void {
       deliveries.deliveries({ accountId: 'account', webhookId: 'webhook', limit: 1 }),
       deliveries.search({ limit: 1 }),
       deliveries.attempts({ accountId: 'account', limit: 1 }),
+      deliveries.activity(['webhook'], 1),
       deliveries.legs('account', 'call'),
       deliveries.erase({ accountId: 'account' }, 1),
       deliveries.prune(limits, fixture.now()),
@@ -50,6 +53,9 @@ export function closingRules(rule: DefineRule): void {
       openLegs.erase({ accountId: 'account' }, 1),
       openLegs.mentions('account', '555'),
       openLegs.prune(1, 1),
+      stats.add({ writer: 'writer', number: 1, rows: [] }),
+      stats.read({ series: [], step: 60, slots: [] }),
+      stats.prune({ beforeMs: { 60: 1, 3600: 1 } }, 1),
       encryption.record(),
       encryption.replaceRecord('record', undefined),
       encryption.encryptedRows('webhook', undefined, 1),
@@ -113,6 +119,21 @@ export function durabilityRules(rule: DefineRule): void {
       listed.toSorted((one, other) => (one.callId < other.callId ? -1 : 1)),
       legs,
     )
+  })
+
+  rule('statistics, and which batches were written, survive a restart', async (fixture) => {
+    const series = { accountId: 'account', webhookId: 'webhook' }
+    const row = { ...series, step: 60, startMs: 60_000, counts: newCounts().fill(1) } as const
+    const batch = { writer: 'writer', number: 1, rows: [row] }
+    await fixture.store.stats.add(batch)
+    const reopened = await fixture.reopen()
+    const read = async () => {
+      const [found] = await reopened.stats.read({ series: [series], step: 60, slots: [60_000] })
+      return found && [...found.counts]
+    }
+    assert.deepEqual(await read(), row.counts)
+    await reopened.stats.add(batch)
+    assert.deepEqual(await read(), row.counts)
   })
 
   rule('every accepted delivery survives a restart: waiting, retrying, started or ended', async (fixture) => {

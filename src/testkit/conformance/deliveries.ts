@@ -4,7 +4,7 @@ import type { DeliveryState } from '../../delivery/lifecycle.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
 import { acceptanceOf } from './node.js'
-import { newDelivery } from './sample-data.js'
+import { newDelivery, newEvent } from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
 async function listIds(
@@ -191,6 +191,54 @@ export function deliveryRules(rule: DefineRule): void {
       assert.deepEqual(await listIds(fixture, { ...webhook, accountId }), [])
     }
     assert.equal(await fixture.store.deliveries.delivery('parent', 'unknown'), undefined)
+  })
+
+  rule(
+    'deliveries have the number of their event, replays that of the old one, and tests none',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      await fixture.accept(webhook, { callId: 'call' })
+      const { acceptance, deliveries } = fixture.prepare(webhook, { callId: 'call' })
+      await fixture.acceptOne(acceptance)
+      for (const waiting of await fixture.waiting(webhook)) await fixture.settle(waiting, 'delivered')
+      const replay = newDelivery(webhook, acceptance.events[0]!, { replayOf: deliveries[0]!.id })
+      await fixture.acceptOne(acceptanceOf([], [replay]))
+      const test = newEvent({ callId: 'call', numbered: false })
+      await fixture.acceptOne(acceptanceOf(test, [newDelivery(webhook, test)]))
+      const { store } = fixture
+      const query = { accountId: 'account', limit: 9 }
+      const listed = await store.deliveries.deliveries({ ...query, webhookId: webhook.id })
+      assert.deepEqual(
+        listed.map(({ sequence }) => sequence),
+        [0, 2, 2, 1],
+      )
+      const found = await store.deliveries.search({ ...query, callId: 'call' })
+      assert.deepEqual(
+        found.deliveries.map(({ sequence }) => sequence),
+        [0, 2, 2, 1],
+      )
+      assert.equal((await store.deliveries.delivery('account', replay.id))?.sequence, 2)
+    },
+  )
+
+  rule('a search by call finds every delivery of a call among those of others', async (fixture) => {
+    const webhook = await fixture.webhook({ accountId: 'parent' })
+    const expected: string[] = []
+    for (let index = 0; index < 5; index += 1) {
+      const [mine] = await fixture.accept(webhook, { accountId: 'child', callId: 'wanted' })
+      await fixture.accept(webhook, { accountId: 'child', callId: `other-${index}` })
+      expected.unshift(mine!.id)
+    }
+    const [oldest] = await fixture.waiting(webhook)
+    await fixture.settle(oldest!, 'delivered')
+    const search = { accountId: 'parent', callId: 'wanted' }
+    const whole = await fixture.store.deliveries.search({ ...search, limit: 9 })
+    assert.deepEqual([idsOf(whole.deliveries), whole.cursor], [expected, undefined])
+    const { deliveries, cursor } = await fixture.store.deliveries.search({ ...search, limit: 3 })
+    assert.deepEqual(idsOf(deliveries), expected.slice(0, 3))
+    assert.ok(cursor)
+    const rest = await fixture.store.deliveries.search({ ...search, limit: 3, cursor })
+    assert.deepEqual([idsOf(rest.deliveries), rest.cursor], [expected.slice(3), undefined])
   })
 
   rule('ended deliveries are read like waiting ones, with their attempts or without', async (fixture) => {

@@ -180,6 +180,31 @@ export function healthRules(rule: DefineRule): void {
     assert.deepEqual((await fixture.node.load()).webhooks.get(webhook.id), clean)
   })
 
+  rule(
+    'a replacement that resumes a webhook ends its pause and keeps the rest of its health',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const failing = { failuresInRow: 12, openings: 2, failingSinceMs: fixture.now(), exhausted: 1 }
+      const pausedUntilMs = fixture.now() + 60_000
+      await acceptAndSettle(fixture, webhook, { epoch: 1, health: { ...failing, pausedUntilMs } })
+      const resumed = { ...webhook, revision: 2, resumedRevision: 2 }
+      assert.equal(await fixture.store.webhooks.replace(resumed, 1), true)
+      assert.deepEqual(await readWebhook(fixture, webhook), { ...resumed, health: failing })
+      const { webhooks } = (await fixture.store.deliveries.changes(fixture.node.lease, fixture.node.version))!
+      assert.deepEqual(webhooks, [{ ...resumed, health: failing }])
+      await fixture.accept(webhook)
+      await fixture.node.load()
+      // A later change is not another one, and a pause without failures leaves nothing.
+      await acceptAndSettle(fixture, webhook, { epoch: 1, health: { failuresInRow: 0, pausedUntilMs } })
+      const renamed = { ...resumed, settings: { ...webhook.settings, name: 'Renamed' }, revision: 3 }
+      assert.equal(await fixture.store.webhooks.replace(renamed, 2), true)
+      assert.deepEqual((await readWebhook(fixture, webhook))?.health, { failuresInRow: 0, pausedUntilMs })
+      const again = { ...renamed, revision: 4, resumedRevision: 4 }
+      assert.equal(await fixture.store.webhooks.replace(again, 3), true)
+      assert.deepEqual(await readWebhook(fixture, webhook), again)
+    },
+  )
+
   rule('a webhook that is enabled again starts with clean health', async (fixture) => {
     const webhook = await fixture.webhook()
     const endpoint = {

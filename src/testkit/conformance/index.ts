@@ -5,6 +5,7 @@ import { changeRules } from './changes.js'
 import { closingRules, durabilityRules } from './closing.js'
 import { deliveryRules } from './deliveries.js'
 import { encryptionRules } from './encryption.js'
+import { endpointRules } from './endpoints.js'
 import { epochRules } from './epochs.js'
 import { erasureRules } from './erasure.js'
 import { type DefineRule, openFixture, type StoreHarness } from './fixture.js'
@@ -23,6 +24,7 @@ import { pruneRules } from './prune.js'
 import { repeatRules } from './repeats.js'
 import { settleRules } from './settle.js'
 import { startRules } from './starts.js'
+import { statsRules } from './stats.js'
 import { tokenRules } from './tokens.js'
 import { userRules } from './users.js'
 import { webhookRules } from './webhooks.js'
@@ -83,6 +85,8 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['erasure', erasureRules],
     ['open legs', openLegRules],
     ['encryption', encryptionRules],
+    ['endpoints', endpointRules],
+    ['statistics', statsRules],
     ['closing', closingRules],
     ...(transactions ? [['inbox', inboxRules] as const] : []),
     ...(transactions && sharedBetweenNodes ? [['inbox of several nodes', sharedInboxRules] as const] : []),

@@ -67,6 +67,34 @@ export function nodeRules(rule: DefineRule): void {
     },
   )
 
+  rule(
+    'the nodes are listed by name, with their shards and those that they are to give up',
+    async (fixture) => {
+      const second = await fixture.join('node-0')
+      const { leaving } = await fixture.node.renew()
+      const counts = async () =>
+        (await second.store.deliveries.nodes()).map((node) => [node.owner, node.shards, node.leaving])
+      assert.deepEqual(await counts(), [
+        ['node-0', 0, 0],
+        ['node-1', SHARDS, SHARDS / 2],
+      ])
+      await fixture.store.deliveries.handOver(fixture.node.lease, leaving)
+      const kept = await fixture.node.renew()
+      const { aliveUntilMs } = await second.renew()
+      assert.deepEqual(await fixture.store.deliveries.nodes(), [
+        { owner: 'node-0', aliveUntilMs, shards: SHARDS / 2, leaving: 0 },
+        { owner: 'node-1', aliveUntilMs: kept.aliveUntilMs, shards: SHARDS / 2, leaving: 0 },
+      ])
+      await fixture.advance(LEASE_MS)
+      await second.renew()
+      assert.deepEqual(
+        (await second.store.deliveries.nodes()).map(({ owner }) => owner),
+        ['node-0'],
+        'the lease of the other node has ended',
+      )
+    },
+  )
+
   rule('living nodes have different numbers, and shards in ascending order', async (fixture) => {
     const nodes = [fixture.node, await fixture.join('node-2'), await fixture.join('node-3')]
     await settleShares(nodes)

@@ -25,6 +25,15 @@ export function ownershipRules(rule: DefineRule): void {
     await fixture.settle(delivery!, 'delivered')
   })
 
+  rule('a node that owns shards is listed until it releases them', async (fixture) => {
+    const { owner } = fixture.node
+    const [node, ...others] = await fixture.store.deliveries.nodes()
+    const { aliveUntilMs } = fixture.node.lease
+    assert.deepEqual([node, others], [{ owner, aliveUntilMs, shards: ALL_SHARDS.length, leaving: 0 }, []])
+    await fixture.store.deliveries.release(owner)
+    assert.deepEqual(await fixture.store.deliveries.nodes(), [])
+  })
+
   rule('a node has a number that fits into its positions', async (fixture) => {
     const { node } = fixture.node.lease
     assert.ok(Number.isInteger(node) && node >= 0 && node < MAX_NODES)

@@ -78,11 +78,34 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
     schema: { type: 'object', additionalProperties: { type: 'string' } },
     example: { filter_result: 'failure' },
   },
-  filter_state: queryParameter('filter_state', 'Only deliveries in this state.', { type: 'string' }),
-  endpoint_state: queryParameter('state', 'Only webhooks in this state: `failing`, `paused` or `disabled`.', {
-    type: 'string',
-    enum: ['failing', 'paused', 'disabled'],
+  slim: queryParameter('slim', 'true: without `req_*`, `resp_headers` and `resp_body`.', {
+    type: 'boolean',
+    default: false,
   }),
+  filter_state: queryParameter('filter_state', 'Only deliveries in this state.', { type: 'string' }),
+  step: queryParameter('step', 'Length of a slot, in seconds.', {
+    type: 'integer',
+    enum: [60, 3600],
+    default: 3600,
+  }),
+  endpoint_state: queryParameter(
+    'state',
+    'Only webhooks in this state. `idle`: `ok`, and without an attempt in the last 24 hours.',
+    { type: 'string', enum: ['ok', 'failing', 'paused', 'disabled', 'idle'] },
+  ),
+  endpoint_search: queryParameter(
+    'q',
+    'Only webhooks whose name, URL, group or id contains this text, in any case.',
+    { type: 'string' },
+  ),
+  unhealthy_state: queryParameter(
+    'state',
+    'Only webhooks in this state: `failing`, `paused` or `disabled`.',
+    {
+      type: 'string',
+      enum: ['failing', 'paused', 'disabled'],
+    },
+  ),
   delivery_state: queryParameter('state', 'Only deliveries in this state.', { type: 'string' }),
   search_account: queryParameter('account_id', 'Only deliveries to webhooks of this account.', {
     type: 'string',
@@ -108,12 +131,36 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
   by_name: queryParameter('by_name', 'How the name begins.', { type: 'string' }),
   by_realm: queryParameter('by_realm', 'How the realm begins.', { type: 'string' }),
   by_id: queryParameter('by_id', 'How the id begins.', { type: 'string' }),
+  stream_types: queryParameter(
+    'types',
+    'Kinds of items, separated by commas: `attempt`, `webhook`, `event`. Default: `attempt,webhook`.',
+    { type: 'string' },
+  ),
+  stream_webhook: queryParameter('webhook_id', 'Only attempts and changes of this webhook.', {
+    type: 'string',
+  }),
+  stream_call: queryParameter('call_id', 'Only attempts and events of this call, all its legs.', {
+    type: 'string',
+  }),
+  stream_result: queryParameter('filter_result', 'Only attempts with this result.', {
+    type: 'string',
+    enum: ['success', 'failure'],
+  }),
+  stream_descendants: queryParameter(
+    'descendants',
+    'true: include the accounts below, at most 1,000 accounts.',
+    { type: 'boolean', default: false },
+  ),
   pretty_print: queryParameter('pretty_print', 'true: the response is indented.', { type: 'boolean' }),
 
   if_match: headerParameter('If-Match', '`ETag` of the revision to change; any other revision is 412.'),
   if_none_match: headerParameter(
     'If-None-Match',
     '`ETag` of a revision; 304 without a body if it is current.',
+  ),
+  last_event_id: headerParameter(
+    'Last-Event-ID',
+    'Id of the last item that the client has; the stream continues after it.',
   ),
   request_id: headerParameter(
     'X-Request-ID',

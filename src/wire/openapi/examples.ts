@@ -110,16 +110,30 @@ export const WEBHOOK = { ...whole, _read_only: times, health }
 export const RENAMED_WEBHOOK = { ...WEBHOOK, name: 'Call journal' }
 export const DELETED_WEBHOOK = { ...whole, _read_only: { ...times, deleted: true }, health }
 export const SUMMARY = { id: webhookId, hook: 'channel_create', name: 'Call log', uri, enabled: true, health }
-export const UNHEALTHY_WEBHOOK = {
-  account_id: accountId,
-  ...SUMMARY,
-  health: {
-    state: 'paused',
-    failures_in_row: 12,
-    failing_since: '2030-01-15T11:58:00.000Z',
-    paused_until: '2030-01-15T12:00:09.000Z',
-    last_success_at: '2030-01-15T11:57:59.000Z',
-  },
+const hours = (present: number) => [...new Array<number>(23).fill(0), present]
+export const ENDPOINT = {
+  id: webhookId,
+  name: 'Call log',
+  uri,
+  state: 'paused',
+  failures_in_row: 12,
+  failing_since: '2030-01-15T11:58:00.000Z',
+  paused_until: '2030-01-15T12:00:09.000Z',
+  exhausted: 2,
+  pending: 37,
+  pending_capped: false,
+  oldest_due_at: '2030-01-15T11:59:55.000Z',
+  last: { sent_at: '2030-01-15T11:59:56.000Z', result: 'failure', resp_status_code: '503' },
+  spark: { ok: hours(412), failed: hours(12) },
+}
+export const STATISTICS = {
+  step: 3600,
+  start: [64_061_924_400, 64_061_928_000],
+  ok: [412, 0],
+  failed: [9, 3],
+  outcomes: { http_5xx: [9, 2], timeout: [0, 1] },
+  latency_ms: { p50: [31, 250], p95: [88, 9_850], p99: [2_120, 9_970] },
+  complete_to: 64_061_927_940,
 }
 
 export const ATTEMPT = {
@@ -146,6 +160,17 @@ export const ATTEMPT = {
   sent_at: '2030-01-15T12:00:01.000Z',
 }
 
+/** A stream as it is sent: an attempt and a heartbeat. */
+export const EVENT_STREAM = `retry: 2000
+
+id: czQyLjE4OTQxODI0MDEu
+event: attempt
+data: {"id":"${ATTEMPT.id}","account_id":"${IDS.account_id}","hook_id":"${webhookId}","result":"failure",…}
+
+:
+
+`
+
 export const DELIVERY = {
   id: deliveryId,
   event_id: eventId,
@@ -165,7 +190,69 @@ export const FOUND_DELIVERY = { account_id: accountId, ...DELIVERY }
 export const API_KEY = LOGIN_BY_KEY
 export const SECRET = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
 export const TEST = { delivery_id: deliveryId }
-export const REPLAY = { delivery_ids: ['d2c47a90b1e84f3695a0c8e1f7b36d54'] }
+export const REPLAY = { delivery_ids: ['d2c47a90b1e84f3695a0c8e1f7b36d54'], more: false }
+const PREVIEW_BODY = '{"hook_event":"channel_create"}'
+export const PREVIEW = {
+  method: 'POST',
+  uri,
+  headers: {
+    'X-Account-ID': accountId,
+    'X-Hook-Event': 'channel_create',
+    'Content-Type': 'application/json',
+    'webhook-signature': '$WEBHOOK_SIGNATURE',
+  },
+  body: PREVIEW_BODY,
+  curl: `curl --globoff --request POST '${uri}' \\\n  --header 'webhook-signature: '"$WEBHOOK_SIGNATURE" \\\n  --data-raw '${PREVIEW_BODY}'`,
+}
+export const MATCHES = [
+  { id: webhookId, name: 'Call log', wanted: true },
+  { id: '7c2f90d1be5a4b33a0c4e86d19f5b728', name: 'Hangups', wanted: false, why: 'hook' },
+]
+export const CALL = {
+  call_id: callId,
+  legs: [
+    {
+      call_id: callId,
+      direction: 'inbound',
+      from: '+14155550142@sip.example.com',
+      to: '+14155550100@sip.example.com',
+      events: 1,
+    },
+  ],
+  events: [
+    {
+      id: eventId,
+      account_id: accountId,
+      call_id: callId,
+      hook: 'channel_destroy',
+      sequence: 2,
+      timestamp: 64_061_928_000,
+      happened_at: '2030-01-15T12:00:00.000Z',
+      deliveries: [{ id: deliveryId, hook_id: webhookId, kind: 'first', state: 'delivered', attempts: 1 }],
+    },
+  ],
+  unwanted: [{ call_id: callId, sequence: 1 }],
+  truncated: false,
+}
+export const OVERVIEW = {
+  pending: 18_204,
+  oldest_due_seconds: 41.2,
+  in_flight: 310,
+  attempts_per_minute: [...new Array<number>(59).fill(0), 1_204],
+  breakers: { open: 12, half_open: 3 },
+  disabled: 9,
+  disabled_capped: false,
+  nodes: [
+    {
+      node: '0b7d2e94c1f04a6b8d3e5f7a9c1b2d4e',
+      alive_until: '2030-01-15T12:00:30.000Z',
+      shards: 64,
+      leaving: 0,
+    },
+  ],
+  store: { durable: true, shared: true },
+  version: VERSION_EXAMPLE,
+}
 export const EVENT = {
   hook: 'channel_create',
   call_id: callId,

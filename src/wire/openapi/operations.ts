@@ -1,5 +1,6 @@
 /** Descriptions, bodies and examples of the operations in the OpenAPI document. */
 import type { JsonSchema } from '../../values/json-schema.js'
+import { previewSchema } from '../body-schemas.js'
 import type { OperationId } from '../routes.js'
 import * as example from './examples.js'
 import { integer, object, ref, text } from './schemas.js'
@@ -24,6 +25,13 @@ export interface OperationDoc {
   /** `data` of the response. */
   readonly data: JsonSchema
   readonly example: unknown
+  /** Another success, with a status of its own. */
+  readonly alternative?: {
+    readonly status: number
+    readonly description: string
+    readonly data: JsonSchema
+    readonly example: unknown
+  }
   /** Parameters in addition to those of the path and of lists. */
   readonly parameters?: readonly string[]
   /** The response has a revision. */
@@ -37,7 +45,12 @@ const webhook = {
   example: example.WEBHOOK,
   hasRevision: true,
 } as const
-const attempts = { tag: 'Deliveries', data: listOf(ref('Attempt')), example: [example.ATTEMPT] } as const
+const attempts = {
+  tag: 'Deliveries',
+  data: listOf(ref('Attempt')),
+  example: [example.ATTEMPT],
+  parameters: ['slim'],
+} as const
 const apiKey = {
   tag: 'API key',
   data: object({ api_key: text('The key.') }),
@@ -77,6 +90,14 @@ const ancestors = {
   description: "From the token's account down to the parent; empty for the token's account. Not paged.",
   data: listOf(ref('AccountAncestor')),
   example: [example.ANCESTOR],
+} as const
+const STATISTICS =
+  'An attempt counts in the slot of its `sent_at`, once its result is recorded; deliveries that ended without a request do not count. At most 900 slots, which are kept for 3 hours (60 s) and 35 days (3,600 s); older and future ones are left out. `created_from` is 1 hour or 24 hours before `created_to` by default, and `created_to` now.'
+const statistics = {
+  tag: 'Deliveries',
+  parameters: ['step', 'created_from', 'created_to'],
+  data: ref('Statistics'),
+  example: example.STATISTICS,
 } as const
 const MERGE =
   'Applies a JSON merge patch (RFC 7396), then validates the whole document; `null` removes a field.'
@@ -178,6 +199,25 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     summary: 'List recent attempts of one webhook',
     description: 'Newest first.',
   },
+  readAccountStats: {
+    ...statistics,
+    summary: 'Read statistics of all webhooks',
+    description: `Attempts of the account's own webhooks. ${STATISTICS}`,
+  },
+  readWebhookStats: {
+    ...statistics,
+    summary: 'Read statistics of one webhook',
+    description: STATISTICS,
+  },
+  listEndpoints: {
+    tag: 'Webhooks',
+    summary: 'List the webhooks of the account by their health',
+    description:
+      'State, backlog, last attempt and the attempts of the last 24 hours. Sorted by name. A page has at most 200 webhooks, and may be short although more follow: `next_start_key` leads on.',
+    parameters: ['endpoint_state', 'endpoint_search', 'page_size', 'start_key'],
+    data: listOf(ref('EndpointHealth')),
+    example: [example.ENDPOINT],
+  },
   testWebhook: {
     tag: 'Webhooks',
     summary: 'Send a sample event now, even if the webhook is disabled',
@@ -187,10 +227,57 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
   replayWebhook: {
     tag: 'Deliveries',
     summary: 'Send deliveries again',
-    description: 'Creates new deliveries with new ids and the same bytes.',
+    description:
+      'Creates new deliveries with new ids and the same bytes, at most 1,000 in one request. The 200 is that of `dry_run`.',
     body: { schema: ref('Replay'), example: example.TEST },
-    data: object({ delivery_ids: listOf({ type: 'string' }) }),
+    data: object(
+      {
+        delivery_ids: listOf({ type: 'string' }),
+        more: { type: 'boolean', description: 'Whether deliveries of the range are left.' },
+        next_from: text('Where the next request begins, as its `created_from`; present if there are more.'),
+      },
+      ['delivery_ids', 'more'],
+    ),
+    alternative: {
+      status: 200,
+      description: 'With `dry_run`: the number of deliveries. Nothing is sent.',
+      data: ref('ReplayCount'),
+      example: { count: 1204, capped: false },
+    },
     example: example.REPLAY,
+  },
+  resumeWebhook: {
+    ...webhook,
+    summary: 'End the pause of a webhook',
+    description:
+      'Its waiting deliveries are due now, retries included: one at a time, until one succeeds. A failure begins a new pause. ' +
+      'Changes nothing if the webhook is not paused; 409 if it is disabled.',
+  },
+  previewWebhook: {
+    tag: 'Webhooks',
+    summary: 'Show the request that a webhook would send',
+    description:
+      'For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in ' +
+      'each request, are placeholders such as `$AUTHORIZATION`.',
+    body: {
+      schema: object(
+        { webhook: ref('WebhookSettings'), hook: text(previewSchema.properties.hook.description) },
+        ['webhook'],
+      ),
+      example: { webhook: example.NEW_WEBHOOK },
+    },
+    data: ref('RequestPreview'),
+    example: example.PREVIEW,
+  },
+  matchEvent: {
+    tag: 'Webhooks',
+    summary: 'Tell which webhooks of the account would get an event, and why others would not',
+    description:
+      'Of the event, only `hook` is required; a filter sees the fields that are given. `account_id` may be an account below. ' +
+      'Sorted by name. Not paged.',
+    body: { schema: ref('PartialEvent'), example: { hook: 'channel_create', is_internal_leg: true } },
+    data: listOf(ref('Match')),
+    example: example.MATCHES,
   },
   listDeliveries: {
     tag: 'Deliveries',
@@ -212,6 +299,20 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: ref('Delivery'),
     example: example.DELIVERY,
   },
+  listDeliveryAttempts: {
+    ...attempts,
+    summary: 'List the attempts of a delivery',
+    description: 'Newest first.',
+  },
+  readCall: {
+    tag: 'Deliveries',
+    summary: 'Read the history of a call',
+    description:
+      'Its legs and the newest 500 of their events, oldest first, with their deliveries to webhooks of the account. ' +
+      '`unwanted` are events that no webhook of the account matched, or that were pruned.',
+    data: ref('Call'),
+    example: example.CALL,
+  },
   listCallAttempts: {
     ...attempts,
     summary: 'List the attempts of all legs of a call',
@@ -227,14 +328,50 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: object({ event_ids: listOf({ type: 'string' }) }),
     example: example.EVENT_IDS,
   },
+  readOverview: {
+    tag: 'Operator',
+    summary: 'Read the state of the service',
+    description:
+      'What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise ' +
+      '403.',
+    data: ref('Overview'),
+    example: example.OVERVIEW,
+  },
+  streamItems: {
+    tag: 'Deliveries',
+    summary: 'Follow attempts, changes of webhooks and events as they happen',
+    description:
+      'Server-Sent Events; `data` of each is one of these documents (`event`: `attempt`, `webhook`, `event`, `rate`, `gap`, ' +
+      '`end`). A comment every 15 s shows that the connection lives. Attempts are sent at least once while their records are ' +
+      'stored; where several nodes share the store, up to 10 s out of order. The token is read from the header only.',
+    parameters: [
+      'stream_types',
+      'stream_webhook',
+      'stream_call',
+      'stream_result',
+      'stream_descendants',
+      'last_event_id',
+    ],
+    data: {
+      anyOf: [
+        ref('StreamAttempt'),
+        ref('StreamWebhook'),
+        ref('Payload'),
+        ref('StreamRate'),
+        ref('StreamGap'),
+        ref('StreamEnd'),
+      ],
+    },
+    example: example.EVENT_STREAM,
+  },
   listUnhealthyWebhooks: {
     tag: 'Operator',
     summary: 'List the webhooks of all accounts that need attention',
     description:
       'Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403.',
-    parameters: ['endpoint_state', 'page_size', 'start_key'],
-    data: listOf(ref('UnhealthyWebhook')),
-    example: [example.UNHEALTHY_WEBHOOK],
+    parameters: ['unhealthy_state', 'page_size', 'start_key'],
+    data: listOf(ref('FoundEndpoint')),
+    example: [{ account_id: example.IDS.account_id, ...example.ENDPOINT }],
   },
   searchDeliveries: {
     tag: 'Operator',

@@ -125,6 +125,18 @@ const { idempotency_key: _, hook, timestamp: __, ...eventFields } = event.proper
 const { required: ____, ...eventRules } = event
 const timestamp: JsonSchema = { ...seconds('Time of the event'), minimum: 0 }
 
+/** Fields of an event that a client sends. */
+const eventInputFields: Fields = {
+  hook_event: { ...hook },
+  ...event.properties,
+  timestamp: {
+    ...timestamp,
+    description: `${timestamp.description} Default: now.`,
+    minimum: toGregorian(eventSchema.properties.timestampMs.minimum),
+    maximum: toGregorian(eventSchema.properties.timestampMs.maximum),
+  },
+}
+
 /** Payload that a receiver gets, for all event types. */
 const payload: JsonSchema = {
   type: 'object',
@@ -293,18 +305,204 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     required: ['id', 'hook', 'name', 'uri', 'enabled', 'health'],
     properties: summaryFields,
   },
-  UnhealthyWebhook: {
-    type: 'object',
-    description: 'A webhook that fails, is paused, or was disabled by the service.',
-    required: ['account_id', 'id', 'hook', 'name', 'uri', 'enabled', 'health'],
-    properties: { account_id: text('Id of the account of the webhook.'), ...summaryFields },
-  },
   Attempt: { ...attempt, properties: { ...attempt.properties, ...attemptDetails } },
+  StreamAttempt: {
+    ...attempt,
+    description: 'Item `attempt` of a stream: the record, without headers and bodies.',
+    required: ['account_id', ...(attempt.required as string[])],
+    properties: {
+      account_id: text('Id of the account of the webhook.'),
+      ...attempt.properties,
+      ...Object.fromEntries(
+        Object.entries(attemptDetails).filter(([name]) => !/^(req|resp)_(headers|body)$/.test(name)),
+      ),
+    },
+  },
+  StreamWebhook: {
+    ...object(
+      {
+        id: webhookId,
+        account_id: text('Id of the account of the webhook.'),
+        change: {
+          type: 'string',
+          enum: ['created', 'changed', 'disabled', 'deleted'],
+          description: 'What happened to it. `changed`: also paused or resumed.',
+        },
+        disable_reason: text('Why the service disabled it.'),
+      },
+      ['id', 'account_id', 'change'],
+    ),
+    description: 'Item `webhook` of a stream: a webhook has changed, read it again.',
+  },
+  StreamRate: {
+    ...object({
+      hook_id: text('Id of the webhook.'),
+      ok: integer('Number of attempts that succeeded.'),
+      failed: integer('Number of attempts that failed.'),
+      timestamp: seconds('Start of the second'),
+    }),
+    description:
+      'Item `rate` of a stream: attempts of a webhook in one second, counted, because there were more than 200 items.',
+  },
+  StreamGap: {
+    ...object({
+      from: text('Id of the last item before the gap.'),
+      dropped: { type: ['integer', 'null'], description: 'Number of missing items; null: unknown.' },
+    }),
+    description: 'Item `gap` of a stream: items are missing.',
+  },
+  StreamEnd: {
+    ...object({
+      reason: {
+        type: 'string',
+        enum: ['token', 'slow', 'closing'],
+        description:
+          '`token`: it is not valid any more; `slow`: the client read nothing for 30 s; `closing`: connect again.',
+      },
+    }),
+    description: 'Item `end` of a stream: the last one.',
+  },
   Delivery: object(deliveryFields, requiredDeliveryFields),
   FoundDelivery: object({ account_id: text('Id of the account of the webhook.'), ...deliveryFields }, [
     'account_id',
     ...requiredDeliveryFields,
   ]),
+  ReplayCount: object({
+    count: integer('Number of deliveries that would be sent again.'),
+    capped: flag('True: there are more.'),
+  }),
+  RequestPreview: object(
+    {
+      method: text('HTTP method.'),
+      uri: text('URL, with the pairs of a request that has no body.'),
+      headers: headers('Headers of the request.'),
+      body: text('Body of the request; absent for `get` and `delete`.'),
+      curl: text('The same as a shell command. Its placeholders are variables of the shell.'),
+    },
+    ['method', 'uri', 'headers', 'curl'],
+  ),
+  Match: object(
+    {
+      id: text('Id of the webhook.'),
+      name: text('Name of the webhook.'),
+      wanted: flag('Whether it would get the event.'),
+      why: {
+        type: 'string',
+        description:
+          'Why not. `hook`: it is for other events. `only`, `filter`: these settings exclude the event. `document`: ' +
+          '`type` or `action` of its `custom_data` differs. `account`: it is not for accounts below. `account_disabled`: the ' +
+          'account of the webhook is disabled.',
+        enum: [
+          'disabled',
+          'account_disabled',
+          'hook',
+          'only',
+          'document',
+          'internal_leg',
+          'account',
+          'filter',
+        ],
+      },
+    },
+    ['id', 'name', 'wanted'],
+  ),
+  Call: object({
+    call_id: text('Id of the leg of the request.'),
+    legs: {
+      type: 'array',
+      description: 'The leg of the request, then the others.',
+      items: object(
+        {
+          call_id: text('Id of the call leg.'),
+          direction: text('`inbound` or `outbound`, as its events say.'),
+          from: text('Calling party, as its events say.'),
+          to: text('Called party, as its events say.'),
+          events: integer('Number of its events in `events`.'),
+        },
+        ['call_id', 'events'],
+      ),
+    },
+    events: { type: 'array', description: 'Oldest first.', items: ref('CallEvent') },
+    unwanted: {
+      type: 'array',
+      description: 'Events that no webhook of the account matched, or that were pruned; at most 500.',
+      items: object({
+        call_id: text('Id of the call leg.'),
+        sequence: integer('Number of the event within the leg.'),
+      }),
+    },
+    truncated: flag('True: older events are left out.'),
+  }),
+  CallEvent: object({
+    id: text('Id of the event.'),
+    account_id: text('Id of the account in which it happened.'),
+    call_id: text('Id of the call leg.'),
+    hook: text('Event type, as in the catalogue.'),
+    sequence: integer('Number of the event within the leg: 1, 2, …'),
+    timestamp: seconds('Time of the event'),
+    happened_at: isoTime('The same time in ISO 8601.'),
+    deliveries: {
+      type: 'array',
+      description: 'Its deliveries, oldest first; replays too.',
+      items: object({
+        id: deliveryFields.id!,
+        hook_id: deliveryFields.hook_id!,
+        kind: deliveryFields.kind!,
+        state: deliveryFields.state!,
+        attempts: deliveryFields.attempts!,
+      }),
+    },
+  }),
+  Overview: object(
+    {
+      pending: integer('Deliveries that wait or are in flight, on all nodes.'),
+      oldest_due_seconds: { type: 'number', description: 'How long the oldest delivery of the node is due.' },
+      in_flight: integer('Requests of the node in flight.'),
+      attempts_per_minute: {
+        type: 'array',
+        description:
+          'Attempts of all nodes in each of the last 60 minutes, oldest first; the last minute has just begun. Each node adds its own every 10 s. Absent if the service keeps no statistics.',
+        items: { type: 'integer' },
+        minItems: 60,
+        maxItems: 60,
+      },
+      breakers: object({
+        open: integer('Webhooks that are paused because they failed.'),
+        half_open: integer('Webhooks whose pause is over, and whose next delivery is a probe.'),
+      }),
+      disabled: integer('Webhooks that the service disabled.'),
+      disabled_capped: flag('True: only 10,000 webhooks with problems were examined, and there are more.'),
+      nodes: {
+        type: 'array',
+        description: 'The nodes that work on deliveries.',
+        items: object(
+          {
+            node: text('Opaque name of the node.'),
+            alive_until: isoTime('Until when it works without a renewal; absent if the store is not shared.'),
+            shards: integer('Number of its shards, of 64 in all.'),
+            leaving: integer('Number of those that it is handing over.'),
+          },
+          ['node', 'shards', 'leaving'],
+        ),
+      },
+      store: object({
+        durable: flag('Whether it survives a restart.'),
+        shared: flag('Whether several nodes can use it.'),
+      }),
+      version: text('Version of the service.'),
+    },
+    [
+      'pending',
+      'oldest_due_seconds',
+      'in_flight',
+      'breakers',
+      'disabled',
+      'disabled_capped',
+      'nodes',
+      'store',
+      'version',
+    ],
+  ),
   Hook: object({
     id: text('Id of the event type; the value of `hook` in webhooks.'),
     name: text('Human-readable name.'),
@@ -419,16 +617,13 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       { anyOf: [{ required: ['hook_event'] }, { required: ['hook'] }] },
       { anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }, { required: ['id'] }] },
     ],
-    properties: {
-      hook_event: { ...hook },
-      ...event.properties,
-      timestamp: {
-        ...timestamp,
-        description: `${timestamp.description} Default: now.`,
-        minimum: toGregorian(eventSchema.properties.timestampMs.minimum),
-        maximum: toGregorian(eventSchema.properties.timestampMs.maximum),
-      },
-    },
+    properties: eventInputFields,
+  },
+  PartialEvent: {
+    type: 'object',
+    description: 'An event of which only the type is required. `hook` is an alias of `hook_event`.',
+    anyOf: [{ required: ['hook_event'] }, { required: ['hook'] }],
+    properties: eventInputFields,
   },
   Payload: payload,
   MetaPayload: metaPayload,

@@ -99,7 +99,7 @@ describe.each(['memory', 'sqlite'] as const)('an operator with commands, store %
       .poll(() => log().filter(({ message }) => message.includes('breaker of a webhook has opened')))
       .toMatchObject([{ level: 'warn', webhookId: webhook.id, accountId: id, reason: 'status 500' }])
     expect(await documents(['webhooks', 'failing'])).toMatchObject([
-      { account_id: id, id: webhook.id, health: { state: 'paused', failures_in_row: 10 } },
+      { account_id: id, id: webhook.id, state: 'paused', failures_in_row: 10, pending: 0 },
     ])
     expect(await documents(['webhooks', 'failing', '--health', 'disabled'])).toEqual([])
     expect(await documents(['webhooks', 'list', ...below])).toMatchObject([{ health: { state: 'paused' } }])
@@ -111,10 +111,14 @@ describe.each(['memory', 'sqlite'] as const)('an operator with commands, store %
 
     // Mended: what was given up is sent again.
     target.state.status = 200
-    const [{ delivery_ids: replayed }] = await documents([
-      ...['replay', webhook.id, '--from', '1h', '--state', 'exhausted'],
-      ...below,
+    const [resumed] = await documents(['webhooks', 'resume', webhook.id, ...below])
+    expect(resumed).toMatchObject({ id: webhook.id, health: { state: 'failing', failures_in_row: 10 } })
+    expect(log().filter(({ message }) => message.includes('was ended on request'))).toMatchObject([
+      { level: 'info', webhookId: webhook.id, accountId: id },
     ])
+    const selection = ['replay', webhook.id, '--from', '1h', '--state', 'exhausted']
+    expect(await documents([...selection, '--dry-run', ...below])).toEqual([{ count: 10, capped: false }])
+    const [{ delivery_ids: replayed }] = await documents([...selection, ...below])
     expect(replayed).toHaveLength(10)
     await expect
       .poll(async () => (await documents(['attempts', 'list', '--result', 'success', ...below])).length)

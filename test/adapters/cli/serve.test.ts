@@ -162,6 +162,17 @@ describe('serve', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('https://ui.example.com')
   })
 
+  it('serves the page at /portal beside the API, unless --no-portal leaves it out', async () => {
+    const withPage = await started([])
+    const redirect = await fetch(`${withPage.url}/portal`, { redirect: 'manual' })
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([308, 'portal/'])
+    expect(redirect.headers.get('content-security-policy')).toContain("trusted-types 'none'")
+    const api = await fetch(`${withPage.url}/v1/webhooks`)
+    expect([api.status, api.headers.get('content-security-policy')]).toEqual([200, null])
+    const without = await started(['--no-portal'])
+    expect((await fetch(`${without.url}/portal`, { redirect: 'manual' })).status).toBe(404)
+  })
+
   it('serves health and readiness on the admin port only', async () => {
     const { url, adminUrl = '', close, written } = await started(['--admin-port', '0'])
     expect(JSON.parse(written.stdout)).toEqual({ ready: true, url, adminUrl })

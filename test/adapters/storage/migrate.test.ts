@@ -99,6 +99,38 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
     expect(await readStore(store(), filled)).toEqual(before)
   })
 
+  it('keeps store time where the clock of the source was ahead: nothing is due later', async () => {
+    const filled = await createFilledFile(file(), receiver)
+    // Rows are half an hour older than the clock of their writer, which has gone back since.
+    const AHEAD_MS = HOUR_MS / 2
+    const db = new (loadDriver().DatabaseSync)(filled.path)
+    db.exec(`insert or replace into hookswitch_meta (name, value) values ('store_time_offset', ${AHEAD_MS})`)
+    db.close()
+    const earliestMs = Date.now() + AHEAD_MS
+    await migrate(filled.path)
+    const migrated = postgresStore({ connectionString: server!.url, schema })
+    await migrated.open({ clock: systemClock(), log })
+    open.push(migrated)
+    const { storeMs } = await migrated.deliveries.own('node', 30_000)
+    expect(storeMs).toBeGreaterThanOrEqual(earliestMs - 1)
+    expect(storeMs).toBeLessThanOrEqual(Date.now() + AHEAD_MS + 1)
+  })
+
+  it('leaves the clock of a source behind on which nothing waits', async () => {
+    const path = file()
+    const empty = sqliteStore({ path, inThread: true })
+    await empty.open({ clock: systemClock(), log })
+    await empty.close()
+    const db = new (loadDriver().DatabaseSync)(path)
+    db.exec(`insert or replace into hookswitch_meta (name, value) values ('store_time_offset', ${HOUR_MS})`)
+    db.close()
+    await migrate(path)
+    const migrated = postgresStore({ connectionString: server!.url, schema })
+    await migrated.open({ clock: systemClock(), log })
+    open.push(migrated)
+    expect((await migrated.deliveries.own('node', 30_000)).storeMs).toBeLessThanOrEqual(Date.now() + 1)
+  })
+
   /** Rows with derived columns that differ from what the store would have written. */
   async function inconsistentRows(): Promise<unknown[]> {
     const s = `"${schema}"`

@@ -123,7 +123,7 @@ describe.skipIf(!server)('a service with a PostgreSQL store', () => {
     receiver.on('/w', [held])
     await publishReliably(hs, 'a')
     await receiver.received(({ body }) => body.includes('"call_id":"a"'))
-    const cut = proxy.cutAt('"result":"success"', 'answering')
+    const cut = proxy.cutAt('[1,"', 'answering')
     held.release()
     await cut
     await expect.poll(() => ends).toEqual(['a'])

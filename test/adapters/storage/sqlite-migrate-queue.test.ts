@@ -311,7 +311,7 @@ it('a crash at any commit of a migration leaves a file that the next open contin
     const db = new DatabaseSync(path)
     let isDone = false
     try {
-      migrateSchema(crashingAt(db, commit), { path, field: 'path' })
+      migrateSchema(crashingAt(db, commit), { path, field: 'path' }, 1)
       isDone = true
     } catch (thrown) {
       expect((thrown as Error).message).toBe('crash')

@@ -6,6 +6,7 @@ import { compareInLane, laneKindOf, laneName } from '../../../src/store/engine/l
 import { linkedLeg } from '../../../src/store/engine/legs.js'
 import { dueMsForReaders } from '../../../src/store/engine/readers.js'
 import { newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { resumeWebhook } from '../../../src/webhooks/webhook.js'
 
 describe('applyEndpointChange', () => {
   const webhook = newWebhook({ epoch: 2, revision: 5, health: { failuresInRow: 1 } })
@@ -30,6 +31,28 @@ describe('applyEndpointChange', () => {
   it('ignores the change of another epoch', () => {
     const change = { epoch: 1, health: null, disable: { reason: 'late', atMs: 9 } }
     expect(applyEndpointChange(webhook, change)).toBe(webhook)
+  })
+})
+
+describe('applyReplacement of a webhook that is resumed', () => {
+  const failing = { failuresInRow: 3, openings: 1 }
+  const stored = newWebhook({ revision: 4, health: { ...failing, pausedUntilMs: 9 } })
+
+  it('ends the pause and keeps the rest, whatever health the row has', () => {
+    const resumed = resumeWebhook({ ...stored, health: { failuresInRow: 99 } })
+    expect(resumed).toMatchObject({ revision: 5, resumedRevision: 5, modifiedMs: stored.modifiedMs })
+    expect(applyReplacement(stored, resumed)).toEqual({ ...resumed, health: failing })
+  })
+
+  it('leaves no health of a pause without failures', () => {
+    const paused = { ...stored, health: { failuresInRow: 0, pausedUntilMs: 9 } }
+    expect(applyReplacement(paused, resumeWebhook(paused))).not.toHaveProperty('health')
+  })
+
+  it('does not end the next pause with a later change', () => {
+    const resumed = { ...resumeWebhook(stored), health: stored.health! }
+    const renamed = { ...resumed, settings: { ...resumed.settings, name: 'n' }, revision: 6 }
+    expect(applyReplacement(resumed, renamed).health).toEqual(stored.health)
   })
 })
 

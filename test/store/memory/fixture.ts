@@ -83,7 +83,7 @@ export class TestNode {
     }
   }
 
-  commit(parts: Partial<Group>): Promise<GroupResult> {
+  async commit(parts: Partial<Group>): Promise<GroupResult> {
     return this.store.deliveries.commit(this.group(parts))
   }
 

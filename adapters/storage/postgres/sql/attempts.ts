@@ -63,6 +63,32 @@ export function attemptStatement(s: string, lookup: AttemptLookup, ascending: bo
   }
 }
 
+/**
+ * The log of the accounts `$1` after the position `$2`, `$3` records at most, with the last position that was assigned before.
+ */
+export const attemptLogStatements = (s: string) =>
+  ({
+    /** A sequence that has given no value yet has the first one as its last. */
+    last: {
+      name: 'attempt_log_last',
+      text: `select case when is_called then last_value else last_value - 1 end as position from ${s}.position`,
+    },
+    log: {
+      name: 'attempt_log',
+      text: `select ${ATTEMPT_COLUMNS}, w.id as "webhookId", w.account_id as "accountId", e.id as "eventId",
+          e.call_id as "callId", e.hook
+        from (
+          select a.* from ${s}.webhook w cross join lateral (
+            select * from ${s}.attempt a
+            where a.webhook_key = w.key and a.position > $2 and a.doc is not null order by a.position limit $3
+          ) a where w.account_id = any ($1::text[]) order by a.position limit $3
+        ) a
+        cross join lateral (select * from ${s}.webhook w where w.key = a.webhook_key offset 0) w
+        cross join lateral (select * from ${s}.event e where e.position = a.event offset 0) e
+        order by a.position`,
+    },
+  }) satisfies Record<string, Statement>
+
 /** The last recorded success of a webhook. */
 export interface LastSuccessRow {
   readonly webhookId: string
@@ -70,8 +96,8 @@ export interface LastSuccessRow {
 }
 
 /**
- * The last success of each webhook `$1`, among its newest 1,000 records. The text that is searched for cannot occur
- * inside a value: JSON escapes its quotes there.
+ * The last success of each webhook `$1`, among its newest 1,000 records. A document of version 0.1 is searched for a text
+ * that cannot occur inside a value: JSON escapes its quotes there.
  */
 export const lastSuccessStatement = (s: string): Statement => ({
   name: 'attempts_last_success',
@@ -79,6 +105,6 @@ export const lastSuccessStatement = (s: string): Statement => ({
       select at_ms from (
         select position, at_ms, doc from ${s}.attempt where webhook_key = w.key and doc is not null
         order by position desc limit 1000
-      ) newest where strpos(doc, '"result":"success"') > 0 order by position desc limit 1
+      ) newest where starts_with(doc, '[1,') or strpos(doc, '"result":"success"') > 0 order by position desc limit 1
     ) a where w.id = any ($1::text[])`,
 })

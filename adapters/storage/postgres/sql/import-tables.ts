@@ -23,6 +23,7 @@ const TABLES = {
     shard: 'smallint',
     doc: 'text',
     health: 'text',
+    sortKey: 'text',
   },
   call: { accountId: 'text', callId: 'text', sequence: 'int', lastMs: 'float8' },
   callLeg: { accountId: 'text', callId: 'text', other: 'text' },

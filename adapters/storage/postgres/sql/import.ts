@@ -65,10 +65,15 @@ export const importStatements = (s: string, tables: readonly string[]) =>
     },
     createStaged: { name: '', text: createStagedTables },
     convert: { name: '', text: conversion(s, stagedTable, 'e.sequence') },
-    /** Store time goes on after everything that was imported. */
+    /**
+     * Store time goes on after everything that was imported, and from that of the source (`$1`, or null) on: what is due there
+     * at some moment is due here at the same moment, also where the clock of the source was ahead.
+     */
     clock: {
       name: 'load_clock',
-      text: `update ${s}.store_clock set last_ms = greatest(last_ms, (select max(accepted_ms) from ${s}.waiting),
-        (select max(greatest(accepted_ms, ended_ms)) from ${s}.attempt))`,
+      text: `update ${s}.store_clock set
+        offset_ms = greatest(offset_ms, $1::float8 - extract(epoch from clock_timestamp()) * 1000),
+        last_ms = greatest(last_ms, $1::float8, (select max(accepted_ms) from ${s}.waiting),
+          (select max(greatest(accepted_ms, ended_ms)) from ${s}.attempt))`,
     },
   }) satisfies Record<string, Statement>

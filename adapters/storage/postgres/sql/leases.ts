@@ -26,6 +26,13 @@ export const leaseStatements = (s: string) =>
       name: 'lease_nodes',
       text: `select owner, fence, number, version, alive_until_ms as "aliveUntilMs", pending from ${s}.node`,
     },
+    /** The nodes with the number of their shards, and of those that are to be given up. */
+    overview: {
+      name: 'lease_overview',
+      text: `select n.owner, n.alive_until_ms as "aliveUntilMs", count(s.id)::int as shards,
+          (count(s.id) filter (where s.leaving))::int as leaving
+        from ${s}.node n left join ${s}.shard s on s.owner = n.owner group by n.owner, n.alive_until_ms`,
+    },
     shards: {
       name: 'lease_shards',
       text: `select id as shard, owner, leaving from ${s}.shard order by id`,

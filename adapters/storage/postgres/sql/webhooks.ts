@@ -14,8 +14,8 @@ export const webhookStatements = (s: string) =>
     insert: {
       name: 'webhook_insert',
       text: `insert into ${s}.webhook
-          (id, account_id, hook, revision, epoch, deleted_ms, shard, doc, health)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (id) do nothing returning id`,
+          (id, account_id, hook, revision, epoch, deleted_ms, shard, doc, health, sort_key)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (id) do nothing returning id`,
     },
     read: {
       name: 'webhook_read',
@@ -26,6 +26,12 @@ export const webhookStatements = (s: string) =>
     list: {
       name: 'webhook_list',
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
+    },
+    /** `$2` webhooks of the account `$1`, behind the name `$3` and the id `$4`. */
+    page: {
+      name: 'webhook_page',
+      text: `select doc, health from ${s}.webhook
+        where account_id = $1 and deleted_ms is null and (sort_key, id) > ($3, $4) order by sort_key, id limit $2`,
     },
     /** Webhooks of all accounts with a health or a reason why they are disabled: `$1` of them, with an id above `$2`. */
     unhealthy: {
@@ -65,6 +71,7 @@ export const webhookStatements = (s: string) =>
     },
     replace: {
       name: 'webhook_replace',
-      text: `update ${s}.webhook set hook = $2, revision = $3, epoch = $4, deleted_ms = $5, doc = $6, health = $7 where id = $1`,
+      text: `update ${s}.webhook set hook = $2, revision = $3, epoch = $4, deleted_ms = $5, doc = $6, health = $7,
+        sort_key = $8 where id = $1`,
     },
   }) satisfies Record<string, Statement>

@@ -1,0 +1,11 @@
+/** Two services on one server: the API, and the page below its own path. */
+import type { HttpService } from 'hookswitch'
+
+/** @param api answers every path that is not the page's */
+export function bothServices(api: HttpService, page: HttpService): HttpService {
+  return {
+    handle: (request) => (page.handlesPath(request.url) ? page : api).handle(request),
+    handlesPath: (url) => page.handlesPath(url) || api.handlesPath(url),
+    ...(api.node === undefined ? {} : { node: api.node }),
+  }
+}

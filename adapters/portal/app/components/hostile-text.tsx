@@ -1,0 +1,45 @@
+/** Text from receivers and callers: text nodes only, with hidden characters shown. */
+import { indentJson } from '../text/json-tokens.js'
+import { printableLine, textParts } from '../text/printable.js'
+
+/** One line. */
+export function Line({ text }: { readonly text: string }) {
+  return <bdi>{printableLine(text)}</bdi>
+}
+
+/** Several lines, with escaped characters marked. */
+export function Block({ text }: { readonly text: string }) {
+  return (
+    <>
+      {textParts(text).map(({ text: part, isEscaped }, index) =>
+        isEscaped ? (
+          <mark class="escaped" key={index}>
+            {part}
+          </mark>
+        ) : (
+          part
+        ),
+      )}
+    </>
+  )
+}
+
+/** A body: JSON is indented, everything else is shown as it is. */
+export function Body({ text, label }: { readonly text: string; readonly label: string }) {
+  const tokens = indentJson(text)
+  return (
+    <pre class="body" tabIndex={0} role="region" aria-label={label}>
+      <code>
+        {tokens ? (
+          tokens.map((token, index) => (
+            <span class={`json-${token.kind}`} key={index}>
+              <Block text={token.text} />
+            </span>
+          ))
+        ) : (
+          <Block text={text} />
+        )}
+      </code>
+    </pre>
+  )
+}

@@ -1,0 +1,40 @@
+/** A screen whose code is loaded when it is first shown. */
+import { useSignal } from '@preact/signals'
+import type { FunctionComponent } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { LoadError, Skeleton } from './load-state.js'
+
+/** @param load imports the component */
+export function lazy<Props extends object>(
+  load: () => Promise<FunctionComponent<Props>>,
+): FunctionComponent<Props> {
+  let loaded: FunctionComponent<Props> | undefined
+  return function Lazy(props: Props) {
+    const version = useSignal(0)
+    const error = useSignal<unknown>(undefined)
+    const start = () => {
+      error.value = undefined
+      load().then(
+        (component) => {
+          loaded = component
+          version.value += 1
+        },
+        (thrown: unknown) => {
+          error.value = thrown
+        },
+      )
+    }
+    useEffect(() => {
+      if (!loaded) start()
+    }, [])
+    // Read, so that the component is rendered again when it has arrived.
+    void version.value
+    const Component = loaded
+    if (Component) return <Component {...props} />
+    return error.value === undefined ? (
+      <Skeleton />
+    ) : (
+      <LoadError error={error.value} loadedMs={0} onRetry={start} />
+    )
+  }
+}

@@ -1,0 +1,18 @@
+/** Starts the page: restores the session, then shows the screen of the address. */
+import { render } from 'preact'
+import { hostSession } from './api/host-session.js'
+import { HAS_HOST_LOGIN } from './api/settings.js'
+import { App } from './app.js'
+import { begin, restore, session } from './state/session.js'
+import './style.css'
+
+async function start(): Promise<void> {
+  await restore()
+  if (!session.value && HAS_HOST_LOGIN) {
+    const found = await hostSession().catch(() => undefined)
+    if (found) begin(found)
+  }
+  render(<App />, document.querySelector('#app')!)
+}
+
+void start()

@@ -1,0 +1,125 @@
+/** The deliveries of a webhook by state: what waits, what was given up. */
+import { useSignal } from '@preact/signals'
+import type { Delivery } from 'hookswitch/client'
+import { accountPage } from '../api/api.js'
+import { Line } from '../components/hostile-text.js'
+import { Empty } from '../components/load-state.js'
+import { PagedTable } from '../components/paged-table.js'
+import { StateBadge } from '../components/state-badge.js'
+import { RelativeTime } from '../components/time.js'
+import { usePagedList } from '../state/paged-list.js'
+import { changeQuery } from '../state/router.js'
+import { number, t, word } from '../state/translate.js'
+import { formatRoute } from '../text/routes.js'
+import { ReplayDialog } from './replay-dialog.js'
+
+const STATES = [
+  'waiting',
+  'in_flight',
+  'delivered',
+  'exhausted',
+  'expired',
+  'cancelled',
+  'quarantined',
+] as const
+const REFRESH_MS = 5_000
+const PAGE_SIZE = 100
+
+export interface DeliveriesTabProps {
+  readonly accountId: string
+  readonly webhookId: string
+  readonly query: Readonly<Record<string, string>>
+}
+
+export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProps) {
+  const { state = '' } = query
+  const replaying = useSignal<string | undefined>(undefined)
+  const list = usePagedList<Delivery>(
+    (startKey, signal) =>
+      accountPage<Delivery>(
+        '/webhooks/{webhook_id}/deliveries',
+        {
+          accountId,
+          webhookId,
+          pageSize: PAGE_SIZE,
+          ...(state === '' ? {} : { filterState: state }),
+          ...(startKey === undefined ? {} : { startKey }),
+        },
+        signal,
+      ),
+    [accountId, webhookId, state],
+    ({ id }) => id,
+    REFRESH_MS,
+  )
+  return (
+    <>
+      <div class="filters">
+        <label>
+          <span>{t('filter.state')}</span>
+          <select value={state} onChange={(event) => changeQuery({ state: event.currentTarget.value })}>
+            <option value="">{t('filter.all')}</option>
+            {STATES.map((name) => (
+              <option key={name} value={name}>
+                {word('state', name)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span class="muted">{t('list.loaded', { count: list.items.value.length })}</span>
+      </div>
+      <PagedTable
+        list={list}
+        label={t('tab.deliveries')}
+        idOf={({ id }) => id}
+        hrefOf={({ id }) => formatRoute({ screen: 'delivery', accountId, id })}
+        cardHeight={184}
+        onReplay={({ id }) => {
+          replaying.value = id
+        }}
+        empty={<Empty text={t('deliveries.none')} />}
+        columns={[
+          {
+            label: t('column.hook'),
+            width: 'minmax(9rem, 1fr)',
+            cell: ({ hook_event, kind }) => (
+              <>
+                {hook_event}
+                {kind !== 'first' && <span class="muted group">{word('kind', kind)}</span>}
+              </>
+            ),
+          },
+          { label: t('column.state'), width: '9rem', cell: (row) => <StateBadge state={row.state} /> },
+          {
+            label: t('column.attempts'),
+            width: '5rem',
+            cell: ({ attempts }) => <span class="number">{number(attempts)}</span>,
+          },
+          {
+            label: t('column.accepted'),
+            width: '9rem',
+            cell: ({ accepted_at }) => <RelativeTime at={accepted_at} />,
+          },
+          {
+            label: t('column.call'),
+            width: 'minmax(8rem, 1fr)',
+            cell: ({ call_id }) => (call_id === undefined ? '–' : <Line text={call_id} />),
+          },
+          {
+            label: t('column.explain'),
+            width: 'minmax(10rem, 2fr)',
+            cell: ({ explain }) => <Line text={explain} />,
+          },
+        ]}
+      />
+      {replaying.value !== undefined && (
+        <ReplayDialog
+          {...{ accountId, webhookId }}
+          deliveryId={replaying.value}
+          onClose={() => {
+            replaying.value = undefined
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,256 @@
+/** One delivery: why it is in its state, and every attempt with request and response. */
+import { useSignal } from '@preact/signals'
+import type { Attempt, Delivery } from 'hookswitch/client'
+import { useEffect } from 'preact/hooks'
+import { accountPage, accountRequest, optional } from '../api/api.js'
+import { CopyButton } from '../components/copy.js'
+import { Body, Line } from '../components/hostile-text.js'
+import { Loaded } from '../components/load-state.js'
+import { Page } from '../components/page.js'
+import { StateBadge } from '../components/state-badge.js'
+import { ExactTime, RelativeTime } from '../components/time.js'
+import { registerKeys } from '../state/keyboard.js'
+import { useResource } from '../state/resource.js'
+import { t, word } from '../state/translate.js'
+import { curlCommand } from '../text/curl.js'
+import { outcomeOf } from '../text/outcome.js'
+import { formatRoute } from '../text/routes.js'
+import { duration } from '../text/times.js'
+import { ReplayDialog } from './replay-dialog.js'
+
+const REFRESH_MS = 3_000
+const MAX_ATTEMPTS = 100
+
+interface DeliveryData {
+  readonly delivery: Delivery
+  /** The newest first. */
+  readonly attempts: readonly Attempt[]
+}
+
+export interface DeliveryScreenProps {
+  readonly accountId: string
+  readonly deliveryId: string
+}
+
+export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
+  const resource = useResource<DeliveryData>(
+    (signal) => load(accountId, deliveryId, signal),
+    [accountId, deliveryId],
+    REFRESH_MS,
+  )
+  const isReplaying = useSignal(false)
+  const delivery = resource.data.value?.delivery
+  useEffect(
+    () =>
+      registerKeys({
+        replay() {
+          isReplaying.value = true
+        },
+      }),
+    [],
+  )
+  return (
+    <Page
+      title={delivery ? t('delivery.title', { hook: delivery.hook_event }) : t('delivery.loading')}
+      name={`delivery/${deliveryId}`}
+      detail={delivery && <StateBadge state={delivery.state} />}
+      actions={
+        delivery && (
+          <>
+            <button
+              type="button"
+              onClick={() => {
+                isReplaying.value = true
+              }}
+            >
+              {t('action.replay')}
+            </button>
+            <a
+              class="button"
+              href={formatRoute({ screen: 'webhook', accountId, id: delivery.hook_id, tab: 'attempts' })}
+            >
+              {t('delivery.webhook')}
+            </a>
+            {delivery.call_id !== undefined && (
+              <a class="button" href={formatRoute({ screen: 'call', accountId, id: delivery.call_id })}>
+                {t('delivery.call')}
+              </a>
+            )}
+          </>
+        )
+      }
+    >
+      <Loaded resource={resource}>
+        {(data) => (
+          <>
+            <p class="explain">
+              <Line text={data.delivery.explain} />
+            </p>
+            <Facts delivery={data.delivery} />
+            {data.attempts.length === 0 && <p>{t('delivery.noAttempts')}</p>}
+            {data.attempts.map((attempt, index) => (
+              <AttemptPanel key={attempt.id} attempt={attempt} isOpen={index === 0} />
+            ))}
+          </>
+        )}
+      </Loaded>
+      {isReplaying.value && delivery && (
+        <ReplayDialog
+          accountId={accountId}
+          webhookId={delivery.hook_id}
+          deliveryId={delivery.id}
+          onClose={() => {
+            isReplaying.value = false
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+async function load(accountId: string, deliveryId: string, signal: AbortSignal): Promise<DeliveryData> {
+  const delivery = await accountRequest<Delivery>(
+    'GET',
+    '/deliveries/{delivery_id}',
+    { accountId, deliveryId },
+    signal,
+  )
+  const own = await optional(
+    accountPage<Attempt>(
+      '/deliveries/{delivery_id}/attempts',
+      { accountId, deliveryId, pageSize: MAX_ATTEMPTS },
+      signal,
+    ),
+  )
+  const page =
+    own ??
+    (await accountPage<Attempt>(
+      '/webhooks/{webhook_id}/attempts',
+      {
+        accountId,
+        webhookId: delivery.hook_id,
+        pageSize: MAX_ATTEMPTS,
+        filters: { filter_delivery_id: deliveryId },
+      },
+      signal,
+    ))
+  const attempts = [...page.items].sort((one, other) => Date.parse(other.sent_at) - Date.parse(one.sent_at))
+  return { delivery, attempts }
+}
+
+function Facts({ delivery }: { readonly delivery: Delivery }) {
+  return (
+    <dl class="facts">
+      <div>
+        <dt>{t('delivery.id')}</dt>
+        <dd class="number">{delivery.id}</dd>
+      </div>
+      <div>
+        <dt>{t('column.accepted')}</dt>
+        <dd>
+          <ExactTime at={delivery.accepted_at} />
+        </dd>
+      </div>
+      {delivery.next_attempt_at !== undefined && (
+        <div>
+          <dt>{t('delivery.next')}</dt>
+          <dd>
+            <ExactTime at={delivery.next_attempt_at} /> (<RelativeTime at={delivery.next_attempt_at} />)
+          </dd>
+        </div>
+      )}
+      {delivery.call_id !== undefined && (
+        <div>
+          <dt>{t('column.call')}</dt>
+          <dd>
+            <Line text={delivery.call_id} />
+          </dd>
+        </div>
+      )}
+      {delivery.kind !== 'first' && (
+        <div>
+          <dt>{t('delivery.kind')}</dt>
+          <dd>{word('kind', delivery.kind)}</dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+function AttemptPanel({ attempt, isOpen }: { readonly attempt: Attempt; readonly isOpen: boolean }) {
+  const { req_headers: requestHeaders, req_body: requestBody, resp_headers: responseHeaders } = attempt
+  const took = attempt.duration_ms === undefined ? '' : duration(attempt.duration_ms)
+  return (
+    <details class="attempt" open={isOpen}>
+      <summary>
+        <ExactTime at={attempt.sent_at} isClock /> <StateBadge state={attempt.result} />{' '}
+        {attempt.attempt !== undefined && t('attempt.number', { number: attempt.attempt })}{' '}
+        <strong>
+          <Line text={outcomeOf(attempt)} />
+        </strong>{' '}
+        {took}
+      </summary>
+      <div class="exchange">
+        <section>
+          <h2>{t('attempt.request')}</h2>
+          {requestHeaders === undefined ? (
+            <p>{t('attempt.notSent')}</p>
+          ) : (
+            <>
+              <p class="number">
+                <Line text={`${attempt.method.toUpperCase()} ${attempt.uri}`} />
+              </p>
+              <Headers headers={requestHeaders} />
+              {requestBody !== undefined && requestBody !== '' && (
+                <Body text={requestBody} label={t('attempt.requestBody')} />
+              )}
+              <CopyButton
+                label={t('attempt.curl')}
+                text={() =>
+                  curlCommand({
+                    method: attempt.method,
+                    uri: attempt.uri,
+                    headers: requestHeaders,
+                    body: requestBody,
+                  })
+                }
+              />
+            </>
+          )}
+        </section>
+        <section>
+          <h2>{t('attempt.response')}</h2>
+          <p class="number">
+            <Line text={outcomeOf(attempt)} /> {took}
+          </p>
+          {attempt.reason !== undefined && (
+            <p class="muted">
+              <Line text={[attempt.reason, attempt.client_error].filter(Boolean).join(': ')} />
+            </p>
+          )}
+          {responseHeaders && <Headers headers={responseHeaders} />}
+          {attempt.resp_body !== undefined && attempt.resp_body !== '' && (
+            <Body text={attempt.resp_body} label={t('attempt.responseBody')} />
+          )}
+        </section>
+      </div>
+    </details>
+  )
+}
+
+function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+  return (
+    <dl class="headers">
+      {Object.entries(headers).map(([name, value]) => (
+        <div key={name}>
+          <dt>
+            <Line text={name} />
+          </dt>
+          <dd>
+            <Line text={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,187 @@
+/** The attempts of an account as they happen. Closes the stream when the tab has been hidden for 30 s. */
+import { useSignal } from '@preact/signals'
+import type { Attempt } from 'hookswitch/client'
+import { useEffect, useRef } from 'preact/hooks'
+import { openStream, type StreamState } from '../api/live-stream.js'
+import { Line } from '../components/hostile-text.js'
+import { Page } from '../components/page.js'
+import { StateBadge } from '../components/state-badge.js'
+import { ExactTime } from '../components/time.js'
+import { VirtualTable } from '../components/virtual-table.js'
+import { summarize } from '../state/announce.js'
+import { isVisible } from '../state/clock.js'
+import { session } from '../state/session.js'
+import { number, t, word } from '../state/translate.js'
+import { addItems, type LiveItem, parseItem } from '../text/live-items.js'
+import { outcomeOf } from '../text/outcome.js'
+import { formatRoute } from '../text/routes.js'
+import { duration } from '../text/times.js'
+
+const CLOSE_WHEN_HIDDEN_MS = 30_000
+/** Items of one frame of the screen are shown together. */
+const BATCH_MS = 100
+
+export function LiveScreen({ accountId }: { readonly accountId: string }) {
+  const items = useSignal<readonly LiveItem[]>([])
+  const state = useSignal<StreamState>('connecting')
+  const isPaused = useSignal(false)
+  const result = useSignal('')
+  const isHidden = useHidden()
+  const pending = useRef<LiveItem[]>([])
+  const unread = useRef({ ok: 0, failed: 0 })
+  const current = session.value
+
+  useEffect(() => {
+    if (!current || isHidden) return
+    const query = { ...(result.value === '' ? {} : { filter_result: result.value }) }
+    const close = openStream({
+      session: current,
+      accountId,
+      query,
+      onState(next) {
+        state.value = next
+      },
+      onItem(received) {
+        const item = parseItem(received, Date.now())
+        if (item) pending.current.push(item)
+      },
+    })
+    const timer = setInterval(() => {
+      if (isPaused.peek() || pending.current.length === 0) return
+      const added = pending.current
+      pending.current = []
+      items.value = addItems(items.peek(), added)
+      for (const { attempt, rate } of added) {
+        if (attempt) unread.current[attempt.result === 'success' ? 'ok' : 'failed'] += 1
+        unread.current.ok += rate?.ok ?? 0
+        unread.current.failed += rate?.failed ?? 0
+      }
+      if (summarize(t('live.summary', unread.current))) unread.current = { ok: 0, failed: 0 }
+    }, BATCH_MS)
+    return () => {
+      close()
+      clearInterval(timer)
+    }
+  }, [accountId, current?.token, isHidden, result.value])
+
+  const rows = items.value
+  return (
+    <Page
+      title={t('live.title')}
+      name="live"
+      detail={<span class="muted">{t(`stream.${state.value}`)}</span>}
+      actions={
+        <button
+          type="button"
+          aria-pressed={isPaused.value}
+          onClick={() => {
+            isPaused.value = !isPaused.value
+          }}
+        >
+          {t('live.pause')}
+        </button>
+      }
+    >
+      <div class="filters">
+        <label>
+          <span>{t('filter.result')}</span>
+          <select
+            value={result.value}
+            onChange={(event) => {
+              items.value = []
+              result.value = event.currentTarget.value
+            }}
+          >
+            <option value="">{t('filter.all')}</option>
+            <option value="success">{t('state.success')}</option>
+            <option value="failure">{t('state.failure')}</option>
+          </select>
+        </label>
+        <span class="muted">{t('list.loaded', { count: rows.length })}</span>
+      </div>
+      {rows.length === 0 ? (
+        <p class="empty">{t(state.value === 'absent' ? 'live.absent' : 'live.none')}</p>
+      ) : (
+        <VirtualTable
+          label={t('live.title')}
+          rows={rows}
+          idOf={({ key }) => key}
+          hrefOf={(item) =>
+            item.attempt
+              ? formatRoute({ screen: 'delivery', accountId, id: item.attempt.delivery_id })
+              : formatRoute({
+                  screen: 'webhook',
+                  accountId,
+                  ...(item.webhookId ? { id: item.webhookId } : {}),
+                })
+          }
+          cardHeight={150}
+          columns={[
+            {
+              label: t('column.time'),
+              width: '9rem',
+              cell: ({ atMs }) => <ExactTime at={atMs} isClock />,
+            },
+            {
+              label: t('column.result'),
+              width: '9rem',
+              cell: ({ attempt, rate, text = '' }) => {
+                if (attempt) return <StateBadge state={attempt.result} />
+                return rate ? t('live.summary', rate) : word('change', text)
+              },
+            },
+            {
+              label: t('column.hook'),
+              width: 'minmax(9rem, 1fr)',
+              cell: ({ attempt }) => attempt?.hook_event ?? '',
+            },
+            {
+              label: t('column.response'),
+              width: 'minmax(7rem, 1fr)',
+              cell: ({ attempt }) => attempt && <Response attempt={attempt} />,
+            },
+            {
+              label: t('column.url'),
+              width: 'minmax(10rem, 2fr)',
+              cell: ({ attempt }) => attempt && <Line text={attempt.uri} />,
+            },
+            {
+              label: t('column.call'),
+              width: 'minmax(8rem, 1fr)',
+              cell: ({ attempt }) => attempt?.call_id !== undefined && <Line text={attempt.call_id} />,
+            },
+          ]}
+        />
+      )}
+    </Page>
+  )
+}
+
+function Response({ attempt }: { readonly attempt: Attempt }) {
+  const { attempt: tries, duration_ms } = attempt
+  return (
+    <span>
+      <Line text={outcomeOf(attempt)} /> {duration_ms !== undefined && duration(duration_ms)}{' '}
+      {tries !== undefined && tries > 1 && (
+        <span class="muted">{t('attempt.number', { number: number(tries) })}</span>
+      )}
+    </span>
+  )
+}
+
+/** Whether the tab has been hidden for a while. */
+function useHidden(): boolean {
+  const isHidden = useSignal(false)
+  const visible = isVisible.value
+  useEffect(() => {
+    if (visible) {
+      isHidden.value = false
+      return
+    }
+    const timer = setTimeout(() => {
+      isHidden.value = true
+    }, CLOSE_WHEN_HIDDEN_MS)
+    return () => clearTimeout(timer)
+  }, [visible])
+  return isHidden.value
+}

@@ -1,0 +1,53 @@
+/** The settings of a webhook. A change that somebody else made meanwhile is not overwritten. */
+import { call, statusOf } from '../api/api.js'
+import { Loaded } from '../components/load-state.js'
+import { notify } from '../state/announce.js'
+import { useResource } from '../state/resource.js'
+import { t } from '../state/translate.js'
+import { patchOf } from '../text/webhook-form.js'
+import { WebhookForm } from './webhook-form.js'
+
+export interface SettingsTabProps {
+  readonly accountId: string
+  readonly webhookId: string
+  readonly onSaved: () => void
+}
+
+export function SettingsTab({ accountId, webhookId, onSaved }: SettingsTabProps) {
+  // Not refreshed: the form keeps the document that it began with.
+  const start = useResource(
+    (signal) => call((client) => client.readWebhook({ accountId, webhookId }, { signal })),
+    [accountId, webhookId],
+  )
+  return (
+    <Loaded resource={start}>
+      {({ data: webhook, revision }) => (
+        <WebhookForm
+          key={revision ?? ''}
+          accountId={accountId}
+          webhook={webhook}
+          submitLabel={t('form.save')}
+          onSubmit={async (settings) => {
+            const data = patchOf(webhook, settings)
+            try {
+              await call((client) =>
+                client.patchWebhook({
+                  accountId,
+                  webhookId,
+                  data,
+                  ...(revision === undefined ? {} : { ifMatch: revision }),
+                }),
+              )
+            } catch (thrown) {
+              if (statusOf(thrown) === 412) notify(t('form.changed'), true)
+              throw thrown
+            }
+            notify(t('form.saved'))
+            start.reload()
+            onSaved()
+          }}
+        />
+      )}
+    </Loaded>
+  )
+}

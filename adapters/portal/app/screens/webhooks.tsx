@@ -1,0 +1,243 @@
+/** The webhooks of an account with their health: what is failing, and since when. */
+import { useSignal } from '@preact/signals'
+import { accountRequest } from '../api/api.js'
+import type { HealthRow } from '../api/documents.js'
+import { hasFeature } from '../api/features.js'
+import { API_URL } from '../api/settings.js'
+import { webhookRows } from '../api/webhook-rows.js'
+import { Chips } from '../components/chips.js'
+import { Confirm } from '../components/dialog.js'
+import { FilterInput } from '../components/filter-input.js'
+import { Line } from '../components/hostile-text.js'
+import { ActionButton, Empty } from '../components/load-state.js'
+import { Page } from '../components/page.js'
+import { PagedTable } from '../components/paged-table.js'
+import { Sparkline } from '../components/sparkline.js'
+import { StateBadge } from '../components/state-badge.js'
+import { RelativeTime, Since } from '../components/time.js'
+import type { Column } from '../components/virtual-table.js'
+import { useAction } from '../state/action.js'
+import { notify } from '../state/announce.js'
+import { usePagedList } from '../state/paged-list.js'
+import { changeQuery } from '../state/router.js'
+import { currentLanguage, number, t, word } from '../state/translate.js'
+import { percent, percentText, sum } from '../text/health-series.js'
+import { formatRoute } from '../text/routes.js'
+
+const STATES = ['failing', 'paused', 'disabled', 'ok', 'idle'] as const
+const REFRESH_MS = 10_000
+
+export interface WebhooksScreenProps {
+  readonly accountId: string
+  readonly query: Readonly<Record<string, string>>
+}
+
+export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
+  const { state = '', q: text = '' } = query
+  const list = usePagedList<HealthRow>(
+    (startKey, signal) => webhookRows(accountId, { state, text }, startKey, signal),
+    [accountId, state, text],
+    ({ id }) => id,
+    REFRESH_MS,
+  )
+  const rows = list.items.value
+  const isComplete = list.isComplete.value
+  const isFiltered = state !== '' || text !== ''
+  const detail = rows.length > 0 && (
+    <span class="muted">{`${number(rows.length)}${isComplete ? '' : '+'}`}</span>
+  )
+  /** Counts are those of the whole list, so they are shown only where all of it is loaded. */
+  const chipLabel = (name: string) => {
+    const count = isFiltered || !isComplete ? 0 : rows.filter((row) => row.state === name).length
+    return count === 0 ? word('state', name) : `${word('state', name)} ${number(count)}`
+  }
+  const newHref = formatRoute({ screen: 'new', accountId })
+  return (
+    <Page
+      title={t('webhooks.title')}
+      name="webhooks"
+      detail={detail}
+      actions={
+        <a class="button primary" href={newHref}>
+          {t('webhooks.new')}
+        </a>
+      }
+    >
+      <div class="filters">
+        <Chips
+          label={t('filter.state')}
+          value={state}
+          onChange={(value) => changeQuery({ state: value })}
+          chips={[
+            { value: '', label: t('filter.all') },
+            ...STATES.map((value) => ({ value: value as string, label: chipLabel(value) })),
+          ]}
+        />
+        <FilterInput
+          type="search"
+          label={t('webhooks.search')}
+          value={text}
+          onChange={(q) => changeQuery({ q })}
+        />
+        <Reenable accountId={accountId} rows={rows} onDone={list.reload} />
+      </div>
+      <PagedTable
+        list={list}
+        label={t('webhooks.title')}
+        columns={columns(accountId, list.reload)}
+        idOf={({ id }) => id}
+        hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
+        cardHeight={200}
+        empty={
+          isFiltered ? (
+            <Empty text={t('webhooks.noneMatch')} />
+          ) : (
+            <Empty text={t('webhooks.none')} curl={createCommand(accountId)}>
+              <a class="button primary" href={newHref}>
+                {t('webhooks.new')}
+              </a>
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  )
+}
+
+/** Enables the webhooks that the service has disabled. */
+function Reenable(props: { accountId: string; rows: readonly HealthRow[]; onDone: () => void }) {
+  const { accountId, rows, onDone } = props
+  const isAsking = useSignal(false)
+  const action = useAction(async () => {
+    await accountRequest('PATCH', '/webhooks', { accountId, data: { 're-enable': true } })
+    notify(t('webhooks.reenabled'))
+    onDone()
+  })
+  const count = rows.filter(({ disable_reason }) => disable_reason !== undefined).length
+  if (count === 0) return null
+  return (
+    <>
+      <button
+        type="button"
+        disabled={action.isRunning.value}
+        onClick={() => {
+          isAsking.value = true
+        }}
+      >
+        {t('webhooks.reenable', { count })}
+      </button>
+      {isAsking.value && (
+        <Confirm
+          title={t('webhooks.reenable', { count })}
+          text={t('webhooks.reenableText')}
+          action={t('action.enable')}
+          onConfirm={() => void action.run()}
+          onClose={() => {
+            isAsking.value = false
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function columns(accountId: string, reload: () => void): readonly Column<HealthRow>[] {
+  return [
+    {
+      label: t('column.name'),
+      width: 'minmax(10rem, 1.3fr)',
+      cell: ({ name, group }) => (
+        <>
+          <Line text={name} />
+          {group !== undefined && (
+            <span class="muted group">
+              <Line text={group} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    { label: t('column.state'), width: '14rem', cell: (row) => <State {...{ accountId, row, reload }} /> },
+    {
+      label: t('column.url'),
+      width: 'minmax(8rem, 1.5fr)',
+      cell: ({ uri }) => (
+        <span class="muted">
+          <Line text={uri} />
+        </span>
+      ),
+    },
+    { label: t('column.day'), width: '7rem', cell: ({ spark }) => (spark ? <Sparkline {...spark} /> : '–') },
+    {
+      label: t('column.ok'),
+      width: '5rem',
+      cell: ({ spark }) => {
+        const ok = spark && percent(sum(spark.ok), sum(spark.ok) + sum(spark.failed))
+        return <span class="number">{ok === undefined ? '–' : percentText(ok, currentLanguage())}</span>
+      },
+    },
+    {
+      label: t('column.pending'),
+      width: '5rem',
+      cell: ({ pending, pending_capped }) => (
+        <span class="number">
+          {pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`}
+        </span>
+      ),
+    },
+    {
+      label: t('column.last'),
+      width: '9rem',
+      cell: ({ last }) =>
+        last ? (
+          <span>
+            {last.resp_status_code ?? word('state', last.result)} <RelativeTime at={last.sent_at} />
+          </span>
+        ) : (
+          '–'
+        ),
+    },
+  ]
+}
+
+/** The state with what follows from it: since when it fails, when it is probed, why it is disabled. */
+function State({ accountId, row, reload }: { accountId: string; row: HealthRow; reload: () => void }) {
+  const resume = useAction(async () => {
+    await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { accountId, webhookId: row.id, data: {} })
+    notify(t('webhook.resumed'))
+    reload()
+  })
+  return (
+    <>
+      <StateBadge state={row.state} />
+      {row.state === 'failing' && row.failing_since !== undefined && (
+        <span class="muted">
+          <Since at={row.failing_since} />
+        </span>
+      )}
+      {row.state === 'paused' && (
+        <>
+          {row.paused_until !== undefined && (
+            <span class="muted" title={t('webhook.probe')}>
+              <RelativeTime at={row.paused_until} />
+            </span>
+          )}
+          {hasFeature('resume') && (
+            <ActionButton action={resume} class="small">
+              {t('action.resume')}
+            </ActionButton>
+          )}
+        </>
+      )}
+      {row.state === 'disabled' && row.disable_reason !== undefined && (
+        <span class="muted">
+          <Line text={row.disable_reason} />
+        </span>
+      )}
+    </>
+  )
+}
+
+const createCommand = (accountId: string) => `curl -X PUT ${API_URL}v1/accounts/${accountId}/webhooks \\
+  -H "X-Auth-Token: $TOKEN" -H 'Content-Type: application/json' \\
+  -d '{"data":{"name":"Calls","uri":"https://crm.example.com/in","hook":"all"}}'`

@@ -1,0 +1,25 @@
+/** The current screen, from the address. */
+import { signal } from '@preact/signals'
+import { formatRoute, parseRoute, type Route } from '../text/routes.js'
+
+export const route = signal<Route>(parseRoute(location.hash))
+
+addEventListener('hashchange', () => {
+  route.value = parseRoute(location.hash)
+})
+
+export function navigate(to: Parameters<typeof formatRoute>[0]): void {
+  location.hash = formatRoute(to)
+}
+
+/** Changes the address without a new entry in the history. */
+export function replaceRoute(to: Parameters<typeof formatRoute>[0]): void {
+  history.replaceState(null, '', formatRoute(to))
+  route.value = parseRoute(location.hash)
+}
+
+/** Changes fields of the query: for filters. An empty text removes a field. */
+export function changeQuery(changes: Readonly<Record<string, string>>): void {
+  const current = route.peek()
+  replaceRoute({ ...current, query: { ...current.query, ...changes } })
+}

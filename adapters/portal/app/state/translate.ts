@@ -1,0 +1,56 @@
+/** `t`: the texts of the page in the user's language. English is part of the page, others are loaded when chosen. */
+import { effect, signal } from '@preact/signals'
+import en from '../locales/en.json'
+import { numberFormat } from '../text/formats.js'
+import { formatMessage, type Messages, type Parameters } from '../text/plural.js'
+import { type Language, language } from './preferences.js'
+
+type English = keyof typeof en
+type Plural<Key> = Key extends `${infer Base}_other` ? Base : never
+
+/** A key of `locales/en.json`; of a text with plural forms, the part before `_one` and `_other`. */
+export type MessageKey = English | Plural<English>
+
+interface Texts {
+  readonly language: Language
+  readonly messages: Messages
+}
+
+const texts = signal<Texts>({ language: 'en', messages: en })
+
+const LOADERS: Readonly<Record<Exclude<Language, 'en'>, () => Promise<{ readonly default: Messages }>>> = {
+  de: () => import('../locales/de.json'),
+}
+
+effect(() => {
+  const wanted = language.value
+  document.documentElement.lang = wanted
+  if (wanted === 'en') {
+    texts.value = { language: 'en', messages: en }
+    return
+  }
+  LOADERS[wanted]().then(
+    (module) => {
+      if (language.value === wanted) texts.value = { language: wanted, messages: module.default }
+    },
+    () => {
+      // The texts could not be loaded: the page stays in the language that it has.
+    },
+  )
+})
+
+export function t(key: MessageKey, parameters?: Parameters): string {
+  const { language: current, messages } = texts.value
+  return formatMessage(messages, current, key, parameters)
+}
+
+/** The text of a key that the service chose, such as a state; the word itself where there is no text. */
+export function word(prefix: 'state' | 'result' | 'kind' | 'change', name: string): string {
+  const key = `${prefix}.${name}`
+  return Object.hasOwn(en, key) ? t(key as MessageKey) : name
+}
+
+/** A number as the language writes it. */
+export const number = (value: number): string => numberFormat(texts.value.language).format(value)
+
+export const currentLanguage = (): Language => texts.value.language

@@ -1,0 +1,255 @@
+/**
+ * The ladder of a call: what happened on its legs, and what each webhook was sent of it. Columns are legs, then webhooks;
+ * rows are events and missing numbers in order of time. Pure.
+ */
+import type { Attempt } from 'hookswitch/client'
+import { fromGregorian } from './gregorian-time.js'
+import { outcomeOf } from './outcome.js'
+import { duration, offset } from './times.js'
+
+/** `GET calls/{call_id}`. */
+export interface CallDocument {
+  readonly call_id: string
+  readonly legs: readonly CallLeg[]
+  readonly events: readonly CallEvent[]
+  readonly unwanted?: readonly { readonly call_id: string; readonly sequence: number }[]
+  readonly truncated?: boolean
+}
+
+export interface CallLeg {
+  readonly call_id: string
+  readonly direction?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+export interface CallEvent {
+  readonly id: string
+  readonly call_id: string
+  readonly hook: string
+  readonly sequence?: number
+  readonly timestamp: number
+  /** The same time with milliseconds, ISO 8601. */
+  readonly happened_at?: string
+  readonly deliveries: readonly CallDelivery[]
+}
+
+export interface CallDelivery {
+  readonly id: string
+  readonly hook_id: string
+  readonly state: string
+}
+
+export interface LadderAttempt {
+  readonly isSuccess: boolean
+  readonly outcome: string
+  readonly durationMs: number | undefined
+  /** Milliseconds since the end of the previous attempt; absent for the first. */
+  readonly waitedMs: number | undefined
+}
+
+export interface LadderDelivery {
+  readonly id: string
+  readonly webhookId: string
+  readonly state: string
+  readonly attempts: readonly LadderAttempt[]
+}
+
+export interface LadderRow {
+  readonly kind: 'event' | 'unwanted'
+  readonly legIndex: number
+  readonly callId: string
+  readonly hook: string
+  readonly sequence: number | undefined
+  /** Milliseconds since the first event of the call; absent for what has no known time. */
+  readonly offsetMs: number | undefined
+  readonly timeMs: number | undefined
+  readonly deliveries: readonly LadderDelivery[]
+}
+
+export interface Ladder {
+  readonly legs: readonly CallLeg[]
+  readonly webhookIds: readonly string[]
+  readonly rows: readonly LadderRow[]
+  readonly isTruncated: boolean
+}
+
+/** @param attempts of the call, in any order */
+export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): Ladder {
+  const events = [...call.events].sort(
+    (one, other) => timeOf(one) - timeOf(other) || (one.sequence ?? 0) - (other.sequence ?? 0),
+  )
+  const legs = legsOf(call, events)
+  const legIndex = new Map(legs.map((leg, index) => [leg.call_id, index]))
+  const byDelivery = groupAttempts(attempts)
+  const startMs = events[0] ? timeOf(events[0]) : 0
+  const rows: LadderRow[] = events.map((event) => ({
+    kind: 'event',
+    legIndex: legIndex.get(event.call_id)!,
+    callId: event.call_id,
+    hook: event.hook,
+    sequence: event.sequence,
+    timeMs: timeOf(event),
+    offsetMs: timeOf(event) - startMs,
+    deliveries: event.deliveries.map(({ id, hook_id, state }) => ({
+      id,
+      webhookId: hook_id,
+      state,
+      attempts: chain(byDelivery.get(id) ?? []),
+    })),
+  }))
+  for (const { call_id, sequence } of call.unwanted ?? []) insertUnwanted(rows, call_id, sequence, legIndex)
+  const webhookIds = [...new Set(rows.flatMap((row) => row.deliveries.map(({ webhookId }) => webhookId)))]
+  const column = ({ webhookId }: LadderDelivery) => webhookIds.indexOf(webhookId)
+  const inOrder = rows.map((row) => ({
+    ...row,
+    deliveries: [...row.deliveries].sort((one, other) => column(one) - column(other)),
+  }))
+  return { legs, webhookIds, rows: inOrder, isTruncated: call.truncated === true }
+}
+
+const timeOf = ({ happened_at, timestamp }: CallEvent): number =>
+  happened_at === undefined ? fromGregorian(timestamp) : Date.parse(happened_at)
+
+/** The document of a call from its attempts alone, for services without `GET calls/{call_id}`. */
+export function callFromAttempts(callId: string, attempts: readonly Attempt[]): CallDocument {
+  const events = new Map<string, CallEvent & { readonly deliveries: CallDelivery[] }>()
+  for (const attempt of [...attempts].reverse()) {
+    const payload = parsePayload(attempt.req_body)
+    let event = events.get(attempt.event_id)
+    if (!event) {
+      event = {
+        id: attempt.event_id,
+        call_id: attempt.call_id ?? callId,
+        hook: attempt.hook_event,
+        timestamp: typeof payload.timestamp === 'number' ? payload.timestamp : attempt.timestamp,
+        ...(typeof payload.sequence === 'number' ? { sequence: payload.sequence } : {}),
+        deliveries: [],
+      }
+      events.set(attempt.event_id, event)
+    }
+    const state =
+      attempt.result === 'success' ? 'delivered' : attempt.retries_left > 0 ? 'waiting' : 'exhausted'
+    const known = event.deliveries.findIndex(({ id }) => id === attempt.delivery_id)
+    const delivery = { id: attempt.delivery_id, hook_id: attempt.hook_id, state }
+    if (known === -1) event.deliveries.push(delivery)
+    else event.deliveries[known] = delivery
+  }
+  return { call_id: callId, legs: [], events: [...events.values()] }
+}
+
+function parsePayload(body: string | undefined): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body ?? '')
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+function legsOf(call: CallDocument, events: readonly CallEvent[]): readonly CallLeg[] {
+  const legs = new Map(call.legs.map((leg) => [leg.call_id, leg]))
+  for (const { call_id } of [...events, ...(call.unwanted ?? [])]) {
+    if (!legs.has(call_id)) legs.set(call_id, { call_id })
+  }
+  return [...legs.values()]
+}
+
+function groupAttempts(attempts: readonly Attempt[]): ReadonlyMap<string, readonly Attempt[]> {
+  const groups = new Map<string, Attempt[]>()
+  for (const attempt of attempts) {
+    const group = groups.get(attempt.delivery_id)
+    if (group) group.push(attempt)
+    else groups.set(attempt.delivery_id, [attempt])
+  }
+  for (const group of groups.values()) group.sort((one, other) => startOf(one) - startOf(other))
+  return groups
+}
+
+const startOf = (attempt: Attempt) => Date.parse(attempt.sent_at)
+
+function chain(attempts: readonly Attempt[]): readonly LadderAttempt[] {
+  return attempts.map((attempt, index) => {
+    const previous = attempts[index - 1]
+    const waitedMs = previous && startOf(attempt) - startOf(previous) - (previous.duration_ms ?? 0)
+    return {
+      isSuccess: attempt.result === 'success',
+      outcome: outcomeOf(attempt),
+      durationMs: attempt.duration_ms,
+      waitedMs: waitedMs === undefined ? undefined : Math.max(0, waitedMs),
+    }
+  })
+}
+
+/** Puts a missing number behind the last lower number of its leg. */
+function insertUnwanted(
+  rows: LadderRow[],
+  callId: string,
+  sequence: number,
+  legIndex: ReadonlyMap<string, number>,
+): void {
+  const after = rows.findLastIndex((row) => row.callId === callId && (row.sequence ?? 0) < sequence)
+  const before = rows.findIndex((row) => row.callId === callId && (row.sequence ?? 0) > sequence)
+  const at = after >= 0 ? after + 1 : before >= 0 ? before : rows.length
+  rows.splice(at, 0, {
+    kind: 'unwanted',
+    legIndex: legIndex.get(callId)!,
+    callId,
+    hook: '',
+    sequence,
+    offsetMs: undefined,
+    timeMs: undefined,
+    deliveries: [],
+  })
+}
+
+/** Words of the ladder's text, translated. */
+export interface LadderWords {
+  readonly unwanted: string
+  readonly state: (state: string) => string
+  readonly webhook: (id: string) => string
+}
+
+/** One delivery in one line: `✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms`. */
+export function deliveryText(delivery: LadderDelivery, words: Pick<LadderWords, 'state'>): string {
+  const attempts = delivery.attempts.map(({ isSuccess, outcome, durationMs, waitedMs }) => {
+    const wait = waitedMs === undefined ? '' : `┄${duration(waitedMs)}┄▶ `
+    const took = isSuccess && durationMs !== undefined ? ` ${duration(durationMs)}` : ''
+    return `${wait}${isSuccess ? '✓' : '✕'} ${outcome}${took}`
+  })
+  const isOver = delivery.attempts.at(-1)?.isSuccess === true
+  return [...attempts, ...(isOver ? [] : [words.state(delivery.state)])].join(' ')
+}
+
+/** The whole ladder as lines of text, for tickets and mails. */
+export function ladderText(callId: string, ladder: Ladder, words: LadderWords): string {
+  const lines = [callId, ...ladder.legs.map((leg, index) => legText(leg, index))]
+  let previousMs = 0
+  for (const row of ladder.rows) {
+    const name = legName(row.legIndex)
+    const number = row.sequence === undefined ? '' : ` #${row.sequence}`
+    if (row.kind === 'unwanted') {
+      lines.push(`${''.padEnd(10)} ${name}${number}: ${words.unwanted}`)
+      continue
+    }
+    const delta = offset((row.offsetMs ?? 0) - previousMs)
+    previousMs = row.offsetMs ?? previousMs
+    lines.push(`${delta.padEnd(10)} ${name} ${row.hook}${number}`)
+    for (const delivery of row.deliveries) {
+      lines.push(`${''.padEnd(12)} → ${words.webhook(delivery.webhookId)}: ${deliveryText(delivery, words)}`)
+    }
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** A, B, … Z, AA. */
+export function legName(index: number): string {
+  return index < 26
+    ? String.fromCharCode(65 + index)
+    : legName(Math.floor(index / 26) - 1) + legName(index % 26)
+}
+
+function legText({ call_id, from, to }: CallLeg, index: number): string {
+  const parties = [from, to].filter((party) => party !== undefined).join(' → ')
+  return `${legName(index)} = ${call_id}${parties === '' ? '' : ` (${parties})`}`
+}

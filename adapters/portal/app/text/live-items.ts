@@ -1,0 +1,67 @@
+/** Items of the live stream as rows. The stream sends an item at least once, so rows are told apart by their id. Pure. */
+import type { Attempt } from 'hookswitch/client'
+import type { SseItem } from './sse.js'
+
+export interface LiveItem {
+  readonly key: string
+  readonly atMs: number
+  readonly attempt?: Attempt
+  readonly webhookId?: string
+  /** Attempts of one second that were too many to be sent one by one. */
+  readonly rate?: { readonly ok: number; readonly failed: number }
+  /** What a row without an attempt says. */
+  readonly text?: string
+}
+
+/** Rows that are kept; older ones are in the list of attempts. */
+const MAX_ITEMS = 5_000
+
+/** @returns `undefined` for an item without a row */
+export function parseItem({ id, event, data }: SseItem, nowMs: number): LiveItem | undefined {
+  const value = parse(data)
+  switch (event) {
+    case 'attempt':
+      if (typeof value.id !== 'string' || typeof value.sent_at !== 'string') return undefined
+      return { key: value.id, atMs: Date.parse(value.sent_at), attempt: value as unknown as Attempt }
+    case 'webhook':
+      if (typeof value.id !== 'string') return undefined
+      return {
+        key: `${id}/${value.id}`,
+        atMs: nowMs,
+        webhookId: value.id,
+        text: String(value.change ?? event),
+      }
+    case 'rate': {
+      const { hook_id: webhookId, ok, failed, timestamp } = value
+      if (typeof webhookId !== 'string' || typeof ok !== 'number' || typeof failed !== 'number')
+        return undefined
+      return { key: `${webhookId}/${timestamp}`, atMs: nowMs, webhookId, rate: { ok, failed } }
+    }
+    case 'gap':
+    case 'end':
+      return {
+        key: `${id}/${event}/${nowMs}`,
+        atMs: nowMs,
+        text: event,
+      }
+    default:
+      return undefined
+  }
+}
+
+function parse(data: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(data)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Adds items, the newest first, without those that are there already. */
+export function addItems(items: readonly LiveItem[], added: readonly LiveItem[]): readonly LiveItem[] {
+  const known = new Set(items.map(({ key }) => key))
+  const fresh = added.filter(({ key }) => !known.has(key) && known.add(key))
+  if (fresh.length === 0) return items
+  return [...fresh.reverse(), ...items].slice(0, MAX_ITEMS)
+}

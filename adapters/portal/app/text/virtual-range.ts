@@ -1,0 +1,35 @@
+/** Which rows of a long list are in the document. Pure. */
+
+export interface VirtualRange {
+  /** Index of the first row that is rendered. */
+  readonly first: number
+  /** Index after the last row that is rendered. */
+  readonly end: number
+  /** Pixels above the first and below the last rendered row. */
+  readonly above: number
+  readonly below: number
+}
+
+/** Rows rendered beyond the visible ones, so that a fast scroll shows no gap. */
+const OVERSCAN = 3
+
+/** @param rowHeight height of every row in pixels */
+export function virtualRange(
+  scrollTop: number,
+  viewport: number,
+  rowHeight: number,
+  count: number,
+): VirtualRange {
+  const visible = Math.ceil(viewport / rowHeight) + 1
+  const wanted = Math.floor(Math.max(0, scrollTop) / rowHeight) - OVERSCAN
+  const first = Math.max(0, Math.min(wanted, count - visible - OVERSCAN))
+  const end = Math.min(count, first + visible + 2 * OVERSCAN)
+  return { first, end, above: first * rowHeight, below: (count - end) * rowHeight }
+}
+
+/** The scroll position that shows a row, as near as possible to the current one. */
+export function scrollToShow(index: number, scrollTop: number, viewport: number, rowHeight: number): number {
+  const top = index * rowHeight
+  if (top < scrollTop) return top
+  return top + rowHeight > scrollTop + viewport ? top + rowHeight - viewport : scrollTop
+}

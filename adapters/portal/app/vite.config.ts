@@ -1,0 +1,74 @@
+/** How the page is built: into files with hashes in their names, without inline script, each with compressed variants. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { build, type InlineConfig, type Plugin } from 'vite'
+
+const ROOT = fileURLToPath(new URL('.', import.meta.url))
+const SNIPPETS = 'virtual:snippets'
+const RECEIVERS_PAGE = fileURLToPath(new URL('../../../docs/receivers/verify.md', import.meta.url))
+
+const SEND_SCRIPT = fileURLToPath(new URL('snippets/curl-and-openssl.sh', import.meta.url))
+
+/** The code of the receivers' documentation, which its tests run, as a module of the page. */
+function snippets(): Plugin {
+  return {
+    name: 'snippets',
+    resolveId: (id) => (id === SNIPPETS ? `\0${SNIPPETS}` : undefined),
+    load: (id) => {
+      if (id !== `\0${SNIPPETS}`) return undefined
+      const page = readFileSync(RECEIVERS_PAGE, 'utf8')
+      const found = [...page.matchAll(/^## (.+)\n[\s\S]*?^```\w+\n([\s\S]*?)^```$/gm)]
+      const list = found.map(([, name, code]) => ({ name, code }))
+      list.push({ name: 'curl + openssl', code: readFileSync(SEND_SCRIPT, 'utf8') })
+      return `export default ${JSON.stringify(list)}`
+    },
+  }
+}
+
+const CREDENTIALS = fileURLToPath(new URL('api/credentials.ts', import.meta.url))
+
+/** Replaces the hashes of the client (api/credentials.ts says why). */
+function credentials(): Plugin {
+  return {
+    name: 'credentials',
+    enforce: 'pre',
+    resolveId: (id, importer) =>
+      id === './credentials.js' && importer?.endsWith('/adapters/client/client.ts') ? CREDENTIALS : undefined,
+  }
+}
+
+/** Settings of Vite; `outDir` is where the page is written. */
+export const pageConfig = (outDir: string): InlineConfig => ({
+  root: ROOT,
+  configFile: false,
+  base: './',
+  logLevel: 'warn',
+  plugins: [snippets(), credentials()],
+  resolve: {
+    alias: { 'hookswitch/client': fileURLToPath(new URL('../../client/index.ts', import.meta.url)) },
+  },
+  esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
+  build: {
+    outDir,
+    emptyOutDir: true,
+    target: 'es2022',
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+})
+
+/** Builds the page into a folder. */
+export async function buildPage(outDir: string): Promise<void> {
+  await build(pageConfig(outDir))
+  for (const name of readdirSync(outDir, { recursive: true, encoding: 'utf8' })) {
+    if (!['.js', '.css', '.svg'].includes(extname(name))) continue
+    const path = join(outDir, name)
+    const content = readFileSync(path)
+    writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }))
+    const quality = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
+    writeFileSync(`${path}.br`, brotliCompressSync(content, { params: quality }))
+  }
+}

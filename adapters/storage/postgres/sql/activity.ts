@@ -1,0 +1,40 @@
+import type { Statement } from '../statement.js'
+
+/** The backlog and the last attempt of a webhook. */
+export interface ActivityRow {
+  readonly webhookId: string
+  readonly pending: number
+  readonly oldestDueMs: number | null
+  /** Null: there is no attempt. */
+  readonly atMs: number | null
+  readonly isSuccess: boolean | null
+  readonly status: number | null
+}
+
+/**
+ * The webhooks `$1`, each with up to `$2` deliveries and its newest attempt. A document begins with result, id, retries left,
+ * attempt and status. One of version 0.1 is searched for texts that cannot occur inside a value: JSON escapes its quotes
+ * there.
+ */
+export const activityStatement = (s: string): Statement => ({
+  name: 'webhook_activity',
+  text: `select w.id as "webhookId", p.pending, p.due as "oldestDueMs", a.at_ms as "atMs", a."isSuccess", a.status
+    from unnest($1::text[]) g (id)
+    cross join lateral (select id, key, epoch from ${s}.webhook where id = g.id offset 0) w
+    cross join lateral (
+      select count(*)::int as pending, min(due) as due from (
+        select coalesce(due_ms, accepted_ms) as due from ${s}.waiting
+        where webhook_key = w.key and epoch >= w.epoch order by position limit $2
+      ) d
+    ) p
+    left join lateral (
+      select at_ms, starts_with(doc, '[1,') or strpos(doc, '"result":"success"') > 0 as "isSuccess",
+        substring(
+          doc from case when starts_with(doc, '[') then '^\\[[01],"[^"]*",[^,]*,[^,]*,([0-9]+)' else '"status":([0-9]+)' end
+        )::int as status
+      from (
+        select position, at_ms, n, doc from ${s}.attempt where webhook_key = w.key and doc is not null
+        order by position desc limit 1000
+      ) newest where n is not null order by position desc limit 1
+    ) a on true`,
+})

@@ -1,0 +1,61 @@
+/** Stores counts of attempts. */
+import { STATS_STEPS, type StatsRow, type StatsStore } from 'hookswitch/store'
+import { int2Array, int4Array, int8Array, textArray } from './binary-arrays.js'
+import type { Deps } from './session-deps.js'
+import { statsStatements } from './sql/stats.js'
+import { COUNT_COLUMNS } from './stats-columns.js'
+
+const MINUTE_MS = 60_000
+
+type CountRow = Pick<StatsRow, 'accountId' | 'webhookId'> & { readonly slot: number } & Readonly<
+    Record<string, unknown>
+  >
+
+export function postgresStats({ session, schema }: Pick<Deps, 'session' | 'schema'>): StatsStore {
+  const sql = statsStatements(schema)
+
+  return {
+    async add({ writer, number, rows }) {
+      const slots = rows.map(({ startMs }) => startMs / MINUTE_MS)
+      await session.query(sql.add, [
+        writer,
+        number,
+        Math.max(0, ...slots),
+        int2Array(rows.map(({ step }) => step)),
+        int4Array(slots),
+        textArray(rows.map(({ accountId }) => accountId)),
+        textArray(rows.map(({ webhookId }) => webhookId)),
+        int8Array(rows.flatMap(({ counts }) => counts)),
+      ])
+    },
+    async read({ series, step, slots }) {
+      const rows = await session.query<CountRow>(sql.read, [
+        textArray(series.map(({ accountId }) => accountId)),
+        textArray(series.map(({ webhookId }) => webhookId)),
+        step,
+        int4Array(slots.map((startMs) => startMs / MINUTE_MS)),
+      ])
+      return rows.map((row) => ({
+        accountId: row.accountId,
+        webhookId: row.webhookId,
+        step,
+        startMs: row.slot * MINUTE_MS,
+        counts: COUNT_COLUMNS.map((column) => row[column] as number),
+      }))
+    },
+    async prune({ beforeMs }, limit) {
+      let removed = 0
+      for (const step of STATS_STEPS) {
+        if (removed >= limit) break
+        const [row] = await session.query<{ readonly removed: number }>(sql.prune, [
+          step,
+          Math.ceil(beforeMs[step] / MINUTE_MS),
+          limit - removed,
+        ])
+        removed += row!.removed
+      }
+      await session.query(sql.pruneWriters, [Math.ceil(beforeMs[3600] / MINUTE_MS)])
+      return removed
+    },
+  }
+}

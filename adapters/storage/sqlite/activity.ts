@@ -1,0 +1,59 @@
+/** The backlog and the last attempt of webhooks. */
+import type { DeliveryReads, EndpointActivity } from 'hookswitch/store'
+import type { EngineContext } from './context.js'
+import { prepareQuery } from './query.js'
+import type { Synchronous } from './synchronous.js'
+
+/** Parameters: key and epoch of the webhook, limit. */
+export const PENDING_SQL = `select count(*) as pending, min(due) as "oldestDueMs" from (
+    select coalesce(due_ms, accepted_ms) as due from hookswitch_waiting indexed by hookswitch_waiting_webhook
+    where webhook = ? and epoch >= ? order by position limit ? + 0
+  )`
+
+/** `doc` begins with result, id, retries left, attempt and status (`attempt-docs.ts`). Parameter: key of the webhook. */
+export const LAST_ATTEMPT_SQL = `select at_ms as "atMs", substr(doc, 1, 2) = '[1' as "isSuccess",
+    json_extract(doc, '$[4]') as status
+  from (
+    select key, at_ms, doc from hookswitch_attempt indexed by hookswitch_attempt_webhook
+    where webhook = ? and doc is not null order by key desc limit 1000
+  ) where json_extract(doc, '$[3]') is not null order by key desc limit 1`
+
+interface PendingRow {
+  readonly pending: number
+  readonly oldestDueMs: number | null
+}
+
+interface LastRow {
+  readonly atMs: number
+  readonly isSuccess: number
+  readonly status: number | null
+}
+
+export function createActivityQuery({
+  db,
+  endpoints,
+}: EngineContext): Synchronous<DeliveryReads>['activity'] {
+  const pendingOf = prepareQuery<PendingRow>(db, PENDING_SQL)
+  const lastOf = prepareQuery<LastRow>(db, LAST_ATTEMPT_SQL)
+
+  return (webhookIds, maxPending) => {
+    const found = new Map<string, EndpointActivity>()
+    for (const webhookId of webhookIds) {
+      const endpoint = endpoints.byId(webhookId)
+      if (!endpoint) continue
+      const { pending, oldestDueMs } = pendingOf.get(endpoint.key, endpoint.webhook.epoch, maxPending)!
+      const last = lastOf.get(endpoint.key)
+      found.set(webhookId, {
+        pending,
+        ...(oldestDueMs !== null && { oldestDueMs }),
+        ...(last && { last: lastAttempt(last) }),
+      })
+    }
+    return found
+  }
+}
+
+function lastAttempt({ atMs, isSuccess, status }: LastRow): NonNullable<EndpointActivity['last']> {
+  const result = isSuccess === 1 ? 'success' : 'failure'
+  return { atMs, result, ...(status !== null && { status }) }
+}

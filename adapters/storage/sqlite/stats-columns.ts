@@ -1,0 +1,12 @@
+/** The columns of counts, in the order of `StatsRow.counts`; part of the schema. */
+const OUTCOMES = 12
+const BUCKETS = 12
+
+const numbered = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+export const COUNT_COLUMNS: readonly string[] = [
+  ...numbered('o', OUTCOMES),
+  ...numbered('d', BUCKETS),
+  'sum_ms',
+]

@@ -1,0 +1,75 @@
+/** Stores counts of attempts. */
+import {
+  STATS_STEPS,
+  type StatsRow,
+  type StatsSeriesKey,
+  type StatsStep,
+  type StatsStore,
+} from 'hookswitch/store'
+import type { SqliteHandle } from './driver.js'
+import { prepareChange, prepareQuery } from './query.js'
+import { COUNT_COLUMNS } from './stats-columns.js'
+import type { Synchronous } from './synchronous.js'
+
+const MINUTE_MS = 60_000
+
+type CountRow = { readonly slot: number } & Readonly<Record<string, number>>
+
+/** A series in one of the slots of a JSON array: a look-up in the primary key for each. */
+export const READ_SERIES_SQL = `select slot, ${COUNT_COLUMNS.join(', ')} from hookswitch_stat
+  where step = ? and slot in (select value from json_each(?)) and account_id = ? and webhook_id = ?`
+
+export function createStatsStore(db: SqliteHandle): Synchronous<StatsStore> {
+  const names = COUNT_COLUMNS.join(', ')
+  const add = prepareChange(
+    db,
+    `insert into hookswitch_stat (step, slot, account_id, webhook_id, ${names})
+    values (?, ?, ?, ?, ${COUNT_COLUMNS.map(() => '?').join(', ')})
+    on conflict (step, slot, account_id, webhook_id) do update set
+    ${COUNT_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,
+  )
+  const advance = prepareChange(
+    db,
+    `insert into hookswitch_stat_writer (writer, number, slot) values (?, ?, ?)
+    on conflict (writer) do update set number = excluded.number, slot = max(slot, excluded.slot)
+    where number < excluded.number`,
+  )
+  const read = prepareQuery<CountRow>(db, READ_SERIES_SQL)
+  const remove = prepareChange(
+    db,
+    `delete from hookswitch_stat where (step, slot, account_id, webhook_id) in (
+      select step, slot, account_id, webhook_id from hookswitch_stat where step = ? and slot < ? limit ? + 0
+    )`,
+  )
+  const removeWriters = prepareChange(db, 'delete from hookswitch_stat_writer where slot < ?')
+
+  function readSeries({ accountId, webhookId }: StatsSeriesKey, step: StatsStep, slots: string): StatsRow[] {
+    return read.all(step, slots, accountId, webhookId).map((row) => ({
+      accountId,
+      webhookId,
+      step,
+      startMs: row.slot * MINUTE_MS,
+      counts: COUNT_COLUMNS.map((column) => row[column]!),
+    }))
+  }
+
+  return {
+    add({ writer, number, rows }) {
+      const newest = Math.max(0, ...rows.map(({ startMs }) => startMs / MINUTE_MS))
+      if (advance(writer, number, newest) === 0) return
+      for (const { step, startMs, accountId, webhookId, counts } of rows)
+        add(step, startMs / MINUTE_MS, accountId, webhookId, ...counts)
+    },
+    read({ series, step, slots }) {
+      const minutes = JSON.stringify(slots.map((startMs) => startMs / MINUTE_MS))
+      return series.flatMap((key) => readSeries(key, step, minutes))
+    },
+    prune({ beforeMs }, limit) {
+      let removed = 0
+      for (const step of STATS_STEPS)
+        if (removed < limit) removed += remove(step, beforeMs[step] / MINUTE_MS, limit - removed)
+      removeWriters(beforeMs[3600] / MINUTE_MS)
+      return removed
+    },
+  }
+}

@@ -1,0 +1,7 @@
+/** The history of a call. */
+import { callJson } from '../../wire/call-json.js'
+import { accountIdOf, callIdOf, type Operation } from './context.js'
+
+export const readCall: Operation = async (context) => ({
+  data: callJson(await context.backend.deliveries.call(accountIdOf(context), callIdOf(context))),
+})

@@ -1,0 +1,100 @@
+/** Statistics of webhooks, and lists of webhooks by their health. */
+import { type Failure, invalidInput } from '../../errors.js'
+import { type ListedEndpointState, MAX_ENDPOINTS } from '../../stats/endpoint-list.js'
+import type { StatsRange } from '../../stats/series.js'
+import { STATS_STEPS, type StatsStep } from '../../stats/slots.js'
+import { toGregorian } from '../../values/gregorian-time.js'
+import type { UnhealthyState } from '../../webhooks/manage.js'
+import { decodeSortKey, encodeSortKey, type SortKey } from '../../wire/cursor.js'
+import { invalidStartKey } from '../../wire/list.js'
+import { getQueryValue } from '../../wire/query.js'
+import { endpointJson, foundEndpointJson, statsJson } from '../../wire/stats-json.js'
+import {
+  accountIdOf,
+  entityIdOf,
+  enumValue,
+  listResult,
+  type Operation,
+  type OperationContext,
+  readListRequest,
+  translateFailures,
+} from './context.js'
+
+const ENDPOINT_STATES: readonly ListedEndpointState[] = ['ok', 'failing', 'paused', 'disabled', 'idle']
+const UNHEALTHY_STATES: readonly UnhealthyState[] = ['failing', 'paused', 'disabled']
+const STEPS: readonly string[] = STATS_STEPS.map(String)
+
+function rangeOf(context: OperationContext): StatsRange {
+  const { fromMs, toMs } = readListRequest(context)
+  const step = enumValue(context, 'step', STEPS)
+  return {
+    ...(step !== undefined && { step: Number(step) as StatsStep }),
+    ...(fromMs !== undefined && { fromMs }),
+    ...(toMs !== undefined && { toMs }),
+  }
+}
+
+const WIRE_NAMES: Readonly<Record<string, string>> = { fromMs: 'created_from', toMs: 'created_to' }
+
+/** Names and times as in the query. */
+function toWire({ path, rule, target, value }: Failure): Failure {
+  const most = toGregorian(target as number)
+  return {
+    path: WIRE_NAMES[path] ?? path,
+    rule,
+    message: `Value must be at most ${most}`,
+    target: most,
+    value: toGregorian(value as number),
+  }
+}
+
+export const readAccountStats: Operation = async (context) => {
+  const stats = context.backend.webhooks.stats(accountIdOf(context), undefined, rangeOf(context))
+  return { data: statsJson(await translateFailures(stats, toWire)) }
+}
+
+export const readWebhookStats: Operation = async (context) => {
+  const webhookId = entityIdOf(context, 'webhookId')
+  const stats = context.backend.webhooks.stats(accountIdOf(context), webhookId, rangeOf(context))
+  return { data: statsJson(await translateFailures(stats, toWire)) }
+}
+
+/** The place behind which the page begins. Throws `InvalidInput`. */
+function placeOf(startKey: string | undefined): SortKey | undefined {
+  const place = startKey === undefined ? undefined : decodeSortKey(startKey)
+  // NUL is in no stored text, and PostgreSQL refuses it.
+  if (startKey !== undefined && (!place || place.join('').includes('\0')))
+    throw invalidInput([invalidStartKey(startKey)])
+  return place
+}
+
+export const listEndpoints: Operation = async (context) => {
+  const request = readListRequest(context)
+  const state = enumValue(context, 'state', ENDPOINT_STATES)
+  const search = getQueryValue(context.query, 'q')
+  const after = placeOf(request.startKey)
+  const { endpoints, next } = await context.backend.webhooks.endpoints(accountIdOf(context), {
+    limit: limitOf(request.pageSize),
+    ...(state !== undefined && { states: [state] }),
+    ...(search && { search }),
+    ...(after && { after }),
+  })
+  const nextPage = next && { nextStartKey: encodeSortKey(next) }
+  return listResult({ items: endpoints.map(endpointJson), ...nextPage }, request)
+}
+
+export const listUnhealthyWebhooks: Operation = async (context) => {
+  const request = readListRequest(context)
+  const state = enumValue(context, 'state', UNHEALTHY_STATES)
+  const afterId = placeOf(request.startKey)?.[1]
+  const { endpoints, nextId } = await context.backend.webhooks.unhealthy({
+    limit: limitOf(request.pageSize),
+    ...(state !== undefined && { states: [state] }),
+    ...(afterId !== undefined && { afterId }),
+  })
+  const next = nextId === undefined ? {} : { nextStartKey: encodeSortKey(['', nextId]) }
+  return listResult({ items: endpoints.map(foundEndpointJson), ...next }, request)
+}
+
+/** A page has at most 200 webhooks, whatever `page_size` says: each costs a few look-ups. */
+const limitOf = (pageSize: number | undefined) => Math.min(pageSize ?? MAX_ENDPOINTS, MAX_ENDPOINTS)

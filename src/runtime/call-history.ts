@@ -1,0 +1,72 @@
+/** Reads the history of a call from the store. */
+import { type CallHistory, type CallLeg, callEventsOf } from '../delivery/call-history.js'
+import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import { legDetailsOf } from '../delivery/payload.js'
+import type { Core } from './core.js'
+import { asShown } from './delivery-views.js'
+
+/** Deliveries that a history examines, newest first. */
+const MAX_DELIVERIES = 5_000
+/** Attempts in whose requests the details of a leg are searched. */
+const ATTEMPTS_PER_LEG = 3
+
+/** Undefined if the account has no such call. */
+export async function readCallHistory(
+  core: Core,
+  accountId: string,
+  callId: string,
+): Promise<CallHistory | undefined> {
+  const legs = await core.store.deliveries.legs(accountId, callId)
+  if (legs.length === 0) return undefined
+  const deliveries: StoredDelivery[] = []
+  let isPartial = false
+  for (const leg of legs) {
+    let cursor: number | undefined
+    do {
+      const limit = MAX_DELIVERIES - deliveries.length
+      if (limit <= 0) {
+        isPartial = true
+        break
+      }
+      const found = await core.store.deliveries.search({
+        accountId,
+        callId: leg,
+        limit,
+        ...(cursor !== undefined && { cursor }),
+      })
+      for (const row of found.deliveries) deliveries.push(asShown(core, row))
+      cursor = found.cursor
+    } while (cursor !== undefined)
+  }
+  const history = callEventsOf(deliveries, isPartial)
+  return {
+    callId,
+    legs: await Promise.all(
+      legs.map((leg) => {
+        const events = history.events.filter((event) => event.callId === leg)
+        return readLeg(core, accountId, leg, events.length, events[0]?.deliveries[0])
+      }),
+    ),
+    ...history,
+  }
+}
+
+/** The first request of a leg names its parties; while nothing of it was sent, the body of what waits. */
+async function readLeg(
+  { store }: Core,
+  accountId: string,
+  callId: string,
+  events: number,
+  first: StoredDelivery | undefined,
+): Promise<CallLeg> {
+  const attempts = await store.deliveries.attempts({
+    accountId,
+    callIds: [callId],
+    ascending: true,
+    limit: ATTEMPTS_PER_LEG,
+  })
+  let body = attempts.find(({ requestBody }) => requestBody !== undefined)?.requestBody
+  if (body === undefined && first)
+    [body] = (await store.deliveries.bodies([first])).map((found) => found?.body)
+  return { callId, ...(body !== undefined && legDetailsOf(body)), events }
+}

@@ -1,0 +1,144 @@
+/** Deliveries as callers see them: with what this node knows of them, and with times by the wall clock. */
+import type {
+  DeliveryQuery,
+  DeliverySearch,
+  FoundDeliveries,
+  StoredDelivery,
+} from '../delivery/delivery-queries.js'
+import { explainDelivery } from '../delivery/explain.js'
+import type { DeliveryState } from '../delivery/lifecycle.js'
+import type { Core } from './core.js'
+
+/** Calls of the store after which a search returns what it has: rare matches must not keep a request waiting. */
+const MAX_SEARCH_STEPS = 20
+
+/** States in which the store may have a delivery that is in flight, which only its node knows. */
+const MAY_BE_IN_FLIGHT: readonly DeliveryState[] = ['waiting', 'cancelled']
+
+/** The states that the store has for these. `isExact`: the store selects just what is wanted. */
+function storedStates(states: readonly DeliveryState[] | undefined) {
+  if (!states) return { isExact: true, query: {} }
+  const isExact = MAY_BE_IN_FLIGHT.every((state) => states.includes(state) === states.includes('in_flight'))
+  const stored = new Set(states.flatMap((state) => (state === 'in_flight' ? MAY_BE_IN_FLIGHT : state)))
+  return { isExact, query: { states: [...stored] } }
+}
+
+/** Selects deliveries that this node is sending, newest first. */
+async function listInFlight(core: Core, query: DeliverySearch): Promise<readonly StoredDelivery[]> {
+  const { accountId, webhookId, callId, fromMs = 0, toMs = Number.POSITIVE_INFINITY } = query
+  const wanted = [...core.dispatcher.inFlightDeliveries()].filter(
+    (one) =>
+      (accountId === undefined || one.accountId === accountId) &&
+      (webhookId === undefined || one.webhookId === webhookId) &&
+      (callId === undefined || one.callId === callId) &&
+      one.acceptedMs >= fromMs &&
+      one.acceptedMs <= toMs,
+  )
+  const rows = await Promise.all(wanted.map((one) => core.store.deliveries.delivery(one.accountId, one.id)))
+  return rows
+    .flatMap((row) => (row ? [asShown(core, row)] : []))
+    .filter(
+      ({ state, position }) => state === 'in_flight' && position < (query.cursor ?? Number.POSITIVE_INFINITY),
+    )
+    .sort((a, b) => b.position - a.position)
+    .slice(0, query.limit)
+}
+
+const isInFlightOnly = (states: readonly DeliveryState[] | undefined) =>
+  states !== undefined && states.length > 0 && states.every((state) => state === 'in_flight')
+
+/** Deliveries of a webhook as callers see them. */
+export async function listDeliveries(core: Core, query: DeliveryQuery): Promise<readonly StoredDelivery[]> {
+  const { states, limit, ascending } = query
+  if (isInFlightOnly(states)) {
+    // Seen from its end, an ascending list is a descending one.
+    const { cursor, ...all } = query
+    const found = await listInFlight(core, ascending ? { ...all, limit: Number.MAX_SAFE_INTEGER } : query)
+    if (!ascending) return found
+    return found
+      .toReversed()
+      .filter(({ position }) => position > (cursor ?? 0))
+      .slice(0, limit)
+  }
+  const stored = storedStates(states)
+  const found: StoredDelivery[] = []
+  let { cursor } = query
+  for (let step = 0; ; step++) {
+    if (step > 0) await core.clock.yield()
+    const rows = await core.store.deliveries.deliveries({
+      ...query,
+      ...stored.query,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const row of rows) {
+      const shown = asShown(core, row)
+      if (stored.isExact || states!.includes(shown.state)) found.push(shown)
+    }
+    cursor = rows.at(-1)?.position
+    if (stored.isExact || rows.length < limit || found.length >= limit) return found.slice(0, limit)
+  }
+}
+
+/** Searches until a page is full, or for a limited number of steps. */
+export async function searchDeliveries(core: Core, query: DeliverySearch): Promise<FoundDeliveries> {
+  const { store, clock } = core
+  const { states } = query
+  if (isInFlightOnly(states)) return { deliveries: await listInFlight(core, query) }
+  const stored = storedStates(states)
+  const deliveries: StoredDelivery[] = []
+  let { cursor } = query
+  for (let step = 0; step < MAX_SEARCH_STEPS; step++) {
+    if (step > 0) await clock.yield()
+    const limit = query.limit - deliveries.length
+    const found = await store.deliveries.search({
+      ...query,
+      ...stored.query,
+      limit,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const row of found.deliveries) {
+      const shown = asShown(core, row)
+      if (stored.isExact || states!.includes(shown.state)) deliveries.push(shown)
+    }
+    cursor = found.cursor
+    if (cursor === undefined || deliveries.length >= query.limit) break
+  }
+  return cursor === undefined ? { deliveries } : { deliveries, cursor }
+}
+
+/** Two clocks always differ a little. A smaller difference than this is not shown. */
+const MIN_AHEAD_MS = 1_000
+
+/** How far store time is ahead of the wall clock, ms. */
+function storeAheadMs({ dispatcher, clock }: Core): number {
+  const aheadMs = dispatcher.now() - clock.now()
+  return Math.abs(aheadMs) < MIN_AHEAD_MS ? 0 : aheadMs
+}
+
+function delayed(delivery: StoredDelivery, ms: number): StoredDelivery {
+  return delivery.dueMs === undefined || ms === 0 ? delivery : { ...delivery, dueMs: delivery.dueMs + ms }
+}
+
+/**
+ * The delivery as callers see it: with what this node knows of it, such as that it is in flight, and with its due time by the
+ * wall clock of this node, with which they compare it.
+ */
+export function asShown(core: Core, delivery: StoredDelivery): StoredDelivery {
+  return delayed(core.dispatcher.withQueueState(delivery), -storeAheadMs(core))
+}
+
+/** Undoes what `asShown` does to the due time. */
+export function toStoreTime(core: Core, delivery: StoredDelivery): StoredDelivery {
+  return delayed(delivery, storeAheadMs(core))
+}
+
+/** One sentence about the current state of a delivery, whose due time is store time. */
+export async function explain(core: Core, delivery: StoredDelivery): Promise<string> {
+  const { store, dispatcher, caps } = core
+  return explainDelivery(delivery, {
+    webhook: await store.deliveries.webhookOf(delivery.webhookId),
+    now: dispatcher.now(),
+    limitReached: dispatcher.limitReached(delivery.webhookId),
+    caps,
+  })
+}

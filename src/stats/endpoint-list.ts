@@ -1,0 +1,245 @@
+/** Webhooks as an operator looks at them: state, backlog, last attempt, and the attempts of the last 24 hours. */
+import type { EndpointActivity } from '../delivery/delivery-queries.js'
+import type { DeliveryReads } from '../delivery/delivery-store.js'
+import type { Clock } from '../ports.js'
+import { type EndpointState, endpointHealthOf } from '../webhooks/health.js'
+import { findUnhealthy, type UnhealthyRequest } from '../webhooks/manage.js'
+import type { Webhook } from '../webhooks/webhook.js'
+import type { WebhookPosition, WebhookStore } from '../webhooks/webhook-store.js'
+import { failedOf, okOf } from './series.js'
+import { slotOf } from './slots.js'
+import type { StatsRow, StatsStore } from './stats-store.js'
+
+/** State of a webhook in the list. `idle`: `ok`, and without an attempt in the last 24 hours. */
+export type ListedEndpointState = EndpointState | 'idle'
+
+/** One webhook of the list. Times in Unix milliseconds. */
+export interface ListedEndpoint {
+  /** The webhook's id. */
+  readonly id: string
+  /** The webhook's account. */
+  readonly accountId: string
+  /** The webhook's label. */
+  readonly name: string
+  /** The URL that receives the requests. */
+  readonly uri: string
+  /** The webhook's group, if it has one. */
+  readonly group?: string
+  /** Whether events reach it. */
+  readonly state: ListedEndpointState
+  /** Why the service disabled it. */
+  readonly disableReason?: string
+  /** Failures since the last success; those in an outage of this service do not count. */
+  readonly failuresInRow: number
+  /** Time of the first failure since the last success. */
+  readonly failingSinceMs?: number
+  /** End of the pause; only with the state `paused`. */
+  readonly pausedUntilMs?: number
+  /** Deliveries that ran out of retries since the last success. */
+  readonly exhausted: number
+  /** Deliveries that wait or are in flight, at most 1,000. */
+  readonly pending: number
+  /** True: there may be more than 1,000. */
+  readonly isPendingCapped: boolean
+  /** When the first of these deliveries is or was due. Absent: there are none. */
+  readonly oldestDueMs?: number
+  /** The newest of the stored attempts. Absent: there is none among the newest 1,000 records. */
+  readonly last?: NonNullable<EndpointActivity['last']>
+  /** Attempts of each of the last 24 hours, the present one last. Absent with the option `statistics: false`. */
+  readonly spark?: { readonly ok: readonly number[]; readonly failed: readonly number[] }
+}
+
+/** Which webhooks of an account to list. */
+export interface EndpointListRequest {
+  /** Only webhooks in these states. Default: all of them. */
+  readonly states?: readonly ListedEndpointState[]
+  /** Only webhooks whose name, URL, group or id contains this text, in any case. Default: all of them. */
+  readonly search?: string
+  /** Maximum number of webhooks, 1 to 200. Default 50. */
+  readonly limit?: number
+  /** Continue behind the `next` of the previous page. Default: start at the beginning. */
+  readonly after?: WebhookPosition
+}
+
+/** One page of an account's webhooks. */
+export interface EndpointPage {
+  /** The webhooks, sorted by name, then id. Possibly fewer than `limit` although more follow. */
+  readonly endpoints: readonly ListedEndpoint[]
+  /** `after` of the next page; absent: there are no more. */
+  readonly next?: WebhookPosition
+}
+
+export interface EndpointListDeps {
+  readonly webhooks: WebhookStore
+  readonly deliveries: Pick<DeliveryReads, 'activity'>
+  /** Absent: nothing is counted. */
+  readonly stats?: StatsStore | undefined
+  readonly clock: Clock
+  /** Store time, ms. */
+  storeNow(): number
+}
+
+/** Maximum number of webhooks of a page. */
+export const MAX_ENDPOINTS = 200
+/** Deliveries of a webhook that are counted at most. */
+export const MAX_COUNTED = 1_000
+
+/** Webhooks read from the store at once. */
+const BATCH_SIZE = 500
+/** Webhooks examined for one page: a rare match must not keep a request waiting. */
+const MAX_SCANNED = 20_000
+/** Webhooks whose activity is read for one page. */
+const MAX_EXAMINED = 2_000
+
+const HOURS = 24
+const HOUR_MS = 3_600_000
+
+/** Lists the webhooks of an account, page by page. @param request with a `limit` of at most 200 */
+export async function listEndpoints(
+  deps: EndpointListDeps,
+  accountId: string,
+  request: EndpointListRequest & { readonly limit: number },
+): Promise<EndpointPage> {
+  const { states, limit, search } = request
+  const isMatch = searchFilter(search)
+  const batchSize = states || search ? BATCH_SIZE : limit + 1
+  const endpoints: ListedEndpoint[] = []
+  let { after } = request
+  let [scanned, examined] = [0, 0]
+  for (;;) {
+    const batch = await deps.webhooks.page(accountId, batchSize, after)
+    for (let index = 0; index < batch.length; ) {
+      const part: Webhook[] = []
+      while (index < batch.length && part.length < limit - endpoints.length) {
+        const webhook = batch[index]!
+        if (isMatch(webhook) && mayBeIn(webhook, states, deps.storeNow())) part.push(webhook)
+        index += 1
+      }
+      for (const endpoint of await toEndpoints(deps, part))
+        if (!states || states.includes(endpoint.state)) endpoints.push(endpoint)
+      examined += part.length
+      after = positionOf(batch[index - 1]!)
+      if (endpoints.length < limit && examined < MAX_EXAMINED) continue
+      const hasMore = index < batch.length || batch.length === batchSize
+      return hasMore ? { endpoints, next: after } : { endpoints }
+    }
+    scanned += batch.length
+    if (batch.length < batchSize) return { endpoints }
+    if (scanned >= MAX_SCANNED && after) return { endpoints, next: after }
+    await deps.clock.yield()
+  }
+}
+
+/** One page of the webhooks of all accounts that need attention, sorted by id. */
+export interface UnhealthyEndpointPage {
+  /** The webhooks. */
+  readonly endpoints: readonly ListedEndpoint[]
+  /** `afterId` of the next page; absent: there are no more. */
+  readonly nextId?: string
+}
+
+/** Lists the webhooks of all accounts that fail, are paused, or were disabled by the service. */
+export async function listUnhealthyEndpoints(
+  deps: EndpointListDeps,
+  request: UnhealthyRequest,
+): Promise<UnhealthyEndpointPage> {
+  const { webhooks, nextId } = await findUnhealthy(deps, request)
+  const endpoints = await toEndpoints(deps, webhooks)
+  return nextId === undefined ? { endpoints } : { endpoints, nextId }
+}
+
+const positionOf = ({ id, settings }: Webhook): WebhookPosition => [settings.name, id]
+
+function searchFilter(search: string | undefined): (webhook: Webhook) => boolean {
+  if (!search) return () => true
+  const wanted = search.toLowerCase()
+  return ({ id, settings: { name, uri, group = '' } }) =>
+    [name, uri, group, id].some((text) => text.toLowerCase().includes(wanted))
+}
+
+/** Whether the webhook can have one of the states; `ok` and `idle` differ in the attempts only. */
+function mayBeIn(webhook: Webhook, states: readonly ListedEndpointState[] | undefined, now: number): boolean {
+  if (!states) return true
+  const { state } = endpointHealthOf(webhook, now)
+  return states.includes(state) || (state === 'ok' && states.includes('idle'))
+}
+
+async function toEndpoints(
+  { deliveries, stats, clock, storeNow }: EndpointListDeps,
+  webhooks: readonly Webhook[],
+): Promise<readonly ListedEndpoint[]> {
+  if (webhooks.length === 0) return []
+  const nowMs = clock.now()
+  const lastHour = slotOf(3600, nowMs)
+  const slots = Array.from({ length: HOURS }, (_, index) => lastHour - (HOURS - 1 - index) * HOUR_MS)
+  const series = webhooks.map(({ id, accountId }) => ({ accountId, webhookId: id }))
+  const [activity, rows] = await Promise.all([
+    deliveries.activity(
+      webhooks.map(({ id }) => id),
+      MAX_COUNTED,
+    ),
+    stats?.read({ series, step: 3600, slots }),
+  ])
+  const sparks = rows && sparksOf(rows, slots)
+  return webhooks.map((webhook) =>
+    toEndpoint(
+      webhook,
+      activity.get(webhook.id),
+      sparks && (sparks.get(webhook.id) ?? newSpark()),
+      nowMs,
+      storeNow(),
+    ),
+  )
+}
+
+type Spark = { readonly ok: number[]; readonly failed: number[] }
+
+const newSpark = (): Spark => ({ ok: new Array(HOURS).fill(0), failed: new Array(HOURS).fill(0) })
+
+function sparksOf(rows: readonly StatsRow[], slots: readonly number[]): ReadonlyMap<string, Spark> {
+  const sparks = new Map<string, Spark>()
+  for (const { webhookId, startMs, counts } of rows) {
+    const spark = sparks.get(webhookId) ?? newSpark()
+    const index = (startMs - slots[0]!) / HOUR_MS
+    spark.ok[index] = okOf(counts)
+    spark.failed[index] = failedOf(counts)
+    sparks.set(webhookId, spark)
+  }
+  return sparks
+}
+
+function toEndpoint(
+  webhook: Webhook,
+  activity: EndpointActivity | undefined,
+  spark: Spark | undefined,
+  nowMs: number,
+  storeMs: number,
+): ListedEndpoint {
+  const { id, accountId, settings, disableReason, health } = webhook
+  const { name, uri, group } = settings
+  const { state, failuresInRow, failingSinceMs, pausedUntilMs } = endpointHealthOf(webhook, storeMs)
+  const { pending = 0, oldestDueMs, last } = activity ?? {}
+  const isIdle =
+    state === 'ok' &&
+    (last === undefined || last.atMs < nowMs - HOURS * HOUR_MS) &&
+    !spark?.ok.some((count) => count > 0) &&
+    !spark?.failed.some((count) => count > 0)
+  return {
+    id,
+    accountId,
+    name,
+    uri,
+    ...(group !== undefined && { group }),
+    state: isIdle ? 'idle' : state,
+    ...(disableReason !== undefined && { disableReason }),
+    failuresInRow,
+    ...(failingSinceMs !== undefined && { failingSinceMs }),
+    ...(pausedUntilMs !== undefined && { pausedUntilMs }),
+    exhausted: health?.exhausted ?? 0,
+    pending,
+    isPendingCapped: pending >= MAX_COUNTED,
+    ...(oldestDueMs !== undefined && { oldestDueMs }),
+    ...(last && { last }),
+    ...(spark && { spark }),
+  }
+}

@@ -1,0 +1,112 @@
+/** The statistics of a webhook, an account or the service over time: which slots are shown, and their numbers. Pure. */
+import { addCounts, newCounts, STATS_OUTCOMES, type StatsOutcome } from './columns.js'
+import { FLUSH_INTERVAL_MS } from './flush.js'
+import { quantileMs } from './quantile.js'
+import { MAX_SLOTS, type StatsStep, slotCount, slotOf } from './slots.js'
+import type { StatsRow } from './stats-store.js'
+
+/** Which slots to return. */
+export interface StatsRange {
+  /** Length of a slot, in seconds: 60, kept for 3 hours, or 3600, kept for 35 days. Default 3600. */
+  readonly step?: StatsStep
+  /** First moment, in Unix milliseconds. Default: 24 hours before `toMs` with `step: 3600`, 1 hour with 60. */
+  readonly fromMs?: number
+  /** Last moment, in Unix milliseconds. Default: now. At most 900 slots after `fromMs`. */
+  readonly toMs?: number
+}
+
+/** Why an attempt failed. */
+export type StatsFailure = Exclude<StatsOutcome, 'delivered'>
+
+/**
+ * Attempts by slot: every list has one entry per slot. An attempt counts in the slot in which it was sent, once its outcome is
+ * stored; deliveries that ended without a request do not count.
+ */
+export interface StatsSeries {
+  /** Length of each slot, in seconds. */
+  readonly step: StatsStep
+  /** Starts of the slots, in Unix milliseconds, ascending: those of the range whose counts are still kept. */
+  readonly startMs: readonly number[]
+  /** Attempts that were delivered. */
+  readonly ok: readonly number[]
+  /** All other attempts, interrupted ones included. */
+  readonly failed: readonly number[]
+  /** Failed attempts by cause. A cause that does not occur in the range is absent. */
+  readonly outcomes: Readonly<Partial<Record<StatsFailure, readonly number[]>>>
+  /** Percentiles of the durations, in milliseconds, interpolated from 12 buckets; null: no duration is known. */
+  readonly latencyMs: {
+    /** Half of the durations are at most this long. */
+    readonly p50: readonly (number | null)[]
+    /** 95 % of the durations are at most this long. */
+    readonly p95: readonly (number | null)[]
+    /** 99 % of the durations are at most this long. */
+    readonly p99: readonly (number | null)[]
+  }
+  /** Slots that end at or before this time are complete, in Unix milliseconds; later ones may still grow. */
+  readonly completeToMs: number
+}
+
+const HOUR_MS = 3_600_000
+const DEFAULT_SPAN_MS: Readonly<Record<StatsStep, number>> = { 60: HOUR_MS, 3600: 24 * HOUR_MS }
+
+/** The range with its defaults. `latestToMs`: the last moment that `toMs` may be with this `fromMs`, Unix ms. */
+export function completeRange(range: StatsRange, nowMs: number) {
+  const { step = 3600, toMs = nowMs } = range
+  const { fromMs = toMs - DEFAULT_SPAN_MS[step] } = range
+  const latestToMs = slotOf(step, fromMs) + MAX_SLOTS * step * 1000 - 1
+  return { step, fromMs, toMs, latestToMs, isTooLong: slotCount(step, fromMs, toMs) > MAX_SLOTS }
+}
+
+/**
+ * The time up to which all attempts are counted: those sent before it have ended, and every node has written its counts, unless
+ * the store was out.
+ *
+ * @param attemptTimeoutMs longest duration of an attempt
+ * @param oldestUnwrittenMs start of the oldest minute that this node has not written, Unix ms
+ */
+export function completeToMs(
+  nowMs: number,
+  attemptTimeoutMs: number,
+  oldestUnwrittenMs: number | undefined,
+): number {
+  // A node writes what it counted within one interval; the second one is for a slow store and for clocks that differ.
+  const writtenMs = slotOf(60, nowMs - attemptTimeoutMs - 2 * FLUSH_INTERVAL_MS)
+  return Math.min(writtenMs, oldestUnwrittenMs ?? writtenMs)
+}
+
+/** @param slots starts of the slots, Unix ms */
+export function seriesOf(
+  rows: readonly StatsRow[],
+  step: StatsStep,
+  slots: readonly number[],
+  completeMs: number,
+): StatsSeries {
+  const bySlot = new Map(rows.map((row) => [row.startMs, row.counts]))
+  const empty = newCounts()
+  const counts = slots.map((slot) => bySlot.get(slot) ?? empty)
+  const total = newCounts()
+  for (const row of counts) addCounts(total, row)
+  const outcomes = STATS_OUTCOMES.flatMap((name, index) =>
+    index > 0 && total[index]! > 0 ? [[name, counts.map((row) => row[index]!)] as const] : [],
+  )
+  const percentile = (fraction: number) => counts.map((row) => quantileMs(row, fraction) ?? null)
+  return {
+    step,
+    startMs: slots,
+    ok: counts.map(okOf),
+    failed: counts.map(failedOf),
+    outcomes: Object.fromEntries(outcomes),
+    latencyMs: { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) },
+    completeToMs: completeMs,
+  }
+}
+
+/** Delivered attempts of a row of counts. */
+export const okOf = (counts: readonly number[]): number => counts[0]!
+
+/** Other attempts of a row of counts. */
+export function failedOf(counts: readonly number[]): number {
+  let failed = 0
+  for (let index = 1; index < STATS_OUTCOMES.length; index += 1) failed += counts[index]!
+  return failed
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import type { AttemptRecord } from '../../delivery/attempt-record.js'
+import type { EndpointActivity } from '../../delivery/delivery-queries.js'
+import type { Webhook } from '../../webhooks/webhook.js'
+import type { WebhookPosition } from '../../webhooks/webhook-store.js'
+import { type DefineRule, type Fixture, idsOf, RETRY_MS } from './fixture.js'
+import { newRecord, newWebhook, WALL_MS } from './sample-data.js'
+
+/** Lists all webhooks of an account in pages of two. */
+async function pageIds({ store }: Fixture, accountId = 'account'): Promise<string[]> {
+  const all: Webhook[] = []
+  for (;;) {
+    const last = all.at(-1)
+    const after: WebhookPosition | undefined = last && [last.settings.name, last.id]
+    const page = await store.webhooks.page(accountId, 2, after)
+    assert.ok(page.length <= 2, 'a page has at most `limit` webhooks')
+    if (page.length === 0) return idsOf(all)
+    all.push(...page)
+    assert.ok(all.length < 100, 'the pages end')
+  }
+}
+
+async function activityOf(
+  { store }: Fixture,
+  { id }: Webhook,
+  maxPending = 9,
+): Promise<EndpointActivity | undefined> {
+  return (await store.deliveries.activity([id], maxPending)).get(id)
+}
+
+/** Rules of webhooks as endpoints: pages by name, backlog and last attempt. */
+export function endpointRules(rule: DefineRule): void {
+  rule('pages of webhooks are in order of name, then id, and each webhook is in one', async (fixture) => {
+    const named = (id: string, name: string, accountId = 'account') =>
+      fixture.webhook({ id, accountId, settings: { name } })
+    await named('w1', 'beta')
+    await named('w4', 'alpha')
+    await named('w2', 'alpha')
+    await named('w3', 'Zeta')
+    await named('w5', 'beta')
+    await named('w6', 'alpha', 'stranger')
+    assert.deepEqual(await pageIds(fixture), ['w3', 'w2', 'w4', 'w1', 'w5'])
+    assert.deepEqual(await pageIds(fixture, 'nobody'), [])
+    assert.deepEqual(idsOf(await fixture.store.webhooks.page('account', 9, ['alpha', 'w3'])), [
+      'w4',
+      'w1',
+      'w5',
+    ])
+    assert.deepEqual(idsOf(await fixture.store.webhooks.page('account', 9, ['b', 'w0'])), ['w1', 'w5'])
+  })
+
+  rule('a page reflects new names, deleted webhooks and health', async (fixture) => {
+    const [first, second] = [
+      await fixture.webhook({ id: 'w1', settings: { name: 'a' } }),
+      await fixture.webhook({ id: 'w2', settings: { name: 'b' } }),
+    ]
+    const renamed = { ...first, settings: { ...first.settings, name: 'c' }, revision: 2 }
+    assert.equal(await fixture.store.webhooks.replace(renamed, 1), true)
+    const [delivery] = await fixture.accept(second)
+    const health = { failuresInRow: 3, failingSinceMs: fixture.now() }
+    await fixture.settle(delivery!, 'exhausted', { endpoint: { epoch: 1, health } })
+    assert.deepEqual(await fixture.store.webhooks.page('account', 9), [{ ...second, health }, renamed])
+    const gone = { ...renamed, deletedMs: WALL_MS, epoch: 2, revision: 3 }
+    assert.equal(await fixture.store.webhooks.replace(gone, 2), true)
+    assert.deepEqual(await pageIds(fixture), ['w2'])
+  })
+
+  rule('a webhook is in its page exactly as it was inserted, whatever text it contains', async (fixture) => {
+    const webhook = newWebhook({
+      settings: { name: 'Zoë "\u{1F4DE}" \\ \'', customData: { a: 'b' } },
+      sealedHeaders: 'sealed',
+      extra: { nul: '\u0000', half: '\ud800', deep: [{ name: 'x' }] },
+    })
+    await fixture.store.webhooks.insert(webhook)
+    assert.deepEqual(await fixture.store.webhooks.page('account', 9), [webhook])
+  })
+
+  rule('the backlog counts deliveries that wait or are in flight, up to the limit', async (fixture) => {
+    const [webhook, other] = [await fixture.webhook(), await fixture.webhook()]
+    const accepted = await fixture.acceptMany(webhook, 4)
+    await fixture.accept(other)
+    assert.equal((await activityOf(fixture, webhook))?.pending, 4)
+    assert.equal((await activityOf(fixture, webhook, 3))?.pending, 3)
+    await fixture.settle(accepted[0]!, 'delivered')
+    await fixture.retry(accepted[1]!, { dueMs: fixture.now() + RETRY_MS })
+    assert.equal((await activityOf(fixture, webhook))?.pending, 3)
+    const found = await fixture.store.deliveries.activity([webhook.id, other.id, 'unknown'], 9)
+    assert.equal(found.get(other.id)?.pending, 1)
+    assert.equal(found.get('unknown')?.pending ?? 0, 0)
+    assert.equal((await fixture.store.deliveries.activity([], 9)).size, 0)
+  })
+
+  rule('deliveries that a change of the webhook cancelled are in no backlog', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await fixture.acceptMany(webhook, 2)
+    await fixture.disable(webhook)
+    const activity = await activityOf(fixture, webhook)
+    assert.equal(activity?.pending ?? 0, 0)
+    assert.equal(activity?.oldestDueMs, undefined)
+  })
+
+  rule('the earliest due time of a backlog is that of a retry, or of an acceptance', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const acceptedMs = fixture.now()
+    const [first] = await fixture.accept(webhook)
+    await fixture.retry(first!, { dueMs: acceptedMs + RETRY_MS })
+    assert.equal((await activityOf(fixture, webhook))?.oldestDueMs, acceptedMs + RETRY_MS)
+    await fixture.advance(1_000)
+    await fixture.accept(webhook)
+    assert.equal((await activityOf(fixture, webhook))?.oldestDueMs, acceptedMs + 1_000)
+  })
+
+  rule('the last attempt is the newest record with a number', async (fixture) => {
+    const [webhook, other] = [await fixture.webhook(), await fixture.webhook()]
+    const end = async (toRecord: (record: AttemptRecord) => AttemptRecord) => {
+      const [delivery] = await fixture.accept(webhook)
+      await fixture.settle(delivery!, 'exhausted', { record: toRecord(newRecord(delivery!)) })
+    }
+    assert.equal((await activityOf(fixture, other))?.last, undefined)
+    const misleading = '{"result":"success","status":299}'
+    await end((record) => ({ ...record, atMs: WALL_MS + 1, result: 'success', status: 204 }))
+    assert.deepEqual((await activityOf(fixture, webhook))?.last, {
+      atMs: WALL_MS + 1,
+      result: 'success',
+      status: 204,
+    })
+    await end((record) => ({ ...record, atMs: WALL_MS + 2, status: 503, responseBody: misleading }))
+    await end(({ attempt: _none, status: _unknown, ...record }) => ({ ...record, atMs: WALL_MS + 3 }))
+    assert.deepEqual((await activityOf(fixture, webhook))?.last, {
+      atMs: WALL_MS + 2,
+      result: 'failure',
+      status: 503,
+    })
+    await end(({ status: _unknown, ...record }) => ({ ...record, atMs: WALL_MS + 4 }))
+    assert.deepEqual((await activityOf(fixture, webhook))?.last, { atMs: WALL_MS + 4, result: 'failure' })
+    assert.equal((await activityOf(fixture, other))?.last, undefined)
+  })
+}

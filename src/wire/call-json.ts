@@ -1,0 +1,48 @@
+/** JSON of the history of a call. */
+import type { CallEvent, CallHistory, CallLeg } from '../delivery/call-history.js'
+import { deliveryKind } from '../delivery/delivery-queries.js'
+import { toGregorian } from '../values/gregorian-time.js'
+import { toIsoTime } from '../values/iso-time.js'
+import type { JsonObject } from './webhook-json.js'
+
+const legJson = ({ callId, direction, from, to, events }: CallLeg): JsonObject => ({
+  call_id: callId,
+  direction,
+  from,
+  to,
+  events,
+})
+
+const eventJson = ({
+  id,
+  accountId,
+  callId,
+  hook,
+  sequence,
+  timestampMs,
+  deliveries,
+}: CallEvent): JsonObject => ({
+  id,
+  account_id: accountId,
+  call_id: callId,
+  hook,
+  sequence,
+  timestamp: toGregorian(timestampMs),
+  happened_at: toIsoTime(timestampMs),
+  deliveries: deliveries.map((delivery) => ({
+    id: delivery.id,
+    hook_id: delivery.webhookId,
+    kind: deliveryKind(delivery),
+    state: delivery.state,
+    attempts: delivery.attempts,
+  })),
+})
+
+/** Returns the JSON of the history of a call. */
+export const callJson = ({ callId, legs, events, unwanted, isTruncated }: CallHistory): JsonObject => ({
+  call_id: callId,
+  legs: legs.map(legJson),
+  events: events.map(eventJson),
+  unwanted: unwanted.map((event) => ({ call_id: event.callId, sequence: event.sequence })),
+  truncated: isTruncated,
+})

@@ -1,0 +1,83 @@
+/** Debian's Chromium through playwright-core, which downloads none. */
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const PATHS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser']
+
+/** Where Chromium is; `undefined` on a machine without it. */
+export const CHROMIUM = PATHS.find((path) => path !== undefined && existsSync(path))
+
+if (CHROMIUM === undefined) {
+  console.error('SKIPPED: the tests of the page need Chromium (apt-get install chromium, or CHROMIUM=path)')
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM!,
+    // A container's root has no sandbox and little shared memory.
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  })
+}
+
+/** What a page reported: errors, failed assertions of the policy, and dialogs of injected scripts. */
+export interface Reports {
+  readonly problems: string[]
+}
+
+/** Watches a page for everything that must not happen on it. */
+export function watch(page: Page): Reports {
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
+  page.on('dialog', (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('console', (message) => {
+    const text = message.text()
+    // A browser logs every response of 4xx; the page asks for what may be missing.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) problems.push(text)
+  })
+  return { problems }
+}
+
+/** The session as the page stores it. */
+export async function storedSession(page: Page): Promise<{ readonly token: string }> {
+  return JSON.parse(await page.evaluate<string>('Object.values(sessionStorage).join()'))
+}
+
+/** Logs in by API key and waits for the list. */
+export async function logIn(page: Page, url: string, apiKey: string): Promise<void> {
+  await page.goto(url)
+  await page.getByLabel('API key').last().fill(apiKey)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+}
+
+export async function newPage(
+  browser: Browser,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<{ readonly page: Page; readonly context: BrowserContext; readonly reports: Reports }> {
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, ...options })
+  // Far above what a busy machine needs.
+  context.setDefaultTimeout(60_000)
+  const page = await context.newPage()
+  return { page, context, reports: watch(page) }
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** The violations that axe finds on a page. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  // Evaluated by the debugger, which the policy of the page does not bind.
+  await page.evaluate(axeSource)
+  const found = await page.evaluate<{ readonly violations: readonly AxeViolation[] }>('axe.run()')
+  return found.violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
+  )
+}
+
+interface AxeViolation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string }[]
+}

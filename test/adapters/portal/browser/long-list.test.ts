@@ -1,0 +1,94 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CHROMIUM, launch, logIn, newPage } from './browser.js'
+import { startWorld, type World } from './world.js'
+
+const ROWS = 100_000
+const MAX_NODES = 400
+
+interface Scrolling {
+  /** Durations in milliseconds. */
+  readonly frames: number[]
+  /** Most elements that the table had. */
+  readonly most: number
+  /** Position of the last row at the end. */
+  readonly last: string
+}
+
+/** Scrolls 45 rows per frame for 120 frames, and to the end. */
+const SCROLL = `(async () => {
+  const table = document.querySelector('[role="table"]')
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  const frames = []
+  let most = 0
+  let previous = await frame()
+  for (let step = 0; step < 120; step += 1) {
+    table.scrollTop += 2000
+    const now = await frame()
+    frames.push(now - previous)
+    previous = now
+    most = Math.max(most, table.querySelectorAll('*').length)
+  }
+  table.scrollTop = table.scrollHeight
+  await frame()
+  await frame()
+  const rows = table.querySelectorAll('[role="row"]')
+  return { frames, most, last: rows[rows.length - 1].getAttribute('aria-rowindex') }
+})()`
+
+describe.skipIf(CHROMIUM === undefined)('a list of 100,000 rows', () => {
+  let world: World
+  let browser: Browser
+  beforeAll(async () => {
+    world = await startWorld()
+    browser = await launch()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await world?.close()
+  })
+
+  it('has at most 400 elements in the document wherever it is scrolled', async () => {
+    const { page, reports } = await newPage(browser)
+    await logIn(page, world.url, world.apiKey)
+    const paint = await page.evaluate<number>(
+      "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN",
+    )
+    // One page with all rows: the service itself gives at most 1,000.
+    await page.route('**/attempts?*', (route) => {
+      const data = Array.from({ length: ROWS }, (_, index) => ({
+        id: String(index),
+        hook_id: world.badId,
+        hook_event: 'channel_create',
+        event_id: 'e',
+        delivery_id: `d${index}`,
+        uri: 'http://x/',
+        method: 'post',
+        attempt: 1,
+        retries_left: 0,
+        retries: 1,
+        result: index % 3 === 0 ? 'failure' : 'success',
+        resp_status_code: '204',
+        duration_ms: index % 100,
+        timestamp: 63_937_000_000,
+        sent_at: '2026-01-31T02:31:07.412Z',
+        call_id: `leg-${index}`,
+      }))
+      return route.fulfill({ json: { data, status: 'success', page_size: ROWS } })
+    })
+    await page.goto(`${world.url}#/acme/webhooks/${world.badId}/attempts`)
+    await page.getByText('100,000 loaded').waitFor()
+    const table = page.getByRole('table')
+    expect(await table.getAttribute('aria-rowcount')).toBe(String(ROWS + 1))
+    const { frames, most, last } = await page.evaluate<Scrolling>(SCROLL)
+    frames.sort((one, other) => one - other)
+    const at = (part: number) => frames[Math.floor(frames.length * part)]!.toFixed(1)
+    // Figures, not limits: they are those of a machine that does other things too.
+    console.log(
+      `first contentful paint ${paint.toFixed(0)} ms; ${ROWS} rows: median frame ${at(0.5)} ms, p95 ${at(0.95)} ms, ${most} elements`,
+    )
+    expect(most).toBeLessThanOrEqual(MAX_NODES)
+    expect(last).toBe(String(ROWS + 1))
+    expect(reports.problems).toEqual([])
+  })
+})

@@ -1,0 +1,256 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CHROMIUM, launch, logIn, newPage, type Reports, violations } from './browser.js'
+import { startWorld, type World } from './world.js'
+
+describe.skipIf(CHROMIUM === undefined)('the screens', () => {
+  let world: World
+  let browser: Browser
+  let page: Page
+  let context: BrowserContext
+  let reports: Reports
+  beforeAll(async () => {
+    world = await startWorld()
+    browser = await launch()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await world?.close()
+  })
+  beforeEach(async () => {
+    const opened = await newPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] })
+    page = opened.page
+    context = opened.context
+    reports = opened.reports
+    await logIn(page, world.url, world.apiKey)
+  })
+  afterEach(async () => {
+    await context.close()
+    expect(reports.problems).toEqual([])
+  })
+
+  const open = (hash: string) => page.goto(`${world.url}#/acme/${hash}`)
+  const row = (text: string) => page.getByRole('row').filter({ hasText: text })
+
+  it('show what is failing, and the list can be filtered by state and text', async () => {
+    await row('CRM <b>popup</b>').getByText('failing').waitFor()
+    await row('Dashboard').getByText('ok').waitFor()
+    await page.getByRole('button', { name: 'failing' }).click()
+    await row('Dashboard').waitFor({ state: 'detached' })
+    expect(page.url()).toContain('#/acme/webhooks?state=failing')
+    await page.getByRole('button', { name: 'All', exact: true }).click()
+    const search = page.getByRole('searchbox', { name: 'Search by name or URL' })
+    await search.fill('dash')
+    await search.press('Enter')
+    await row('CRM').waitFor({ state: 'detached' })
+    await row('Dashboard').waitFor()
+  })
+
+  it('show the attempts with filters, and the response as text that harms nobody', async () => {
+    await open(`webhooks/${world.badId}/attempts`)
+    await row('503').first().waitFor()
+    await page.getByLabel('Event').fill('channel_answer')
+    await page.getByLabel('Event').press('Enter')
+    await row('channel_create').first().waitFor({ state: 'detached' })
+    await row('channel_answer').first().getByRole('link').click()
+    await page.getByRole('heading', { name: 'Delivery of channel_answer' }).waitFor()
+    await page.getByText('Gave up after 2 attempts').waitFor()
+    const body = page.getByRole('region', { name: 'Body of the response' }).first()
+    const text = await body.innerText()
+    expect(text).toContain('"<img src=x onerror=alert(1)><script>alert(2)</script>"')
+    expect(text).toContain('\\u{202E}gnp.exe')
+    expect(text).toContain('12345678901234567890')
+    expect(await body.locator('img, script, a').count()).toBe(0)
+    await page.getByRole('button', { name: 'Copy as curl' }).first().click()
+    await page.getByText('Copied.').waitFor()
+    const command = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(command).toMatch(/^curl -X 'POST' 'http:\/\/127\.0\.0\.1:\d+\/bad'/)
+    expect(command).toContain(`"$WEBHOOK_SIGNATURE"`)
+    expect(command).toContain('channel_answer')
+  })
+
+  it('replay one delivery after a question', async () => {
+    await open(`webhooks/${world.goodId}/deliveries`)
+    await row('channel_create').first().getByRole('link').click()
+    await page.getByRole('heading', { name: /Delivery of/ }).waitFor()
+    const before = page.url()
+    await page.keyboard.press('r')
+    const dialog = page.getByRole('dialog', { name: 'Replay' })
+    await dialog.getByRole('button', { name: 'Replay' }).click()
+    await page.waitForURL((url) => url.href !== before)
+    await page.getByText('replay', { exact: true }).waitFor()
+    await page.getByText('successful').first().waitFor()
+  })
+
+  it('show the ladder of a call, which can be searched by its id and copied as text', async () => {
+    await page.keyboard.press('/')
+    await page.keyboard.type(world.callId)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Call', exact: true }).waitFor()
+    await page.getByText(/^1 leg · 3 events · \d deliveries$/).waitFor()
+    const ladder = page.getByRole('region', { name: 'Events and deliveries of the call' })
+    expect(await ladder.locator('ol > li').count()).toBe(3)
+    expect(await ladder.getByText(/✕ 503 ┄.*┄▶ ✕ 503 given up/).count()).toBe(3)
+    await page.getByRole('button', { name: 'Copy as text' }).click()
+    await page.getByText('Copied.').waitFor()
+    const text = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(text).toContain(`A = ${world.callId}`)
+    expect(text).toMatch(/→ Dashboard: ✓ 204/)
+    await page.getByRole('searchbox', { name: /Search by the id/ }).fill('no-such-call')
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing has the id no-such-call.').waitFor()
+  })
+
+  it('create a webhook, with the reasons of the service beside the fields, and test it disabled', async () => {
+    await page.getByRole('link', { name: '+ New' }).click()
+    await page.getByLabel('URL').fill('ftp://x')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('Field is required but missing').or(page.getByText('at least 1')).first().waitFor()
+    expect(await page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
+    await page.getByLabel('Name').fill('Billing')
+    const { uri } = await world.hs.webhooks.read('acme', world.goodId)
+    await page.getByLabel('URL').fill(uri)
+    await page.getByRole('button', { name: 'Save disabled and test' }).click()
+    await page.getByRole('heading', { name: 'Delivery of channel_create' }).waitFor()
+    await page.getByText('test', { exact: true }).waitFor()
+    await page.getByText('successful').first().waitFor()
+    await page.getByRole('link', { name: 'Webhook', exact: true }).click()
+    await page.getByRole('heading', { name: 'Billing' }).waitFor()
+    await page.getByText('disabled').first().waitFor()
+    await page.getByRole('button', { name: 'Enable' }).click()
+    await page.getByText('The webhook is enabled.').waitFor()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('The webhook is deleted.').waitFor()
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+    await row('Billing').waitFor({ state: 'detached' })
+  })
+
+  it('save settings, and do not overwrite what somebody else has saved', async () => {
+    const { id } = await world.hs.webhooks.create('acme', {
+      name: 'Shared',
+      uri: 'http://127.0.0.1:9/x',
+      hook: 'channel_create',
+      customData: { site: 'Bonn' },
+    })
+    await open(`webhooks/${id}/settings`)
+    await page.getByLabel('Additional fields').fill('town: Köln')
+    await page.getByLabel('Group').fill('crm')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    expect(await world.hs.webhooks.read('acme', id)).toMatchObject({
+      customData: { town: 'Köln' },
+      group: 'crm',
+    })
+    await page.getByLabel('Group').fill('sales')
+    await world.hs.webhooks.patch('acme', id, { name: 'Renamed' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Somebody else has changed this webhook.').waitFor()
+    expect(await world.hs.webhooks.read('acme', id)).toMatchObject({ name: 'Renamed', group: 'crm' })
+    await world.hs.webhooks.remove('acme', id)
+  })
+
+  it('reveal the secret, hide it, replace it, and say how to check signatures', async () => {
+    await open(`webhooks/${world.goodId}/secret`)
+    const output = page.locator('output.secret')
+    await page.getByRole('button', { name: 'Reveal' }).click()
+    await expect.poll(() => output.innerText()).toMatch(/^whsec_[A-Za-z0-9+/=]{24,}$/)
+    const first = await output.innerText()
+    await page.getByRole('button', { name: 'Hide' }).click()
+    await expect.poll(() => output.innerText()).toContain('•')
+    await page.getByRole('button', { name: 'Replace the secret' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace the secret' }).click()
+    await expect.poll(() => output.innerText()).toMatch(/^whsec_[A-Za-z0-9+/=]{24,}$/)
+    expect(await output.innerText()).not.toBe(first)
+    for (const language of ['Node', 'Python', 'PHP', 'Ruby', 'Go', 'Java', 'C#', 'curl + openssl']) {
+      await page.getByRole('button', { name: language, exact: true }).click()
+      const snippet = page.getByRole('region', { name: language, exact: true })
+      expect(await snippet.innerText()).toMatch(/whsec_/)
+    }
+  })
+
+  it('move by keyboard: j and k between rows, Enter opens one, ? helps, and all can be switched off', async () => {
+    await row('Dashboard').waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await expect.poll(() => page.evaluate<string>('document.activeElement?.textContent')).toBe('Dashboard')
+    await page.keyboard.press('k')
+    await expect.poll(() => page.evaluate<string>('document.activeElement?.textContent')).toContain('CRM')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'CRM <b>popup</b>' }).waitFor()
+    // Navigation moves the focus to the heading.
+    expect(await page.evaluate<string>('document.activeElement?.tagName')).toBe('H1')
+    await page.keyboard.press('?')
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await help.getByLabel('Shortcuts are on').uncheck()
+    await page.keyboard.press('Escape')
+    await help.waitFor({ state: 'detached' })
+    await page.keyboard.press('/')
+    expect(await page.evaluate<string>('document.activeElement?.id')).not.toBe('search')
+  })
+
+  it('speak German, show local time, and remember it', async () => {
+    await page.getByText('Menu').click()
+    await page.getByLabel('Language').selectOption('de')
+    await page.getByText('Menü').waitFor()
+    await row('CRM').getByText('fehlerhaft').waitFor()
+    expect(await page.evaluate<string>('document.documentElement.lang')).toBe('de')
+    await page.reload()
+    await page.getByRole('link', { name: '+ Neu' }).waitFor()
+  })
+
+  it('belong to the account of the address, which the user can switch', async () => {
+    await page.getByRole('combobox', { name: 'Account' }).selectOption('branch')
+    await page.getByText('This account has no webhooks yet.').waitFor()
+    expect(page.url()).toContain('#/branch/webhooks')
+    await page.goto(`${world.url}#/nobody/webhooks`)
+    await page.getByText('This does not exist, or no longer.').waitFor()
+  })
+
+  it('show operators the endpoints of the whole service', async () => {
+    await page.getByRole('link', { name: 'Operator' }).click()
+    await row('CRM <b>popup</b>').getByText('failing').waitFor()
+  })
+
+  it('keep old data with its age while the service cannot be reached', async () => {
+    await open(`webhooks/${world.badId}/deliveries`)
+    await row('given up').first().waitFor()
+    await context.setOffline(true)
+    await page.getByText('The service cannot be reached.').first().waitFor()
+    await page.getByText('Shown is the state').first().waitFor()
+    expect(await row('given up').count()).toBeGreaterThan(0)
+    await context.setOffline(false)
+    reports.problems.length = 0
+  })
+
+  it('have no violation that axe finds, in light, in dark and at 320 pixels', async () => {
+    const hashes = [
+      'webhooks',
+      ...['health', 'attempts', 'deliveries', 'settings', 'secret'].map(
+        (tab) => `webhooks/${world.badId}/${tab}`,
+      ),
+      `calls/${encodeURIComponent(world.callId)}`,
+      'webhooks/new',
+      'live',
+      'match',
+    ]
+    for (const look of [
+      { colorScheme: 'light', width: 1_280 },
+      { colorScheme: 'dark', width: 1_280 },
+      { colorScheme: 'light', width: 320 },
+    ] as const) {
+      await page.emulateMedia({ colorScheme: look.colorScheme })
+      await page.setViewportSize({ width: look.width, height: 800 })
+      for (const hash of hashes) {
+        await open(hash)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.locator('.skeleton').waitFor({ state: 'detached' })
+        expect([hash, look, await violations(page)]).toEqual([hash, look, []])
+        const overflow = await page.evaluate<number>(
+          'document.documentElement.scrollWidth - window.innerWidth',
+        )
+        expect([hash, look.width, overflow <= 0 || overflow]).toEqual([hash, look.width, true])
+      }
+    }
+  })
+})

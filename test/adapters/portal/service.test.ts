@@ -1,0 +1,209 @@
+import { rmSync } from 'node:fs'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { RequestRecord, ResponseRecord } from 'hookswitch'
+import { portal } from 'hookswitch/portal'
+import { afterAll, describe, expect, it } from 'vitest'
+import { checkPortalOptions, type PortalOptions } from '../../../adapters/portal/options.js'
+import { createPortalService } from '../../../adapters/portal/service.js'
+import { builtPage, SCRIPT } from './pages.js'
+
+const folder = builtPage()
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const pageOf = (options: PortalOptions = {}) => createPortalService(checkPortalOptions(options), folder)
+
+function get(
+  url: string,
+  headers: RequestRecord['headers'] = {},
+  options: PortalOptions = {},
+  method = 'GET',
+): Promise<ResponseRecord> {
+  return pageOf(options).handle({ method, url, headers })
+}
+
+const textOf = ({ body, bytes }: ResponseRecord) => (bytes ? Buffer.from(bytes).toString() : body)
+
+describe('the page', () => {
+  it('owns its path and what is below it', () => {
+    const { handlesPath, rootPaths } = pageOf()
+    expect(rootPaths).toEqual(['/portal'])
+    for (const url of ['/portal', '/portal/', '/portal?a=1', '/portal/assets/x.js?b#c']) {
+      expect(handlesPath(url), url).toBe(true)
+    }
+    for (const url of ['/', '/portals', '/v1/portal', '/portal%2f', '/Portal/', '']) {
+      expect(handlesPath(url), url).toBe(false)
+    }
+  })
+
+  it('redirects to the same path with a slash, relative so that it holds behind every prefix', async () => {
+    const response = await get('/portal?x=//evil.example')
+    expect([response.status, response.headers.location]).toEqual([308, 'portal/'])
+    const deep = await get('/ui/hooks', {}, { path: '/ui/hooks' })
+    expect(deep.headers.location).toBe('hooks/')
+  })
+
+  it('is checked on every visit, and names the API in an escaped element', async () => {
+    const response = await get('/portal/', {}, { api: 'https://api.example/x"><script>/' })
+    expect(response.status).toBe(200)
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(response.headers['cache-control']).toBe('no-cache')
+    expect(textOf(response)).toContain('content="https://api.example/x&quot;&gt;&lt;script&gt;/"')
+    expect(textOf(response)).not.toContain('<script>')
+    const again = await get('/portal/', { 'if-none-match': `"other", W/${response.headers.etag}` })
+    expect(again.status).toBe(200)
+    const same = await get('/portal/')
+    const unchanged = await get('/portal/', { 'if-none-match': `"other", W/${same.headers.etag}` })
+    expect([unchanged.status, textOf(unchanged)]).toEqual([304, ''])
+  })
+
+  it('serves assets for a year, compressed as the client accepts', async () => {
+    const url = '/portal/assets/index-Ab12.js'
+    const plain = await get(url)
+    expect(plain.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-length': String(SCRIPT.length),
+      vary: 'accept-encoding',
+    })
+    expect(textOf(plain)).toBe(SCRIPT)
+    const br = await get(url, { 'accept-encoding': 'gzip, deflate, br;q=0.5' })
+    expect(br.headers['content-encoding']).toBe('br')
+    expect(brotliDecompressSync(br.bytes!).toString()).toBe(SCRIPT)
+    const gzip = await get(url, { 'accept-encoding': 'br;q=0, GZIP' })
+    expect(gzip.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(gzip.bytes!).toString()).toBe(SCRIPT)
+    expect(Number(gzip.headers['content-length'])).toBe(gzip.bytes!.length)
+    const css = await get('/portal/assets/index-Cd34.css', { 'accept-encoding': 'br, gzip' })
+    expect(css.headers['content-encoding']).toBeUndefined()
+  })
+
+  it('answers HEAD without a body and other methods with 405', async () => {
+    const head = await get('/portal/', {}, {}, 'HEAD')
+    expect([head.status, head.body, head.bytes]).toEqual([200, '', undefined])
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(0)
+    const post = await get('/portal/', {}, {}, 'POST')
+    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD'])
+  })
+
+  it('serves no file but those of the page', async () => {
+    const paths = [
+      'index.html',
+      'assets/notes.txt',
+      'assets/index-Ab12.js.gz',
+      '../package.json',
+      'assets/..%2findex.html',
+      '%2e%2e/secrets',
+      '/etc/passwd',
+      'assets/',
+      '__proto__',
+      'constructor',
+    ]
+    for (const path of paths) expect((await get(`/portal/${path}`)).status, path).toBe(404)
+    expect((await get('/v1/webhooks')).status).toBe(404)
+  })
+
+  it('sends the security headers with every response', async () => {
+    for (const url of ['/portal', '/portal/', '/portal/assets/index-Ab12.js', '/portal/none']) {
+      const { headers } = await get(url)
+      expect(headers['content-security-policy'], url).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+          "require-trusted-types-for 'script'; trusted-types 'none'",
+      )
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+      })
+    }
+  })
+
+  it('permits the origin of an API elsewhere, and frames of the named origins', async () => {
+    const options = { api: 'https://api.example:8443/hooks/', frameAncestors: ['https://app.example'] }
+    const { headers } = await get('/portal/', {}, options)
+    expect(headers['content-security-policy']).toContain("connect-src 'self' https://api.example:8443;")
+    expect(headers['content-security-policy']).toContain('frame-ancestors https://app.example;')
+  })
+
+  it('says so where it was not built', async () => {
+    const { handle } = createPortalService(checkPortalOptions({}), '/nowhere')
+    const response = await handle({ method: 'GET', url: '/portal/', headers: {} })
+    expect(response.status).toBe(503)
+    expect(response.body).not.toContain('nowhere')
+  })
+})
+
+describe('the session of the host', () => {
+  const OWN = { 'sec-fetch-site': 'same-origin', 'x-hookswitch-portal': '1' }
+  const session = (headers: RequestRecord['headers']) =>
+    headers.cookie === 'sid=1' ? { token: 'secret-token', account: { id: 'acme' } } : undefined
+
+  it('gives the page the token of a user who is signed in', async () => {
+    const response = await get('/portal/session', { ...OWN, cookie: 'sid=1' }, { session })
+    expect(response.status).toBe(200)
+    expect(JSON.parse(response.body)).toEqual({ token: 'secret-token', accountId: 'acme' })
+    expect(response.headers['cache-control']).toBe('no-store')
+  })
+
+  it('gives it to no other page', async () => {
+    const foreign = [
+      { ...OWN, 'sec-fetch-site': 'cross-site' },
+      { ...OWN, 'sec-fetch-site': 'same-site' },
+      { ...OWN, 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'same-origin' },
+      {},
+    ]
+    for (const headers of foreign) {
+      const response = await get('/portal/session', { ...headers, cookie: 'sid=1' }, { session })
+      expect([response.status, response.body.includes('secret')]).toEqual([403, false])
+    }
+  })
+
+  it('accepts the header alone where browsers send no sec-fetch-site: on plain HTTP', async () => {
+    const response = await get(
+      '/portal/session',
+      { 'x-hookswitch-portal': '1', cookie: 'sid=1' },
+      { session },
+    )
+    expect(response.status).toBe(200)
+  })
+
+  it('answers 401 to others, and 500 without details where the function fails', async () => {
+    expect((await get('/portal/session', OWN, { session })).status).toBe(401)
+    const failing = () => Promise.reject(new Error('password=hunter2'))
+    const response = await get('/portal/session', OWN, { session: failing })
+    expect([response.status, response.body.includes('hunter2')]).toEqual([500, false])
+  })
+
+  it('does not exist without the option', async () => {
+    expect((await get('/portal/session', OWN)).status).toBe(404)
+    expect(textOf(await get('/portal/'))).toContain('name="hookswitch-session" content=""')
+    expect(textOf(await get('/portal/', {}, { session }))).toContain('content="host"')
+  })
+})
+
+describe('the options', () => {
+  it('are checked, and the error names the option', () => {
+    const wrong: readonly (readonly [string, unknown])[] = [
+      ['path', { path: 'portal' }],
+      ['path', { path: '/' }],
+      ['path', { path: '/portal/' }],
+      ['path', { path: '/a/../b' }],
+      ['path', { path: '/v1/portal' }],
+      ['api', { api: 'ftp://x' }],
+      ['api', { api: 'https://user:pass@x/' }],
+      ['api', { api: '../?token=1' }],
+      ['frameAncestors', { frameAncestors: 'https://app.example' }],
+      ['frameAncestors', { frameAncestors: ["https://a.example; script-src 'unsafe-inline'"] }],
+      ['frameAncestors', { frameAncestors: ['https://a.example/path'] }],
+      ['session', { session: 'cookie' }],
+      ['sesion', { sesion: () => undefined }],
+    ]
+    for (const [field, options] of wrong) {
+      expect(() => portal(options as PortalOptions), JSON.stringify(options)).toThrow(
+        expect.objectContaining({ code: 'InvalidOption', field }),
+      )
+    }
+    expect(() => portal({ sesion: 1 } as PortalOptions)).toThrow("did you mean 'session'?")
+  })
+})

@@ -1,0 +1,452 @@
+import fc from 'fast-check'
+import type { Attempt, Webhook } from 'hookswitch/client'
+import { describe, expect, it } from 'vitest'
+import {
+  healthSeries,
+  percent,
+  percentText,
+  type StatsDocument,
+} from '../../../adapters/portal/app/text/health-series.js'
+import {
+  buildLadder,
+  type CallDocument,
+  callFromAttempts,
+  deliveryText,
+  ladderText,
+  legName,
+} from '../../../adapters/portal/app/text/ladder.js'
+import { addItems, parseItem } from '../../../adapters/portal/app/text/live-items.js'
+import { outcomeOf } from '../../../adapters/portal/app/text/outcome.js'
+import {
+  linearScale,
+  linePath,
+  nearestIndex,
+  niceMaximum,
+  timeTicks,
+  valueTicks,
+} from '../../../adapters/portal/app/text/plot-geometry.js'
+import { formatRoute, parseRoute } from '../../../adapters/portal/app/text/routes.js'
+import { createSseParser } from '../../../adapters/portal/app/text/sse.js'
+import { scrollToShow, virtualRange } from '../../../adapters/portal/app/text/virtual-range.js'
+import { formValues, patchOf, settingsOf } from '../../../adapters/portal/app/text/webhook-form.js'
+
+describe('addresses', () => {
+  const cases: readonly (readonly [string, object])[] = [
+    ['#/acme/webhooks', { screen: 'webhooks', accountId: 'acme', query: {} }],
+    [
+      '#/acme/webhooks?state=failing&q=a+b',
+      { screen: 'webhooks', accountId: 'acme', query: { state: 'failing', q: 'a b' } },
+    ],
+    ['#/acme/webhooks/new', { screen: 'new', accountId: 'acme', query: {} }],
+    [
+      '#/acme/webhooks/W1/attempts',
+      { screen: 'webhook', accountId: 'acme', id: 'W1', tab: 'attempts', query: {} },
+    ],
+    ['#/acme/deliveries/D1', { screen: 'delivery', accountId: 'acme', id: 'D1', query: {} }],
+    ['#/acme/calls/a%2Fb%3Fc%23d', { screen: 'call', accountId: 'acme', id: 'a/b?c#d', query: {} }],
+    ['#/acme/live', { screen: 'live', accountId: 'acme', query: {} }],
+    ['#/acme/match', { screen: 'match', accountId: 'acme', query: {} }],
+    ['#/operator', { screen: 'operator', query: {} }],
+  ]
+
+  it('name their screen, and screens their address', () => {
+    for (const [hash, route] of cases) {
+      expect(parseRoute(hash)).toEqual(route)
+      expect(formatRoute(route as ReturnType<typeof parseRoute>)).toBe(hash)
+    }
+  })
+
+  it('lead to the list without a path, and nowhere where they are wrong', () => {
+    expect(parseRoute('').screen).toBe('webhooks')
+    expect(parseRoute('#/').screen).toBe('webhooks')
+    expect(formatRoute({ screen: 'webhooks', query: { q: 'x' } })).toBe('#/?q=x')
+    for (const hash of [
+      '#/a/b',
+      '#/a/webhooks/W/t/x',
+      '#/a/calls',
+      '#/a/live/x',
+      '#/%ff',
+      '#/a/deliveries/D/x',
+    ]) {
+      expect(parseRoute(hash).screen, hash).toBe('unknown')
+    }
+  })
+
+  it('hold any id', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (id) => {
+        expect(parseRoute(formatRoute({ screen: 'call', accountId: 'a', id }))).toMatchObject({
+          screen: 'call',
+          id,
+        })
+      }),
+    )
+  })
+})
+
+describe('the rows in the document', () => {
+  it('are the visible ones and a few around them', () => {
+    expect(virtualRange(0, 440, 44, 100_000)).toEqual({ first: 0, end: 17, above: 0, below: 99_983 * 44 })
+    const middle = virtualRange(44_000, 440, 44, 100_000)
+    expect([middle.first, middle.end]).toEqual([997, 1_014])
+    expect(virtualRange(1e9, 440, 44, 100)).toMatchObject({ first: 86, end: 100, below: 0 })
+    expect(virtualRange(0, 440, 44, 0)).toEqual({ first: 0, end: 0, above: 0, below: 0 })
+  })
+
+  it('cover the viewport at every position, and the height never changes', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(5_000_000),
+        fc.integer({ min: 1, max: 4_000 }),
+        fc.nat(100_000),
+        (top, viewport, count) => {
+          const { first, end, above, below } = virtualRange(top, viewport, 44, count)
+          expect(above + (end - first) * 44 + below).toBe(count * 44)
+          const last = Math.min(count * 44, top + viewport)
+          if (top < count * 44) {
+            expect(above).toBeLessThanOrEqual(top)
+            expect(end * 44).toBeGreaterThanOrEqual(last)
+          }
+          expect(end - first).toBeLessThanOrEqual(Math.ceil(viewport / 44) + 7)
+        },
+      ),
+    )
+  })
+
+  it('scroll no further than needed to show one', () => {
+    expect(scrollToShow(0, 100, 440, 44)).toBe(0)
+    expect(scrollToShow(5, 0, 440, 44)).toBe(0)
+    expect(scrollToShow(20, 0, 440, 44)).toBe(21 * 44 - 440)
+  })
+})
+
+describe('the parser of the stream', () => {
+  const TEXT =
+    '\ufeffretry: 2000\n\nid: a1\nevent: attempt\ndata: {"x":\ndata:1}\n\n: beat\r\n\r\ndata\n\nevent: gap\n\nid: a2\rdata: z\r\r\n'
+  const ITEMS = [
+    { id: 'a1', event: 'attempt', data: '{"x":\n1}' },
+    { id: 'a1', event: 'message', data: '' },
+    { id: 'a2', event: 'message', data: 'z' },
+  ]
+
+  it('reads fields, comments and every kind of line end', () => {
+    const parser = createSseParser()
+    expect(parser.push(TEXT)).toEqual(ITEMS)
+    expect(parser.retryMs).toBe(2_000)
+  })
+
+  it('reads the same whatever the pieces', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(TEXT.length), { maxLength: 20 }), (cuts) => {
+        const parser = createSseParser()
+        const edges = [0, ...cuts.sort((one, other) => one - other), TEXT.length]
+        const items = edges.flatMap((edge, index) =>
+          parser.push(TEXT.slice(edge, edges[index + 1] ?? TEXT.length)),
+        )
+        expect(items).toEqual(ITEMS)
+      }),
+    )
+  })
+
+  it('ignores an id with NUL and a pause that is no number', () => {
+    const parser = createSseParser()
+    expect(parser.push('id: a\0b\nretry: soon\ndata: x\n\n')).toEqual([
+      { id: '', event: 'message', data: 'x' },
+    ])
+    expect(parser.retryMs).toBeUndefined()
+  })
+})
+
+describe('items of the live stream', () => {
+  const attempt = (id: string) => ({
+    id: 'p',
+    event: 'attempt',
+    data: JSON.stringify({ id, sent_at: '2026-01-31T02:31:07.412Z', result: 'success', delivery_id: 'd' }),
+  })
+
+  it('are shown once, the newest first', () => {
+    const first = [parseItem(attempt('1'), 0)!, parseItem(attempt('2'), 0)!]
+    const items = addItems(addItems([], first), [parseItem(attempt('2'), 0)!, parseItem(attempt('3'), 0)!])
+    expect(items.map(({ key }) => key)).toEqual(['3', '2', '1'])
+    expect(addItems(items, first)).toBe(items)
+  })
+
+  it('are bounded, and those without meaning are left out', () => {
+    const many = Array.from({ length: 6_000 }, (_, index) => parseItem(attempt(String(index)), 0)!)
+    expect(addItems([], many)).toHaveLength(5_000)
+    for (const data of ['', '[]', 'null', '{"id":1}', '{']) {
+      expect(parseItem({ id: '', event: 'attempt', data }, 0)).toBeUndefined()
+    }
+    expect(parseItem({ id: '', event: 'rate', data: '{}' }, 0)).toBeUndefined()
+    const rate = { id: 'x', event: 'rate', data: '{"hook_id":"w","ok":3,"failed":1,"timestamp":7}' }
+    expect(parseItem(rate, 5)).toMatchObject({ key: 'w/7', webhookId: 'w', rate: { ok: 3, failed: 1 } })
+    expect(parseItem({ id: 'x', event: 'gap', data: '{"dropped":812}' }, 5)).toMatchObject({ text: 'gap' })
+  })
+})
+
+const GREG = 63_937_000_000
+const attempt = (fields: Partial<Attempt>): Attempt => ({
+  id: `a${Math.random()}`,
+  hook_id: 'crm',
+  hook_event: 'channel_create',
+  event_id: 'e1',
+  delivery_id: 'd1',
+  uri: 'https://crm.example/in',
+  method: 'post',
+  retries_left: 1,
+  retries: 2,
+  result: 'failure',
+  timestamp: GREG,
+  sent_at: '2026-01-31T02:31:07.000Z',
+  ...fields,
+})
+
+describe('the ladder', () => {
+  const call: CallDocument = {
+    call_id: 'leg-a',
+    legs: [{ call_id: 'leg-a', from: '+1@x', to: '200@y' }, { call_id: 'leg-b' }],
+    events: [
+      {
+        id: 'e2',
+        call_id: 'leg-a',
+        hook: 'channel_destroy',
+        sequence: 4,
+        timestamp: GREG + 41,
+        deliveries: [{ id: 'd2', hook_id: 'crm', state: 'waiting' }],
+      },
+      {
+        id: 'e1',
+        call_id: 'leg-a',
+        hook: 'channel_create',
+        sequence: 1,
+        timestamp: GREG,
+        deliveries: [{ id: 'd1', hook_id: 'crm', state: 'delivered' }],
+      },
+      {
+        id: 'e3',
+        call_id: 'leg-b',
+        hook: 'channel_create',
+        sequence: 1,
+        timestamp: GREG + 1,
+        deliveries: [],
+      },
+    ],
+    unwanted: [
+      { call_id: 'leg-a', sequence: 3 },
+      { call_id: 'leg-a', sequence: 2 },
+    ],
+  }
+  const attempts = [
+    attempt({
+      result: 'success',
+      resp_status_code: '204',
+      duration_ms: 31,
+      sent_at: '2026-01-31T02:31:10.200Z',
+    }),
+    attempt({ resp_status_code: '503', duration_ms: 100, sent_at: '2026-01-31T02:31:08.000Z' }),
+  ]
+  const ladder = buildLadder(call, attempts)
+  const words = {
+    unwanted: 'no webhook matched',
+    state: (state: string) => state,
+    webhook: () => 'CRM',
+  }
+
+  it('has the events in order of time, with the missing numbers between them', () => {
+    expect(ladder.rows.map(({ kind, callId, sequence }) => `${kind} ${callId} ${sequence}`)).toEqual([
+      'event leg-a 1',
+      'unwanted leg-a 2',
+      'unwanted leg-a 3',
+      'event leg-b 1',
+      'event leg-a 4',
+    ])
+    expect(ladder.webhookIds).toEqual(['crm'])
+    expect(ladder.rows.map(({ offsetMs }) => offsetMs)).toEqual([0, undefined, undefined, 1_000, 41_000])
+  })
+
+  it('shows a delivery as a chain of its tries with the waits between', () => {
+    const [row] = ladder.rows
+    expect(deliveryText(row!.deliveries[0]!, words)).toBe('✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms')
+    expect(deliveryText(ladder.rows.at(-1)!.deliveries[0]!, words)).toBe('waiting')
+  })
+
+  it('is the same as text', () => {
+    expect(ladderText('leg-a', ladder, words)).toBe(`leg-a
+A = leg-a (+1@x → 200@y)
+B = leg-b
++0.000     A channel_create #1
+             → CRM: ✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms
+           A #2: no webhook matched
+           A #3: no webhook matched
++1.000     B channel_create #1
++40.000    A channel_destroy #4
+             → CRM: waiting
+`)
+  })
+
+  it('is built from attempts alone where the service has no document of calls', () => {
+    const payload = (sequence: number) => JSON.stringify({ sequence, timestamp: GREG + sequence })
+    const document = callFromAttempts('leg-a', [
+      attempt({
+        id: '3',
+        delivery_id: 'd2',
+        event_id: 'e2',
+        call_id: 'leg-a',
+        req_body: payload(2),
+        retries_left: 0,
+      }),
+      attempt({ id: '2', call_id: 'leg-a', req_body: payload(1), result: 'success' }),
+      attempt({ id: '1', call_id: 'leg-a', req_body: payload(1) }),
+    ])
+    expect(document.events).toEqual([
+      {
+        id: 'e1',
+        call_id: 'leg-a',
+        hook: 'channel_create',
+        sequence: 1,
+        timestamp: GREG + 1,
+        deliveries: [{ id: 'd1', hook_id: 'crm', state: 'delivered' }],
+      },
+      {
+        id: 'e2',
+        call_id: 'leg-a',
+        hook: 'channel_create',
+        sequence: 2,
+        timestamp: GREG + 2,
+        deliveries: [{ id: 'd2', hook_id: 'crm', state: 'exhausted' }],
+      },
+    ])
+    expect(callFromAttempts('x', [attempt({ req_body: '<html>' })]).events[0]!.timestamp).toBe(GREG)
+  })
+
+  it('names legs with letters, and an outcome by what is known of it', () => {
+    expect([0, 25, 26, 51, 52, 701, 702].map(legName)).toEqual(['A', 'Z', 'AA', 'AZ', 'BA', 'ZZ', 'AAA'])
+    expect(outcomeOf({ result: 'failure', client_error: 'timeout', reason: 'x' })).toBe('timeout')
+    expect(outcomeOf({ result: 'failure' })).toBe('failure')
+  })
+})
+
+describe('statistics', () => {
+  const stats: StatsDocument = {
+    step: 60,
+    start: [GREG, GREG + 60, GREG + 120],
+    ok: [9, 0, 1],
+    failed: [1, 0, 9],
+    outcomes: { http_5xx: [1, 0, 7], timeout: [0, 0, 2], refused: [0, 0, 0], delivered: [9, 0, 1] },
+    latency_ms: { p50: [10, null, 20], p95: [20, null, 30], p99: [30, null, 40] },
+  }
+
+  it('become series with gaps, totals and causes by frequency', () => {
+    const series = healthSeries(stats)
+    expect(series.okPercent).toEqual([90, null, 10])
+    expect([series.total, series.totalOkPercent]).toEqual([20, 50])
+    expect(series.causes).toEqual([
+      { cause: 'http_5xx', count: 8 },
+      { cause: 'timeout', count: 2 },
+    ])
+    expect(series.times[1]! - series.times[0]!).toBe(60)
+  })
+
+  it('show 100 % and 0 % only where they are exact', () => {
+    expect([100, 99.99, 61.24, 0.01, 0].map((value) => percentText(value, 'en'))).toEqual([
+      '100 %',
+      '99.9 %',
+      '61.2 %',
+      '0.1 %',
+      '0 %',
+    ])
+    expect(percent(0, 0)).toBeUndefined()
+  })
+})
+
+describe('plots', () => {
+  const x = linearScale(0, 10, 0, 100)
+  const y = linearScale(0, 4, 40, 0)
+
+  it('have gaps where values are missing, and dots between gaps', () => {
+    expect(linePath([0, 1, 2, 3, 4], [1, 2, null, 4, null], x, y)).toBe('M0 30L10 20M30 0h0')
+    expect(linePath([], [], x, y)).toBe('')
+  })
+
+  it('end at a round value', () => {
+    expect([0, 0.3, 1, 7, 42, 812, 5_000, Number.NaN].map(niceMaximum)).toEqual([
+      1, 0.5, 1, 10, 50, 1_000, 5_000, 1,
+    ])
+    expect(valueTicks(0, 4, y, String).map(({ label }) => label)).toEqual(['0', '1', '2', '3', '4'])
+  })
+
+  it('have ticks at round times that do not overlap', () => {
+    const from = Date.UTC(2026, 0, 31, 2, 31) / 1_000
+    for (const hours of [1, 24, 168, 720]) {
+      const scale = linearScale(from, from + hours * 3_600, 64, 600)
+      const ticks = timeTicks(from, from + hours * 3_600, scale, 'utc')
+      expect(ticks.length).toBeGreaterThan(1)
+      for (const [index, { at }] of ticks.entries())
+        if (index > 0) expect(at - ticks[index - 1]!.at).toBeGreaterThanOrEqual(69)
+    }
+    const day = timeTicks(from, from + 86_400, linearScale(from, from + 86_400, 64, 600), 'utc')
+    expect(day[0]!.label).toBe('06:00')
+  })
+
+  it('find the nearest slot', () => {
+    expect(nearestIndex([0, 5, 10], 60, x)).toBe(1)
+    expect(nearestIndex([], 60, x)).toBe(-1)
+  })
+})
+
+describe('the form of a webhook', () => {
+  const webhook = {
+    id: 'w',
+    name: 'CRM',
+    uri: 'https://crm.example/in',
+    hook: 'all',
+    http_verb: 'post',
+    retries: 2,
+    format: 'json',
+    enabled: true,
+    include_subaccounts: false,
+    include_internal_legs: true,
+    ordering: 'call',
+    custom_data: { site: 'Berlin: Mitte' },
+    custom_request_headers: { 'X-Key': 'a: b' },
+    filter: { all: [{ exact: { direction: 'inbound' } }] },
+    group: 'crm',
+    max_age_seconds: 60,
+  } as unknown as Webhook
+
+  it('gives back the document that it was filled with', () => {
+    const { settings } = settingsOf(formValues(webhook)) as { settings: Record<string, unknown> }
+    const { id: _, ...expected } = webhook as unknown as Record<string, unknown>
+    expect(settings).toEqual(expected)
+  })
+
+  it('removes what was cleared, also inside objects, and keeps what it does not know', () => {
+    const values = {
+      ...formValues(webhook),
+      group: '',
+      maxAge: '',
+      customData: 'town: Bonn',
+      headers: '',
+      filter: '',
+    }
+    const { settings } = settingsOf(values) as { settings: Record<string, unknown> }
+    expect(patchOf(webhook, settings)).toMatchObject({
+      group: null,
+      max_age_seconds: null,
+      custom_request_headers: null,
+      filter: null,
+      custom_data: { site: null, town: 'Bonn' },
+    })
+    expect(patchOf(webhook, settings)).not.toHaveProperty('ui')
+  })
+
+  it('names the field that cannot be read, and leaves every other check to the service', () => {
+    expect(settingsOf({ ...formValues(), headers: 'no colon' })).toEqual({ problem: 'headers' })
+    expect(settingsOf({ ...formValues(), customData: ': x' })).toEqual({ problem: 'customData' })
+    expect(settingsOf({ ...formValues(), filter: '[]' })).toEqual({ problem: 'filter' })
+    const { settings } = settingsOf({ ...formValues(), retries: 'many', only: 'a, b  c' }) as {
+      settings: Record<string, unknown>
+    }
+    expect(settings).toMatchObject({ retries: 'many', only: ['a', 'b', 'c'], hook: 'all' })
+  })
+})

@@ -1,0 +1,246 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { hashCredentials } from '../../../adapters/portal/app/api/credentials.js'
+import { curlCommand, quote } from '../../../adapters/portal/app/text/curl.js'
+import { fromGregorian, toGregorian } from '../../../adapters/portal/app/text/gregorian-time.js'
+import { indentJson } from '../../../adapters/portal/app/text/json-tokens.js'
+import { formatMessage } from '../../../adapters/portal/app/text/plural.js'
+import { printable, printableLine, textParts } from '../../../adapters/portal/app/text/printable.js'
+import { sha1 } from '../../../adapters/portal/app/text/sha1.js'
+import {
+  clockTime,
+  duration,
+  exactTime,
+  offset,
+  parseInputTime,
+  relativeTime,
+} from '../../../adapters/portal/app/text/times.js'
+
+describe('SHA-1', () => {
+  it('is that of Node for every length around a block', () => {
+    for (let length = 0; length < 200; length += 1) {
+      const bytes = Uint8Array.from({ length }, (_, index) => (index * 7 + length) & 255)
+      expect(sha1(bytes), String(length)).toBe(createHash('sha1').update(bytes).digest('hex'))
+    }
+  })
+
+  it('is that of Node for any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 5_000 }), (bytes) => {
+        expect(sha1(bytes)).toBe(createHash('sha1').update(bytes).digest('hex'))
+      }),
+    )
+  })
+
+  it('makes the credentials of a login', () => {
+    const expected = createHash('sha1').update('Ünal:pässword').digest('hex')
+    expect(hashCredentials('Ünal', 'pässword', 'sha')).toBe(expected)
+    expect(() => hashCredentials('a', 'b')).toThrow('sha')
+  })
+})
+
+const joined = (source: string) =>
+  indentJson(source)
+    ?.map(({ text }) => text)
+    .join('')
+
+describe('JSON tokens', () => {
+  it('indent and keep every digit and escape', () => {
+    const source =
+      '{"big":12345678901234567890.10,"e":1E+400,"s":"\\u0041\\"","l":[],"o":{},"a":[1,{"b":null}]}'
+    expect(joined(source)).toBe(`{
+  "big": 12345678901234567890.10,
+  "e": 1E+400,
+  "s": "\\u0041\\"",
+  "l": [],
+  "o": {},
+  "a": [
+    1,
+    {
+      "b": null
+    }
+  ]
+}`)
+  })
+
+  it('are undefined for what is not JSON', () => {
+    for (const source of ['', '{', 'plain', "{'a':1}", '{"a":1}}', '[1,]', '<script>']) {
+      expect(indentJson(source), source).toBeUndefined()
+    }
+  })
+
+  it('mean what the source means', () => {
+    fc.assert(
+      fc.property(fc.json(), (source) => {
+        expect(JSON.parse(joined(source)!)).toEqual(JSON.parse(source))
+      }),
+    )
+  })
+
+  it('tell keys, strings, numbers and literals apart', () => {
+    const kinds = indentJson('{"a":["b",-1.5e3,true,null]}')!
+      .filter(({ kind }) => kind !== 'space' && kind !== 'punctuation')
+      .map(({ kind, text }) => `${kind} ${text}`)
+    expect(kinds).toEqual(['key "a"', 'string "b"', 'number -1.5e3', 'literal true', 'literal null'])
+  })
+
+  it('take nesting of any depth', () => {
+    const depth = 5_000
+    expect(indentJson('['.repeat(depth) + ']'.repeat(depth))).toHaveLength(depth * 4 - 2)
+  })
+})
+
+describe('text from elsewhere', () => {
+  it('shows what turns its direction, hides in it or moves the cursor', () => {
+    expect(printable('abc\u202Egnp.exe')).toBe('abc\\u{202E}gnp.exe')
+    expect(printable('a\u0000\u001b[31m\u200b\ufeff\u2066\u00ad\u{e0041}\u180e\u034f')).toBe(
+      'a\\u{0}\\u{1B}[31m\\u{200B}\\u{FEFF}\\u{2066}\\u{AD}\\u{E0041}\\u{180E}\\u{34F}',
+    )
+    expect(printable('\ud800')).toBe('\\u{D800}')
+    expect(printable('two\nlines\tand\r')).toBe('two\nlines\tand\\u{D}')
+    expect(printableLine('two\nlines\t')).toBe('two\\u{A}lines\\u{9}')
+  })
+
+  it('leaves ordinary text of every script as it is', () => {
+    for (const text of ['plain', 'Grüße', '日本語', 'שלום', 'مرحبا', '😀', 'a\u0301', '']) {
+      expect(printable(text)).toBe(text)
+    }
+  })
+
+  it('has no hidden character left, and its parts are the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const shown = printableLine(text)
+        expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
+        expect(
+          textParts(text)
+            .map((part) => part.text)
+            .join(''),
+        ).toBe(printable(text))
+      }),
+    )
+  })
+
+  it('marks the escaped parts', () => {
+    expect(textParts('a\u202eb')).toEqual([
+      { text: 'a', isEscaped: false },
+      { text: '\\u{202E}', isEscaped: true },
+      { text: 'b', isEscaped: false },
+    ])
+  })
+})
+
+describe('the curl command', () => {
+  it('asks the shell for what was redacted, and leaves out what curl computes', () => {
+    const command = curlCommand({
+      method: 'post',
+      uri: 'https://crm.example/in?a=1&b=$(id)',
+      headers: { 'content-type': 'application/json', authorization: '[redacted]', 'content-length': '9' },
+      body: `{"name":"O'Brien"}`,
+    })
+    expect(command).toBe(
+      [
+        `curl -X 'POST' 'https://crm.example/in?a=1&b=$(id)'`,
+        `-H 'content-type: application/json'`,
+        `-H 'authorization: '"$AUTHORIZATION"`,
+        `--data-raw '{"name":"O'\\''Brien"}'`,
+      ].join(' \\\n  '),
+    )
+  })
+
+  it('quotes so that a shell passes every text on unchanged', () => {
+    const texts = [
+      "it's",
+      '$(touch /tmp/x)',
+      '`id`',
+      '"',
+      '\\',
+      '\n',
+      '!',
+      '*',
+      "''",
+      '-n',
+      'é😀',
+      '; rm -rf /',
+    ]
+    for (const text of texts) {
+      const printed = execFileSync('sh', ['-c', `printf %s ${quote(text)}`], { encoding: 'utf8' })
+      expect(printed).toBe(text)
+    }
+  })
+})
+
+describe('times', () => {
+  const NOW = Date.UTC(2026, 0, 31, 2, 31, 25)
+
+  it('are relative in the largest unit that fits', () => {
+    const cases: readonly (readonly [number, string])[] = [
+      [NOW, 'now'],
+      [NOW - 4_000, '4 sec. ago'],
+      [NOW + 18_999, 'in 18 sec.'],
+      [NOW - 119_000, '1 min. ago'],
+      [NOW + 4 * 60_000, 'in 4 min.'],
+      [NOW - 3_600_000, '1 hr. ago'],
+      [NOW - 86_400_000 * 3, '3 days ago'],
+    ]
+    for (const [ms, text] of cases) expect(relativeTime(ms, NOW, 'en')).toBe(text)
+    expect(relativeTime(NOW - 4_000, NOW, 'de')).toBe('vor 4 Sek.')
+  })
+
+  it('are exact in UTC or in the zone of the browser', () => {
+    expect(exactTime(NOW + 412, 'utc')).toBe('2026-01-31 02:31:25.412')
+    expect(clockTime(NOW, 'utc')).toBe('02:31:25.000')
+    const local = new Date(NOW)
+    expect(exactTime(NOW, 'local').slice(11, 13)).toBe(String(local.getHours()).padStart(2, '0'))
+    expect(exactTime(Number.NaN, 'utc')).toBe('–')
+    expect(exactTime(Number.POSITIVE_INFINITY, 'local')).toBe('–')
+  })
+
+  it('have durations in a fitting unit', () => {
+    expect([0, 31.4, 999, 1_000, 2_140, 60_000, 5_400_000, 172_800_000].map(duration)).toEqual([
+      '0 ms',
+      '31 ms',
+      '999 ms',
+      '1 s',
+      '2.1 s',
+      '1 min',
+      '1.5 h',
+      '2 d',
+    ])
+    expect(offset(412)).toBe('+0.412')
+  })
+
+  it('are read from an input in either zone', () => {
+    expect(parseInputTime('2026-01-31T02:31', 'utc')).toBe(Date.UTC(2026, 0, 31, 2, 31))
+    expect(parseInputTime('2026-01-31T02:31', 'local')).toBe(new Date(2026, 0, 31, 2, 31).getTime())
+    expect(parseInputTime('', 'utc')).toBeUndefined()
+    expect(parseInputTime('tomorrow', 'utc')).toBeUndefined()
+  })
+
+  it('are those of the API in Gregorian seconds', () => {
+    expect(toGregorian(0)).toBe(62_167_219_200)
+    expect(fromGregorian(toGregorian(NOW))).toBe(NOW)
+  })
+})
+
+describe('messages', () => {
+  const messages = {
+    'call.legs_one': '{count} leg',
+    'call.legs_other': '{count} legs',
+    hello: 'Hello {name}, {missing}',
+  }
+
+  it('have the plural form and the numbers of the language', () => {
+    expect(formatMessage(messages, 'en', 'call.legs', { count: 1 })).toBe('1 leg')
+    expect(formatMessage(messages, 'en', 'call.legs', { count: 1_204 })).toBe('1,204 legs')
+    expect(formatMessage(messages, 'de', 'call.legs', { count: 1_204 })).toBe('1.204 legs')
+  })
+
+  it('keep placeholders without a value, insert values once, and show unknown keys', () => {
+    expect(formatMessage(messages, 'en', 'hello', { name: '{missing}' })).toBe('Hello {missing}, {missing}')
+    expect(formatMessage(messages, 'en', 'nothing')).toBe('nothing')
+    expect(formatMessage(messages, 'en', 'hello', { constructor: 'x' })).toContain('{name}')
+  })
+})

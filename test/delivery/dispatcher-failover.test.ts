@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import type { Group, QueueStore } from '../../src/delivery/queue-store.js'
+import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
+import { aWebhook } from './fixtures.js'
+import { createHarness, responseWith } from './harness.js'
+import { createRecordingMetrics } from './recording-metrics.js'
+
+expectNothingUnhandled()
+
+/** A store that another server takes over, which has none of the deliveries at these positions. */
+function failingOver(store: QueueStore) {
+  const calls: string[] = []
+  const lost = new Set<number>()
+  let history = 'first'
+  let hasFailedOver = false
+  const wrapped: QueueStore = {
+    ...store,
+    async commit(group: Group) {
+      if (hasFailedOver) return { kind: 'outdated' }
+      return store.commit(group)
+    },
+    async changes(lease, since) {
+      const found = await store.changes(lease, since)
+      if (!hasFailedOver || !found) return found
+      hasFailedOver = false
+      return { ...found, webhooks: [], removed: [], mustReload: true }
+    },
+    async renew(...args) {
+      calls.push('renew')
+      return store.renew(...args)
+    },
+    async load(...args) {
+      const part = await store.load(...args)
+      calls.push('load')
+      if (!part) return part
+      const { waiting } = part
+      const kept = Array.from(waiting.position, (position, index) => ({ position, index })).filter(
+        ({ position }) => !lost.has(position),
+      )
+      const pick = <Column extends Float64Array | Uint32Array | Uint8Array>(column: Column): Column =>
+        column.filter((_: number, index: number) => kept.some((one) => one.index === index)) as Column
+      return {
+        ...part,
+        history,
+        waiting: {
+          ...waiting,
+          count: kept.length,
+          webhook: pick(waiting.webhook),
+          position: pick(waiting.position),
+          lane: pick(waiting.lane),
+          sequence: pick(waiting.sequence),
+          dueMs: pick(waiting.dueMs),
+          epoch: pick(waiting.epoch),
+          attempts: pick(waiting.attempts),
+          tries: pick(waiting.tries),
+          interruptions: pick(waiting.interruptions),
+        },
+      }
+    },
+  }
+  return {
+    store: wrapped,
+    calls,
+    failOver(positions: readonly number[]) {
+      for (const position of positions) lost.add(position)
+      history = 'second'
+      hasFailedOver = true
+      calls.length = 0
+    },
+  }
+}
+
+describe('a server that has taken over without the last commits', () => {
+  it('is loaded after the lease is requested again; what it lacks is counted and not sent, what is in flight stays', async () => {
+    const harness = await createHarness([aWebhook({}, { id: 'w1' })], true)
+    harness.sender.script = () => undefined
+    const { store, calls, failOver } = failingOver(harness.faults.store)
+    const recorded = createRecordingMetrics()
+    const errors: object[] = []
+    const log = { debug() {}, info() {}, warn() {}, error: (fields: object) => void errors.push(fields) }
+    const node = harness.node({ caps: { total: 1 } }, { store, metrics: recorded.metrics, log })
+    await node.start()
+    for (const call of ['in-flight', 'kept', 'lost', 'also-lost']) await harness.publish(call)
+    await harness.clock.settle()
+    expect(harness.sent()).toEqual(['in-flight'])
+    const rows = await harness.store.deliveries.deliveries({ accountId: 'acc', webhookId: 'w1', limit: 9 })
+    failOver(rows.filter(({ callId }) => callId?.endsWith('lost')).map(({ position }) => position))
+    await harness.publish('later')
+    await harness.clock.settle()
+    expect(calls).toEqual(['load', 'renew', 'load'])
+    expect(errors).toEqual([{ lost: 2, returned: 0 }])
+    expect(recorded.count('hookswitch_deliveries_lost_total')).toBe(2)
+    harness.sender.script = () => responseWith(200)
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.advance(5_000)
+    expect(harness.sent()).toEqual(['in-flight', 'kept', 'later'])
+    expect(errors).toHaveLength(1)
+    const closing = node.close(0)
+    await harness.clock.advance(5_000)
+    await closing
+  })
+})

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import type { Dispatcher } from '../../src/delivery/dispatcher.js'
+import { isPaused } from '../../src/webhooks/health.js'
+import { resumeWebhook, shouldKeepHealth } from '../../src/webhooks/webhook.js'
+import { aWebhook } from './fixtures.js'
+import { createHarness, type Harness, responseWith } from './harness.js'
+
+const read = async ({ store }: Harness) => (await store.webhooks.read('acc', 'w1'))!
+
+/** Resumes the webhook in the store, as any node may. */
+async function resume(harness: Harness): Promise<void> {
+  const webhook = await read(harness)
+  expect(await harness.store.webhooks.replace(resumeWebhook(webhook), webhook.revision)).toBe(true)
+  await harness.clock.settle()
+}
+
+/** A node of a receiver that failed ten times in a row: its breaker is open, and nineteen deliveries wait. */
+async function openBreaker(isShared = false): Promise<{ harness: Harness; node: Dispatcher }> {
+  const harness = await createHarness([aWebhook({ retries: 1 })], isShared)
+  harness.sender.script = () => responseWith(500)
+  const node = harness.node({}, { random: { ...harness.random, fraction: () => 0.5 } })
+  await node.start()
+  await harness.publish('first')
+  await harness.clock.settle()
+  await Promise.all(Array.from({ length: 29 }, (_, call) => harness.publish(`call-${call}`)))
+  await harness.clock.settle()
+  expect(isPaused((await read(harness)).health, harness.clock.now())).toBe(true)
+  harness.sender.requests.length = 0
+  return { harness, node }
+}
+
+describe('a webhook that is resumed while its breaker is open', () => {
+  it('is probed at once, and gets everything that waits when that succeeds, retries included', async () => {
+    const { harness, node } = await openBreaker()
+    harness.sender.script = () => undefined
+    await resume(harness)
+    expect(harness.sender.requests).toHaveLength(1)
+    harness.sender.script = () => responseWith(200)
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
+    expect(harness.sender.requests).toHaveLength(30)
+    expect((await harness.deliveries()).every(({ state }) => state === 'delivered')).toBe(true)
+    expect((await read(harness)).health).toBeUndefined()
+    await node.close(0)
+  })
+
+  it('is paused again when the probe fails', async () => {
+    const { harness, node } = await openBreaker()
+    await resume(harness)
+    expect(harness.sender.requests).toHaveLength(1)
+    const { health } = await read(harness)
+    expect(health).toMatchObject({ failuresInRow: 12, openings: 2 })
+    expect(isPaused(health, harness.clock.now())).toBe(true)
+    await harness.clock.advance(1_000)
+    expect(harness.sender.requests).toHaveLength(1)
+    await resume(harness)
+    expect(harness.sender.requests).toHaveLength(2)
+    await node.close(0)
+  })
+
+  it('keeps what it has failed: only the pause ends', async () => {
+    const { harness, node } = await openBreaker()
+    harness.sender.script = () => undefined
+    const before = (await read(harness)).health!
+    await resume(harness)
+    const { pausedUntilMs: _, ...rest } = before
+    expect((await read(harness)).health).toEqual(rest)
+    await node.close(0)
+  })
+
+  it('is sent by the node that owns its shard, whichever node was asked', async () => {
+    const { harness, node } = await openBreaker(true)
+    const other = harness.node()
+    await other.start()
+    harness.sender.script = () => responseWith(200)
+    await resume(harness)
+    expect(harness.sender.requests).toHaveLength(30)
+    const closing = [node.close(0), other.close(0)]
+    await harness.clock.settle()
+    await Promise.all(closing)
+  })
+
+  it('is probed by the next owner too, if its owner dies first', async () => {
+    const { harness, node } = await openBreaker()
+    await node.close(0)
+    const webhook = await read(harness)
+    await harness.store.webhooks.replace(resumeWebhook(webhook), webhook.revision)
+    harness.sender.script = () => undefined
+    const next = harness.node()
+    await next.start()
+    await harness.clock.settle()
+    expect(harness.sender.requests).toHaveLength(1)
+    await next.close(0)
+  })
+})
+
+describe('a webhook that is resumed after Retry-After', () => {
+  it('gets the retry that waits for the end of the pause at once', async () => {
+    const harness = await createHarness([aWebhook({ retries: 1 })])
+    harness.sender.script = (_, attempt) => responseWith(attempt === 1 ? 503 : 200, ['retry-after', '600'])
+    const node = harness.node()
+    await node.start()
+    await harness.publish('call')
+    await harness.clock.advance(60_000)
+    expect(harness.sender.requests).toHaveLength(1)
+    await resume(harness)
+    expect(harness.sender.requests).toHaveLength(2)
+    await node.close(0)
+  })
+
+  it('does not send retries early that wait after another change of the webhook', async () => {
+    const harness = await createHarness([aWebhook({ retries: 1 })])
+    harness.sender.script = () => responseWith(503, ['retry-after', '600'])
+    const node = harness.node()
+    await node.start()
+    await harness.publish('call')
+    await harness.clock.settle()
+    await resume(harness)
+    harness.sender.requests.length = 0
+    const webhook = await read(harness)
+    const renamed = {
+      ...webhook,
+      settings: { ...webhook.settings, name: 'n' },
+      revision: webhook.revision + 1,
+    }
+    expect(shouldKeepHealth(webhook.settings, renamed.settings)).toBe(true)
+    await harness.publish('another')
+    await harness.clock.settle()
+    await harness.store.webhooks.replace(renamed, webhook.revision)
+    await harness.clock.settle()
+    expect(harness.sender.requests).toHaveLength(0)
+    await node.close(0)
+  })
+})
