@@ -64,7 +64,7 @@ describe('the client of a running program', () => {
     expect(answers.at(-1)).toBe('DELETE /token_auth 200')
   })
 
-  it('renews its token before the service lets it expire', async () => {
+  it('renews its token, so that no call is refused for it', async () => {
     const { url } = await ready(serve(['--memory', '--port', '0', '--token-ttl-seconds', '1']))
     const { answers, watched } = watchedFetch()
     const client = createClient({ url, apiKey: ACCOUNT.apiKey, fetch: watched, tokenLifetimeMs: 1_000 })
@@ -75,6 +75,7 @@ describe('the client of a running program', () => {
         return logins()
       })
       .toBeGreaterThan(2)
+    expect(answers.filter((answer) => answer.endsWith(' 401'))).toEqual([])
     await client.close()
   })
 
