@@ -404,6 +404,7 @@ describe.skipIf(!server)('a session', () => {
         maxConnections: 4,
         connectWithinMs: 5_000,
       })
+      pool.on('error', () => {})
       pools.push(pool)
       const connect = pool.connect.bind(pool)
       const answering = Object.assign(Object.create(pool) as PostgresPool, {
