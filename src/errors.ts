@@ -37,6 +37,7 @@ export type ErrorCode =
   | 'RevisionConflict'
   | 'TooManyLogins'
   | 'TooManyReplays'
+  | 'TooManyStreams'
   | 'QueueFull'
   | 'Unsupported'
   // the store
@@ -54,7 +55,7 @@ export interface ErrorDetails {
   readonly failures?: readonly Failure[]
   /** For `NotFound`: the unknown id. */
   readonly id?: string
-  /** For `TooManyLogins`, `TooManyReplays`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
+  /** For `TooManyLogins`, `TooManyReplays`, `TooManyStreams`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
   readonly retryAfterSeconds?: number
   /** The error that caused this one. */
   readonly cause?: unknown

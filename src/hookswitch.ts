@@ -43,6 +43,8 @@ import { safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
 import type { Store } from './store/contract.js'
+import type { StreamRequest } from './stream/hub.js'
+import { iterateStream, type StreamItem } from './stream/iterate.js'
 import { createIdGenerator } from './values/ids.js'
 import { type CustomHook, OBJECT_HOOK } from './webhooks/catalogue.js'
 import { compileDataSchemas } from './webhooks/event-data.js'
@@ -136,6 +138,18 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * a call that ends while this process is down gets its `channel_destroy` at the next start.
    */
   readonly openLegs: OpenLegs
+  /**
+   * Attempts, changes of webhooks and, on request, events of an account as they happen. Begins when the first item is read, and
+   * ends with the loop, with `signal`, or with an item `end`. At least once while a record is stored; items may be up to 10 s
+   * out of order where several nodes share the store. A reader that is too slow gets an item `gap`; one that reads nothing for
+   * 30 s, `end`.
+   *
+   * Rejects with `InvalidInput`, `NotFound` for the account, `TooManyStreams`, `StoreUnavailable`, `Closing`.
+   *
+   * @example
+   * for await (const { type, data } of hs.stream({ accountId: 'acme' })) console.log(type, data)
+   */
+  stream(request: StreamRequest & { readonly signal?: AbortSignal }): AsyncIterable<StreamItem>
   /** Erases the records of a call, of a number, or of all calls of an account permanently. Rejects with `InvalidInput`. */
   erase(request: EraseRequest): Promise<EraseResult>
 }
@@ -263,6 +277,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   async function shutDown(drainMs: number): Promise<void> {
     // Stops the dispatcher before waiting for `start`, which may itself wait for the store.
     const openedBefore = opened
+    openedBefore?.streams.close()
     const stopped = openedBefore?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await background?.stop()
@@ -346,6 +361,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     },
     webhooks,
     openLegs: bindOpenLegs(core),
+    stream: ({ signal, ...request }) => iterateStream(async () => core().streams.open(request), signal),
     erase: eraseRecords,
     handle: handler.handle,
     handlesPath,

@@ -19,6 +19,9 @@ export { type RotatedSecret, type RotateSecretOptions, rotateSecret } from './ru
 export type { OpenLegs } from './runtime/open-legs.js'
 export type { OpenLeg, OpenLegChanges } from './legs/open-leg-store.js'
 export type { Published, PublishOptions, StagedEvent } from './runtime/publish.js'
+export type { StreamRequest } from './stream/hub.js'
+export type { StreamItem } from './stream/iterate.js'
+export type { StreamEndReason, StreamFilter, StreamType } from './wire/stream-json.js'
 export { type MemoryStoreOptions, memoryStore } from './store/memory.js'
 export type { Pem, TlsOptions } from './values/tls-and-proxy.js'
 export { VERSION } from './version.js'
@@ -114,5 +117,5 @@ export type {
 
 // The HTTP API as plain records, and the default clock.
 export type { EventHub } from './events.js'
-export type { HttpService, RequestRecord, ResponseRecord } from './http/message.js'
+export type { HttpService, RequestRecord, ResponseRecord, ResponseStream } from './http/message.js'
 export { systemClock } from './runtime/clock.js'

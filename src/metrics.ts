@@ -66,6 +66,10 @@ export const METRICS = Object.freeze({
     label: 'result',
     values: ['succeeded', 'failed', 'throttled'],
   },
+  hookswitch_stream_items_dropped_total: {
+    kind: 'counter',
+    help: 'Items of live streams that were dropped: their readers were too slow.',
+  },
   hookswitch_attempt_duration_seconds: {
     kind: 'histogram',
     help: 'Duration of a request, from DNS to the end of the response.',
@@ -85,6 +89,7 @@ export const METRICS = Object.freeze({
     help: 'Time since the longest-waiting delivery of this node became due.',
   },
   hookswitch_in_flight: { kind: 'gauge', help: 'Requests of this node in flight.' },
+  hookswitch_streams: { kind: 'gauge', help: 'Open live streams of this node.' },
   hookswitch_breakers: {
     kind: 'gauge',
     help: 'Endpoints of this node with pending deliveries whose breaker is not closed.',

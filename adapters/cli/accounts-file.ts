@@ -1,4 +1,5 @@
 /** Reads the file of the setting `accounts`, checks it and describes its errors. */
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { HookswitchError } from 'hookswitch'
 import { checkAccounts } from 'hookswitch/adapter'
@@ -7,8 +8,8 @@ import { FormatError, type ParsedText, parseJson } from './json-places.js'
 /** A list of accounts with where it came from. */
 export interface AccountsFile {
   readonly path: string
-  /** The content, to notice a change. */
-  readonly text: string
+  /** SHA-256 of the content, to notice a change. The content itself has passwords and may be large. */
+  readonly digest: string
   readonly accounts: readonly unknown[]
   /** Describes an error of `accounts.ensure`: the setting, the file, the place, the account and the message. */
   describe(thrown: Error): HookswitchError
@@ -44,7 +45,8 @@ export async function readAccountsFile(path: string, label = '--accounts'): Prom
   } catch (thrown) {
     throw describe(thrown as Error)
   }
-  return { path, text, accounts, describe }
+  const digest = createHash('sha256').update(text).digest('hex')
+  return { path, digest, accounts, describe }
 }
 
 /** @param thrown its fields begin with the index in the array */

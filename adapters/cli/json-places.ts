@@ -42,6 +42,65 @@ const MAX_DEPTH = 100
 
 /** @throws FormatError with the place of the problem */
 export function parseJson(text: string): ParsedText {
+  const value = parseFast(text)
+  if (value === undefined) return parseWithPlaces(text)
+  // Only an error needs places: a large text is then parsed again.
+  let parsed: ParsedText | undefined
+  return {
+    value,
+    placeOf(path, isKey) {
+      parsed ??= parseWithPlaces(text)
+      return parsed.placeOf(path, isKey)
+    },
+  }
+}
+
+/** Parses with the built-in parser; `undefined` where the text needs the checks of `parseWithPlaces` to be refused. */
+function parseFast(text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  // The built-in parser keeps the last of two equal keys: then the value has fewer keys than the text.
+  return countKeys(value, 0) === countColons(text) ? value : undefined
+}
+
+/** Keys of all objects in the value; NaN for a value that is too deep. */
+function countKeys(value: unknown, depth: number): number {
+  if (depth > MAX_DEPTH) return Number.NaN
+  if (typeof value !== 'object' || value === null) return 0
+  const members = Array.isArray(value) ? value : Object.values(value)
+  let count = Array.isArray(value) ? 0 : members.length
+  for (const member of members) count += countKeys(member, depth + 1)
+  return count
+}
+
+/** Colons outside the strings of a valid JSON text: one behind each key. */
+function countColons(text: string): number {
+  let count = 0
+  let at = 0
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === COLON) count += 1
+    at = code === QUOTE ? endOfString(text, at) : at + 1
+  }
+  return count
+}
+
+/** The offset behind the string of a valid JSON text that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1
+  while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
+  return at + 1
+}
+
+const QUOTE = 0x22
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+
+function parseWithPlaces(text: string): ParsedText {
   let at = 0
 
   function fail(problem: string, offset = at): never {

@@ -1,5 +1,6 @@
 /** Reads the configuration again and applies what can change while the service runs. */
 import { errorCode, type Hookswitch, type Limits, type Log } from 'hookswitch'
+import type { AccountsFile } from './accounts-file.js'
 import type { Level } from './log.js'
 import { ensureAccounts, type ServicePlan } from './service.js'
 import { SETTING_NAMES, type SettingName, type SettingValues, settingOf } from './settings.js'
@@ -15,6 +16,11 @@ export interface ReloadDeps {
   setLevel(level: Level): void
 }
 
+/** What is remembered of the running configuration: of the accounts only whether their file has changed. */
+export interface RunningPlan extends Pick<ServicePlan, 'settings' | 'options'> {
+  readonly accounts: Pick<AccountsFile, 'digest'> | undefined
+}
+
 /** What differs between the running configuration and that of the files. */
 export interface SettingChanges {
   readonly applicable: readonly SettingName[]
@@ -26,8 +32,8 @@ export interface SettingChanges {
  *
  * @param started the configuration with which the service started
  */
-export function createReloader(started: ServicePlan, deps: ReloadDeps): () => Promise<void> {
-  let running = started
+export function createReloader(started: RunningPlan, deps: ReloadDeps): () => Promise<void> {
+  let running = remembered(started)
   let level = started.settings.values.logLevel ?? 'info'
   let last = Promise.resolve()
 
@@ -68,7 +74,7 @@ function sentenceOf(applicable: readonly string[], needRestart: readonly string[
 }
 
 /** Compares the values, and the contents of the files that they name. */
-export function changesBetween(running: ServicePlan, next: ServicePlan): SettingChanges {
+export function changesBetween(running: RunningPlan, next: RunningPlan): SettingChanges {
   const isChanged = (name: SettingName) =>
     isDifferent(running.settings.values[name], next.settings.values[name]) ||
     isFileChanged(name, running, next)
@@ -79,10 +85,10 @@ export function changesBetween(running: ServicePlan, next: ServicePlan): Setting
   }
 }
 
-function isFileChanged(name: SettingName, running: ServicePlan, next: ServicePlan): boolean {
+function isFileChanged(name: SettingName, running: RunningPlan, next: RunningPlan): boolean {
   switch (name) {
     case 'accounts':
-      return running.accounts?.text !== next.accounts?.text
+      return running.accounts?.digest !== next.accounts?.digest
     case 'tls.caFile':
       return isDifferent(running.options.tls?.ca, next.options.tls?.ca)
     case 'tls.certFile':
@@ -96,14 +102,18 @@ function isFileChanged(name: SettingName, running: ServicePlan, next: ServicePla
 
 const isDifferent = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other)
 
+/** Without the content of the accounts file. */
+function remembered({ settings, options, accounts }: RunningPlan): RunningPlan {
+  return { settings, options, accounts: accounts && { digest: accounts.digest } }
+}
+
 /** The running configuration after a reload: settings that need a restart keep their values. */
-function applied(running: ServicePlan, next: ServicePlan): ServicePlan {
+function applied(running: RunningPlan, next: RunningPlan): RunningPlan {
   const { values } = running.settings
   const reloaded = SETTING_NAMES.filter((name) => settingOf(name).reloadable)
   const changed = Object.fromEntries(reloaded.map((name) => [name, next.settings.values[name]]))
   return {
-    ...running,
-    accounts: next.accounts,
+    ...remembered({ ...running, accounts: next.accounts }),
     settings: { ...running.settings, values: { ...values, ...changed } },
   }
 }

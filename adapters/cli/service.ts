@@ -2,6 +2,7 @@
 import { createHookswitch, errorCode, type Hookswitch, type Log } from 'hookswitch'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 import { type AccountsFile, readAccountsFile } from './accounts-file.js'
+import { whileFilling } from './memory-flag.js'
 import { createStore, storeProblem } from './open-store.js'
 import { type Settings, wrongSetting } from './read-settings.js'
 import { checkSecret } from './secret.js'
@@ -110,7 +111,7 @@ export async function ensureAccounts(
   if (!file) return
   let ids: readonly string[]
   try {
-    ids = await hs.accounts.ensure(file.accounts as never)
+    ids = await whileFilling(() => hs.accounts.ensure(file.accounts as never))
   } catch (thrown) {
     const code = errorCode(thrown)
     throw code === 'InvalidInput' || code === 'Conflict' ? file.describe(thrown as Error) : thrown

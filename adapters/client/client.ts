@@ -15,6 +15,13 @@ import {
 import { type Envelope, readResponse } from './response.js'
 import { isRepeatable, retryDelay } from './retry.js'
 import { type Session, sessionKeeper } from './session.js'
+import {
+  readStream,
+  type StreamConnection,
+  type StreamItem,
+  type StreamOptions,
+  type StreamParameters,
+} from './stream.js'
 
 /** Options of `createClient`. At most one of `apiKey`, `user` and `token`. */
 export interface ClientOptions {
@@ -62,6 +69,15 @@ export interface HookswitchClient extends Operations {
   ): Promise<ApiResponse<Data>>
   /** Reads any list of the API. `parameters` may have those of every list. */
   list<Item = unknown>(path: string, parameters?: CallParameters, options?: CallOptions): List<Item>
+  /**
+   * Follows attempts, changes of webhooks and, on request, events as they happen. Connects when the first item is read, and
+   * again whenever the connection is lost; ends with the loop or `signal`. A stream that cannot be had, such as one of an
+   * account without access, rejects.
+   *
+   * @example
+   * for await (const item of client.stream({ types: ['attempt'], result: 'failure' })) console.log(item.data)
+   */
+  stream(parameters?: StreamParameters, options?: StreamOptions): AsyncIterable<StreamItem>
   /** Returns the account of calls without `accountId`; logs in if that is not known yet. */
   accountId(options?: CallOptions): Promise<string>
   /** Returns a valid token; logs in if there is none. The client may replace it later. */
@@ -80,6 +96,9 @@ const DEFAULTS = Object.freeze({
   maxResponseBytes: 67_108_864,
 })
 const MAX_INTEGER = 2_147_483_647
+
+/** The live stream, which is no operation: its response is not JSON. */
+const STREAM: Endpoint = { method: 'GET', path: '/accounts/{account_id}/stream' }
 
 /** Characters of a token in a header; anything else could end the header. */
 const TOKEN = /^[!-~]{1,4096}$/
@@ -227,6 +246,71 @@ export function createClient(options: ClientOptions): HookswitchClient {
     })
   }
 
+  function stream(
+    { accountId, types, webhookId, callId, result, descendants, lastId: firstId }: StreamParameters = {},
+    streamOptions: StreamOptions = {},
+  ): AsyncIterable<StreamItem> {
+    const parameters = {
+      ...(accountId !== undefined && { accountId }),
+      ...(types !== undefined && { types: types.join(',') }),
+      ...(webhookId !== undefined && { webhookId }),
+      ...(callId !== undefined && { callId }),
+      ...(result !== undefined && { filters: { filter_result: result } }),
+      ...(descendants !== undefined && { descendants }),
+    }
+    const limitMs = integer('timeoutMs', streamOptions.timeoutMs, 1) ?? timeoutMs
+    const { url, headers } = prepareRequest(base, STREAM, parameters, {})
+    const what = `GET ${STREAM.path}`
+    const signals = [streamOptions.signal, options.signal].filter((signal) => signal !== undefined)
+    const signal = signals.length > 0 ? AbortSignal.any(signals) : undefined
+    let session: Session | undefined
+
+    async function connect(lastId: string | undefined, signal: AbortSignal): Promise<StreamConnection> {
+      const connection = new AbortController()
+      const deadline = startDeadline(what, limitMs, [signal], clock)
+      deadline.signal.addEventListener('abort', () => {
+        if (deadline.error()) connection.abort()
+      })
+      try {
+        session = await deadline.race(sessions.get())
+        const response = await fetch(withAccount(url, session), {
+          headers: {
+            ...headers,
+            accept: 'text/event-stream',
+            'x-auth-token': session.token,
+            ...(lastId !== undefined && { 'last-event-id': lastId }),
+          },
+          redirect: 'manual',
+          cache: 'no-store',
+          credentials: 'omit',
+          signal: connection.signal,
+        } as RequestInit)
+        const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
+        if (response.ok && isStream && response.body)
+          return { body: response.body, abort: () => connection.abort() }
+        const context = { what, endpoint: STREAM, maxResponseBytes, nowMs: Date.now() }
+        await readResponse(response, { ...context, secrets: [...secrets, session.token] })
+        throw new HookswitchClientError('invalid_response', `${what}: the response is not a stream`)
+      } catch (thrown) {
+        connection.abort()
+        throw toClientError(thrown, what, deadline)
+      } finally {
+        deadline.end()
+      }
+    }
+
+    function renew(): boolean {
+      if (session) sessions.invalidate(session)
+      return login.canRepeat
+    }
+
+    return readStream(
+      { clock, connect, renew },
+      { ...(firstId !== undefined && { lastId: firstId }) },
+      { ...streamOptions, ...(signal && { signal }) },
+    )
+  }
+
   /** Waits for a session within the limits of a call. */
   async function currentSession(what: string, { signal, timeoutMs: own }: CallOptions): Promise<Session> {
     const deadline = startDeadline(
@@ -257,6 +341,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
   return {
     ...operations,
     request,
+    stream,
     list: (path, parameters, callOptions) => list(path, parameters, callOptions),
     async signOut(callOptions) {
       const response = await operations.signOut(callOptions)

@@ -221,6 +221,86 @@ export interface Attempt {
   readonly duration_ms?: number
 }
 
+/** Item `attempt` of a stream: the record, without headers and bodies. */
+export interface StreamAttempt {
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** Id of the record. */
+  readonly id: string
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Event type, as in the catalogue. */
+  readonly hook_event: string
+  /** Id of the event. */
+  readonly event_id: string
+  /** Id of the delivery: one event for one webhook. */
+  readonly delivery_id: string
+  /** URL of the request. */
+  readonly uri: string
+  /** HTTP method in lower case. */
+  readonly method: string
+  /** Number of retries left after this attempt. */
+  readonly retries_left: number
+  /** Number of tries left before this attempt: `retries_left` + 1 (KAZOO). */
+  readonly retries: number
+  /** Value of `result`. */
+  readonly result: 'success' | 'failure'
+  /** Time when the request was sent, or when the delivery ended without one, in Gregorian seconds. */
+  readonly timestamp: number
+  /** The same time in ISO 8601. */
+  readonly sent_at: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  /** Number of the attempt: 1, 2, …; absent if the delivery ended without a request. */
+  readonly attempt?: number
+  /** Why the attempt failed, or why the delivery ended without a request. */
+  readonly reason?: string
+  /** Class of the failure. */
+  readonly client_error?: string
+  /** HTTP status of the response, as a string (KAZOO). */
+  readonly resp_status_code?: string
+  /** Duration of the attempt, in milliseconds. */
+  readonly duration_ms?: number
+}
+
+/** Item `webhook` of a stream: a webhook has changed, read it again. */
+export interface StreamWebhook {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** What happened to it. `changed`: also paused or resumed. */
+  readonly change: 'created' | 'changed' | 'disabled' | 'deleted'
+  /** Why the service disabled it. */
+  readonly disable_reason?: string
+}
+
+/** Item `rate` of a stream: attempts of a webhook in one second, counted, because there were more than 200 items. */
+export interface StreamRate {
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Number of attempts that succeeded. */
+  readonly ok: number
+  /** Number of attempts that failed. */
+  readonly failed: number
+  /** Start of the second, in Gregorian seconds. */
+  readonly timestamp: number
+}
+
+/** Item `gap` of a stream: items are missing. */
+export interface StreamGap {
+  /** Id of the last item before the gap. */
+  readonly from: string
+  /** Number of missing items; null: unknown. */
+  readonly dropped: number | null
+}
+
+/** Item `end` of a stream: the last one. */
+export interface StreamEnd {
+  /** `token`: it is not valid any more; `slow`: the client read nothing for 30 s; `closing`: connect again. */
+  readonly reason: 'token' | 'slow' | 'closing'
+}
+
 /** The schema `Delivery` of the API. */
 export interface Delivery {
   /** Id of the delivery. */
@@ -390,8 +470,8 @@ export interface Overview {
   readonly oldest_due_seconds: number
   /** Requests of the node in flight. */
   readonly in_flight: number
-  /** Attempts of the node in each of the last 60 minutes, oldest first; the last minute has just begun. */
-  readonly attempts_per_minute: readonly number[]
+  /** Attempts of all nodes in each of the last 60 minutes, oldest first; the last minute has just begun. Each node adds its own every 10 s. Absent if the service keeps no statistics. */
+  readonly attempts_per_minute?: readonly number[]
   /** Value of `breakers`. */
   readonly breakers: {
     /** Webhooks that are paused because they failed. */
@@ -1978,6 +2058,32 @@ export interface SearchManyParameters {
   readonly byId?: string
 }
 
+/** Parameters of `searchAccount`. */
+export interface SearchAccountParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Type of document. */
+  readonly t?: 'account'
+  /** Field to search. */
+  readonly q?: 'name' | 'realm' | 'id'
+  /** How the value of the field begins. */
+  readonly v?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** Order of the list; accounts and users are ascending by default. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
 /** Every operation of the HTTP API, with the names of its OpenAPI document. */
 export interface Operations {
   /** Exchange an API key for a token: `PUT /api_auth`. `auth_token` in the response is the token for later requests. */
@@ -2075,7 +2181,7 @@ export interface Operations {
   }>>
   /** Tell which webhooks of the account would get an event, and why others would not: `PUT /accounts/{account_id}/events/match`. Of the event, only `hook` is required; a filter sees the fields that are given. `account_id` may be an account below. Sorted by name. Not paged. */
   matchEvent(parameters: MatchEventParameters, options?: CallOptions): Promise<ApiResponse<readonly Match[]>>
-  /** Read the state of the service: `GET /system/overview`. What is in flight, due and attempted is that of the node that responds. Only for the token of an operator, otherwise 403. */
+  /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
   readOverview(options?: CallOptions): Promise<ApiResponse<Overview>>
   /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403. */
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
@@ -2145,6 +2251,8 @@ export interface Operations {
     /** Value of `id`. */
     readonly id?: readonly AccountSummary[]
   }>>
+  /** Search the accounts below an account: `GET /accounts/{account_id}/search`. By the beginning of name, realm (letters and digits only, in any case) or id. Sorted by name. */
+  searchAccount(parameters?: SearchAccountParameters, options?: CallOptions): List<AccountSummary>
   /** Read this document: `GET /openapi.json`. */
   readOpenapi(options?: CallOptions): Promise<ApiResponse<{
     /** 3.1.0 */
@@ -2215,5 +2323,6 @@ export const ENDPOINTS = {
   deleteUser: { method: 'DELETE', path: '/accounts/{account_id}/users/{user_id}', headers: { ifMatch: 'If-Match' } },
   search: { method: 'GET', path: '/search', isList: true },
   searchMany: { method: 'GET', path: '/search/multi' },
+  searchAccount: { method: 'GET', path: '/accounts/{account_id}/search', isList: true },
   readOpenapi: { method: 'GET', path: '/openapi.json', hasNoParameters: true, isOpen: true, isRaw: true },
 } as const satisfies Readonly<Record<keyof Operations, Endpoint>>

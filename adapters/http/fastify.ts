@@ -1,7 +1,7 @@
 /** hookswitch as a plugin of Fastify 5. It reads request bodies itself; its content type parser stays in its scope. */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { HttpService, ResponseRecord } from 'hookswitch'
+import type { HttpService, ResponseRecord, ResponseStream } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
 import {
   BODY_TIMEOUT_MS,
@@ -73,12 +73,37 @@ async function handleFastifyRequest(
     ...(raw.socket.remoteAddress === undefined ? {} : { remoteAddress: raw.socket.remoteAddress }),
     mountPrefix,
   })
+  if (response.stream) return replyWithStream(reply, response, response.stream)
   if ('bodyProblem' in bodyResult) return replyAndDrain(raw, reply, response)
   reply.code(response.status).headers(response.headers)
   // With 304 and HEAD: `undefined`, because for an empty buffer Fastify would add a content type and length.
   // Otherwise bytes: to a JSON string Fastify adds a charset, and clients compare the whole content type.
   const content = response.bytes ?? response.body
   return reply.send(content.length === 0 ? undefined : Buffer.from(content))
+}
+
+/** Responds with a stream, which Fastify reads as fast as the connection takes it, and destroys when the client has gone. */
+function replyWithStream(
+  reply: FastifyReply,
+  { status, headers }: ResponseRecord,
+  stream: ResponseStream,
+): FastifyReply {
+  // The client has gone while the request was handled.
+  if (reply.raw.destroyed) {
+    stream.close()
+    return reply.hijack()
+  }
+  const body = new Readable({
+    read() {
+      void stream.next().then((part) => this.push(part ?? null))
+    },
+    destroy(error, done) {
+      stream.close()
+      done(error)
+    },
+  })
+  stream.onAbort(() => reply.raw.destroy())
+  return reply.code(status).headers(headers).send(body)
 }
 
 /** Responds to a request whose body was not read completely. */

@@ -1,5 +1,5 @@
 /** hookswitch for web-standard `Request` and `Response`: Hono, Bun, Deno, edge runtimes. Uses no Node APIs. */
-import { HookswitchError, type HttpService, type ResponseRecord } from 'hookswitch'
+import { HookswitchError, type HttpService, type ResponseRecord, type ResponseStream } from 'hookswitch'
 import { MAX_BODY_BYTES } from 'hookswitch/adapter'
 import {
   BODY_TIMEOUT_MS,
@@ -57,8 +57,40 @@ export function fetchHandler(hs: HttpService): (request: Request, info?: FetchIn
             ...(typeof remoteAddress === 'string' ? { remoteAddress } : {}),
             mountPrefix,
           })
-    return toResponse(response)
+    return response.stream ? toStreamResponse(request, response, response.stream) : toResponse(response)
   }
+}
+
+const encoder = new TextEncoder()
+
+/** A response that the runtime reads as fast as its client takes it, and cancels when the client has gone. */
+function toStreamResponse(
+  { signal }: Request,
+  { status, headers }: ResponseRecord,
+  stream: ResponseStream,
+): Response {
+  const stop = () => {
+    signal.removeEventListener('abort', stop)
+    stream.close()
+  }
+  signal.addEventListener('abort', stop)
+  if (signal.aborted) stop()
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      stream.onAbort(() => {
+        stop()
+        controller.error(new Error('the client reads nothing'))
+      })
+    },
+    async pull(controller) {
+      const part = await stream.next()
+      if (part !== undefined) return controller.enqueue(encoder.encode(part))
+      stop()
+      controller.close()
+    },
+    cancel: stop,
+  })
+  return new Response(body, { status, headers })
 }
 
 /** `Response` throws if a 204 or 304 has a body, even an empty one. */

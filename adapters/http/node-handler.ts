@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
 import { checkOptions, milliseconds } from './node-options.js'
+import { sendStream } from './node-stream.js'
 import {
   BODY_TIMEOUT_MS,
   handleRequest,
@@ -95,6 +96,7 @@ async function respond(
     ...(req.socket.remoteAddress === undefined ? {} : { remoteAddress: req.socket.remoteAddress }),
     mountPrefix: mountPrefix(req as MountedRequest),
   })
+  if (response.stream) return sendStream(res, response, response.stream)
   if (!isRejected) return queueResponse(res, response)
   // The host has already responded, for example after its own timeout.
   if (res.headersSent || res.writableEnded) return

@@ -3,6 +3,7 @@ import { type Failure, invalidInput } from '../errors.js'
 import { isId } from '../values/ids.js'
 import { type Account, accountRevision, normalizeRealm } from './account.js'
 import { isApiKey } from './api-key.js'
+import { withoutUndefined } from './document.js'
 import type { PrivLevel } from './user.js'
 
 /** Input of `accounts.addUser`, and a user in the input of `accounts.create`. */
@@ -80,6 +81,9 @@ export interface AccountChange {
 
 type Check = (value: unknown, path: string) => readonly Failure[]
 
+/** Shared: a list of accounts has a million valid values. */
+const VALID: readonly Failure[] = []
+
 const failure = (path: string, rule: string, message: string, target?: unknown): Failure =>
   target === undefined ? { path, rule, message } : { path, rule, message, target }
 
@@ -96,8 +100,10 @@ function text(min: number, max: number, ...rules: readonly (readonly [RegExp, st
     if (length < min) return [failure(path, 'minLength', `String must be at least ${min} characters`, min)]
     if (length > max)
       return [failure(path, 'maxLength', `String must not be more than ${max} characters`, max)]
-    const violated = rules.find(([pattern]) => !pattern.test(value))
-    return violated ? [failure(path, 'pattern', violated[1], violated[0].source)] : []
+    for (const [pattern, message] of rules) {
+      if (!pattern.test(value)) return [failure(path, 'pattern', message, pattern.source)]
+    }
+    return VALID
   }
 }
 
@@ -106,14 +112,14 @@ const NO_CONTROL = [/^[^\p{Cc}\p{Cs}]*$/u, 'String must not have control charact
 const id: Check = (value, path) => {
   if (typeof value !== 'string') return [wrongType(path, 'string')]
   return isId(value)
-    ? []
+    ? VALID
     : [failure(path, 'pattern', 'Id must be 1 to 64 of A-Z a-z 0-9 _ -', '^[A-Za-z0-9_-]{1,64}$')]
 }
-const flag: Check = (value, path) => (typeof value === 'boolean' ? [] : [wrongType(path, 'boolean')])
+const flag: Check = (value, path) => (typeof value === 'boolean' ? VALID : [wrongType(path, 'boolean')])
 const nullable =
   (check: Check): Check =>
   (value, path) =>
-    value === null ? [] : check(value, path)
+    value === null ? VALID : check(value, path)
 const username = text(
   1,
   255,
@@ -127,7 +133,7 @@ const realm: Check = (value, path) =>
   normalizedRealm(typeof value === 'string' ? normalizeRealm(value) : value, path)
 const apiKey: Check = (value, path) => {
   if (typeof value !== 'string') return [wrongType(path, 'string')]
-  return isApiKey(value) ? [] : [failure(path, 'pattern', 'API key must be 32 to 128 of A-Z a-z 0-9 _ -')]
+  return isApiKey(value) ? VALID : [failure(path, 'pattern', 'API key must be 32 to 128 of A-Z a-z 0-9 _ -')]
 }
 
 const COMMON: Readonly<Record<string, Check>> = {
@@ -156,7 +162,7 @@ const USER: Readonly<Record<string, Check>> = {
   enabled: flag,
   privLevel: (value, path) =>
     PRIV_LEVELS.includes(value)
-      ? []
+      ? VALID
       : [failure(path, 'enum', 'Value not found in enumerated list of values', PRIV_LEVELS)],
 }
 const CHANGE: Readonly<Record<string, Check>> = {
@@ -209,21 +215,23 @@ function check(
 ): readonly Failure[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return [wrongType(path, 'object')]
   const pathOf = (key: string) => (path === '' ? key : `${path}.${key}`)
-  const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  const missing = required.filter((key) => !given.some(([name]) => name === key))
-  return [
-    ...given.flatMap(([key, value]) =>
-      Object.hasOwn(fields, key)
-        ? fields[key]!(value, pathOf(key))
-        : [failure(pathOf(key), 'additionalProperties', 'Unknown field')],
-    ),
-    ...missing.map((key) => failure(pathOf(key), 'required', 'Field is required but missing')),
-  ]
+  const given = input as Readonly<Record<string, unknown>>
+  const failures: Failure[] = []
+  for (const key of Object.keys(given)) {
+    if (given[key] === undefined) continue
+    if (Object.hasOwn(fields, key)) failures.push(...fields[key]!(given[key], pathOf(key)))
+    else failures.push(failure(pathOf(key), 'additionalProperties', 'Unknown field'))
+  }
+  for (const key of required) {
+    if (!Object.prototype.propertyIsEnumerable.call(given, key) || given[key] === undefined)
+      failures.push(failure(pathOf(key), 'required', 'Field is required but missing'))
+  }
+  return failures
 }
 
-function parsed<T>(input: unknown, failures: readonly Failure[]): T {
+function parsed<T extends object>(input: unknown, failures: readonly Failure[]): T {
   if (failures.length > 0) throw invalidInput(failures)
-  return Object.fromEntries(Object.entries(input as object).filter(([, value]) => value !== undefined)) as T
+  return withoutUndefined(input as T)
 }
 
 /** Validates the input of `accounts.create`. @throws `InvalidInput` with every violated rule */

@@ -61,7 +61,11 @@ export interface RemovalOptions {
  * Every promise may reject with `StoreUnavailable`.
  */
 export interface AccountStore {
-  /** Inserts account, key and users in one transaction. Rejects with `Conflict` (field `id` or `realm`) when taken. */
+  /**
+   * Inserts account, key and users in one transaction. Rejects with `Conflict` (field `id`, `realm`, `apiKey` or `username`)
+   * when taken. Of a list of accounts thousands are inserted at the same time: a store may write them together, but the
+   * refusal of one must not affect the others.
+   */
   insert(
     account: Account,
     apiKey: ApiKeyRow,
@@ -122,6 +126,6 @@ export interface AccountStore {
   apiKey(accountId: string): Promise<ApiKeyRow | undefined>
   /** The stored API key with this hash (`ApiKeyRow.hash`), of any account; `undefined`: none. */
   apiKeyByHash(hash: string): Promise<ApiKeyRow | undefined>
-  /** Replaces the account's key. */
+  /** Replaces the account's key. Rejects with `Conflict` (field `apiKey`) when another account has it. */
   putApiKey(row: ApiKeyRow): Promise<void>
 }

@@ -23,7 +23,9 @@ export function documentFailures({ fields, extra = {} }: UncheckedDocument): rea
 
 /** Copies the members of an object that are not `undefined`. */
 export function withoutUndefined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T
+  const copy = { ...value }
+  for (const key of Object.keys(copy) as (keyof T)[]) if (copy[key] === undefined) delete copy[key]
+  return copy
 }
 
 export const requiredFailure = (path: string): Failure => ({

@@ -3,8 +3,8 @@ import { errorCode, HookswitchError, invalidInput } from '../errors.js'
 import { toCanonicalJson } from '../values/canonical-json.js'
 import { type Account, normalizeRealm } from './account.js'
 import { type AccountInput, applyAccountChange, parseAccountInput } from './account-input.js'
-import { type AccountDeps, createParsedAccount, updateAccount } from './manage.js'
-import { ensureUser } from './users.js'
+import { type AccountDeps, insertAccount, updateAccount } from './manage.js'
+import { ensureUsers } from './users.js'
 
 /**
  * Creates the account or updates it. Omitted fields and users stay as they are and nothing is removed. `apiKey` counts
@@ -30,7 +30,7 @@ async function ensureOne(deps: AccountDeps, input: AccountInput, reads?: ListRea
   const found = reads?.stored ? reads.stored(parsed) : await find(deps, parsed)
   if (found) return update(deps, found, parsed)
   try {
-    return (await createParsedAccount(deps, parsed, { isListed: true }, reads?.lineageOf)).id
+    return (await insertAccount(deps, parsed, { isListed: true }, reads?.lineageOf)).account.id
   } catch (thrown) {
     // Another node with the same list may have started at the same time and created it first.
     const created = errorCode(thrown) === 'Conflict' ? await find(deps, parsed) : undefined
@@ -57,12 +57,7 @@ async function update(deps: AccountDeps, found: Account, parsed: ParsedInput): P
   if (!found.isListed || Object.entries(changed).some(isChanged)) {
     await updateAccount(deps, found.id, change, { isListed: true })
   }
-  for (const user of users) {
-    await ensureUser(deps, found.id, user).catch((thrown: unknown) => {
-      if (errorCode(thrown) !== 'Conflict') throw thrown
-      return ensureUser(deps, found.id, user)
-    })
-  }
+  await ensureUsers(deps, found.id, users)
   return found.id
 }
 
@@ -152,7 +147,7 @@ async function readStored({ accounts }: AccountDeps): Promise<StoredAccounts> {
 }
 
 /** Accounts that are written at the same time: a durable store commits them together. */
-const BATCH_SIZE = 500
+const BATCH_SIZE = 2_000
 
 /** Whether two accounts of the list have the same id or realm: the later one then counts. */
 function hasRepeated(inputs: readonly AccountInput[]): boolean {

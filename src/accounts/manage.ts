@@ -19,6 +19,7 @@ import {
   formatApiKey,
   hashApiKey,
 } from './api-key.js'
+import type { User } from './user.js'
 import { buildUser, type UserDeps, type UserView, userViews } from './users.js'
 
 /** Dependencies of the account operations. */
@@ -49,21 +50,29 @@ export async function createAccount(
   input: AccountInput,
   marks: Pick<Account, 'isListed'> = {},
 ): Promise<CreatedAccount> {
-  return createParsedAccount(deps, parseAccountInput(input), marks)
+  const { account, users, apiKey } = await insertAccount(deps, parseAccountInput(input), marks)
+  return { ...account, users: userViews(users), apiKey }
+}
+
+/** A new account as it was stored. */
+interface InsertedAccount {
+  readonly account: Account
+  readonly users: readonly User[]
+  readonly apiKey: string
 }
 
 /**
- * Creates an account of checked input.
+ * Stores a new account of checked input.
  *
  * @param lineageOf the account with this id and its ancestors; default: read from the store
  * @throws as `createAccount`
  */
-export async function createParsedAccount(
+export async function insertAccount(
   deps: AccountDeps,
   parsed: AccountInput,
   marks: Pick<Account, 'isListed'>,
   lineageOf = (accountId: string): Promise<readonly Account[]> => deps.accounts.lineage(accountId),
-): Promise<CreatedAccount> {
+): Promise<InsertedAccount> {
   const accountId = parsed.id ?? deps.newId()
   if (parsed.parentId !== undefined) assertValidParent(accountId, await lineageOf(parsed.parentId))
   const apiKey = parsed.apiKey ?? formatApiKey(deps.random.bytes(API_KEY_BYTES))
@@ -74,7 +83,7 @@ export async function createParsedAccount(
   const account = { ...buildAccount(parsed, accountId, deps.clock.now()), ...marks }
   const users = (parsed.users ?? []).map((user) => buildUser(deps, accountId, user))
   await deps.accounts.insert(account, buildApiKey(deps, accountId, apiKey).row, users)
-  return { ...account, users: userViews(users), apiKey }
+  return { account, users, apiKey }
 }
 
 /** Builds the stored form of an account's API key. Default of `apiKey`: a generated one. */

@@ -1,5 +1,5 @@
 /** Adding, changing and removing the users of an account. Tokens of changed users are revoked by `auth/revocation`. */
-import { HookswitchError, notFound } from '../errors.js'
+import { errorCode, HookswitchError, notFound } from '../errors.js'
 import type { Clock } from '../ports.js'
 import type { SecretCipher } from '../values/encryption.js'
 import { parsePassword, parseUserInput, type UserInput } from './account-input.js'
@@ -141,18 +141,52 @@ export async function setPassword(
   return found.id
 }
 
-/** Adds the user, or updates name, password and the other given fields. Writes nothing when both are already up to date. */
-export async function ensureUser(deps: UserDeps, accountId: string, input: UserInput): Promise<void> {
-  const parsed = parseUserInput(input)
-  const found = findByIdOrName(await deps.accounts.users(accountId), parsed.id ?? parsed.username)
-  if (!found) return deps.accounts.putUser(buildUser(deps, accountId, parsed))
-  const { id: _, username, password, ...fields } = parsed
-  const changed = { ...withCredentials(deps, found, username, password), ...fields }
-  const stored = new Set(found.credentialKeys)
+/**
+ * Adds users of an account, or updates their names, passwords and the other given fields. Reads the account's users once,
+ * and writes only those that differ.
+ *
+ * @param inputs checked by `parseAccountInput`
+ */
+export async function ensureUsers(
+  deps: UserDeps,
+  accountId: string,
+  inputs: readonly UserInput[],
+): Promise<void> {
+  let stored: UserIndex | undefined
+  for (const input of inputs) {
+    stored ??= indexUsers(await deps.accounts.users(accountId))
+    const user = userToWrite(deps, accountId, stored, input)
+    if (!user) continue
+    try {
+      await deps.accounts.putUser(user)
+      stored.add(user)
+    } catch (thrown) {
+      if (errorCode(thrown) !== 'Conflict') throw thrown
+      // Another node with the same list may have added it meanwhile.
+      stored = indexUsers(await deps.accounts.users(accountId))
+      const again = userToWrite(deps, accountId, stored, input)
+      if (again) await deps.accounts.putUser(again)
+      stored = undefined
+    }
+  }
+}
+
+/** The user as it is to be stored; `undefined`: it is stored so. */
+function userToWrite(
+  deps: UserDeps,
+  accountId: string,
+  stored: UserIndex,
+  input: UserInput,
+): User | undefined {
+  const found = stored.find(input.id ?? input.username)
+  if (!found) return buildUser(deps, accountId, input)
+  const { id: _, username, password, ...fields } = input
+  const keys = deriveCredentialKeys(deps.cipher, accountId, username, password)
   // The keys also differ when only the first service secret was replaced: then they are derived and written again.
-  const hasSameKeys = changed.credentialKeys.every((key) => stored.has(key))
+  const hasSameKeys = keys.every((key) => found.credentialKeys.includes(key))
   const hasSameFields = Object.entries(fields).every(([name, value]) => found[name as keyof User] === value)
-  if (found.username !== username || !hasSameKeys || !hasSameFields) await deps.accounts.putUser(changed)
+  if (found.username === username && hasSameKeys && hasSameFields) return undefined
+  return { ...withCredentials(deps, found, username, password), ...fields }
 }
 
 /** Returns the user with this name and password. The credential's version changes only when the credential does. */
@@ -179,15 +213,31 @@ async function findUser(
   accountId: string,
   idOrName: string,
 ): Promise<User> {
-  const found = findByIdOrName(await deps.accounts.users(accountId), idOrName)
+  const found = indexUsers(await deps.accounts.users(accountId)).find(idOrName)
   if (!found) throw notFound(idOrName, 'user')
   return found
 }
 
-/** A matching id takes precedence over a matching name. */
-function findByIdOrName(users: readonly User[], idOrName: string): User | undefined {
-  const name = idOrName.toLowerCase()
-  return (
-    users.find((user) => user.id === idOrName) ?? users.find((user) => user.username?.toLowerCase() === name)
-  )
+/** Finds the users of one account. */
+interface UserIndex {
+  /** A matching id takes precedence over a matching name, in any case. */
+  find(idOrName: string): User | undefined
+  /** Adds a user or replaces it. */
+  add(user: User): void
+}
+
+function indexUsers(users: readonly User[]): UserIndex {
+  const byId = new Map<string, User>()
+  const byName = new Map<string, User>()
+  const index: UserIndex = {
+    find: (idOrName) => byId.get(idOrName) ?? byName.get(idOrName.toLowerCase()),
+    add(user) {
+      const before = byId.get(user.id)
+      if (before?.username !== undefined) byName.delete(before.username.toLowerCase())
+      byId.set(user.id, user)
+      if (user.username !== undefined) byName.set(user.username.toLowerCase(), user)
+    },
+  }
+  for (const user of users) index.add(user)
+  return index
 }

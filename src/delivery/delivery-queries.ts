@@ -1,4 +1,5 @@
 /** The read queries of the delivery store. */
+import type { AttemptRecord } from './attempt-record.js'
 import { type Delivery, type DeliveryState, isTerminal } from './lifecycle.js'
 
 /** Selects attempts of one account. All given conditions must hold. */
@@ -21,6 +22,33 @@ export interface AttemptQuery {
   readonly ascending?: boolean
   /** Maximum number of attempts to return. */
   readonly limit: number
+}
+
+/** Reads the log of attempts onwards from a position. */
+export interface AttemptLogQuery {
+  /** Only attempts of webhooks of these accounts. */
+  readonly accountIds: readonly string[]
+  /** Only positions after this one. Absent: no attempt is read, only the position. */
+  readonly after?: number
+  /** Maximum number of attempts to return. */
+  readonly limit: number
+}
+
+/** A record of the log. It may lack request and response headers and bodies. */
+export interface LoggedAttempt extends AttemptRecord {
+  /** As in lists of attempts. */
+  readonly position: number
+}
+
+/** A part of the log of attempts. */
+export interface AttemptLogPage {
+  /** Lowest position first. */
+  readonly attempts: readonly LoggedAttempt[]
+  /**
+   * Where the next part begins (`after`): the position of the last attempt if there are as many as the limit, otherwise at
+   * least that of every record that was stored before the call.
+   */
+  readonly position: number
 }
 
 /** Selects deliveries of one webhook. All given conditions must hold. */

@@ -5,6 +5,8 @@
 import type { Health } from '../webhooks/health.js'
 import type { AttemptRecord, StoredAttempt } from './attempt-record.js'
 import type {
+  AttemptLogPage,
+  AttemptLogQuery,
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
@@ -167,6 +169,11 @@ export interface DeliveryReads extends ErasureStore {
   search(query: DeliverySearch): Promise<FoundDeliveries>
   /** Newest first, unless `ascending`. The cursor stays stable while records are added. */
   attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
+  /**
+   * Records with a position above `after`, and the position at which to go on; never waits for other transactions. Where the
+   * store is shared, a record may become visible up to 10 s after one with a higher position.
+   */
+  attemptLog(query: AttemptLogQuery): Promise<AttemptLogPage>
   /**
    * The time of the last recorded success (`AttemptRecord.atMs`) of each of these webhooks, among its newest 1,000
    * records. A webhook without one is missing.

@@ -20,8 +20,11 @@ export interface Overview {
   readonly oldestDueMs: number
   /** Requests of this node in flight. */
   readonly inFlight: number
-  /** Attempts of this node in each of the last 60 minutes, oldest first; the last one has just begun. */
-  readonly attemptsPerMinute: readonly number[]
+  /**
+   * Attempts of all nodes in each of the last 60 minutes, oldest first; the last one has just begun. Each node adds
+   * its own every 10 s. Absent with the option `statistics: false`.
+   */
+  readonly attemptsPerMinute?: readonly number[]
   /** Webhooks whose breaker is open: `open` are paused, `halfOpen` are probed by their next delivery. */
   readonly breakers: { readonly open: number; readonly halfOpen: number }
   /** Webhooks that the service disabled. */

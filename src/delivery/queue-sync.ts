@@ -343,8 +343,12 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const { lease } = state
     if (!grant || !lease) return
     mustLoadAll = true
-    const ownShards = () => grant!.shards.filter((shard) => !leaving.has(shard))
-    let first = await store.load(lease, ownShards())
+    // A shard that is to be given up is loaded for its abandoned attempts: its hand-over makes the store forget their starts.
+    const shardsToLoad = () => {
+      const unsettled = new Set(abandoned.starts.map(({ webhookId }) => shardOf(webhookId)))
+      return grant!.shards.filter((shard) => !leaving.has(shard) || unsettled.has(shard))
+    }
+    let first = await store.load(lease, shardsToLoad())
     if (!first) return onFenced()
     if (isOtherHistory(first)) {
       log.warn({}, 'another server of the store has taken over: loading what it has')
@@ -355,11 +359,12 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       if (grant.fence !== lease.fence) return onFenced()
       leaving = new Set(grant.leaving)
       history = first.history
-      first = await store.load(lease, ownShards())
+      first = await store.load(lease, shardsToLoad())
       if (!first) return onFenced()
     }
     unload('all')
-    await load(ownShards(), first)
+    await load(shardsToLoad(), first)
+    unload([...leaving])
     if (state.lease !== lease) return
     mustLoadAll = false
     await countLost()

@@ -18,9 +18,11 @@ import type { RequestPreview } from '../delivery/preview.js'
 import type { ReplayCount, Replayed, ReplayRequest } from '../delivery/replay.js'
 import type { EndpointListRequest, EndpointPage, UnhealthyEndpointPage } from '../stats/endpoint-list.js'
 import type { StatsRange, StatsSeries } from '../stats/series.js'
+import type { StreamRequest } from '../stream/hub.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { ChangeOptions, UnhealthyRequest } from '../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
+import type { StreamSource } from './event-stream.js'
 
 /**
  * Port of the HTTP API to the running instance. Every promise may reject with `StoreUnavailable`.
@@ -150,6 +152,15 @@ export interface ApiBackend {
 
   /** The state of the service. */
   overview(): Promise<Overview>
+  readonly streams: {
+    /**
+     * Opens a live stream, which the caller of this method closes. Rejects with `InvalidInput`, `NotFound` or
+     * `TooManyStreams`.
+     */
+    open(request: StreamRequest, caller: Caller): Promise<StreamSource>
+    /** Checks a request without opening a stream. Rejects with `InvalidInput` or `NotFound`. */
+    check(request: StreamRequest): Promise<void>
+  }
 
   /**
    * Publishes events received over HTTP, all or none, and returns their ids. Absent: the route does not exist.

@@ -6,6 +6,7 @@ const ALLOWED_HEADERS = [
   'content-type',
   'if-match',
   'if-none-match',
+  'last-event-id',
   'x-auth-token',
   'x-pretty-print',
   'x-request-id',

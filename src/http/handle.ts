@@ -85,7 +85,8 @@ async function respond(handler: HandlerContext, request: RequestRecord): Promise
   const { accessLog } = handler
   if (!accessLog) return respondTo(handler, request, requestId, facts)
   const startedMs = accessLog.monotonic()
-  const response = await respondTo(handler, request, requestId, facts)
+  const logEnd = () => logStreamEnd(accessLog, requestId, facts, accessLog.monotonic() - startedMs)
+  const response = await respondTo(handler, request, requestId, facts, logEnd)
   logRequest(accessLog, request, response, requestId, facts, accessLog.monotonic() - startedMs)
   return response
 }
@@ -95,6 +96,7 @@ async function respondTo(
   request: RequestRecord,
   requestId: string,
   facts: RequestFacts,
+  onStreamEnd?: () => void,
 ): Promise<ResponseRecord> {
   const { backend, cors, tokenInQuery } = handler
   const query = parseQuery(request.url)
@@ -112,6 +114,7 @@ async function respondTo(
     },
     isHead: request.method === 'HEAD',
     commonHeaders,
+    onStreamEnd,
   })
   try {
     const guard = await guardRequest(backend, request, query, facts, {
@@ -157,6 +160,7 @@ function operationContext(
     base,
     caller: facts.caller,
     clientAddress,
+    isHead: request.method === 'HEAD',
   }
 }
 
@@ -193,6 +197,25 @@ function logRequest(
     log.info(fields, 'request')
   } catch {
     // The host's logger threw; the request is answered all the same.
+  }
+}
+
+/** Logs the end of a response that is a stream; its request was logged when it began. */
+function logStreamEnd(
+  { log }: AccessLog,
+  requestId: string,
+  { caller }: RequestFacts,
+  durationMs: number,
+): void {
+  const fields = {
+    durationMs: Math.round(durationMs),
+    requestId,
+    ...(caller && { accountId: caller.accountId }),
+  }
+  try {
+    log.info(fields, 'stream ended')
+  } catch {
+    // As above.
   }
 }
 

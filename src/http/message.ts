@@ -29,12 +29,24 @@ export interface RequestRecord {
 export interface ResponseRecord {
   /** HTTP status code. */
   readonly status: number
-  /** Lower-case names. Includes `content-length` if there is a body. */
+  /** Lower-case names. Includes `content-length` if there is a `body`. */
   readonly headers: Readonly<Record<string, string>>
-  /** Empty for 204, 304 and HEAD. */
+  /** Empty for 204, 304 and HEAD, and if there is a `stream`. */
   readonly body: string
   /** The body as bytes, in place of `body`: a file, or one that is compressed. */
   readonly bytes?: Uint8Array
+  /** The body as it is produced, possibly for hours. An adapter either sends it or calls its `close`. */
+  readonly stream?: ResponseStream
+}
+
+/** A body that an adapter writes part by part, each when the connection has taken the one before. */
+export interface ResponseStream {
+  /** The next part; `undefined`: the body is complete. Never rejects. One call at a time. */
+  next(): Promise<string | undefined>
+  /** The client has gone: nothing more is needed, and `next` resolves to `undefined`. May be called again. */
+  close(): void
+  /** Sets what closes the connection at once. It is called, at most once, if the client takes nothing for 30 s. */
+  onAbort(abort: () => void): void
 }
 
 /** What HTTP adapters serve: a hookswitch instance, or the page of `hookswitch/portal`. */

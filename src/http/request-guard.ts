@@ -5,13 +5,14 @@
 import type { Caller } from '../auth/authenticate.js'
 import { errorCode } from '../errors.js'
 import { extractData, peekBody, peekParsedBody, type RequestBody, type UnparsedBody } from '../wire/body.js'
-import { acceptsJson, isJsonContentType } from '../wire/content-type.js'
+import { acceptsEventStream, acceptsJson, isJsonContentType } from '../wire/content-type.js'
 import {
   badIdentifier,
   bodyTooLarge,
   type HttpError,
   INVALID_CREDENTIALS,
   methodNotAllowed,
+  NOT_A_STREAM,
   NOT_ACCEPTABLE,
   REQUEST_TIMEOUT,
   ROUTE_NOT_FOUND,
@@ -96,7 +97,10 @@ export async function guardRequest(
   if (!route) return rejected(methodNotAllowed(allowHeader(match.routes, isCorsEnabled)))
   facts.route = route
 
-  const lookup = findToken(request.headers, query, unparsed.head, tokenInQuery)
+  // A stream lives long, and its URL is in the log of every proxy: its token is read from the header alone.
+  const lookup = route.isStream
+    ? findToken(request.headers, [], {})
+    : findToken(request.headers, query, unparsed.head, tokenInQuery)
   if (lookup.hasConflict) return rejected(TWO_TOKENS)
   if (lookup.token !== undefined && !route.isLogin) {
     const caller = await authenticateCaller(backend, lookup.token, route)
@@ -177,7 +181,9 @@ async function authenticateCaller(
 }
 
 function checkContentType(request: RequestRecord, route: Route, body: RequestBody): HttpError | undefined {
-  if (!acceptsJson(getHeader(request.headers, 'accept'))) return NOT_ACCEPTABLE
+  const accept = getHeader(request.headers, 'accept')
+  if (route.isStream && !acceptsEventStream(accept)) return NOT_A_STREAM
+  if (!route.isStream && !acceptsJson(accept)) return NOT_ACCEPTABLE
   if (!body.isPresent || route.method === 'GET' || route.method === 'DELETE') return undefined
   const contentType = getHeader(request.headers, 'content-type')
   return isJsonContentType(contentType, body.isJson) ? undefined : UNSUPPORTED_MEDIA_TYPE

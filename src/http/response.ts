@@ -3,6 +3,7 @@ import { type EnvelopeFields, serializeError, serializeSuccess } from '../wire/e
 import type { HttpError } from '../wire/error-body.js'
 import type { Route } from '../wire/routes.js'
 import { etagOf, revisionString } from '../wire/webhook-json.js'
+import { EVENT_STREAM_HEADERS, eventStream } from './event-stream.js'
 import type { ResponseRecord } from './message.js'
 import type { OperationResult } from './operations/context.js'
 
@@ -15,11 +16,14 @@ export interface ResponseOptions {
   readonly envelope: EnvelopeFields
   /** True for HEAD: the headers of the GET, no body. */
   readonly isHead: boolean
+  /** Called when a response that is a stream has ended. */
+  readonly onStreamEnd?: (() => void) | undefined
   /** Headers of every response of this handler. */
   readonly commonHeaders: Headers | undefined
 }
 
-/** Builds the response to a success, in the envelope unless `rawBody` is set; 304 if the client's copy is current. */
+/** Builds the response to a success, in the envelope unless `rawBody` is set; 304 if the client's copy is current;
+ * a route with `isStream` gets a stream. */
 export function successResponse(
   result: OperationResult,
   route: Route,
@@ -34,6 +38,11 @@ export function successResponse(
   if (route.hasSecret === true || result.hasSecret === true) headers['cache-control'] = 'no-store'
   const fields =
     result.issuedToken === undefined ? envelope : { ...envelope, authToken: result.issuedToken, version }
+  if (route.isStream === true) {
+    Object.assign(headers, EVENT_STREAM_HEADERS)
+    const stream = result.source && eventStream(result.source, options.onStreamEnd)
+    return { status: route.status, headers, body: '', ...(stream && { stream }) }
+  }
   const status = result.status ?? route.status
   return withBody(status, headers, result.rawBody ?? serializeResult(result, fields), options.isHead)
 }

@@ -115,6 +115,12 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly attemptsPerWebhook?: number
   /** Days for which attempts and ended deliveries are kept. Default 30. */
   readonly retentionDays?: number
+  /** Open live streams of this node (`hs.stream`, `GET stream`). Default 1,000. */
+  readonly maxStreams?: number
+  /** Open live streams of one account on this node. Default 50. */
+  readonly maxStreamsPerAccount?: number
+  /** Open live streams of one token on this node. Default 10. */
+  readonly maxStreamsPerToken?: number
   /** Allows loopback addresses and `localhost` names, for development. Default false. */
   readonly allowLocal?: boolean
   /** Host names, addresses and CIDRs that requests may go to although they are not public. Default: none. */
@@ -180,6 +186,9 @@ export const OPTION_DEFAULTS = Object.freeze({
   statistics: true,
   attemptsPerWebhook: 1000,
   retentionDays: 30,
+  maxStreams: 1000,
+  maxStreamsPerAccount: 50,
+  maxStreamsPerToken: 10,
   allowLocal: false,
   tokenInQuery: true,
   ingest: false,

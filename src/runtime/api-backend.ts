@@ -139,6 +139,10 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
       legs: async (accountId, callId) => core().store.deliveries.legs(accountId, callId),
     },
     overview: webhooks.overview,
+    streams: {
+      open: async (request, caller) => core().streams.open(request, caller),
+      check: async (request) => core().streams.check(request),
+    },
     ...(publish && {
       ingest: async (accountId: string, events: readonly unknown[], traceparent?: string) => {
         const inputs = events.map((event) => (isObject(event) ? { ...event, accountId } : event))

@@ -9,7 +9,6 @@ import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
-import { createAttemptRate } from '../delivery/attempt-rate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
@@ -34,6 +33,7 @@ import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
+import { bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
 export interface PublishedEvent extends ChannelEvent {
@@ -148,7 +148,7 @@ export function createCore(
   const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, newId }
   const directory = safeDirectory(options.directory ?? storeDirectory(accountDeps))
   const lineages = lineageCache(directory, clock)
-  const cachedTokens = tokenCache(clock, { max: options.tokenCacheSize })
+  const cachedTokens = withStreams(tokenCache(clock, { max: options.tokenCacheSize }), () => streams)
   const { tokens } = store
 
   const auth = {
@@ -163,6 +163,16 @@ export function createCore(
     tokenTtlMs: options.tokenTtlSeconds * 1000,
     authority: { operators: options.operators, restrictUsers: options.restrictUsers },
   }
+  const streams = bindStreams({
+    store,
+    options,
+    clock,
+    log,
+    metrics,
+    auth,
+    newId,
+    descendants: (accountId) => accounts.descendants(accountId),
+  })
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
@@ -173,7 +183,6 @@ export function createCore(
     ? createStatistics({ stats: store.stats, clock, log, newId }, options.attemptTimeoutMs)
     : undefined
   const userAgent = `hookswitch/${VERSION}`
-  const attemptRate = createAttemptRate()
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -188,10 +197,9 @@ export function createCore(
       shardOf,
       endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
-        if (name === 'attempt' && (payload as AttemptRecord).attempt !== undefined)
-          attemptRate.count(clock.now())
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
+        notifyStreams(streams, options.recordSuccesses, name, payload)
         events.emit(name, payload as never)
       },
       rulesOf: (webhook) => ({
@@ -251,6 +259,7 @@ export function createCore(
     onDeliveriesCancelled: dispatcher.cancelUnsent,
     onResumed: ({ id, accountId }) =>
       log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
+    onChanged: (before, after) => streams.webhookChanged(changeOf(before, after)),
     lifetimeMsOf: ({ retries }) =>
       deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
     rules: {
@@ -294,11 +303,11 @@ export function createCore(
     dispatcher,
     statistics,
     endpointList,
+    streams,
     catalogue,
     events,
     clock,
     caps,
-    attemptRate,
     userAgent,
     applyLimits,
     metrics,

@@ -2,13 +2,14 @@ import type { GaugeReading } from '../metrics.js'
 import type { Core } from './core.js'
 
 /** Current gauge values: those of this node, and the pending deliveries of all nodes as far as this one knows. */
-export async function readGauges({ dispatcher }: Core): Promise<readonly GaugeReading[]> {
+export async function readGauges({ dispatcher, streams }: Core): Promise<readonly GaugeReading[]> {
   const { inFlight, oldestDueMs, open, halfOpen } = dispatcher.stats()
   return [
     { name: 'hookswitch_in_flight', value: inFlight },
     { name: 'hookswitch_oldest_due_seconds', value: oldestDueMs / 1000 },
     { name: 'hookswitch_breakers', label: 'open', value: open },
     { name: 'hookswitch_breakers', label: 'half_open', value: halfOpen },
+    { name: 'hookswitch_streams', value: streams.count },
     { name: 'hookswitch_deliveries_pending', value: dispatcher.pending() },
   ]
 }

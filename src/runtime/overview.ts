@@ -26,12 +26,26 @@ async function countUnhealthy({ store, dispatcher, clock }: Core) {
   return { ...counts, isCapped: true }
 }
 
+const MINUTE_MS = 60_000
+const MINUTES = 60
+
+/** Attempts of all nodes in each of the last 60 minutes; undefined with the option `statistics: false`. */
+async function readAttemptsPerMinute({ statistics, clock }: Core): Promise<readonly number[] | undefined> {
+  if (!statistics) return undefined
+  const toMs = clock.now()
+  const service = { accountId: '', webhookId: '' }
+  const fromMs = toMs - (MINUTES - 1) * MINUTE_MS
+  const { ok, failed } = await statistics.read(service, { step: 60, fromMs, toMs })
+  return ok.map((count, index) => count + failed[index]!)
+}
+
 /** Reads the state of the service. */
 export async function readOverview(core: Core): Promise<Overview> {
-  const { store, dispatcher, clock, attemptRate } = core
-  const [{ open, halfOpen, disabled, isCapped }, nodes] = await Promise.all([
+  const { store, dispatcher, clock } = core
+  const [{ open, halfOpen, disabled, isCapped }, nodes, attemptsPerMinute] = await Promise.all([
     countUnhealthy(core),
     store.deliveries.nodes(),
+    readAttemptsPerMinute(core),
   ])
   const { inFlight, oldestDueMs } = dispatcher.stats()
   const { durable, sharedBetweenNodes } = store.supports
@@ -40,7 +54,7 @@ export async function readOverview(core: Core): Promise<Overview> {
     pending: dispatcher.pending(),
     oldestDueMs,
     inFlight,
-    attemptsPerMinute: attemptRate.perMinute(clock.now()),
+    ...(attemptsPerMinute && { attemptsPerMinute }),
     breakers: { open, halfOpen },
     disabled,
     isCapped,

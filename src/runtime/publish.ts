@@ -211,13 +211,14 @@ export function countRefused(
   return thrown
 }
 
-/** Emits an accepted event under its hook's id and as `event`, if somebody listens. */
+/** Passes an accepted event to the streams, and emits it under its hook's id and as `event`, if somebody listens. */
 export function notifyListeners(
-  { events }: Core,
+  { events, streams }: Core,
   event: CheckedEvent,
   eventId: string,
   sequence: number,
 ): void {
+  streams.accepted(event, eventId, sequence)
   const hook = event.hook as 'event'
   if (!events.hasListeners(hook) && !events.hasListeners('event')) return
   const published = { ...event, eventId, sequence }

@@ -6,7 +6,6 @@
 import type { Acceptance, AcceptedEvent, Settlement } from '../delivery/delivery-store.js'
 import type { Group, GroupResult, Lease, NodeLease, Polled } from '../delivery/queue-store.js'
 import { shardOf } from '../store/shards.js'
-import type { Health } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { RunningNode } from './cluster.js'
 import { disruptionsBetween } from './disruptions.js'
@@ -178,9 +177,8 @@ export function createObserver(deps: ObserverDeps): Observer {
     else tracked.starts.delete(name)
   }
 
-  /** Starts of all leases of a node, or of one. */
-  function startsOf(prefix: string): readonly string[] {
-    return [...tracked.starts.keys()].filter((name) => name.startsWith(prefix))
+  function startsOf({ owner, fence }: Lease): readonly string[] {
+    return [...tracked.starts.keys()].filter((name) => name.startsWith(`${owner} ${fence} `))
   }
 
   function committed(group: Group, result: GroupResult): void {
@@ -236,7 +234,7 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (next.interruptions > 0) cover(`interruptions in a row: ${next.interruptions}`)
     if (!canFollow(delivery.state, state)) add('I10', `${id} was ${delivery.state} and becomes ${state}`)
     if (settlement.record) tracked.records.add(settlement.record.id)
-    checkCounts(delivery, settlement, healthIn(ended, webhook), add)
+    checkCounts(delivery, settlement, ended, add)
     checkRetryDelay(deps, delivery, settlement, calledMs)
     trackHealth(deps, webhook, settlement)
     trackSettlement(delivery, settlement)
@@ -260,10 +258,10 @@ export function createObserver(deps: ObserverDeps): Observer {
   function checkCounts(
     delivery: TrackedDelivery,
     { next, record }: Settlement,
-    health: Health | null | undefined,
+    ended: readonly Settlement[],
     add: (invariant: string, message: string) => void,
   ): void {
-    const { id } = delivery
+    const { id, webhook } = delivery
     if (record?.attempt !== undefined) {
       delivery.attempts += 1
       if (record.attempt !== delivery.attempts) {
@@ -275,9 +273,9 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (next.attempts !== delivery.attempts) {
       add('I9', `${id} counts ${next.attempts} attempts, but ${delivery.attempts} are recorded`)
     }
-    // A failed probe of a receiver that is briefly down costs no try: the breaker is open, or was closed meanwhile.
-    const isProbe = health === null || (health?.openings ?? 0) > 0
-    if (isProbe && next.state === 'waiting' && next.tries === delivery.charged - 1) delivery.charged -= 1
+    // A failed probe of a receiver that is briefly down costs no try.
+    const isFree = next.state === 'waiting' && next.tries === delivery.charged - 1
+    if (isFree && mayBeProbed(ended, webhook)) delivery.charged -= 1
     // With fewer receivers the service never assumes an outage, so every failure is charged.
     if (
       next.tries > delivery.charged ||
@@ -287,11 +285,16 @@ export function createObserver(deps: ObserverDeps): Observer {
     }
   }
 
-  /** The health of a webhook is written once per group, with its last settlement. */
-  function healthIn(ended: readonly Settlement[], webhook: string): Health | null | undefined {
-    return ended.findLast(
-      ({ webhookId, endpoint }) => webhookId === webhook && endpoint?.health !== undefined,
-    )?.endpoint?.health
+  /**
+   * Whether the breaker of a webhook was open during a group, as far as the group tells: the health is written once, with the
+   * last settlement, and a success before that has closed the breaker.
+   */
+  function mayBeProbed(ended: readonly Settlement[], webhook: string): boolean {
+    const some = ended.filter(({ webhookId }) => webhookId === webhook)
+    const last = some.findLast(({ endpoint }) => endpoint?.health !== undefined)
+    const health = last?.endpoint?.health
+    if (health === null || (health?.openings ?? 0) > 0) return true
+    return some.some(({ next }) => next.state === 'delivered')
   }
 
   function trackSettlement(delivery: TrackedDelivery, { next, record }: Settlement): void {
@@ -306,14 +309,14 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (lane?.length === 0) tracked.lanes.delete(delivery.lane)
   }
 
-  function owned(life: NodeLife, owner: string, { aliveUntilMs, shards, storeMs }: NodeLease): void {
+  function owned(life: NodeLife, owner: string, { fence, aliveUntilMs, shards, storeMs }: NodeLease): void {
     owners.set(life.name, owner)
     // In an unshared store the last owner fences the one before.
     if (aliveUntilMs === Number.POSITIVE_INFINITY) tracked.leases.clear()
     const before = tracked.leases.get(owner)
     const isContinued = before && before.aliveUntilMs > storeMs && shards.length >= before.shards
     const sinceMs = isContinued ? before.sinceMs : now()
-    tracked.leases.set(owner, { aliveUntilMs, isReleased: false, shards: shards.length, sinceMs })
+    tracked.leases.set(owner, { fence, aliveUntilMs, isReleased: false, shards: shards.length, sinceMs })
   }
 
   function checkAccountCaps(life: NodeLife, inFlight: ReadonlyMap<string, number>): void {
@@ -338,13 +341,14 @@ export function createObserver(deps: ObserverDeps): Observer {
       const lease = tracked.leases.get(owner as string)
       if (!lease) return
       lease.isReleased = true
-      for (const name of startsOf(`${owner} `)) forgotten(name, () => true)
+      // The starts of its earlier leases are left to the next owners of their shards.
+      const { fence } = lease
+      for (const name of startsOf({ owner: owner as string, fence })) forgotten(name, () => true)
     },
     handOver(_, [lease, shards]) {
-      const { owner, fence } = lease as Lease
       const given = new Set(shards as number[])
       cover('shards handed over')
-      for (const name of startsOf(`${owner} ${fence} `)) {
+      for (const name of startsOf(lease as Lease)) {
         forgotten(name, ({ webhook }) => given.has(shardOf(webhook)))
       }
     },

@@ -25,11 +25,14 @@ export type { TokenRow, TokenStore } from '../auth/token-store.js'
 export type { AttemptRecord, StoredAttempt } from '../delivery/attempt-record.js'
 export { fillIn } from '../delivery/body-variants.js'
 export type {
+  AttemptLogPage,
+  AttemptLogQuery,
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
   EndpointActivity,
   FoundDeliveries,
+  LoggedAttempt,
   StoredDelivery,
 } from '../delivery/delivery-queries.js'
 export type {

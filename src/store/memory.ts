@@ -21,7 +21,15 @@ import { erase, mentions } from './memory/erase.js'
 import { handOver, nodes, own, release, renew } from './memory/leases.js'
 import { bodies, completeTakeover, load, poll } from './memory/load.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
-import { activity, attempts, deliveries, delivery, lastSuccesses, search } from './memory/queries.js'
+import {
+  activity,
+  attemptLog,
+  attempts,
+  deliveries,
+  delivery,
+  lastSuccesses,
+  search,
+} from './memory/queries.js'
 import { prune } from './memory/retention.js'
 import { newState } from './memory/state.js'
 import { memoryStats } from './memory/stats.js'
@@ -149,6 +157,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         deliveries: (query) => deliveries(state, query),
         search: (query) => search(state, query),
         attempts: (query) => attempts(state, query),
+        attemptLog: (query) => attemptLog(state, query),
         lastSuccesses: (webhookIds) => lastSuccesses(state, webhookIds),
         activity: (webhookIds, maxPending) => activity(state, webhookIds, maxPending),
         legs: (accountId, callId) => legs(state, accountId, callId),

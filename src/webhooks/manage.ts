@@ -35,6 +35,8 @@ export interface WebhookDeps extends EncryptSettingsDeps {
    * concurrent changes most would give up with `RevisionConflict`, although no caller passed a revision.
    */
   readonly mutex?: KeyedMutex
+  /** Called after a webhook was created (`before` absent) or changed. */
+  onChanged?(before: Webhook | undefined, after: Webhook): void
   /** Called after a webhook was disabled or deleted, which cancels its pending deliveries. */
   onDeliveriesCancelled?(webhookId: string): void
   /** Called after the pause of a webhook was ended. */
@@ -89,6 +91,7 @@ async function changeWithRetries(
     if (changed === webhook) return webhook
     if (await deps.webhooks.replace(changed, webhook.revision)) {
       if (changed.epoch > webhook.epoch) deps.onDeliveriesCancelled?.(webhookId)
+      deps.onChanged?.(webhook, changed)
       return changed
     }
   }
@@ -124,6 +127,7 @@ export async function createWebhook(
   const { secret } = createSigningSecret(deps, id)
   const webhook = newWebhook({ id, accountId }, encrypted, secret, deps.clock.now())
   await deps.webhooks.insert(webhook)
+  deps.onChanged?.(undefined, webhook)
   return toView(deps, webhook, deps.storeNow())
 }
 

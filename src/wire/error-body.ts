@@ -39,6 +39,7 @@ export const ACCOUNT_DISABLED: HttpError = {
 }
 export const ROUTE_NOT_FOUND = httpError(404, 'not_found', 'not found')
 export const NOT_ACCEPTABLE = httpError(406, 'not_acceptable', 'only application/json can be answered')
+export const NOT_A_STREAM = httpError(406, 'not_acceptable', 'only text/event-stream can be answered')
 export const REQUEST_TIMEOUT = httpError(408, 'request_timeout', 'the request did not arrive in time')
 export const URI_TOO_LONG = httpError(414, 'uri_too_long', 'the request target is too long')
 export const UNSUPPORTED_MEDIA_TYPE = httpError(
@@ -145,6 +146,13 @@ export function toHttpError(
         429,
         'too_many_requests',
         'too many tests and replays, try again later',
+        retryAfter(error),
+      )
+    case 'TooManyStreams':
+      return httpError(
+        429,
+        'too_many_requests',
+        'too many streams are open, try again later',
         retryAfter(error),
       )
     case 'QueueFull':

@@ -104,7 +104,11 @@ function operationObject(route: DocumentedRoute, doc: OperationDoc): SpecObject 
     ...(doc.body && { requestBody: requestBodyObject(doc.body) }),
     responses: {
       [route.status]:
-        route.operation === 'readOpenapi' ? rawResponseObject(doc) : successResponseObject(route, doc),
+        route.operation === 'readOpenapi'
+          ? rawResponseObject(doc)
+          : route.isStream
+            ? streamResponseObject(doc)
+            : successResponseObject(route, doc),
       ...(doc.alternative && {
         [doc.alternative.status]: {
           ...successResponseObject(route, { ...doc, ...doc.alternative }),
@@ -161,6 +165,12 @@ function successResponseObject(route: DocumentedRoute, doc: OperationDoc): SpecO
     },
   }
 }
+
+const streamResponseObject = ({ data, example }: OperationDoc): SpecObject => ({
+  description: 'Server-Sent Events. The schema is that of the JSON after `data:`.',
+  headers: { 'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' } },
+  content: { 'text/event-stream': { schema: data, example } },
+})
 
 const rawResponseObject = ({ data }: OperationDoc): SpecObject => ({
   description: 'The OpenAPI document, without an envelope.',

@@ -47,6 +47,7 @@ export type OperationId =
   | 'listCallAttempts'
   | 'publishEvents'
   | 'readOverview'
+  | 'streamItems'
   | 'listUnhealthyWebhooks'
   | 'searchDeliveries'
   | 'listAccounts'
@@ -71,6 +72,7 @@ export type OperationId =
   | 'patchUser'
   | 'deleteUser'
   | 'search'
+  | 'searchAccount'
   | 'searchMany'
   | 'listApps'
   | 'readOpenapi'
@@ -95,6 +97,8 @@ export interface Route {
   readonly isList?: boolean
   /** The route exists only if the host enables it (`--ingest`). */
   readonly isIngest?: boolean
+  /** The response is an event stream. Its token is in a header. */
+  readonly isStream?: boolean
   /** An operator may use the route for an account that no longer exists. */
   readonly isForRemoved?: boolean
 }
@@ -210,6 +214,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
   },
   { operation: 'matchEvent', method: 'PUT', path: `${ACCOUNT}/events/match`, ...ask },
   { operation: 'readOverview', method: 'GET', path: '/system/overview', ...read, access: 'operator' },
+  { operation: 'streamItems', method: 'GET', path: `${ACCOUNT}/stream`, ...read, isStream: true },
   {
     operation: 'listUnhealthyWebhooks',
     method: 'GET',
@@ -264,6 +269,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
 
   { operation: 'search', method: 'GET', path: '/search', ...write, isList: true },
   { operation: 'searchMany', method: 'GET', path: '/search/multi', ...write },
+  { operation: 'searchAccount', method: 'GET', path: `${ACCOUNT}/search`, ...write, isList: true },
 
   { operation: 'readOpenapi', method: 'GET', path: '/openapi.json', ...open },
 ]

@@ -47,6 +47,7 @@ const OUTPUT: Readonly<Record<string, readonly RegExp[]>> = {
     /^without the app's cookie: 401; with it: 200, account acme$/m,
     /^the page shows 1 webhook: Calls$/m,
   ],
+  '10-live-tail.js': [/^attempt 1: failure 503\nattempt 2: success 204$/m],
 }
 
 describe('examples', () => {

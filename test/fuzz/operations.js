@@ -325,6 +325,16 @@ export const OPERATION_INPUTS = {
   readCall: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   readOverview: () => ({}),
   listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
+  streamItems: (random, known) => ({
+    query: [
+      ...(random.chance(0.3) ? /** @type {[string, string][]} */ ([['types', 'attempt,event']]) : []),
+      ...(random.chance(0.2) ? /** @type {[string, string][]} */ ([['descendants', 'true']]) : []),
+      ...(random.chance(0.2)
+        ? /** @type {[string, string][]} */ ([['call_id', pickRecent(random, known.calls, 'call-1')]])
+        : []),
+    ],
+    headers: random.chance(0.2) ? [['last-event-id', pickRecent(random, known.cursors, 'x')]] : [],
+  }),
   publishEvents: (random) => ({
     data: random.chance(0.5) ? randomEvent(random) : [randomEvent(random), randomEvent(random)],
   }),
@@ -340,7 +350,10 @@ export const OPERATION_INPUTS = {
   listAccounts: (random, known) => ({ query: listQuery(random, known) }),
   createAccount: (random) => ({ data: accountFields(random) }),
   createChildAccount: (random, known) => ({
-    params: accountParams(random, known),
+    // Of the accounts that were created many are deleted by now.
+    params: random.chance(0.5)
+      ? { account_id: random.pick(['parent', 'child']) }
+      : accountParams(random, known),
     data: accountFields(random),
   }),
   readAccount: (random, known) => ({
@@ -383,6 +396,14 @@ export const OPERATION_INPUTS = {
       ['t', 'account'],
       ['q', random.pick(['name', 'realm', 'id', 'other'])],
       ['v', random.pick(['a', 'child', '%', ''])],
+    ],
+  }),
+  searchAccount: (random, known) => ({
+    params: accountParams(random, known),
+    query: [
+      ['t', 'account'],
+      ['q', random.pick(['name', 'realm', 'id'])],
+      ['v', random.pick(['a', 'c', '_'])],
     ],
   }),
   searchMany: (random) => ({

@@ -59,6 +59,8 @@ export function findViolations(response, { method, isHostResponse, secrets }) {
   const isEmpty = method === 'HEAD' || status === 204 || status === 304
   if (isEmpty && body !== '') violations.push('a body that is not allowed')
   if (isHostResponse || isEmpty) return violations
+  if (headers['content-type'] === 'text/event-stream')
+    return status === 200 && body === '' ? violations : [...violations, `status ${status} with a stream`]
   if (headers['content-type'] !== 'application/json')
     return [...violations, `content type ${headers['content-type']}`]
   if (headers['content-length'] !== String(Buffer.byteLength(body)))

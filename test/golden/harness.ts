@@ -6,6 +6,7 @@ import { createHookswitch, type Hookswitch, type Observation, type SendRequest, 
 import { type ManualClock, manualClock, seededRandom, until } from 'hookswitch/testkit'
 import { createFailingStore, type FailingStore } from './failing-store.js'
 import type { HostAction } from './golden-file.js'
+import { hostDirectory } from './host-directory.js'
 import type { StoreFactory } from './store-factory.js'
 
 /** API keys of 64 hex digits, as the service generates them. */
@@ -58,12 +59,14 @@ export interface GoldenHarness {
   close(): Promise<void>
 }
 
-/** Starts an instance with the options of a file. */
+/** Starts an instance with the options of a file; `hostDirectory: true` keeps the accounts in a directory of the host. */
 export async function createHarness(
   factory: StoreFactory,
   options: Readonly<Record<string, unknown>>,
 ): Promise<GoldenHarness> {
   const clock = manualClock()
+  const { hostDirectory: isDirectoryOfHost, ...serviceOptions } = options
+  const host = isDirectoryOfHost ? hostDirectory(ACCOUNTS) : undefined
   const { store, dispose } = await factory.create(clock)
   const unmatched: ReceiverRequest[] = []
   const failingStore = createFailingStore(store)
@@ -79,11 +82,15 @@ export async function createHarness(
           resolve({ kind: 'own_fault', detail: 'end of the golden file' })
       },
     },
-    ...options,
+    ...serviceOptions,
+    ...(host && { directory: host.directory }),
   })
   await hs.start()
-  for (const account of ACCOUNTS) await hs.accounts.create(account)
+  if (!host) for (const account of ACCOUNTS) await hs.accounts.create(account)
   const values = await initialValues(hs)
+  // Signed in while it was enabled.
+  if (host) host.disable('closed')
+  else await hs.accounts.update('closed', { enabled: false })
   return {
     hs,
     values,
@@ -113,7 +120,6 @@ async function initialValues(hs: Hookswitch): Promise<Map<string, string>> {
     values.set(`${account}_key`, apiKey)
     values.set(`${account}_token`, (await hs.auth.signIn({ apiKey })).token)
   }
-  await hs.accounts.update('closed', { enabled: false })
   return values.set('version', VERSION)
 }
 

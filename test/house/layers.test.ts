@@ -25,7 +25,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/store': ['src/legs', ...STATS],
   'src/wire': STATS,
   'src/options': DELIVERY,
-  'src/http': ['src/wire', ...STATS],
+  'src/stream': ['src/wire', ...STATS],
+  'src/http': ['src/stream', 'src/wire', ...STATS],
 }
 
 /** The top of the package. These files may import each other and every layer; no layer imports them. */

@@ -5,6 +5,7 @@ import { notFound } from '../../src/errors.js'
 import type { ApiBackend } from '../../src/http/api-backend.js'
 import type { ListedEndpoint } from '../../src/stats/endpoint-list.js'
 import type { StatsSeries } from '../../src/stats/series.js'
+import { contentOf, type StreamEntry } from '../../src/stream/subscriber.js'
 import { jsonMergePatch } from '../../src/values/json-merge-patch.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
@@ -302,6 +303,25 @@ export function createFakeBackend(
       async preview(accountId, input, hook) {
         record('preview', accountId, input, hook)
         return { method: 'GET', uri: 'https://r.example.com/?a=1', headers: ['a', 'b'], curl: 'curl' }
+      },
+    },
+    streams: {
+      async open(request, caller) {
+        record('openStream', request, caller.accountId)
+        const items: StreamEntry[] = [
+          { ...contentOf('attempt', { id: 'attempt-1' }), id: 'place-1' },
+          contentOf('end', { reason: 'closing' }),
+        ]
+        const takeNow = () => items.shift()
+        return {
+          take: async () => takeNow(),
+          takeNow,
+          close: () => record('closeStream'),
+          onStall: undefined,
+        }
+      },
+      async check(request) {
+        record('checkStream', request)
       },
     },
     deliveries: {

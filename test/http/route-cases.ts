@@ -630,5 +630,12 @@ export const ROUTE_CASES: readonly RouteCase[] = [
       { descendantsOf: OWN_ACCOUNT, prefix: { of: 'name', text: 'own' }, ascending: true, limit: 51 },
     ],
   },
+  {
+    ...get('searchAccount', `/accounts/${OWN_ACCOUNT}/search?t=account&q=realm&v=O.wn`, [FOUND]),
+    expectedCall: [
+      'admin.page',
+      { descendantsOf: OWN_ACCOUNT, prefix: { of: 'realm', text: 'own' }, ascending: true, limit: 51 },
+    ],
+  },
   get('searchMany', '/search/multi?t=account&by_name=o&by_id=x', { name: [FOUND], id: [FOUND] }),
 ]

@@ -69,7 +69,10 @@ async function statusOf({ hs }: RunningService, route: Route, url: string, token
   // A body that no operation accepts: what passes changes nothing.
   const data = { name: 5, first_name: 5, to: 5, call_id: 5, 're-enable': 5 }
   const body = route.bodyKind === 'none' ? {} : { body: JSON.stringify({ data }) }
-  return (await hs.handle({ method: route.method, url, headers: { 'x-auth-token': token }, ...body })).status
+  const headers = { 'x-auth-token': token }
+  const { status, stream } = await hs.handle({ method: route.method, url, headers, ...body })
+  stream?.close()
+  return status
 }
 
 /** Routes without a body that would change the accounts of the table. */

@@ -96,6 +96,33 @@ function caller(service: RunningService) {
   return { call, called }
 }
 
+/** Reads a stream of all kinds of items, and checks each by the schema of its kind. */
+async function checkStream({ hs, token, createWebhook, receiver }: RunningService): Promise<void> {
+  receiver.on('/followed', [status(200)])
+  const { schema } = operations.find(({ id }) => id === 'streamItems')!.doc.responses['200'].content[
+    'text/event-stream'
+  ]
+  const url = '/v1/accounts/parent/stream?types=attempt,webhook,event'
+  const { stream } = await hs.handle({ method: 'GET', url, headers: { 'x-auth-token': token } })
+  await createWebhook('/followed')
+  await hs.publish(channelCreate('followed'))
+  const found = new Map<string, unknown>()
+  while (found.size < 3) {
+    const part = await stream!.next()
+    for (const [, type, json] of part!.matchAll(/^event: (.*)\ndata: (.*)$/gm))
+      found.set(type!, JSON.parse(json!))
+  }
+  stream!.close()
+  const names = { attempt: 'StreamAttempt', webhook: 'StreamWebhook', event: 'Payload' }
+  for (const [type, name] of Object.entries(names)) {
+    expect(JSON.stringify(schema)).toContain(name)
+    expect(violations({ $ref: `#/components/schemas/${name}` }, found.get(type)), type).toEqual([])
+    const others = Object.keys(found).filter((other) => other !== type)
+    for (const other of others)
+      expect(violations({ $ref: `#/components/schemas/${name}` }, found.get(other))).not.toEqual([])
+  }
+}
+
 describe('the OpenAPI document', () => {
   it('describes the response of every operation, and the errors', async () => {
     const service = await startService({ ingest: true, operators: ['other'] })
@@ -178,6 +205,7 @@ describe('the OpenAPI document', () => {
     for (const id of ['listChildren', 'listDescendants', 'listApps', 'listUsers']) await call(id, account)
     for (const id of ['listSiblings', 'listTree', 'listParents', 'listAncestors']) await call(id, child)
     await call('search', { query: '?t=account&q=name&v=n' })
+    await call('searchAccount', { ...account, query: '?t=account&q=name&v=n' })
     await call('searchMany', { query: '?t=account&by_name=n&by_id=x' })
     const ada = {
       first_name: 'Ada',
@@ -219,6 +247,9 @@ describe('the OpenAPI document', () => {
 
     for (const id of ['readOverview', 'listUnhealthyWebhooks', 'searchDeliveries'])
       expect((await call(id)).status).toBe(403)
+
+    await checkStream(service)
+    called.set('streamItems', 1)
 
     await call('deleteWebhook', hook)
     await call('rotateApiKey', account, { token: login.json.auth_token })

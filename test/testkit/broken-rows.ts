@@ -399,6 +399,31 @@ export const brokenAttempts: readonly Fault[] = [
       return found
     },
   })),
+  attemptFault('the log of attempts has one account only', (store) => ({
+    attemptLog: ({ accountIds, ...query }) =>
+      store.attemptLog({ ...query, accountIds: accountIds.slice(0, 1) }),
+  })),
+  attemptFault('the log of attempts skips the record after a part', (store) => ({
+    async attemptLog(query) {
+      const page = await store.attemptLog(query)
+      return { ...page, position: page.position + (page.attempts.length === query.limit ? 1 : 0) }
+    },
+  })),
+  attemptFault('the log of attempts goes on at its first record', (store) => ({
+    async attemptLog(query) {
+      const page = await store.attemptLog(query)
+      return { ...page, position: page.attempts[0]?.position ?? page.position }
+    },
+  })),
+  attemptFault('the log of attempts loses the class of the failure', (store) => ({
+    async attemptLog(query) {
+      const page = await store.attemptLog(query)
+      return {
+        ...page,
+        attempts: page.attempts.map(({ clientError: _lost, ...attempt }) => attempt),
+      }
+    },
+  })),
   attemptFault('attempts lose the class of the failure', (store) => ({
     attempts: async (query) =>
       (await store.attempts(query)).map(({ clientError: _lost, ...attempt }) => attempt),

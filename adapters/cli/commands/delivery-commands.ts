@@ -2,7 +2,6 @@
 import type { ApiResponse, Attempt, HookswitchClient, List, ListParameters, Replay } from 'hookswitch/client'
 import { wrongFlag } from '../read-flags.js'
 import { callCommand, given, listCommand } from './api-commands.js'
-import { attemptFeed } from './attempt-feed.js'
 import type { Command, CommandContext, Flag } from './command.js'
 import type { Column } from './table.js'
 import { confirm, integerFlag, TIME, timeFlag, YES } from './values.js'
@@ -68,32 +67,67 @@ function attemptsOf(
 const range = (context: CommandContext) =>
   given({ createdFrom: timeFlag(context, 'from'), createdTo: timeFlag(context, 'to') })
 
-/** Items per poll of the tail; `attemptFeed` reads further pages when it needs them. */
-const TAIL_PAGE_SIZE = 200
+/** Attempts that the tail begins with, if the flag does not say so. */
+const TAIL_LINES = 10
 
 const tail: Command = {
   words: ['attempts', 'tail'],
   isEndless: true,
   summary: 'print attempts as they are made, until Ctrl-C',
-  details: 'Lines are printed at least once and in the order in which the attempts ended.',
+  details:
+    'Reads the live stream of the service, and connects again when the connection is lost. Attempts have no headers and bodies.',
   flags: [
     WEBHOOK,
+    CALL,
     RESULT,
-    { name: 'lines', value: 'N', description: 'begin with the latest N attempts (10)' },
-    { name: 'interval', value: 'SECONDS', description: 'pause between requests to the service (2)' },
+    { name: 'lines', value: 'N', description: `begin with the latest N attempts (${TAIL_LINES})` },
   ],
   async run(context) {
     const client = context.client()
-    const feed = attemptFeed(() => attemptsOf(client, context, { pageSize: TAIL_PAGE_SIZE }).pages(), {
-      intervalMs: (integerFlag(context, 'interval', 1) ?? 2) * 1_000,
-      initial: integerFlag(context, 'lines', 0) ?? 10,
-      signal: context.signal,
-      sleep: context.sleep,
-      onGap: () => context.note('more attempts were made than can be shown: some are left out'),
+    const { signal, output } = context
+    const lines = integerFlag(context, 'lines', 0) ?? TAIL_LINES
+    const [webhookId, callId, result] = ['webhook', 'call', 'result'].map((name) => context.flag(name))
+    const latest = attemptsOf(client, context, { pageSize: Math.min(Math.max(lines, 1), 1_000) })
+    let opened = () => {}
+    const isOpen = new Promise<void>((resolve) => {
+      opened = resolve
     })
-    for await (const attempt of feed) {
-      if (context.signal.aborted) return
-      await context.output.item(attempt, ATTEMPT_COLUMNS)
+    const items = client
+      .stream(
+        {
+          types: ['attempt'],
+          ...given({ webhookId, callId }),
+          ...(result !== undefined && { result: result as 'success' | 'failure' }),
+        },
+        { signal, onState: (state) => state === 'open' && opened() },
+      )
+      [Symbol.asyncIterator]()
+    let next = items.next()
+    next.catch(() => {})
+    await Promise.race([isOpen, next])
+    // What is recorded while the latest attempts are read arrives twice.
+    const shown = new Set<string>()
+    if (lines > 0 && !signal.aborted) {
+      const page = await latest.page().catch((thrown: { readonly status?: number }) => {
+        // The call may not have begun.
+        if (callId !== undefined && thrown.status === 404) return { items: [] }
+        throw thrown
+      })
+      for (const attempt of [...page.items].reverse()) {
+        shown.add(attempt.id)
+        await output.item(attempt, ATTEMPT_COLUMNS)
+      }
+    }
+    for (;;) {
+      const { done, value: item } = await next
+      if (done || signal.aborted) return
+      next = items.next()
+      if (item.type === 'attempt' && !shown.has(item.data.id)) await output.item(item.data, ATTEMPT_COLUMNS)
+      if (item.type === 'gap') context.note('more attempts were made than can be shown: some are left out')
+      if (item.type === 'rate') {
+        const { hook_id, ok, failed } = item.data
+        context.note(`webhook ${hook_id}: ${ok} attempts succeeded and ${failed} failed in one second`)
+      }
     }
   },
 }

@@ -12,9 +12,12 @@ import {
   normalizeRealm,
   notFound,
   shardOf,
+  type User,
 } from 'hookswitch/store'
 import { postgresAccountPages } from './account-pages.js'
+import { textArray } from './binary-arrays.js'
 import { constraintOf } from './errors.js'
+import { createGroupCommit } from './group-commit.js'
 import { lineageReader } from './lineages.js'
 import { ALL_SHARDS, createOwnerVersions } from './owner-versions.js'
 import { assertRevision } from './revision.js'
@@ -25,6 +28,16 @@ import { accountStatements, type DocRow } from './sql/accounts.js'
 import { webhookStatements } from './sql/webhooks.js'
 import { postgresUsers } from './users.js'
 import { valuesOf as webhookValuesOf } from './webhooks.js'
+
+/** Accounts in one transaction. */
+const MAX_INSERTIONS = 1_000
+
+/** A new account with its API key and users. */
+interface Insertion {
+  readonly account: Account
+  readonly apiKey: ApiKeyRow
+  readonly newUsers: readonly User[]
+}
 
 export function postgresAccounts(
   { session, schema }: Pick<Deps, 'session' | 'schema'>,
@@ -73,23 +86,66 @@ export function postgresAccounts(
   const all = async (statement: (typeof sql)[keyof typeof sql], args: readonly unknown[]) =>
     (await session.query<DocRow>(statement, args)).map(({ doc }) => JSON.parse(doc) as Account)
 
+  const insertOne =
+    ({ account, apiKey, newUsers }: Insertion, conditions: AccountConditions) =>
+    async (tx: Transaction): Promise<void> => {
+      await lockParent(tx, account, conditions)
+      await assertNameFree(tx, account, conditions)
+      const inserted = await tx.query(sql.insert, values(account))
+      if (inserted.length === 0 && (await tx.query(sql.exists, [account.id])).length > 0) {
+        throw taken('id', 'this id is taken')
+      }
+      // Checked after the insert: this sees a removal that the insert waited for.
+      if ((await tx.query(sql.wasRemoved, [account.id])).length > 0) {
+        throw taken('id', 'this id was used before and is not reused')
+      }
+      if (inserted.length === 0) throw taken('realm', 'this realm is taken')
+      await putApiKey(tx, apiKey)
+      await users.insertAll(tx, newUsers)
+    }
+  /** Inserts all or none. Rejects if one of them is refused, without saying which. */
+  const insertAll = (insertions: readonly Insertion[]) => async (tx: Transaction) => {
+    // In the order of their ids, so that nodes with the same list do not wait for each other in a circle.
+    const sorted = [...insertions].sort((a, b) => (a.account.id < b.account.id ? -1 : 1))
+    const accounts = sorted.map(({ account }) => account)
+    const ids = textArray(accounts.map(({ id }) => id))
+    const parents = new Set(accounts.flatMap(({ parentId }) => parentId ?? []))
+    if (parents.size > 0) await tx.query(sql.lockParents, [textArray([...parents])])
+    const column = (at: number) => textArray(accounts.map((account) => values(account)[at] ?? null))
+    const inserted = await tx.query(sql.insertAll, [ids, column(1), column(2), column(3), column(4)])
+    if (inserted.length < accounts.length) throw taken('id', 'one of several ids or realms is taken')
+    // Checked after the insert: this sees a removal that the insert waited for.
+    if ((await tx.query(sql.wereRemoved, [ids])).length > 0)
+      throw taken('id', 'one of several ids was used before and is not reused')
+    const keys = sorted.map(({ apiKey }) => apiKey)
+    await translated(
+      tx.query(sql.insertApiKeys, [
+        textArray(keys.map(({ accountId }) => accountId)),
+        textArray(keys.map(({ hash }) => hash)),
+        textArray(keys.map((key) => JSON.stringify(key))),
+      ]),
+    )
+    await users.insertAll(
+      tx,
+      sorted.flatMap(({ newUsers }) => newUsers),
+    )
+  }
+  /** Accounts that are inserted while a transaction is being committed share the next one; a refused group is retried one by one. */
+  const together = createGroupCommit<Insertion, void>(
+    async (insertions) => {
+      const [first, ...others] = insertions
+      await session.transaction(others.length === 0 ? insertOne(first!, {}) : insertAll(insertions))
+      return insertions.map(() => ({ value: undefined }))
+    },
+    { maxWeight: MAX_INSERTIONS },
+  )
+
   return {
-    insert: (account, apiKey, newUsers, conditions = {}) =>
-      session.transaction(async (tx) => {
-        await lockParent(tx, account, conditions)
-        await assertNameFree(tx, account, conditions)
-        const inserted = await tx.query(sql.insert, values(account))
-        if (inserted.length === 0 && (await tx.query(sql.exists, [account.id])).length > 0) {
-          throw taken('id', 'this id is taken')
-        }
-        // Checked after the insert: this sees a removal that the insert waited for.
-        if ((await tx.query(sql.wasRemoved, [account.id])).length > 0) {
-          throw taken('id', 'this id was used before and is not reused')
-        }
-        if (inserted.length === 0) throw taken('realm', 'this realm is taken')
-        await putApiKey(tx, apiKey)
-        await users.insertAll(tx, newUsers)
-      }),
+    insert: (account, apiKey, newUsers, conditions = {}) => {
+      const insertion = { account, apiKey, newUsers }
+      const isUnconditional = !conditions.uniqueName && !conditions.requireParent
+      return isUnconditional ? together.run(insertion) : session.transaction(insertOne(insertion, conditions))
+    },
     update: (account, conditions = {}) =>
       session.transaction(async (tx) => {
         await lockParent(tx, account, conditions)

@@ -10,6 +10,7 @@ import {
 } from 'hookswitch/store'
 import { stateNumberOf, webhookColumns } from './rows.js'
 import type { ImportTable, ImportTableRow } from './sql/import-tables.js'
+import { sortKeyOf } from './webhooks.js'
 
 /** Rows of one table. */
 export type TableRows = {
@@ -80,7 +81,8 @@ const CONVERSIONS: Conversions = {
       rows: rows.map((webhook) => {
         const { id, accountId, settings, revision, epoch, deletedMs } = webhook
         const columns = webhookColumns(webhook)
-        const { hook, name: sortKey } = settings
+        const { hook, name } = settings
+        const sortKey = sortKeyOf(name)
         return { id, accountId, hook, revision, epoch, deletedMs, ...columns, sortKey }
       }),
     },

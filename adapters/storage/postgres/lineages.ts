@@ -2,7 +2,7 @@ import type { Account, AccountStore } from 'hookswitch/store'
 import { textArray } from './binary-arrays.js'
 import { createGroupCommit, READ_OVERLAP_MS } from './group-commit.js'
 import type { Session } from './session.js'
-import type { LineageRow } from './sql/accounts.js'
+import type { PlacedDocRow } from './sql/accounts.js'
 import type { Statement } from './statement.js'
 
 /** Accounts per statement. */
@@ -19,7 +19,7 @@ export function lineageReader(
   const group = createGroupCommit<string, readonly Account[]>(
     async (accountIds) => {
       const lines = accountIds.map((): Account[] => [])
-      const rows = await session.query<LineageRow>(statement, [textArray(accountIds)])
+      const rows = await session.query<PlacedDocRow>(statement, [textArray(accountIds)])
       for (const { place, doc } of rows) lines[place - 1]!.push(JSON.parse(doc) as Account)
       return lines.map((value) => ({ value }))
     },

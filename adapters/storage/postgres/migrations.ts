@@ -74,10 +74,40 @@ export async function versionOf(on: Transaction, name: string, schema: string): 
   return version
 }
 
+/** The version from which on a table has the offset of the store's clock. */
+const STORE_CLOCK_VERSION = 6
+
+/**
+ * Nodes of the version before cannot use the new tables: they would refuse every event, and send what another node sends.
+ *
+ * @param version of the schema, before the migration
+ * @throws HookswitchError `StoreUnavailable` while one of them runs, or was killed less than a lease ago
+ */
+async function refuseLivingNodes(
+  tx: Transaction,
+  name: string,
+  schema: string,
+  version: number,
+): Promise<void> {
+  const { livingNodes, livingNodesByServerTime } = migrationStatements(schema)
+  const statement = version < STORE_CLOCK_VERSION ? livingNodesByServerTime : livingNodes
+  const [row] = await tx.query<{ nodes: number }>(statement, [])
+  const { nodes } = row!
+  if (nodes === 0) return
+  const who = nodes === 1 ? 'a node' : `${nodes} nodes`
+  throw new HookswitchError(
+    'StoreUnavailable',
+    `${who} of an older version still ${nodes === 1 ? 'uses' : 'use'} the schema ${name}, whose tables this version changes: ` +
+      'stop all nodes first (one that was killed counts for up to 30 seconds)',
+    { retryAfterSeconds: 30 },
+  )
+}
+
 /**
  * Migrates the schema to this version, one transaction per step. Nodes that start at the same time wait for each other.
  *
  * @param session with a time limit that allows to build an index over all rows
+ * @throws HookswitchError `StoreUnavailable` while nodes of an older version run
  */
 export async function migrate(session: Session, name: string, schema: string, log: Log): Promise<void> {
   const sql = migrationStatements(schema)
@@ -86,6 +116,7 @@ export async function migrate(session: Session, name: string, schema: string, lo
       await tx.query(sql.lock, [`hookswitch migrations of ${name}`])
       const before = await versionOf(tx, name, schema)
       if (before >= version) return false
+      if (before > 0) await refuseLivingNodes(tx, name, schema, before)
       // CREATE SCHEMA IF NOT EXISTS needs the privilege even where the schema exists.
       if ((await tx.query(sql.schema, [name])).length === 0) await tx.query(sql.createSchema, [])
       if (before === 0) await tx.query(sql.createVersions, [])

@@ -16,6 +16,7 @@ import { postgresErasure } from './erase.js'
 import { postgresPruning } from './prune.js'
 import { readableUpTo } from './read-horizon.js'
 import {
+  type AttemptRow,
   attemptOf,
   type DeliveryRow,
   deliveryOf,
@@ -28,6 +29,7 @@ import type { Deps, Queries, Queue } from './session-deps.js'
 import { type ActivityRow, activityStatement } from './sql/activity.js'
 import {
   type AttemptLookup,
+  attemptLogStatements,
   attemptStatement,
   type LastSuccessRow,
   lastSuccessStatement,
@@ -52,6 +54,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   const legsOf = legsStatement(schema)
   const lastSuccesses = lastSuccessStatement(schema)
   const activity = activityStatement(schema)
+  const attemptLog = attemptLogStatements(schema)
   const upTo = readableUpTo(session, schema)
   const attemptsBy = (ascending: boolean): Record<AttemptLookup, Statement> => ({
     webhook: attemptStatement(schema, 'webhook', ascending),
@@ -194,6 +197,15 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
           const sent = body === null ? undefined : { httpVerb: verbOf(form), body }
           return toStoredAttempt(attemptOf(row), position, sent)
         })
+    },
+    async attemptLog({ accountIds, after, limit }) {
+      const [last] = await session.query<{ position: number }>(attemptLog.last, [])
+      const position = last!.position
+      if (after === undefined) return { attempts: [], position }
+      const rows = await session.query<AttemptRow>(attemptLog.log, [accountIds, after, limit])
+      const attempts = rows.map((row) => ({ ...attemptOf(row), position: row.position }))
+      const end = attempts.at(-1)?.position ?? after
+      return { attempts, position: attempts.length < limit ? Math.max(position, end) : end }
     },
     async legs(accountId, callId) {
       const rows = await session.query<LegRow>(legsOf, [accountId, callId])

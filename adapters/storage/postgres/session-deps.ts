@@ -31,6 +31,7 @@ export type Queries = Pick<
   | 'attempts'
   | 'lastSuccesses'
   | 'activity'
+  | 'attemptLog'
   | 'legs'
   | 'prune'
   | 'erase'

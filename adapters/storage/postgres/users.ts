@@ -7,11 +7,14 @@ import {
   userNameKey,
   userRevision,
 } from 'hookswitch/store'
+import { textArray } from './binary-arrays.js'
 import { constraintOf } from './errors.js'
+import { createGroupCommit, READ_OVERLAP_MS } from './group-commit.js'
 import { assertRevision } from './revision.js'
 import type { Session, Transaction } from './session.js'
-import { accountStatements, type DocRow } from './sql/accounts.js'
+import { accountStatements, type DocRow, type PlacedDocRow } from './sql/accounts.js'
 import { userStatements } from './sql/users.js'
+import type { Statement } from './statement.js'
 
 type UserStore = Pick<
   AccountStore,
@@ -41,9 +44,28 @@ export function postgresUsers(session: Session, schema: string) {
   }
 
   return {
-    /** Inserts the users of a new account, in its transaction. */
+    /** Inserts the users of new accounts, in their transaction. */
     async insertAll(tx: Transaction, users: readonly User[]): Promise<void> {
-      for (const user of users) await put(tx, user)
+      if (users.length === 0) return
+      try {
+        await tx.query(sql.insertAll, [
+          textArray(users.map(({ accountId }) => accountId)),
+          textArray(users.map(({ id }) => id)),
+          textArray(users.map(userNameKey)),
+          textArray(users.map((user) => JSON.stringify(user))),
+        ])
+      } catch (thrown) {
+        throw constraintOf(thrown) === 'account_user_name' ? taken() : thrown
+      }
+      const credentials = users.flatMap(({ accountId, id, credentialKeys }) =>
+        credentialKeys.map((key) => ({ accountId, key, id })),
+      )
+      if (credentials.length === 0) return
+      await tx.query(sql.insertCredentials, [
+        textArray(credentials.map(({ accountId }) => accountId)),
+        textArray(credentials.map(({ key }) => key)),
+        textArray(credentials.map(({ id }) => id)),
+      ])
     },
     putUser: (user, { revision, isNew } = {}) =>
       session.transaction(async (tx) => {
@@ -68,10 +90,7 @@ export function postgresUsers(session: Session, schema: string) {
         await tx.query(sql.remove, [accountId, userId])
         return true
       }),
-    async users(accountId) {
-      const rows = await session.query<DocRow>(sql.list, [accountId])
-      return rows.map(userOf).sort((a, b) => (userNameKey(a) < userNameKey(b) ? -1 : 1))
-    },
+    users: userListReader(session, sql.lists),
     async user(accountId, userId) {
       const [row] = await session.query<DocRow>(sql.read, [accountId, userId])
       return row && userOf(row)
@@ -85,6 +104,26 @@ export function postgresUsers(session: Session, schema: string) {
       return row && userOf(row)
     },
   } satisfies UserStore & { insertAll(tx: Transaction, users: readonly User[]): Promise<void> }
+}
+
+/** Accounts per statement. */
+const MAX_ACCOUNTS = 200
+
+/** Reads the users of accounts, all that were requested during the previous read with one statement. */
+function userListReader(session: Pick<Session, 'query'>, statement: Statement): AccountStore['users'] {
+  const group = createGroupCommit<string, readonly User[]>(
+    async (accountIds) => {
+      const lists = accountIds.map((): User[] => [])
+      const rows = await session.query<PlacedDocRow>(statement, [textArray(accountIds)])
+      for (const row of rows) lists[row.place - 1]!.push(userOf(row))
+      return lists.map((users) => ({
+        value: users.sort((a, b) => (userNameKey(a) < userNameKey(b) ? -1 : 1)),
+      }))
+    },
+    { maxWeight: MAX_ACCOUNTS, overlapAfterMs: READ_OVERLAP_MS },
+  )
+  // Any other type is no account's id, and would make the statement of all the others fail.
+  return async (accountId) => (typeof accountId === 'string' ? group.run(accountId) : [])
 }
 
 function userOf({ doc }: DocRow): User {

@@ -22,7 +22,7 @@ export function postgresWebhooks(
       const { shard, doc, health } = webhookColumns(webhook)
       const columns = [
         ...[id, accountId, settings.hook, revision, epoch, deletedMs],
-        ...[shard, doc, health, settings.name],
+        ...[shard, doc, health, sortKeyOf(settings.name)],
       ]
       const inserted = await session.query(sql.insert, columns)
       if (inserted.length > 0) return
@@ -36,7 +36,8 @@ export function postgresWebhooks(
       const found = await many(sql.list, [accountIds])
       return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
     },
-    page: (accountId, limit, after = ['', '']) => many(sql.page, [accountId, limit, ...after]),
+    page: (accountId, limit, [name, id] = ['', '']) =>
+      many(sql.page, [accountId, limit, sortKeyOf(name), id]),
     candidates,
     unhealthy: (limit, afterId = '') => many(sql.unhealthy, [limit, afterId]),
     async replace(next, expectedRevision) {
@@ -60,6 +61,9 @@ export function postgresWebhooks(
   }
 }
 
+/** The name of a webhook as a column: PostgreSQL's texts have no NUL. */
+export const sortKeyOf = (name: string): string => name.replaceAll('\0', '')
+
 /** Rolls back: the webhook is gone, or has another revision. */
 class Refused extends Error {}
 
@@ -67,7 +71,7 @@ class Refused extends Error {}
 export function valuesOf(webhook: Webhook): readonly unknown[] {
   const { id, settings, revision, epoch, deletedMs = null } = webhook
   const { doc, health } = webhookColumns(webhook)
-  return [id, settings.hook, revision, epoch, deletedMs, doc, health, settings.name]
+  return [id, settings.hook, revision, epoch, deletedMs, doc, health, sortKeyOf(settings.name)]
 }
 
 function compare(a: string, b: string): number {

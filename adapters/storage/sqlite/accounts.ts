@@ -2,20 +2,22 @@
 import {
   type Account,
   type AccountConditions,
-  type AccountStore,
   type ApiKeyRow,
   accountRevision,
   deleteWebhook,
+  errorCode,
   HookswitchError,
-  normalizeAccountName,
   normalizeRealm,
   notFound,
   type WebhookStore,
 } from 'hookswitch/store'
 import { createAccountPages } from './account-pages.js'
+import { type AccountRows, accountRowOf, accountRowsOf, apiKeyRowOf } from './account-rows.js'
 import type { SqliteHandle } from './driver.js'
 import { type DocRow, prepareChange, prepareQuery } from './query.js'
 import { assertRevision } from './revision.js'
+import type { RpcAccounts } from './rpc-methods.js'
+import { serializeError } from './serialized-error.js'
 import type { Synchronous } from './synchronous.js'
 import { createUserStore } from './users.js'
 
@@ -26,10 +28,23 @@ interface IdRow {
 export function createAccountStore(
   db: SqliteHandle,
   webhooks: Pick<Synchronous<WebhookStore>, 'list' | 'replace'>,
-): Synchronous<AccountStore> {
+): Synchronous<RpcAccounts> {
   const exists = prepareQuery<IdRow>(db, 'select id from hookswitch_account where id = ?')
   const removedId = prepareQuery<IdRow>(db, 'select id from hookswitch_gone_account where id = ?')
   const holderOf = prepareQuery<IdRow>(db, 'select id from hookswitch_account where realm_key = ?')
+  /** All that a new account could collide with, in one statement. */
+  const holders = prepareQuery<{
+    readonly isTaken: number
+    readonly wasRemoved: number
+    readonly realmHolder: string | null
+    readonly keyHolder: string | null
+  }>(
+    db,
+    `select exists (select 1 from hookswitch_account where id = ?) as isTaken,
+      exists (select 1 from hookswitch_gone_account where id = ?) as wasRemoved,
+      (select id from hookswitch_account where realm_key = ?) as realmHolder,
+      (select account_id from hookswitch_api_key where hash = ?) as keyHolder`,
+  )
   const put = prepareChange(
     db,
     'insert or replace into hookswitch_account (id, realm_key, name_key, parent_id, doc) values (?, ?, ?, ?, ?)',
@@ -63,15 +78,16 @@ export function createAccountStore(
   const pages = createAccountPages(db)
   const users = createUserStore(db, (accountId) => exists.get(accountId) !== undefined)
 
-  function assertRealmFree(account: Account): void {
-    const holder = holderOf.get(normalizeRealm(account.realm))
-    if (holder && holder.id !== account.id) throw conflict('realm', 'this realm is taken')
+  function assertRealmFree([id, realmKey]: AccountRows['account']): void {
+    const holder = holderOf.get(realmKey)
+    if (holder && holder.id !== id) throw conflict('realm', 'this realm is taken')
   }
 
-  function assertConditions(account: Account, { uniqueName, requireParent }: AccountConditions): void {
-    const { id, name, parentId } = account
-    if (requireParent && parentId !== undefined && !exists.get(parentId)) throw notFound(parentId, 'account')
-    const nameKey = normalizeAccountName(name)
+  function assertConditions(
+    [id, , nameKey, parentId]: AccountRows['account'],
+    { uniqueName, requireParent }: AccountConditions,
+  ): void {
+    if (requireParent && parentId !== null && !exists.get(parentId)) throw notFound(parentId, 'account')
     if (uniqueName && nameKey !== '' && otherWithName.get(nameKey, id)) {
       throw conflict('name', 'this name is taken')
     }
@@ -90,28 +106,40 @@ export function createAccountStore(
     if (row && apiKeyOf(row).accountId !== accountId) throw conflict('apiKey', 'this API key is taken')
   }
 
-  function writeAccount(account: Account): void {
-    const { id, realm, name, parentId = null } = account
-    put(id, normalizeRealm(realm), normalizeAccountName(name), parentId, JSON.stringify(account))
+  function insertRows({ account, apiKey, newUsers, conditions }: AccountRows): void {
+    const [id, realmKey] = account
+    const [, hash] = apiKey
+    const found = holders.get(id, id, realmKey, hash)!
+    if (found.isTaken) throw conflict('id', 'this id is taken')
+    if (found.wasRemoved) throw conflict('id', 'this id was used before and is not reused')
+    if (found.realmHolder !== null) throw conflict('realm', 'this realm is taken')
+    assertConditions(account, conditions)
+    if (found.keyHolder !== null && found.keyHolder !== id) throw conflict('apiKey', 'this API key is taken')
+    users.assertDistinctNames(newUsers)
+    put(...account)
+    putKey(...apiKey)
+    users.insertAll(id, newUsers)
   }
 
-  return {
-    insert(account, key, newUsers, conditions = {}) {
-      if (exists.get(account.id)) throw conflict('id', 'this id is taken')
-      if (removedId.get(account.id)) throw conflict('id', 'this id was used before and is not reused')
-      assertRealmFree(account)
-      assertConditions(account, conditions)
-      assertApiKeyFree(key)
-      users.assertDistinctNames(newUsers)
-      writeAccount(account)
-      putKey(key.accountId, key.hash, JSON.stringify(key))
-      for (const user of newUsers) users.putUser(user)
-    },
+  const store: Synchronous<RpcAccounts> = {
+    insert: (...insertion) => insertRows(accountRowsOf(...insertion)),
+    insertAll: (insertions) =>
+      insertions.map((rows) => {
+        try {
+          insertRows(rows)
+          return undefined
+        } catch (thrown) {
+          // It has written nothing.
+          if (errorCode(thrown)) return serializeError(thrown as HookswitchError)
+          throw thrown
+        }
+      }),
     update(account, conditions = {}) {
       readExisting(account.id, conditions.revision)
-      assertRealmFree(account)
-      assertConditions(account, conditions)
-      writeAccount(account)
+      const row = accountRowOf(account)
+      assertRealmFree(row)
+      assertConditions(row, conditions)
+      put(...row)
     },
     remove(accountId, { nowMs, revision }) {
       readExisting(accountId, revision)
@@ -154,7 +182,7 @@ export function createAccountStore(
     },
     putApiKey(key) {
       assertApiKeyFree(key)
-      putKey(key.accountId, key.hash, JSON.stringify(key))
+      putKey(...apiKeyRowOf(key))
     },
 
     putUser: users.putUser,
@@ -165,6 +193,7 @@ export function createAccountStore(
     user: users.user,
     userByCredential: users.userByCredential,
   }
+  return store
 }
 
 function accountOf({ doc }: DocRow): Account {

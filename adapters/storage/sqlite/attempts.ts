@@ -1,5 +1,7 @@
 /** Queries attempt records: first finds their keys through an index, then reads only the selected records. */
 import {
+  type AttemptLogPage,
+  type AttemptLogQuery,
   type AttemptQuery,
   type AttemptRecord,
   decodeRecord,
@@ -60,20 +62,20 @@ interface AttemptRow {
   readonly body: string
 }
 
+/** @param body expression of the body */
+const RECORD_SQL = (body: string) => `select a.webhook, a.at_ms as "atMs", a.variant, a.format, a.id, a.doc,
+    r.request, e.position as event, e.id as "eventId", e.hook, e.call_id as "callId", ${body} as body
+  from hookswitch_attempt a
+  join hookswitch_event e on e.position = coalesce(a.event, a.position)
+  join hookswitch_request r on r.key = a.request
+  where a.key = ?`
+
 export function createAttemptQuery(
   context: EngineContext,
 ): (query: AttemptQuery) => readonly StoredAttempt[] {
   const { db, accounts, endpoints, eventBodies } = context
   const findKeys = createKeyQuery(context)
-  const read = prepareQuery<AttemptRow>(
-    db,
-    `select a.webhook, a.at_ms as "atMs", a.variant, a.format, a.id, a.doc, r.request, e.position as event,
-      e.id as "eventId", e.hook, e.call_id as "callId", e.body
-    from hookswitch_attempt a
-    join hookswitch_event e on e.position = coalesce(a.event, a.position)
-    join hookswitch_request r on r.key = a.request
-    where a.key = ?`,
-  )
+  const read = prepareQuery<AttemptRow>(db, RECORD_SQL('e.body'))
 
   function attemptOf(key: number): StoredAttempt {
     const row = read.get(key)!
@@ -86,6 +88,35 @@ export function createAttemptQuery(
   return (query) => {
     const account = accounts.find(query.accountId)
     return account === undefined ? [] : findKeys(account, query).map(attemptOf)
+  }
+}
+
+/** Reads the log of attempts onwards from a position. */
+export function createAttemptLog(context: EngineContext): (query: AttemptLogQuery) => AttemptLogPage {
+  const { db, accounts, endpoints } = context
+  const findKeys = createKeyQuery(context)
+  const read = prepareQuery<AttemptRow>(db, RECORD_SQL("''"))
+  const last = prepareQuery<{ readonly position: number | null }>(
+    db,
+    'select max(key) as position from hookswitch_attempt',
+  )
+  return ({ accountIds, after, limit }) => {
+    const position = last.get()?.position ?? 0
+    if (after === undefined) return { attempts: [], position }
+    const keys = [...new Set(accountIds)]
+      .flatMap((accountId) => {
+        const account = accounts.find(accountId)
+        return account === undefined
+          ? []
+          : findKeys(account, { accountId, cursor: after, ascending: true, limit })
+      })
+      .sort((a, b) => a - b)
+      .slice(0, limit)
+    const attempts = keys.map((key) => {
+      const row = read.get(key)!
+      return { ...recordOf(row, endpoints.byKey(row.webhook)!.webhook), position: key }
+    })
+    return { attempts, position: keys.length < limit ? Math.max(position, after) : keys.at(-1)! }
   }
 }
 

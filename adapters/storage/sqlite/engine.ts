@@ -3,7 +3,6 @@
  * calls in a transaction and reports its commit or rollback (`group-commit.ts`).
  */
 import type {
-  AccountStore,
   EncryptionStore,
   InboxStore,
   NodeLease,
@@ -15,7 +14,7 @@ import type {
 } from 'hookswitch/store'
 import { createAccountStore } from './accounts.js'
 import { createActivityQuery } from './activity.js'
-import { createAttemptQuery, createLastSuccessQuery } from './attempts.js'
+import { createAttemptLog, createAttemptQuery, createLastSuccessQuery } from './attempts.js'
 import { createContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
 import { createEncryptionStore } from './encryption.js'
@@ -27,6 +26,7 @@ import { createOpenLegStore } from './open-legs.js'
 import { createPrune } from './prune.js'
 import { createDeliveryQueries } from './queries.js'
 import { createQueue } from './queue.js'
+import type { RpcAccounts } from './rpc-methods.js'
 import { createSecureVacuum } from './secure-vacuum.js'
 import { createStatsStore } from './stats.js'
 import type { Synchronous } from './synchronous.js'
@@ -46,7 +46,7 @@ export interface EngineDeliveries
  * transaction.
  */
 export interface Engine {
-  readonly accounts: Synchronous<AccountStore>
+  readonly accounts: Synchronous<RpcAccounts>
   readonly tokens: Synchronous<TokenStore>
   readonly webhooks: Synchronous<WebhookStore>
   /** `scrub` must be called outside any transaction. */
@@ -82,6 +82,7 @@ export function createEngine(db: SqliteHandle): Engine {
       ...createQueue(context),
       ...createDeliveryQueries(context),
       attempts: createAttemptQuery(context),
+      attemptLog: createAttemptLog(context),
       lastSuccesses: createLastSuccessQuery(context),
       activity: createActivityQuery(context),
       legs(accountId, callId) {

@@ -25,7 +25,7 @@ import {
   type Webhook,
 } from 'hookswitch/store'
 import { formatOf } from './formats.js'
-import { deserializeError, type SerializedError, serializeError } from './messages.js'
+import { deserializeError, type SerializedError, serializeError } from './serialized-error.js'
 import { stateCode, stateOfCode } from './state-codes.js'
 
 /** Values in the order in which they were written. */

@@ -26,6 +26,7 @@
  *   host's handle (`host-database.ts`); everything else uses a second connection in the worker.
  */
 import type { InboxStore, Log, NodeLease, Store } from 'hookswitch/store'
+import { withInsertsTogether } from './account-inserts.js'
 import type { Backend, BackendDeps } from './backend.js'
 import { unavailableError } from './errors.js'
 import { decodeResult, type Encoded, encodeGroup } from './group-encoding.js'
@@ -117,7 +118,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       hostInbox?.stop()
       return lifecycle.close()
     },
-    accounts: createPortClient('accounts', request),
+    accounts: withInsertsTogether(createPortClient('accounts', request)),
     tokens: createPortClient('tokens', request),
     openLegs: createPortClient('openLegs', request),
     encryption: createPortClient('encryption', request),

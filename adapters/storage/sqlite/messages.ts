@@ -2,8 +2,8 @@
  * Messages between the host's thread and the worker. They are structured clones, which preserve `undefined`, `Infinity`
  * and maps; groups and their results are encoded before (`group-encoding.ts`), and buffers are moved.
  */
-import { HookswitchError, isNotWritten, notWritten } from 'hookswitch/store'
 import type { RpcRequest, RpcResult } from './rpc-methods.js'
+import { type SerializedError, serializeError } from './serialized-error.js'
 
 /** Upper bound of requests in a message, and roughly in a transaction: more would only delay the first of them. */
 export const MAX_REQUESTS_PER_MESSAGE = 200
@@ -39,40 +39,6 @@ export type ResultMessage =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: SerializedError }
 
-/** A HookswitchError as plain data: a structured clone of an error loses its fields. */
-export interface SerializedError {
-  readonly code: HookswitchError['code']
-  readonly message: string
-  readonly details: Pick<HookswitchError, 'field' | 'failures' | 'id' | 'retryAfterSeconds'>
-  readonly cause: { readonly message: string; readonly errcode?: number } | undefined
-  readonly isNotWritten: boolean
-}
-
 export function serializeResult(id: number, result: RpcResult): ResultMessage {
   return 'error' in result ? { id, error: serializeError(result.error) } : { id, value: result.value }
-}
-
-export function serializeError(error: HookswitchError): SerializedError {
-  const { code, message, cause, field, failures, id, retryAfterSeconds } = error
-  const details = Object.fromEntries(
-    Object.entries({ field, failures, id, retryAfterSeconds }).filter(([, value]) => value !== undefined),
-  )
-  return { code, message, details, cause: serializeCause(cause), isNotWritten: isNotWritten(error) }
-}
-
-export function deserializeError(serialized: SerializedError): HookswitchError {
-  const { code, message, details, cause } = serialized
-  const { message: reason, ...rest } = cause ?? { message: '' }
-  const error = new HookswitchError(code, message, {
-    ...details,
-    ...(cause ? { cause: Object.assign(new Error(reason), rest) } : {}),
-  })
-  return serialized.isNotWritten ? notWritten(error) : error
-}
-
-function serializeCause(cause: unknown): SerializedError['cause'] {
-  if (cause === undefined) return undefined
-  const { errcode } = Object(cause) as { errcode?: unknown }
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return typeof errcode === 'number' ? { message, errcode } : { message }
 }

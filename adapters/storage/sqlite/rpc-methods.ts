@@ -10,13 +10,21 @@ import type {
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
+import type { AccountRows } from './account-rows.js'
+import type { SerializedError } from './serialized-error.js'
 
 /** What a method does to the database; `noTransaction`: it must run outside any transaction. */
 export type MethodEffect = 'read' | 'write' | 'noTransaction'
 
+/** The accounts port, and a method of the engine that saves requests. */
+export interface RpcAccounts extends AccountStore {
+  /** Inserts accounts in order. Resolves to the error of each that was refused. */
+  insertAll(insertions: readonly AccountRows[]): Promise<readonly (SerializedError | undefined)[]>
+}
+
 /** The ports of the store contract whose methods the engine executes. */
 interface RpcPorts {
-  readonly accounts: AccountStore
+  readonly accounts: RpcAccounts
   readonly tokens: TokenStore
   readonly webhooks: WebhookStore
   readonly deliveries: Omit<QueueStore, 'subscribe'>
@@ -33,6 +41,7 @@ export const METHODS: {
 } = {
   accounts: {
     insert: 'write',
+    insertAll: 'write',
     update: 'write',
     remove: 'write',
     wasRemoved: 'read',
@@ -81,6 +90,7 @@ export const METHODS: {
     deliveries: 'read',
     search: 'read',
     attempts: 'read',
+    attemptLog: 'read',
     lastSuccesses: 'read',
     activity: 'read',
     legs: 'read',

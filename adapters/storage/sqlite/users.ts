@@ -7,6 +7,7 @@ import {
   userNameKey,
   userRevision,
 } from 'hookswitch/store'
+import type { UserRows } from './account-rows.js'
 import type { SqliteHandle } from './driver.js'
 import { type DocRow, prepareChange, prepareQuery } from './query.js'
 import { assertRevision } from './revision.js'
@@ -17,7 +18,9 @@ type UserStore = Pick<
   'putUser' | 'removeUser' | 'users' | 'user' | 'userByName' | 'userByCredential'
 > & {
   /** @throws HookswitchError `Conflict` when two users of a new account have the same name */
-  assertDistinctNames(users: readonly User[]): void
+  assertDistinctNames(users: readonly UserRows[]): void
+  /** Inserts the users of a new account, whose names are distinct. */
+  insertAll(accountId: string, users: readonly UserRows[]): void
   removeAll(accountId: string): void
 }
 
@@ -68,7 +71,14 @@ export function createUserStore(db: SqliteHandle, hasAccount: (accountId: string
 
   const store: UserStore = {
     assertDistinctNames(users) {
-      if (new Set(users.map(userNameKey)).size < users.length) throw nameConflict()
+      if (users.length > 1 && new Set(users.map(({ nameKey }) => nameKey)).size < users.length)
+        throw nameConflict()
+    },
+    insertAll(accountId, users) {
+      for (const { id, nameKey, doc, credentialKeys } of users) {
+        put(accountId, id, nameKey, doc)
+        for (const key of credentialKeys) putCredential(accountId, key, id)
+      }
     },
     putUser(user, { revision, isNew } = {}) {
       const { accountId, id, credentialKeys } = user

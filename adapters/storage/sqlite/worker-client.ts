@@ -4,13 +4,13 @@ import type { Backend, BackendDeps } from './backend.js'
 import { messageOf, unavailableError } from './errors.js'
 import {
   type ClientMessage,
-  deserializeError,
   MAX_REQUESTS_PER_MESSAGE,
   type NumberedRequest,
   type WorkerMessage,
 } from './messages.js'
 import type { OpenRequest } from './open.js'
 import type { RpcRequest } from './rpc-methods.js'
+import { deserializeError } from './serialized-error.js'
 import { workerPath } from './worker-path.js'
 
 interface PendingRequest {

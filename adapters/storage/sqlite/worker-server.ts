@@ -4,13 +4,13 @@ import {
   type ClientMessage,
   type NumberedRequest,
   type ResultMessage,
-  serializeError,
   serializeResult,
   type WorkerMessage,
 } from './messages.js'
 import type { SqliteDatabase } from './open.js'
 import { BUSY_TIMEOUT_MS } from './pragmas.js'
 import { effectOf } from './rpc-methods.js'
+import { serializeError } from './serialized-error.js'
 
 /** Interval at which deferred writes are retried while another connection is writing. */
 const RETRY_MS = 20

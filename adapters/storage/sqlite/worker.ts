@@ -4,13 +4,9 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { toStoreError } from './errors.js'
-import {
-  type ClientMessage,
-  MAX_REQUESTS_PER_MESSAGE,
-  serializeError,
-  type WorkerMessage,
-} from './messages.js'
+import { type ClientMessage, MAX_REQUESTS_PER_MESSAGE, type WorkerMessage } from './messages.js'
 import { type OpenRequest, openDatabase } from './open.js'
+import { serializeError } from './serialized-error.js'
 import { createWorkerServer } from './worker-server.js'
 
 /** How long a write may wait inside SQLite, which blocks this thread; a longer wait is split into retries. */

@@ -148,12 +148,13 @@ function typeFailures({ query }: OperationContext): readonly Failure[] {
   return TYPES.includes(type) ? [] : [outsideList('t', TYPES, type)]
 }
 
-const scopeOf = (context: OperationContext, of: SearchField, value: string) => ({
-  descendantsOf: context.caller!.accountId,
+const scopeOf = (accountId: string, of: SearchField, value: string) => ({
+  descendantsOf: accountId,
   prefix: { of, text: NORMALIZE[of](value) },
 })
 
-export const search: Operation = async (context) => {
+/** Searches the accounts below this one. */
+async function searchBelow(accountId: string, context: OperationContext): Promise<OperationResult> {
   const of = getQueryValue(context.query, 'q')
   const value = getQueryValue(context.query, 'v')
   const failures = [...typeFailures(context)]
@@ -163,10 +164,14 @@ export const search: Operation = async (context) => {
   if (failures.length > 0) throw invalidInput(failures)
   return listAccountsOf(
     context,
-    scopeOf(context, of as SearchField, value!),
+    scopeOf(accountId, of as SearchField, value!),
     withCounts(context, accountSummaryJson),
   )
 }
+
+export const search: Operation = (context) => searchBelow(context.caller!.accountId, context)
+
+export const searchAccount: Operation = (context) => searchBelow(accountIdOf(context), context)
 
 /** Most results of each field of a search by several. */
 const MULTI_LIMIT = 50
@@ -179,7 +184,10 @@ export const searchMany: Operation = async (context) => {
     const value = getQueryValue(context.query, `by_${of}`)
     if (!value) continue
     const page = { ascending: true, limit: MULTI_LIMIT }
-    const accounts = await context.backend.admin.page({ ...scopeOf(context, of, value), ...page })
+    const accounts = await context.backend.admin.page({
+      ...scopeOf(context.caller!.accountId, of, value),
+      ...page,
+    })
     found.push([of, await withCounts(context, accountSummaryJson)(accounts)])
   }
   return { data: Object.fromEntries(found) }

@@ -13,6 +13,7 @@ import type { RouteMatch } from '../../wire/router.js'
 import type { FieldWarning } from '../../wire/warnings.js'
 import type { ApiBackend } from '../api-backend.js'
 import type { DocumentCache } from '../document-cache.js'
+import type { StreamSource } from '../event-stream.js'
 
 /** A request that passed the request guard. */
 export interface OperationContext {
@@ -30,6 +31,8 @@ export interface OperationContext {
   readonly clientAddress?: string | undefined
   /** Mount prefix and version: the start of `Location`. */
   readonly base: string
+  /** True for HEAD: the response has no body. */
+  readonly isHead: boolean
 }
 
 /** The result of an operation, before it is put into the envelope. */
@@ -55,6 +58,8 @@ export interface OperationResult {
   readonly warnings?: readonly FieldWarning[]
   /** The whole response body, sent without an envelope. */
   readonly rawBody?: string
+  /** The items of a response that is a live stream. */
+  readonly source?: StreamSource
 }
 
 /** Performs the operation of a route. May reject with any error of the backend; `toHttpError` maps it. */

@@ -7,6 +7,7 @@ import {
   listDescendants,
   listSiblings,
   search,
+  searchAccount,
   searchMany,
 } from './account-lists.js'
 import {
@@ -37,6 +38,7 @@ import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { matchEvent, publishEvents } from './events.js'
 import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
+import { streamItems } from './stream.js'
 import { readOverview, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
@@ -90,6 +92,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listCallAttempts,
   publishEvents,
   readOverview,
+  streamItems,
   listUnhealthyWebhooks,
   searchDeliveries,
   listAccounts,
@@ -114,6 +117,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   patchUser,
   deleteUser,
   search,
+  searchAccount,
   searchMany,
   listApps,
   notImplemented,

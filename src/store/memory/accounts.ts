@@ -70,7 +70,13 @@ export function memoryAccounts() {
     if (!account) throw notFound(accountId, 'account')
     return account
   }
+  const rejectTakenKey = ({ accountId, hash }: ApiKeyRow): void => {
+    const holder = accountByKey.get(hash)
+    if (holder === undefined || holder === accountId) return
+    throw new HookswitchError('Conflict', 'this API key is taken', { field: 'apiKey' })
+  }
   const putApiKey = (row: ApiKeyRow): void => {
+    rejectTakenKey(row)
     const before = keys.get(row.accountId)
     if (before) accountByKey.delete(before.hash)
     keys.set(row.accountId, row)
@@ -92,6 +98,7 @@ export function memoryAccounts() {
       }
       rejectTakenRealm(account)
       checkConditions(account, conditions)
+      rejectTakenKey(apiKey)
       users.rejectDuplicateNames(newUsers)
       index(account)
       putApiKey(apiKey)

@@ -1,10 +1,13 @@
 import type { StoredAttempt } from '../../delivery/attempt-record.js'
 import type {
+  AttemptLogPage,
+  AttemptLogQuery,
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
   EndpointActivity,
   FoundDeliveries,
+  LoggedAttempt,
   StoredDelivery,
 } from '../../delivery/delivery-queries.js'
 import { effectiveState, toStoredAttempt } from '../effective-state.js'
@@ -130,6 +133,18 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
     if (isWithin(record.atMs, query)) found.push(toStoredAttempt(record, position, requestOf(row)))
   }
   return found
+}
+
+export function attemptLog(state: State, { accountIds, after, limit }: AttemptLogQuery): AttemptLogPage {
+  const found: LoggedAttempt[] = []
+  if (after === undefined) return { attempts: found, position: state.lastOrdinal }
+  const logs = [...new Set(accountIds)].flatMap((accountId) =>
+    (state.endpointsByAccount.get(accountId) ?? []).map((endpoint: Endpoint) => endpoint.attempts),
+  )
+  for (const [position, row] of mergedWalk(logs, true, after)) {
+    if (found.push({ ...row.recordAt(position), position }) >= limit) return { attempts: found, position }
+  }
+  return { attempts: found, position: state.lastOrdinal }
 }
 
 /** The smallest set of logs that contains every match, all of this account. */

@@ -10,6 +10,17 @@ async function insertAccount(fixture: Fixture, overrides?: Parameters<typeof new
   return account
 }
 
+/** The field of the error with which a promise rejects; `undefined` if it resolves. */
+function errorFieldOf(promise: Promise<unknown>): Promise<string | undefined> {
+  return promise.then(
+    () => undefined,
+    (thrown: { readonly code?: string; readonly field?: string }) => {
+      assert.equal(thrown.code, 'Conflict')
+      return thrown.field
+    },
+  )
+}
+
 /** Rules of accounts and API keys. */
 export function accountRules(rule: DefineRule): void {
   rule('an account is inserted with its API key and users', async (fixture) => {
@@ -57,6 +68,61 @@ export function accountRules(rule: DefineRule): void {
     )
     assert.deepEqual([...codes].sort(), ['Conflict', undefined])
     assert.equal((await fixture.store.accounts.byRealm('same.example.com')).length, 1)
+  })
+
+  rule('of accounts inserted at the same time, only the refused ones are missing', async (fixture) => {
+    const { accounts } = fixture.store
+    const [parent, removed] = [await insertAccount(fixture), await insertAccount(fixture)]
+    await accounts.remove(removed.id, REMOVAL)
+    const taken = newApiKey(parent.id)
+    await accounts.putApiKey(taken)
+    const fresh = Array.from({ length: 5 }, () => newAccount({ parentId: parent.id }))
+    const user = newUser(fresh[0]!.id)
+    const insert = (
+      account: ReturnType<typeof newAccount>,
+      { key = newApiKey(account.id), users = [] as (typeof user)[] } = {},
+    ) => errorFieldOf(accounts.insert(account, key, users))
+    const sameKey = newApiKey(fresh[4]!.id)
+    const twice = newAccount()
+    const fields = await Promise.all([
+      insert(fresh[0]!, { users: [user] }),
+      insert(newAccount({ id: parent.id })),
+      insert(fresh[1]!),
+      insert(newAccount({ id: removed.id })),
+      insert(newAccount({ realm: parent.realm })),
+      insert(twice, { key: { ...taken, accountId: twice.id } }),
+      insert(fresh[2]!, { users: [newUser(fresh[2]!.id), newUser(fresh[2]!.id)] }),
+      insert(fresh[3]!, {
+        users: [newUser(fresh[3]!.id, { username: 'Eve' }), newUser(fresh[3]!.id, { username: 'eve' })],
+      }),
+      insert(fresh[4]!, { key: sameKey }),
+    ])
+    assert.deepEqual(fields, [
+      undefined,
+      'id',
+      undefined,
+      'id',
+      'realm',
+      'apiKey',
+      undefined,
+      'username',
+      undefined,
+    ])
+    const stored = [fresh[0]!, fresh[1]!, fresh[2]!, fresh[4]!]
+    assert.deepEqual(new Set(await accounts.descendants(parent.id)), new Set(stored.map(({ id }) => id)))
+    const lists = await Promise.all(
+      [fresh[1]!.id, fresh[2]!.id, 'nobody', fresh[0]!.id, fresh[2]!.id].map((id) => accounts.users(id)),
+    )
+    assert.deepEqual(
+      lists.map(({ length }) => length),
+      [0, 2, 0, 1, 2],
+    )
+    assert.deepEqual(lists[3], [user])
+    assert.deepEqual(lists[1], lists[4])
+    assert.deepEqual(await accounts.userByCredential([user.accountId], user.credentialKeys), user)
+    assert.deepEqual(await accounts.apiKeyByHash(sameKey.hash), sameKey)
+    assert.deepEqual(await accounts.apiKeyByHash(taken.hash), taken)
+    assert.equal(await accounts.apiKey(twice.id), undefined)
   })
 
   rule('an update replaces the row and is visible in every lookup', async (fixture) => {

@@ -201,6 +201,74 @@ export function attemptRules(rule: DefineRule): void {
     },
   )
 
+  rule('the log of attempts has the records of several accounts, lowest position first', async (fixture) => {
+    const [one, other, stranger] = [
+      await fixture.webhook(),
+      await fixture.webhook({ accountId: 'other' }),
+      await fixture.webhook({ accountId: 'stranger' }),
+    ]
+    const { deliveries } = fixture.store
+    const start = await deliveries.attemptLog({ accountIds: [], limit: 1 })
+    assert.deepEqual(start.attempts, [])
+    const written: string[] = []
+    for (const webhook of [one, other, one, stranger, other]) {
+      const id = await acceptAndRecord(fixture, webhook)
+      if (webhook !== stranger) written.push(id)
+    }
+    await fixture.store.webhooks.replace({ ...one, deletedMs: WALL_MS, revision: 2, epoch: 2 }, 1)
+    const accountIds = ['account', 'other', 'account', 'unknown']
+    const read = await deliveries.attemptLog({ accountIds, after: start.position, limit: 9 })
+    assert.deepEqual(idsOf(read.attempts), written)
+    for (const { id, accountId, position } of read.attempts) {
+      const listed = await deliveries.attempts({ accountId, limit: 9 })
+      assert.equal(listed.find((row) => row.id === id)?.position, position)
+    }
+    assert.deepEqual(await deliveries.attemptLog({ accountIds: [], after: start.position, limit: 9 }), {
+      attempts: [],
+      position: read.position,
+    })
+  })
+
+  rule('parts of the log of attempts neither skip nor repeat a record', async (fixture) => {
+    const webhooks = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
+    const { deliveries } = fixture.store
+    const written: string[] = []
+    for (let index = 0; index < 5; index += 1)
+      written.push(await acceptAndRecord(fixture, webhooks[index % 2]!))
+    const read: string[] = []
+    let after = 0
+    for (let part = 0; part < 9; part += 1) {
+      const page = await deliveries.attemptLog({ accountIds: ['account', 'other'], after, limit: 2 })
+      read.push(...idsOf(page.attempts))
+      assert.ok(page.attempts.every(({ position }) => position > after && position <= page.position))
+      if (page.attempts.length === 2) assert.equal(page.position, page.attempts[1]!.position)
+      assert.ok(page.position >= after)
+      after = page.position
+      if (part === 1) written.push(await acceptAndRecord(fixture, webhooks[0]!))
+    }
+    assert.deepEqual(read, written)
+    written.push(await acceptAndRecord(fixture, webhooks[1]!))
+    const { attempts: rest } = await deliveries.attemptLog({
+      accountIds: ['account', 'other'],
+      after,
+      limit: 2,
+    })
+    assert.deepEqual(idsOf(rest), written.slice(-1))
+  })
+
+  rule('a record of the log is that of the list, except for headers and bodies', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await acceptAndRecord(fixture, webhook, { clientError: 'timeout', durationMs: 0.5 }, { callId: 'call' })
+    const { deliveries } = fixture.store
+    const [listed] = await deliveries.attempts({ accountId: 'account', limit: 1 })
+    const page = await deliveries.attemptLog({ accountIds: ['account'], after: 0, limit: 1 })
+    const withoutDetails = (row: object | undefined) => {
+      const { requestHeaders, requestBody, responseHeaders, responseBody, ...rest } = row as StoredAttempt
+      return rest
+    }
+    assert.deepEqual(withoutDetails(page.attempts[0]), withoutDetails(listed))
+  })
+
   rule('all attempts of a delivery are found by its id', async (fixture) => {
     const webhook = await fixture.webhook()
     const [accepted] = await fixture.accept(webhook)

@@ -131,12 +131,36 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
   by_name: queryParameter('by_name', 'How the name begins.', { type: 'string' }),
   by_realm: queryParameter('by_realm', 'How the realm begins.', { type: 'string' }),
   by_id: queryParameter('by_id', 'How the id begins.', { type: 'string' }),
+  stream_types: queryParameter(
+    'types',
+    'Kinds of items, separated by commas: `attempt`, `webhook`, `event`. Default: `attempt,webhook`.',
+    { type: 'string' },
+  ),
+  stream_webhook: queryParameter('webhook_id', 'Only attempts and changes of this webhook.', {
+    type: 'string',
+  }),
+  stream_call: queryParameter('call_id', 'Only attempts and events of this call, all its legs.', {
+    type: 'string',
+  }),
+  stream_result: queryParameter('filter_result', 'Only attempts with this result.', {
+    type: 'string',
+    enum: ['success', 'failure'],
+  }),
+  stream_descendants: queryParameter(
+    'descendants',
+    'true: include the accounts below, at most 1,000 accounts.',
+    { type: 'boolean', default: false },
+  ),
   pretty_print: queryParameter('pretty_print', 'true: the response is indented.', { type: 'boolean' }),
 
   if_match: headerParameter('If-Match', '`ETag` of the revision to change; any other revision is 412.'),
   if_none_match: headerParameter(
     'If-None-Match',
     '`ETag` of a revision; 304 without a body if it is current.',
+  ),
+  last_event_id: headerParameter(
+    'Last-Event-ID',
+    'Id of the last item that the client has; the stream continues after it.',
   ),
   request_id: headerParameter(
     'X-Request-ID',

@@ -37,7 +37,7 @@ const ERRORS: readonly (readonly [error: HttpError, description: string])[] = [
   ],
   [FORBIDDEN, 'The token does not give access to the account, or the account does not exist.'],
   [badIdentifier('c1f0a5'), 'The id does not exist.'],
-  [NOT_ACCEPTABLE, '`Accept` excludes JSON.'],
+  [NOT_ACCEPTABLE, '`Accept` excludes JSON, or for a stream `text/event-stream`.'],
   [
     httpErrorOfCode('Conflict'),
     'The idempotency key was used for a different event, the id was used before, or there are accounts below.',
@@ -50,7 +50,10 @@ const ERRORS: readonly (readonly [error: HttpError, description: string])[] = [
     notImplemented('accounts are kept by the host', 'createUser'),
     "The host's own directory of accounts lacks this ability.",
   ],
-  [httpErrorOfCode('TooManyLogins'), 'Too many logins, tests or replays, or too many waiting deliveries.'],
+  [
+    httpErrorOfCode('TooManyLogins'),
+    'Too many logins, tests or replays, too many waiting deliveries, or too many open streams.',
+  ],
   [httpErrorOfCode('StoreUnavailable'), 'The storage is unavailable, or the service is closing.'],
 ]
 
@@ -101,7 +104,7 @@ export function errorStatuses(route: Route): readonly string[] {
     ['413', route.bodyKind !== 'none'],
     ['415', route.bodyKind !== 'none'],
     ['423', isLogin],
-    ['429', isLogin || route.isIngest === true],
+    ['429', isLogin || route.isIngest === true || route.isStream === true],
     ['501', KEPT_BY_HOST.test(route.operation)],
     ['503', route.requiresToken || isLogin],
   ]

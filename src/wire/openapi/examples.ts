@@ -160,6 +160,17 @@ export const ATTEMPT = {
   sent_at: '2030-01-15T12:00:01.000Z',
 }
 
+/** A stream as it is sent: an attempt and a heartbeat. */
+export const EVENT_STREAM = `retry: 2000
+
+id: czQyLjE4OTQxODI0MDEu
+event: attempt
+data: {"id":"${ATTEMPT.id}","account_id":"${IDS.account_id}","hook_id":"${webhookId}","result":"failure",…}
+
+:
+
+`
+
 export const DELIVERY = {
   id: deliveryId,
   event_id: eventId,

@@ -332,10 +332,37 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     tag: 'Operator',
     summary: 'Read the state of the service',
     description:
-      'What is in flight, due and attempted is that of the node that responds. Only for the token of an operator, otherwise ' +
+      'What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise ' +
       '403.',
     data: ref('Overview'),
     example: example.OVERVIEW,
+  },
+  streamItems: {
+    tag: 'Deliveries',
+    summary: 'Follow attempts, changes of webhooks and events as they happen',
+    description:
+      'Server-Sent Events; `data` of each is one of these documents (`event`: `attempt`, `webhook`, `event`, `rate`, `gap`, ' +
+      '`end`). A comment every 15 s shows that the connection lives. Attempts are sent at least once while their records are ' +
+      'stored; where several nodes share the store, up to 10 s out of order. The token is read from the header only.',
+    parameters: [
+      'stream_types',
+      'stream_webhook',
+      'stream_call',
+      'stream_result',
+      'stream_descendants',
+      'last_event_id',
+    ],
+    data: {
+      anyOf: [
+        ref('StreamAttempt'),
+        ref('StreamWebhook'),
+        ref('Payload'),
+        ref('StreamRate'),
+        ref('StreamGap'),
+        ref('StreamEnd'),
+      ],
+    },
+    example: example.EVENT_STREAM,
   },
   listUnhealthyWebhooks: {
     tag: 'Operator',
@@ -499,6 +526,15 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
   search: {
     tag: 'Accounts',
     summary: "Search the accounts below the token's account",
+    description:
+      'By the beginning of name, realm (letters and digits only, in any case) or id. Sorted by name.',
+    parameters: ['search_type', 'search_field', 'search_value'],
+    data: listOf(ref('AccountSummary')),
+    example: [example.FOUND],
+  },
+  searchAccount: {
+    tag: 'Accounts',
+    summary: 'Search the accounts below an account',
     description:
       'By the beginning of name, realm (letters and digits only, in any case) or id. Sorted by name.',
     parameters: ['search_type', 'search_field', 'search_value'],

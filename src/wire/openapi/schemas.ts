@@ -306,6 +306,62 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: summaryFields,
   },
   Attempt: { ...attempt, properties: { ...attempt.properties, ...attemptDetails } },
+  StreamAttempt: {
+    ...attempt,
+    description: 'Item `attempt` of a stream: the record, without headers and bodies.',
+    required: ['account_id', ...(attempt.required as string[])],
+    properties: {
+      account_id: text('Id of the account of the webhook.'),
+      ...attempt.properties,
+      ...Object.fromEntries(
+        Object.entries(attemptDetails).filter(([name]) => !/^(req|resp)_(headers|body)$/.test(name)),
+      ),
+    },
+  },
+  StreamWebhook: {
+    ...object(
+      {
+        id: webhookId,
+        account_id: text('Id of the account of the webhook.'),
+        change: {
+          type: 'string',
+          enum: ['created', 'changed', 'disabled', 'deleted'],
+          description: 'What happened to it. `changed`: also paused or resumed.',
+        },
+        disable_reason: text('Why the service disabled it.'),
+      },
+      ['id', 'account_id', 'change'],
+    ),
+    description: 'Item `webhook` of a stream: a webhook has changed, read it again.',
+  },
+  StreamRate: {
+    ...object({
+      hook_id: text('Id of the webhook.'),
+      ok: integer('Number of attempts that succeeded.'),
+      failed: integer('Number of attempts that failed.'),
+      timestamp: seconds('Start of the second'),
+    }),
+    description:
+      'Item `rate` of a stream: attempts of a webhook in one second, counted, because there were more than 200 items.',
+  },
+  StreamGap: {
+    ...object({
+      from: text('Id of the last item before the gap.'),
+      dropped: { type: ['integer', 'null'], description: 'Number of missing items; null: unknown.' },
+    }),
+    description: 'Item `gap` of a stream: items are missing.',
+  },
+  StreamEnd: {
+    ...object({
+      reason: {
+        type: 'string',
+        enum: ['token', 'slow', 'closing'],
+        description:
+          '`token`: it is not valid any more; `slow`: the client read nothing for 30 s; `closing`: connect again.',
+      },
+    }),
+    description: 'Item `end` of a stream: the last one.',
+  },
   Delivery: object(deliveryFields, requiredDeliveryFields),
   FoundDelivery: object({ account_id: text('Id of the account of the webhook.'), ...deliveryFields }, [
     'account_id',
@@ -397,43 +453,56 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       }),
     },
   }),
-  Overview: object({
-    pending: integer('Deliveries that wait or are in flight, on all nodes.'),
-    oldest_due_seconds: { type: 'number', description: 'How long the oldest delivery of the node is due.' },
-    in_flight: integer('Requests of the node in flight.'),
-    attempts_per_minute: {
-      type: 'array',
-      description:
-        'Attempts of the node in each of the last 60 minutes, oldest first; the last minute has just begun.',
-      items: { type: 'integer' },
-      minItems: 60,
-      maxItems: 60,
+  Overview: object(
+    {
+      pending: integer('Deliveries that wait or are in flight, on all nodes.'),
+      oldest_due_seconds: { type: 'number', description: 'How long the oldest delivery of the node is due.' },
+      in_flight: integer('Requests of the node in flight.'),
+      attempts_per_minute: {
+        type: 'array',
+        description:
+          'Attempts of all nodes in each of the last 60 minutes, oldest first; the last minute has just begun. Each node adds its own every 10 s. Absent if the service keeps no statistics.',
+        items: { type: 'integer' },
+        minItems: 60,
+        maxItems: 60,
+      },
+      breakers: object({
+        open: integer('Webhooks that are paused because they failed.'),
+        half_open: integer('Webhooks whose pause is over, and whose next delivery is a probe.'),
+      }),
+      disabled: integer('Webhooks that the service disabled.'),
+      disabled_capped: flag('True: only 10,000 webhooks with problems were examined, and there are more.'),
+      nodes: {
+        type: 'array',
+        description: 'The nodes that work on deliveries.',
+        items: object(
+          {
+            node: text('Opaque name of the node.'),
+            alive_until: isoTime('Until when it works without a renewal; absent if the store is not shared.'),
+            shards: integer('Number of its shards, of 64 in all.'),
+            leaving: integer('Number of those that it is handing over.'),
+          },
+          ['node', 'shards', 'leaving'],
+        ),
+      },
+      store: object({
+        durable: flag('Whether it survives a restart.'),
+        shared: flag('Whether several nodes can use it.'),
+      }),
+      version: text('Version of the service.'),
     },
-    breakers: object({
-      open: integer('Webhooks that are paused because they failed.'),
-      half_open: integer('Webhooks whose pause is over, and whose next delivery is a probe.'),
-    }),
-    disabled: integer('Webhooks that the service disabled.'),
-    disabled_capped: flag('True: only 10,000 webhooks with problems were examined, and there are more.'),
-    nodes: {
-      type: 'array',
-      description: 'The nodes that work on deliveries.',
-      items: object(
-        {
-          node: text('Opaque name of the node.'),
-          alive_until: isoTime('Until when it works without a renewal; absent if the store is not shared.'),
-          shards: integer('Number of its shards, of 64 in all.'),
-          leaving: integer('Number of those that it is handing over.'),
-        },
-        ['node', 'shards', 'leaving'],
-      ),
-    },
-    store: object({
-      durable: flag('Whether it survives a restart.'),
-      shared: flag('Whether several nodes can use it.'),
-    }),
-    version: text('Version of the service.'),
-  }),
+    [
+      'pending',
+      'oldest_due_seconds',
+      'in_flight',
+      'breakers',
+      'disabled',
+      'disabled_capped',
+      'nodes',
+      'store',
+      'version',
+    ],
+  ),
   Hook: object({
     id: text('Id of the event type; the value of `hook` in webhooks.'),
     name: text('Human-readable name.'),

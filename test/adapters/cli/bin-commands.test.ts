@@ -20,16 +20,25 @@ describe('the commands of the built program', () => {
     ).toBe(3)
   })
 
-  /** A service whose list of attempts grows with every request. */
+  /** A service with two attempts, that makes one more whenever the stream is read. */
   async function growing() {
-    const api = await scriptedApi((response, _, nth) =>
-      succeed(
-        response,
-        Array.from({ length: nth + 1 }, (_, index) => ({ id: `a${nth - index}`, result: 'success' })),
-      ),
-    )
+    const attempt = (id: string) => ({ id, result: 'success' })
+    let made = 2
+    const api = await scriptedApi((response, { path, method }) => {
+      if (method === 'DELETE') return succeed(response, {})
+      if (!path.includes('/stream')) return succeed(response, [attempt('a1'), attempt('a0')])
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('retry: 1\n\n')
+      const send = () => {
+        const document = JSON.stringify(attempt(`a${made++}`))
+        response.write(`id: ${made}\nevent: attempt\ndata: ${document}\n\n`)
+      }
+      // The attempt that was made while the list was read is in both.
+      response.write(`id: 1\nevent: attempt\ndata: ${JSON.stringify(attempt('a1'))}\n\n`)
+      const timer = setInterval(send, 20)
+      response.on('close', () => clearInterval(timer))
+    })
     const env = { HOOKSWITCH_URL: api.url, HOOKSWITCH_API_KEY: 'k' }
-    return { api, program: hookswitch(['attempts', 'tail', '--interval', '1', '--json'], { env }) }
+    return { api, program: hookswitch(['attempts', 'tail', '--json'], { env }) }
   }
   const ids = (text: string) =>
     text
@@ -41,7 +50,7 @@ describe('the commands of the built program', () => {
     'attempts tail ends with 0 on %s and revokes its token',
     async (signal) => {
       const { api, program } = await growing()
-      await expect.poll(() => ids(program.output.stdout).length).toBeGreaterThanOrEqual(2)
+      await expect.poll(() => ids(program.output.stdout).length).toBeGreaterThanOrEqual(4)
       program.child.kill(signal)
       const { code, stdout, stderr } = await program.ended
       expect([code, stderr]).toEqual([0, ''])

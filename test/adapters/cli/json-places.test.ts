@@ -60,7 +60,21 @@ describe('parseJson', () => {
     )
   })
 
+  it('rejects a key that occurs twice, however it is written and wherever it is', () => {
+    const twice = [
+      '{"a":1,"a":2}',
+      '[{"b:":1},{"x":{"a":[":"],"\\u0061":":\\""}}]',
+      '{"__proto__":1,"__proto__":{"a":1}}',
+    ]
+    for (const text of twice) expect(() => parseJson(text)).toThrow('a key occurs twice')
+    const once = '{"a:":{"a":"\\":\\\\","b":[{"a":1},{"a":":"}]},"__proto__":{"a":1}}'
+    expect(parseJson(once).value).toEqual(JSON.parse(once))
+  })
+
   it('limits the depth', () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+    expect(() => parseJson(nested(102))).toThrow('more than 100 levels')
+    expect(parseJson(nested(101)).value).toEqual(JSON.parse(nested(101)))
     expect(() => parseJson('['.repeat(10_000))).toThrow('more than 100 levels')
   })
 

@@ -5,8 +5,8 @@ import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { API_KEY, startService } from './service.js'
 
-/** Size of the minified client in bytes, gzipped. A new route costs about 40 bytes. */
-const SIZE_BUDGET = 10_240
+/** Size of the minified client in bytes, gzipped. A new route costs about 40 bytes, the stream 1,300. */
+const SIZE_BUDGET = 11_264
 
 const ENTRY = fileURLToPath(new URL('../../../adapters/client/index.ts', import.meta.url))
 

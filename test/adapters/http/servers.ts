@@ -1,7 +1,8 @@
 /** A server for every adapter and framework, mounted at the root or under a prefix. */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
+import type { ReadableStream as WebStream } from 'node:stream/web'
 import express5 from 'express'
 import express4 from 'express4'
 import fastify from 'fastify'
@@ -111,6 +112,11 @@ function nodeListener(app: ReturnType<typeof honoApp>): http.RequestListener {
       return void res.writeHead(400, { 'content-type': 'text/plain' }).end('cannot be converted to a Request')
     }
     const response = await app.fetch(request, { remote: req.socket.remoteAddress })
+    if (response.headers.get('content-type') === 'text/event-stream' && response.body) {
+      res.writeHead(response.status, Object.fromEntries(response.headers))
+      // Cancels the body when the client has gone.
+      return pipeline(Readable.fromWeb(response.body as WebStream), res, () => {})
+    }
     const body = Buffer.from(await response.arrayBuffer())
     res.writeHead(response.status, Object.fromEntries(response.headers)).write(body)
     // Reads the rest of a rejected body; otherwise the client is reset before it reads the response.

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { lineageReader } from '../../../adapters/storage/postgres/lineages.js'
 import type { Session } from '../../../adapters/storage/postgres/session.js'
-import type { LineageRow } from '../../../adapters/storage/postgres/sql/accounts.js'
+import type { PlacedDocRow } from '../../../adapters/storage/postgres/sql/accounts.js'
 
 const STATEMENT = { name: 'lineages', text: 'select' }
-const row = (place: number, id: string): LineageRow => ({ place, doc: JSON.stringify({ id }) })
+const row = (place: number, id: string): PlacedDocRow => ({ place, doc: JSON.stringify({ id }) })
 
 /** A reader over a server with prepared answers, one per statement. */
-function readerWith(...answers: (readonly LineageRow[])[]) {
+function readerWith(...answers: (readonly PlacedDocRow[])[]) {
   let statements = 0
   const query = async () => answers[statements++]!
   const read = lineageReader({ query: query as Session['query'] }, STATEMENT)

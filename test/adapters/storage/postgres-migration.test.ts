@@ -41,6 +41,32 @@ describe.skipIf(!server)('the migration of a schema of version 0.1', () => {
       'r',
     ])) as { relname: string }[]
 
+  it('is refused in one sentence, and changes nothing, while a node of the older version runs', async () => {
+    const living =
+      'extract(epoch from clock_timestamp()) * 1000 + 20000 + (select offset_ms from store_clock)'
+    const run = (text: string) => direct.sql(`set search_path to "${schema}"; ${text}`)
+    await run('update store_clock set offset_ms = 3600000')
+    await run(`insert into node (owner, alive_until_ms) values ('old', ${living})`)
+    const before = (await tables()).map(({ relname }) => relname)
+    await expect(open()).rejects.toMatchObject({
+      code: 'StoreUnavailable',
+      message: `a node of an older version still uses the schema ${schema}, whose tables this version changes: stop all nodes first (one that was killed counts for up to 30 seconds)`,
+    })
+    expect((await tables()).map(({ relname }) => relname)).toEqual(before)
+    // It ended without giving its lease back.
+    await run(`update node set alive_until_ms = ${living} - 20001 where owner = 'old'`)
+    expect((await open()).loaded.rows.length).toBeGreaterThan(0)
+  })
+
+  it('is refused for the schemas before the store had a clock too', async () => {
+    const older = direct.freshSchema()
+    const living = 'extract(epoch from clock_timestamp()) * 1000 + 20000'
+    await createSchemaAt(direct, older, 5, `insert into node values ('a', ${living}), ('b', ${living})`)
+    await expect(openNode(direct, { schema: older, clock, owner: 'new' })).rejects.toThrow(
+      `2 nodes of an older version still use the schema ${older}`,
+    )
+  })
+
   it('keeps what waits, in order, and finds what was in flight as interrupted', async () => {
     const node = await open()
     const { rows, interrupted } = node.loaded

@@ -61,6 +61,10 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/select max\(key\) as last from \(select/, 'a subquery of limited size'],
   [/^select count\(\*\) as count, group_concat/, 'a subquery of limited size'],
   [/^select at_ms as "atMs" from \(\s+select/, 'a subquery of limited size'],
+  [/^select at_ms as "atMs", substr/, 'a subquery of limited size'],
+  [/^select count\(\*\) as pending/, 'a subquery of limited size'],
+  [/from hookswitch_stat\s+where step = \? and slot in/, 'the slots of the query, which are given as JSON'],
+  [/^delete from hookswitch_stat_writer/, 'one row per instance of the last 35 days'],
 ]
 
 /** Statements that sort, with the reason. */

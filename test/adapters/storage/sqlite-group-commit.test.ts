@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import type { Engine } from '../../../adapters/storage/sqlite/engine.js'
 import { createGroupCommit } from '../../../adapters/storage/sqlite/group-commit.js'
-import { deserializeError, serializeError } from '../../../adapters/storage/sqlite/messages.js'
 import { configureConnection, enableWal } from '../../../adapters/storage/sqlite/pragmas.js'
 import type { RpcRequest, RpcResult } from '../../../adapters/storage/sqlite/rpc-methods.js'
+import { deserializeError, serializeError } from '../../../adapters/storage/sqlite/serialized-error.js'
 import { createFolder } from './sqlite-harness.js'
 
 const { DatabaseSync } = loadDriver()

@@ -192,7 +192,7 @@ export const mutants = [
   },
   {
     what: 'due times are shown by store time',
-    file: 'src/runtime/webhook-api.ts',
+    file: 'src/runtime/delivery-views.ts',
     find: 'delayed(core.dispatcher.withQueueState(delivery), -storeAheadMs(core))',
     replace: 'core.dispatcher.withQueueState(delivery)',
     tests: ['test/adapters/storage/sqlite-store-time.test.ts'],

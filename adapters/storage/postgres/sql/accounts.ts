@@ -5,8 +5,8 @@ export interface DocRow {
   readonly doc: string
 }
 
-/** An account of the lineage requested at this place, from 1. */
-export interface LineageRow extends DocRow {
+/** A document of what was requested at this place, from 1. */
+export interface PlacedDocRow extends DocRow {
   readonly place: number
 }
 
@@ -16,6 +16,23 @@ export const accountStatements = (s: string) =>
       name: 'account_insert',
       text: `insert into ${s}.account (id, realm_key, name_key, parent_id, doc)
       values ($1, $2, $3, $4, $5) on conflict do nothing returning id`,
+    },
+    /** As `insert`, for several accounts. */
+    insertAll: {
+      name: 'account_insert_all',
+      text: `insert into ${s}.account (id, realm_key, name_key, parent_id, doc)
+      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+      on conflict do nothing returning id`,
+    },
+    /** As `lockParent`, in the order of the ids, so that transactions do not wait for each other in a circle. */
+    lockParents: {
+      name: 'account_hold_all',
+      text: `select a.id from (select id from unnest($1::text[]) id order by id) k
+        cross join lateral (select id from ${s}.account a where a.id = k.id for key share) a`,
+    },
+    wereRemoved: {
+      name: 'account_gone_all',
+      text: `select id from ${s}.gone_account where id = any ($1::text[])`,
     },
     /** Locks a parent until the commit: its removal sees the child, or the child comes after the removal. */
     lockParent: {
@@ -85,5 +102,11 @@ export const accountStatements = (s: string) =>
       name: 'api_key_put',
       text: `insert into ${s}.api_key (account_id, hash, doc) values ($1, $2, $3)
       on conflict (account_id) do update set hash = excluded.hash, doc = excluded.doc`,
+    },
+    /** As `putApiKey`, for new accounts. */
+    insertApiKeys: {
+      name: 'api_key_insert_all',
+      text: `insert into ${s}.api_key (account_id, hash, doc)
+      select * from unnest($1::text[], $2::text[], $3::text[])`,
     },
   }) satisfies Record<string, Statement>

@@ -12,8 +12,9 @@ export interface ActivityRow {
 }
 
 /**
- * The webhooks `$1`, each with up to `$2` deliveries and its newest attempt. The texts that are searched for cannot occur
- * inside a value: JSON escapes its quotes there.
+ * The webhooks `$1`, each with up to `$2` deliveries and its newest attempt. A document begins with result, id, retries left,
+ * attempt and status. One of version 0.1 is searched for texts that cannot occur inside a value: JSON escapes its quotes
+ * there.
  */
 export const activityStatement = (s: string): Statement => ({
   name: 'webhook_activity',
@@ -27,8 +28,10 @@ export const activityStatement = (s: string): Statement => ({
       ) d
     ) p
     left join lateral (
-      select at_ms, strpos(doc, '"result":"success"') > 0 as "isSuccess",
-        substring(doc from '"status":([0-9]+)')::int as status
+      select at_ms, starts_with(doc, '[1,') or strpos(doc, '"result":"success"') > 0 as "isSuccess",
+        substring(
+          doc from case when starts_with(doc, '[') then '^\\[[01],"[^"]*",[^,]*,[^,]*,([0-9]+)' else '"status":([0-9]+)' end
+        )::int as status
       from (
         select position, at_ms, n, doc from ${s}.attempt where webhook_key = w.key and doc is not null
         order by position desc limit 1000

@@ -63,6 +63,32 @@ export function attemptStatement(s: string, lookup: AttemptLookup, ascending: bo
   }
 }
 
+/**
+ * The log of the accounts `$1` after the position `$2`, `$3` records at most, with the last position that was assigned before.
+ */
+export const attemptLogStatements = (s: string) =>
+  ({
+    /** A sequence that has given no value yet has the first one as its last. */
+    last: {
+      name: 'attempt_log_last',
+      text: `select case when is_called then last_value else last_value - 1 end as position from ${s}.position`,
+    },
+    log: {
+      name: 'attempt_log',
+      text: `select ${ATTEMPT_COLUMNS}, w.id as "webhookId", w.account_id as "accountId", e.id as "eventId",
+          e.call_id as "callId", e.hook
+        from (
+          select a.* from ${s}.webhook w cross join lateral (
+            select * from ${s}.attempt a
+            where a.webhook_key = w.key and a.position > $2 and a.doc is not null order by a.position limit $3
+          ) a where w.account_id = any ($1::text[]) order by a.position limit $3
+        ) a
+        cross join lateral (select * from ${s}.webhook w where w.key = a.webhook_key offset 0) w
+        cross join lateral (select * from ${s}.event e where e.position = a.event offset 0) e
+        order by a.position`,
+    },
+  }) satisfies Record<string, Statement>
+
 /** The last recorded success of a webhook. */
 export interface LastSuccessRow {
   readonly webhookId: string

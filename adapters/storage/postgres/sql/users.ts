@@ -17,6 +17,19 @@ export const userStatements = (s: string) =>
         select $1, key, $2 from (select distinct key from unnest($3::text[]) key order by key) k
         on conflict (account_id, key) do update set user_id = excluded.user_id`,
     },
+    /** Users of new accounts. */
+    insertAll: {
+      name: 'user_insert_all',
+      text: `insert into ${s}.account_user (account_id, id, name_key, doc)
+        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[])`,
+    },
+    insertCredentials: {
+      name: 'user_insert_credentials',
+      text: `insert into ${s}.credential (account_id, key, user_id)
+        select distinct on (account_id, key) account_id, key, user_id
+        from unnest($1::text[], $2::text[], $3::text[]) with ordinality c (account_id, key, user_id, place)
+        order by account_id, key, place desc`,
+    },
     remove: {
       name: 'user_remove',
       text: `with c as (delete from ${s}.credential where account_id = $1 and user_id = $2),
@@ -35,7 +48,12 @@ export const userStatements = (s: string) =>
       name: 'user_by_name',
       text: `select doc from ${s}.account_user where account_id = $1 and name_key = $2`,
     },
-    list: { name: 'user_list', text: `select doc from ${s}.account_user where account_id = $1` },
+    /** The users of accounts, each with the place of its account, from 1. One index lookup per account. */
+    lists: {
+      name: 'user_lists',
+      text: `select k.place::int as place, u.doc from unnest($1::text[]) with ordinality k (id, place)
+        cross join lateral (select doc from ${s}.account_user where account_id = k.id offset 0) u`,
+    },
     read: { name: 'user_read', text: `select doc from ${s}.account_user where account_id = $1 and id = $2` },
     /** The first match, in the order of the given accounts and then of the given keys. */
     byCredential: {

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -26,7 +27,7 @@ describe('the completion of bash', () => {
   it.each([
     ['hookswitch web', ['webhooks']],
     ['hookswitch s', ['serve']],
-    ['hookswitch webhooks re', ['replace', 'reenable']],
+    ['hookswitch webhooks re', ['replace', 'resume', 'reenable']],
     ['hookswitch webhooks list --li', ['--limit']],
     ['hookswitch --json webhooks get some-id --acc', ['--account']],
     ['hookswitch webhooks list --url webhooks --lim', ['--limit']],
@@ -62,9 +63,97 @@ describe('the completion of bash', () => {
   })
 })
 
+const SHELLS = {
+  bash: {
+    argv: ['--norc', '--noprofile', '-i'],
+    init: 'PS1="> "; bind "set enable-bracketed-paste off"; hookswitch() { printf %s "$*" > ran; }',
+  },
+  zsh: {
+    argv: ['-f', '-i'],
+    init: 'PS1="> "; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D; hookswitch() { printf %s "$*" > ran }',
+  },
+  fish: {
+    argv: ['--no-config', '-i'],
+    init: 'function hookswitch; printf %s "$argv" > ran; end',
+  },
+} as const
+
+const isInstalled = (shell: string) =>
+  execute(shell, ['-c', 'exit 0']).then(
+    () => true,
+    () => false,
+  )
+
+/** Types lines with Tab and Enter into an interactive shell on a terminal; resolves to the arguments of each run of the program. */
+async function typeInto(
+  shell: keyof typeof SHELLS,
+  lines: readonly string[],
+  folder: string,
+): Promise<readonly string[]> {
+  const { argv, init } = SHELLS[shell]
+  await writeFile(join(folder, 'completion'), (await runHere(['completion', shell])).stdout)
+  const child = spawn('script', ['-q', '-f', '-c', [shell, ...argv].join(' '), '/dev/null'], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      TERM: 'dumb',
+      HOME: folder,
+      XDG_CONFIG_HOME: folder,
+      XDG_DATA_HOME: folder,
+      HISTFILE: '',
+    },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  child.stdout.resume()
+  const contentOf = (name: string) => () => readFile(join(folder, name), 'utf8').catch(() => undefined)
+  child.stdin.write(`${init}\n. ./completion\nprintf ready > set-up\n`)
+  await expect.poll(contentOf('set-up')).toBe('ready')
+  const runs: string[] = []
+  for (const typed of lines) {
+    child.stdin.write(`hookswitch ${typed}\t\n`)
+    await expect.poll(contentOf('ran'), { message: typed }).toBeTruthy()
+    runs.push((await contentOf('ran')())!.trim())
+    await rm(join(folder, 'ran'))
+  }
+  const ended = once(child, 'close')
+  child.stdin.end('exit\n')
+  await ended
+  return runs
+}
+
+/** What is typed before Tab → what the program then runs with. */
+const COMPLETED = {
+  rot: 'rotate-secret',
+  'webhooks rep': 'webhooks replace',
+  'webhooks list --lim': 'webhooks list --limit',
+  '--json webhooks get some-id --acc': '--json webhooks get some-id --account',
+  'attempts list --result s': 'attempts list --result success',
+  'serve --log p': 'serve --log pretty',
+  'config c': 'config check',
+  'config check even': 'config check events.ndjson',
+  'events publish even': 'events publish events.ndjson',
+  'webhooks create --data even': 'webhooks create --data events.ndjson',
+  'webhooks get even': 'webhooks get even',
+}
+
+describe.each(['bash', 'zsh', 'fish'] as const)('the completion in an interactive %s', (shell) => {
+  it('completes commands, flags, values and files', async () => {
+    if (!(await isInstalled(shell))) {
+      process.stderr.write(`\n*** ${shell} is not installed: its completion was NOT checked ***\n`)
+      // CI installs all three.
+      expect(process.env.CI, `${shell} is missing in CI`).toBeFalsy()
+      return
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'completion-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    await writeFile(join(folder, 'events.ndjson'), '')
+    expect(await typeInto(shell, Object.keys(COMPLETED), folder)).toEqual(Object.values(COMPLETED))
+  })
+})
+
 describe('the completion of fish', () => {
   it.each([
-    ['hookswitch webhooks re', ['reenable', 'replace']],
+    ['hookswitch webhooks re', ['reenable', 'replace', 'resume']],
     ['hookswitch attempts list --result ', ['failure', 'success']],
     ['hookswitch rotate-secret --to', ['--to-file', '--to-variable']],
     ['hookswitch config ', ['check', 'print']],

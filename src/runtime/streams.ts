@@ -1,0 +1,98 @@
+/** Binds the hub of streams to a running instance, and tells it what happens. */
+import { authenticate, type Caller } from '../auth/authenticate.js'
+import { isWithin, rightsOf } from '../auth/authority.js'
+import { authorize } from '../auth/authorize.js'
+import { hashToken } from '../auth/token.js'
+import type { TokenCache } from '../auth/token-cache.js'
+import type { DeliveryEnd, DeliveryEvents } from '../delivery/delivery-events.js'
+import { HookswitchError } from '../errors.js'
+import type { Metrics } from '../metrics.js'
+import type { NormalizedOptions } from '../options/normalize.js'
+import type { Clock, Log } from '../ports.js'
+import type { Store } from '../store/contract.js'
+import { createStreamHub, type StreamHub } from '../stream/hub.js'
+import type { Webhook } from '../webhooks/webhook.js'
+import type { WebhookChange } from '../wire/stream-json.js'
+
+export interface StreamDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly options: NormalizedOptions<Store>
+  readonly auth: Parameters<typeof authenticate>[0] & Parameters<typeof authorize>[0]
+  descendants(accountId: string): Promise<readonly string[]>
+  newId(): string
+}
+
+export function bindStreams({ store, options, auth, newId, ...deps }: StreamDeps): StreamHub {
+  let scope = ''
+  return createStreamHub({
+    ...deps,
+    store: store.deliveries,
+    isShared: store.supports.sharedBetweenNodes,
+    get scope() {
+      if (scope === '' && !store.supports.durable) scope = newId()
+      return scope
+    },
+    options,
+    lineage: auth.lineages.lineage,
+    mayRead: (caller, accountId, lineage) => isWithin(caller, rightsOf(caller, options), accountId, lineage),
+    async recheck({ token }, accountId) {
+      const caller = await authenticate(auth, token)
+      if (await authorize(auth, caller, accountId, 'read')) return caller
+      throw new HookswitchError('Forbidden', 'the account does not exist any more')
+    },
+  })
+}
+
+/** A token cache that also has the streams of the tokens checked that it drops. */
+export function withStreams(cache: TokenCache, streams: () => Pick<StreamHub, 'recheck'>): TokenCache {
+  const recheck = (isConcerned: (caller: Caller) => boolean) => streams().recheck(isConcerned)
+  return {
+    ...cache,
+    invalidateToken(hash) {
+      cache.invalidateToken(hash)
+      recheck(({ token }) => hashToken(token) === hash)
+    },
+    invalidateAccount(accountId) {
+      cache.invalidateAccount(accountId)
+      recheck((caller) => caller.accountId === accountId)
+    },
+    invalidateAll() {
+      cache.invalidateAll()
+      recheck(() => true)
+    },
+  }
+}
+
+/** Tells the hub of an event of the dispatcher. @param recordSuccesses whether successes are recorded */
+export function notifyStreams<Name extends keyof DeliveryEvents>(
+  streams: StreamHub,
+  recordSuccesses: boolean,
+  name: Name,
+  payload: DeliveryEvents[Name],
+): void {
+  if (name === 'attempt') {
+    const record = payload as DeliveryEvents['attempt']
+    if (recordSuccesses || record.result !== 'success') streams.recorded(record)
+  } else if (name === 'webhook_disabled') {
+    const { webhookId: id, accountId, reason } = payload as DeliveryEvents['webhook_disabled']
+    streams.webhookChanged({ id, accountId, change: 'disabled', disableReason: reason })
+  } else if (name === 'webhook_paused' || name === 'webhook_resumed') {
+    const { webhookId: id, accountId } = payload as DeliveryEvents['webhook_resumed']
+    streams.webhookChanged({ id, accountId, change: 'changed' })
+  } else if (name !== 'delivered') {
+    // An end without a request is recorded, and is no attempt.
+    streams.attemptsChanged((payload as DeliveryEnd).accountId)
+  }
+}
+
+/** How a webhook was edited. @param before absent: it was created */
+export function changeOf(before: Webhook | undefined, after: Webhook): WebhookChange {
+  const { id, accountId } = after
+  if (!before) return { id, accountId, change: 'created' }
+  if (after.deletedMs !== undefined) return { id, accountId, change: 'deleted' }
+  const isDisabled = before.settings.enabled && !after.settings.enabled
+  return { id, accountId, change: isDisabled ? 'disabled' : 'changed' }
+}
