@@ -76,7 +76,9 @@ interface OldAttempt {
  * @param maxBatches batches of 500 events per transaction
  */
 export function moveQueue(db: SqliteHandle, maxBatches = MAX_BATCHES): void {
-  const { cache_size: cacheSize } = db.prepare('pragma cache_size').get() as { readonly cache_size: number }
+  const cache = db.prepare('select cache_size as size from pragma_cache_size').get() as {
+    readonly size: number
+  }
   db.exec(`pragma cache_size = -${CACHE_KIB}`)
   const moveBatch = createMove(db)
   let isDone = false
@@ -90,7 +92,7 @@ export function moveQueue(db: SqliteHandle, maxBatches = MAX_BATCHES): void {
       }
     })
   }
-  db.exec(`pragma cache_size = ${cacheSize}`)
+  db.exec(`pragma cache_size = ${cache.size}`)
 }
 
 /** Returns a function that moves some events, and returns their number and the characters of their first bodies. */

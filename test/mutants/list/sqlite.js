@@ -172,14 +172,14 @@ export const mutants = [
   {
     what: 'store time goes back while a delivery waits',
     file: 'adapters/storage/sqlite/engine-state.ts',
-    find: ' && !anyWaiting.get()',
+    find: 'anyWaiting.get() !== undefined || ',
     replace: '',
     tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
   },
   {
     what: 'store time goes back while an endpoint is paused',
     file: 'adapters/storage/sqlite/engine-state.ts',
-    find: ' && !anyPaused.get(machineMs)',
+    find: ' || anyPaused.get(machineMs) !== undefined',
     replace: '',
     tests: ['test/adapters/storage/sqlite-engine-state.test.ts'],
   },
@@ -206,7 +206,7 @@ export const mutants = [
   },
   {
     what: 'an error of a full disk does not say that nothing was written',
-    file: 'adapters/storage/sqlite/messages.ts',
+    file: 'adapters/storage/sqlite/serialized-error.ts',
     find: 'return serialized.isNotWritten ? notWritten(error) : error',
     replace: 'return error',
     tests: ['test/adapters/storage/sqlite-group-commit.test.ts'],
