@@ -206,7 +206,7 @@ export const mutants = [
   },
   {
     what: 'an error of a full disk does not say that nothing was written',
-    file: 'adapters/storage/sqlite/messages.ts',
+    file: 'adapters/storage/sqlite/serialized-error.ts',
     find: 'return serialized.isNotWritten ? notWritten(error) : error',
     replace: 'return error',
     tests: ['test/adapters/storage/sqlite-group-commit.test.ts'],
