@@ -246,7 +246,7 @@ const PLANNING = ['plan_cache_mode = force_generic_plan', 'jit = off']
  * Every statement on the path of an event walks indexes, row by row. While a table is new, or has just been filled, its
  * statistics make a sequential scan look cheaper, and the connection would keep that plan.
  */
-const ROW_BY_ROW = ['enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off']
+const ROW_BY_ROW = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
 
 /** The server notices a vanished node after 60 s instead of two hours. */
 const KEEP_ALIVE = ['tcp_keepalives_idle = 30', 'tcp_keepalives_interval = 10', 'tcp_keepalives_count = 3']
@@ -277,7 +277,9 @@ function settingsOf({ answerWithinMs, isHotPath = false }: SettingsOptions): rea
     `statement_timeout = ${Math.ceil(answerWithinMs * 0.9)}`,
     `idle_in_transaction_session_timeout = ${idleMs}`,
     ...PLANNING,
-    ...(isHotPath ? [`lock_timeout = ${Math.ceil(answerWithinMs * 0.7)}`, ...ROW_BY_ROW] : []),
+    // A connection of the pool may have the settings of the other kind of session.
+    `lock_timeout = ${isHotPath ? Math.ceil(answerWithinMs * 0.7) : 0}`,
+    ...ROW_BY_ROW.map((setting) => `${setting} = ${isHotPath ? 'off' : 'on'}`),
   ]
 }
 

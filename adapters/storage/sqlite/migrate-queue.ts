@@ -76,7 +76,9 @@ interface OldAttempt {
  * @param maxBatches batches of 500 events per transaction
  */
 export function moveQueue(db: SqliteHandle, maxBatches = MAX_BATCHES): void {
-  const { cache_size: cacheSize } = db.prepare('pragma cache_size').get() as { readonly cache_size: number }
+  const { cacheSize } = db.prepare('select cache_size as "cacheSize" from pragma_cache_size').get() as {
+    readonly cacheSize: number
+  }
   db.exec(`pragma cache_size = -${CACHE_KIB}`)
   const moveBatch = createMove(db)
   let isDone = false

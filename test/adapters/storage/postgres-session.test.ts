@@ -381,6 +381,72 @@ describe.skipIf(!server)('a session', () => {
     expect(await notes()).toHaveLength(3)
   })
 
+  it('has none of the settings of another session that used its connection before', async () => {
+    const pool = await createPool({ connectionString: direct.url, maxConnections: 1, connectWithinMs: 5_000 })
+    pools.push(pool)
+    const options = { connectWithinMs: 5_000, answerWithinMs: 10_000, isHostPool: false }
+    const show = {
+      name: 'settings',
+      text: `select pg_backend_pid() as pid, current_setting('lock_timeout') as lock, current_setting('enable_hashjoin') as hash`,
+    }
+    const hot = createSession(pool, { ...options, isHotPath: true })
+    const [first] = await hot.query<{ pid: number }>(show, [])
+    expect(first).toMatchObject({ lock: '7s', hash: 'off' })
+    const maintenance = createSession(pool, { ...options, isSingleUse: true })
+    expect(await maintenance.query(show, [])).toEqual([{ pid: first!.pid, lock: '0', hash: 'on' }])
+  })
+
+  describe('the server behind its connections', () => {
+    /** A pool whose connections say that the server has this timeline. */
+    async function sessionWith(timeline: () => string) {
+      const pool = await createPool({
+        connectionString: direct.url,
+        maxConnections: 4,
+        connectWithinMs: 5_000,
+      })
+      pool.on('error', () => {})
+      pools.push(pool)
+      const connect = pool.connect.bind(pool)
+      const answering = Object.assign(Object.create(pool) as PostgresPool, {
+        async connect() {
+          const client = await connect()
+          const query = client.query.bind(client)
+          const asked = async (given: { readonly text: string }) =>
+            given.text.includes('pg_walfile_name') ? { rows: [{ timeline: timeline() }] } : query(given)
+          return Object.assign(client, { query: asked })
+        },
+      })
+      let replacements = 0
+      const opened = createSession(answering, {
+        connectWithinMs: 5_000,
+        answerWithinMs: 10_000,
+        isHostPool: false,
+        onServerReplaced: () => (replacements += 1),
+      })
+      return { opened, replacements: () => replacements }
+    }
+    const pid = { name: 'pid', text: 'select pg_backend_pid() as pid' }
+
+    it('is another one after a failover: the first statement is not sent, and it is reported once', async () => {
+      let timeline = '00000001'
+      const { opened, replacements } = await sessionWith(() => timeline)
+      const [before] = await opened.query<{ pid: number }>(pid, [])
+      expect([opened.timeline, replacements()]).toEqual(['00000001', 0])
+      timeline = '00000002'
+      await direct.sql('select pg_terminate_backend($1)', [before!.pid])
+      await expect.poll(() => opened.query(pid, []).then(() => 'sent', isNotWritten)).toBe(true)
+      expect([opened.timeline, replacements()]).toEqual(['00000002', 1])
+      expect(await opened.query(pid, [])).toHaveLength(1)
+      expect(replacements()).toBe(1)
+    })
+
+    it('is not known where it is a standby', async () => {
+      const { opened, replacements } = await sessionWith(() => '')
+      await opened.query(pid, [])
+      expect([opened.timeline, replacements()]).toEqual([undefined, 0])
+    })
+  })
+
   describe('a channel subscription', () => {
     it('receives messages until it is stopped', async () => {
       const opened = await session()
