@@ -94,13 +94,10 @@ async function refuseLivingNodes(
   const [row] = await tx.query<{ nodes: number }>(statement, [])
   const { nodes } = row!
   if (nodes === 0) return
-  const running =
-    nodes === 1
-      ? `a node of an older version still uses the schema ${name}`
-      : `${nodes} nodes of an older version still use the schema ${name}`
   throw new HookswitchError(
     'StoreUnavailable',
-    `${running}, whose tables this version changes: stop all nodes first (one that was killed counts for up to 30 seconds)`,
+    `nodes of an older version still use the schema ${name} (${nodes} running), whose tables this version changes: ` +
+      'stop all nodes first (one that was killed counts for up to 30 seconds)',
     { retryAfterSeconds: 30 },
   )
 }
