@@ -96,8 +96,8 @@ async function refuseLivingNodes(
   if (nodes === 0) return
   throw new HookswitchError(
     'StoreUnavailable',
-    `nodes of an older version still use the schema ${name} (${nodes} running), whose tables this version changes: ` +
-      'stop all nodes first (one that was killed counts for up to 30 seconds)',
+    `nodes of an older version still use the schema ${name} (${nodes} running), whose tables this version changes` +
+      ': stop all nodes first (one that was killed counts for up to 30 seconds)',
     { retryAfterSeconds: 30 },
   )
 }
