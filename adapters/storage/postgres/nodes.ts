@@ -112,7 +112,11 @@ export function createNodes({ session, schema }: Pick<Deps, 'session' | 'schema'
       for (const node of nodes.values()) node.mayHaveLostNudges = true
     },
     serverReplaced() {
-      for (const node of nodes.values()) node.mayHaveLostCommits = true
+      for (const node of nodes.values()) {
+        node.mayHaveLostCommits = true
+        // The new server gives the numbers of lost transactions again.
+        node.seenXid = '0'
+      }
     },
     async check({ owner, fence }, { now, version }) {
       const [row] = await session.query<LeaseRow>(checkLease, [owner, fence, now])

@@ -394,6 +394,42 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     expect(node.loaded.rows.map(keyOf)).toEqual(deliveries.map(keyOf))
   })
 
+  it('a node finds nudges of a server that gives the numbers of lost transactions again', async () => {
+    const future = await open('node-2', hooks)
+    await node.store.deliveries.release(node.owner)
+    hooks.rewrite = (query) =>
+      query.name?.startsWith('queue_poll_')
+        ? {
+            ...query,
+            name: 'future',
+            text: query.text.replace('pg_snapshot_xmin(pg_current_snapshot())', "'999999999'"),
+          }
+        : query
+    await future.own()
+    await future.load()
+    await future.poll()
+    hooks.rewrite = (query) =>
+      query.text.includes('pg_walfile_name') ? { text: "select '0000000A' as timeline" } : query
+    const sessions = await direct.sql(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and query like '%${schema}%'`,
+    )
+    expect(sessions.length).toBeGreaterThan(0)
+    // The first call on another server fails, and those on connections that are lost.
+    await expect
+      .poll(() => future.tryCommit({ finished: [1] }).then(({ kind }) => kind, errorCode))
+      .toBe('outdated')
+    expect((await future.applyChanges()).mustReload).toBe(true)
+    const webhook = await future.webhook()
+    const publisher = await open('node-3')
+    const { acceptance, deliveries } = publisher.prepare(webhook)
+    await publisher.store.deliveries.commit({
+      ...publisher.group({ accepted: [acceptance] }),
+      lease: undefined,
+    })
+    expect((await future.poll()).rows.map(keyOf)).toEqual(deliveries.map(keyOf))
+  })
+
   it('an acceptance for a webhook that is being removed is refused or keeps it', async () => {
     const { other, theirs } = await pair()
     const query = await transaction()
