@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
+import { findPrograms } from './replication.js'
 
 const run = fileURLToPath(new URL('./run.js', import.meta.url))
 
@@ -36,6 +37,24 @@ describe('a crash run', { timeout: 120_000 }, () => {
     async () => {
       const server = ['--store', 'postgres', '--postgres', String(postgres?.url)]
       const { code, text } = await crash(...server, '--only', 'pauses', '--pauses', '2', '--nodes', '2')
+      expect(text).toContain('Nothing was lost')
+      expect(code).toBe(0)
+    },
+  )
+
+  it.skipIf(!findPrograms())(
+    'loses in a failover only what the standby never got, and counts it',
+    async () => {
+      const { code, text } = await crash(
+        '--store',
+        'postgres',
+        '--only',
+        'failover',
+        '--failovers',
+        '1',
+        '--nodes',
+        '2',
+      )
       expect(text).toContain('Nothing was lost')
       expect(code).toBe(0)
     },

@@ -14,6 +14,28 @@ describe('the oracle of the crash runs', () => {
     expect(checkHistory(validHistory()).counts).toMatchObject({ acknowledged: 3, duplicates: 1 })
   })
 
+  /** The standby never got the last event, which nobody has received, and had one delivery again. */
+  function failedOver(countedAsLost: number): History {
+    const history = validHistory()
+    const isLast = ({ index }: { readonly index: number }) => index === 2
+    history.requests = history.requests.filter((request) => !isLast(request))
+    history.stops = []
+    history.failover = { at: 3500, waiting: new Set(['account-0/a event-0-1']), lost: new Set(['event-0-2']) }
+    history.countedLosses.push({ node: 1, lost: countedAsLost, returned: 1 })
+    return history
+  }
+  it('accepts what a failover lost and had again, if the nodes have counted it', () => {
+    // The owner of `b` had accepted the event itself, so had that of `a`.
+    expect(checkHistory(failedOver(2)).violations).toEqual([])
+    expect(violatedRules(failedOver(1))).toEqual(['uncounted'])
+    expect(violatedRules(failedOver(3))).toEqual(['uncounted'])
+  })
+  it('detects what a failover does not explain', () => {
+    const history = failedOver(2)
+    history.failover = { at: 3500, waiting: new Set(), lost: new Set() }
+    expect(violatedRules(history)).toEqual(expect.arrayContaining(['lost', 'duplicate']))
+  })
+
   const faults: Record<string, [rule: string, inject: (history: History) => void]> = {
     'an event that never reached one of two receivers': [
       'lost',

@@ -4,6 +4,7 @@
  * the nodes count it. Nothing else is lost, and only deliveries that the standby has again may be sent once more.
  */
 import { seededRandom } from 'hookswitch/testkit'
+import { waitUntilEmpty } from './empty-store.js'
 import { History } from './history.js'
 import { nowMicros, sleep } from './load.js'
 import { terminateNode, waitForStart, waitUntil, waitUntilIdle } from './node-waits.js'
@@ -11,7 +12,6 @@ import { spawnNode } from './nodes.js'
 import { createProgress } from './progress.js'
 import { startReceiver } from './receiver.js'
 import { query, startProxy, startReplication } from './replication.js'
-import { waitForSoleOwner } from './sole-owner.js'
 
 /** Enough for every shard to have webhooks. */
 const ACCOUNTS = 40
@@ -92,8 +92,8 @@ export async function runFailover({ seed, nodes: count, clockBehindMs }) {
 
   const [last, ...others] = /** @type {[NodeProcess, ...NodeProcess[]]} */ (nodes)
   for (const node of others) await terminateNode(history, node)
-  await waitForSoleOwner(history, last, { connectionString: servers.standby.url, schema })
   await waitUntilIdle(history, last)
+  await waitUntilEmpty(history, last, { connectionString: servers.standby.url, schema })
   const storedAtEnd = new Set(await eventIds())
   const seen = [...history.acks, ...history.requests].filter((one) => one.at <= at).map(({ event }) => event)
   history.failover.lost = new Set(seen.filter((event) => !stored.has(event) && !storedAtEnd.has(event)))

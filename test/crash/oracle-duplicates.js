@@ -69,8 +69,12 @@ export function* checkDuplicates(state) {
       const next = requests[at + 1]
       if (!next || first.status < 200 || first.status >= 300 || state.hasReturned(first)) continue
       const { call, webhook } = first
+      // A node that was paused before it sent this request sent it when the next owner had begun another attempt.
+      const isLate = requests.slice(0, at).some(({ attempt }) => attempt > first.attempt)
       const stop =
-        findExplanation(stopsByNode.get(first.node) ?? [], first, next) ?? findEarlierPause(stopsByNode, next)
+        findExplanation(stopsByNode.get(first.node) ?? [], first, next) ??
+        findEarlierPause(stopsByNode, next) ??
+        (isLate ? findEarlierPause(stopsByNode, first) : undefined)
       if (!stop) {
         const what = `${delivery} to ${webhook} was answered with ${first.status} and sent again, although its node had not died`
         yield { rule: 'duplicate', what, call, webhook }

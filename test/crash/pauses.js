@@ -5,13 +5,13 @@
  * clocks of the nodes run ten times as fast: a lease expires after 3 s.
  */
 import { seededRandom } from 'hookswitch/testkit'
+import { waitUntilEmpty } from './empty-store.js'
 import { History } from './history.js'
 import { sleep } from './load.js'
 import { terminateNode, waitForStart, waitUntil, waitUntilIdle } from './node-waits.js'
 import { spawnNode } from './nodes.js'
 import { createProgress } from './progress.js'
 import { startReceiver } from './receiver.js'
-import { waitForSoleOwner } from './sole-owner.js'
 import { watchStarts } from './start-rows.js'
 
 /** Enough for every shard to have webhooks. */
@@ -119,9 +119,9 @@ export async function runPauses({ seed, rounds, nodes: count, store }) {
 
   const [last, ...others] = /** @type {[NodeProcess, ...NodeProcess[]]} */ (nodes)
   for (const node of others) await terminateNode(history, node)
-  const location = store.location()
-  if (location.kind === 'postgres') await waitForSoleOwner(history, last, location)
   await waitUntilIdle(history, last)
+  const location = store.location()
+  if (location.kind === 'postgres') await waitUntilEmpty(history, last, location)
   await starts.end()
   await terminateNode(history, last)
   receiver.close()

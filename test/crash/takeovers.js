@@ -3,6 +3,7 @@
  * Takeovers between two nodes: one is paused for longer than its lease (SIGSTOP), or killed, and the other takes over its
  * shards. Their clocks, and the store's, run ten times as fast: a lease expires after 3 s.
  */
+import { waitUntilEmpty } from './empty-store.js'
 import { History } from './history.js'
 import { terminateNode, waitForStart, waitUntil, waitUntilIdle } from './node-waits.js'
 import { spawnNode } from './nodes.js'
@@ -102,6 +103,8 @@ export async function runTakeovers({ seed, times, store }) {
   }
   await terminateNode(history, first)
   await waitUntilIdle(history, second)
+  const location = store.location()
+  if (location.kind === 'postgres') await waitUntilEmpty(history, second, location)
   await terminateNode(history, second)
   receiver.close()
   return { history }
