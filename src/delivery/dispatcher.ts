@@ -465,6 +465,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       if (delivery.isAbandoned) return
       queue.remove(delivery, now)
       update(delivery.endpoint)
+      if (state.lease) sync.onSettlementFenced()
       return
     }
     if (result.disabled) sync.setWebhook(result.disabled)

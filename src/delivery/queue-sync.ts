@@ -79,6 +79,11 @@ export interface QueueSync {
   onFenced(): void
   /** A settlement was given up because the lease has ended. */
   abandonSettlement(decided: DecidedSettlement): void
+  /**
+   * A settlement was fenced although the lease holds: the delivery is gone, or, after a failover, its row is of an earlier
+   * attempt, and it is loaded again.
+   */
+  onSettlementFenced(): void
   /** Reads and applies the changes of others. Only inside the commit loop. */
   applyChanges(): Promise<void>
   /** Polls for nudges and changes. */
@@ -121,6 +126,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   const knownShards = new Set<number>()
   /** The log of the store at the last load. */
   let history: string | undefined
+  /** Another server has taken over: rows may be older than what was in flight then. */
+  let hasFailedOver = false
   /** What was in the queue before the load from a server with another log. */
   let knownBefore: ReturnType<PendingQueue['keys']> | undefined
   let fetching = 0
@@ -353,6 +360,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     if (!first) return onFenced()
     if (isOtherHistory(first)) {
       log.warn({}, 'another server of the store has taken over: loading what it has')
+      hasFailedOver = true
       knownBefore ??= queue.keys()
       unload('all')
       // Who owns which shard may have changed too.
@@ -450,6 +458,15 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     })
   }
 
+  function reload(): void {
+    if (isReloadQueued || stopping.aborted) return
+    isReloadQueued = true
+    void loop.exclusively(async () => {
+      isReloadQueued = false
+      await repeat('loading shards', loadAll)
+    })
+  }
+
   function poll(): void {
     if (isPolling || stopping.aborted) return
     isPolling = true
@@ -500,16 +517,12 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       // A delivery that expired or was cancelled had no attempt.
       if (next.attempts > attempts || next.state === 'quarantined') addAbandoned(delivery, attempts + 1)
     },
+    onSettlementFenced() {
+      if (hasFailedOver) reload()
+    },
     applyChanges: () => repeat('reading changes', applyChanges),
     poll,
-    reload() {
-      if (isReloadQueued || stopping.aborted) return
-      isReloadQueued = true
-      void loop.exclusively(async () => {
-        isReloadQueued = false
-        await repeat('loading shards', loadAll)
-      })
-    },
+    reload,
     setWebhook,
     async addEndpoints(webhookIds) {
       await repeat('reading webhooks', async () => {

@@ -16,6 +16,8 @@ import { query, startProxy, startReplication } from './replication.js'
 /** Enough for every shard to have webhooks. */
 const ACCOUNTS = 40
 const SLOTS = 8
+/** A lease lasts 10 s: longer than the failover, shorter than the wait for a node that could not release its own. */
+const SPEED = 3
 /** Acknowledgements of each node before the failover, and after it. */
 const ACKS = 400
 /** For so long the standby gets nothing before the primary is killed, ms. */
@@ -44,7 +46,7 @@ export async function runFailover({ seed, nodes: count, clockBehindMs }) {
     const node = spawnNode(history, part + 1, 'postgres')
     await node.waitFor('ready')
     node.send('start', {
-      location: { kind: 'postgres', connectionString: proxy.url, schema, aheadMs: 0, speed: 1 },
+      location: { kind: 'postgres', connectionString: proxy.url, schema, aheadMs: 0, speed: SPEED },
       accounts: ACCOUNTS,
       slots: progress.slots(node.id, part),
       republish: [],
