@@ -123,6 +123,7 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
     accounts: createPort('accounts'),
     tokens: createPort('tokens'),
     openLegs: createPort('openLegs'),
+    stats: createPort('stats'),
     encryption: createPort('encryption'),
     webhooks: createPort('webhooks'),
     deliveries: {
