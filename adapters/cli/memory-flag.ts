@@ -5,9 +5,10 @@ let isSaving = false
 
 /** Saves memory from now on, unless a flag of Node says otherwise. For the program alone. */
 export function saveMemory(): void {
-  if (process.execArgv.some((flag) => flag.endsWith('optimize-for-size'))) return
+  const flags = process.execArgv.filter((flag) => flag.endsWith('optimize-for-size'))
+  if (flags.at(-1) === '--no-optimize-for-size') return
   isSaving = true
-  setFlagsFromString('--optimize-for-size')
+  if (flags.length === 0) setFlagsFromString('--optimize-for-size')
 }
 
 /**

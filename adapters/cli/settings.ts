@@ -526,6 +526,18 @@ const DELIVERY = {
     default: OPTION_DEFAULTS.maxPending,
     reloadable: true,
   }),
+  maxStreams: setting(integer(1, 100_000), {
+    about: 'open streams of this node',
+    default: OPTION_DEFAULTS.maxStreams,
+  }),
+  maxStreamsPerAccount: setting(integer(1, 100_000), {
+    about: 'open streams of one account',
+    default: OPTION_DEFAULTS.maxStreamsPerAccount,
+  }),
+  maxStreamsPerToken: setting(integer(1, 100_000), {
+    about: 'open streams of one token',
+    default: OPTION_DEFAULTS.maxStreamsPerToken,
+  }),
   recordSuccesses: setting(boolean, {
     about: 'record successful attempts too',
     default: OPTION_DEFAULTS.recordSuccesses,
@@ -636,6 +648,9 @@ export const OPTION_SETTINGS = [
   'inFlightPerEndpoint',
   'inFlightPerOrigin',
   'maxPending',
+  'maxStreams',
+  'maxStreamsPerAccount',
+  'maxStreamsPerToken',
   'recordSuccesses',
   'statistics',
   'attemptsPerWebhook',

@@ -52,6 +52,7 @@ const NOTHING = {
   'breakers open': 0,
   'breakers half_open': 0,
   deliveries_pending: 0,
+  streams: 0,
 }
 
 it('all gauges are 0 before the first event and after the last delivery has ended', async () => {

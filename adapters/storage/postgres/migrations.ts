@@ -94,11 +94,10 @@ async function refuseLivingNodes(
   const [row] = await tx.query<{ nodes: number }>(statement, [])
   const { nodes } = row!
   if (nodes === 0) return
-  const who = nodes === 1 ? 'a node' : `${nodes} nodes`
   throw new HookswitchError(
     'StoreUnavailable',
-    `${who} of an older version still ${nodes === 1 ? 'uses' : 'use'} the schema ${name}, whose tables this version changes: ` +
-      'stop all nodes first (one that was killed counts for up to 30 seconds)',
+    `nodes of an older version still use the schema ${name} (${nodes} running), whose tables this version changes` +
+      ': stop all nodes first (one that was killed counts for up to 30 seconds)',
     { retryAfterSeconds: 30 },
   )
 }

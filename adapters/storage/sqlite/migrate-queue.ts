@@ -76,8 +76,8 @@ interface OldAttempt {
  * @param maxBatches batches of 500 events per transaction
  */
 export function moveQueue(db: SqliteHandle, maxBatches = MAX_BATCHES): void {
-  const cache = db.prepare('select cache_size as size from pragma_cache_size').get() as {
-    readonly size: number
+  const { cacheSize } = db.prepare('select cache_size as "cacheSize" from pragma_cache_size').get() as {
+    readonly cacheSize: number
   }
   db.exec(`pragma cache_size = -${CACHE_KIB}`)
   const moveBatch = createMove(db)
@@ -92,7 +92,7 @@ export function moveQueue(db: SqliteHandle, maxBatches = MAX_BATCHES): void {
       }
     })
   }
-  db.exec(`pragma cache_size = ${cache.size}`)
+  db.exec(`pragma cache_size = ${cacheSize}`)
 }
 
 /** Returns a function that moves some events, and returns their number and the characters of their first bodies. */

@@ -7,6 +7,7 @@ import type { AttemptRecord } from '../../delivery/attempt-record.js'
 
 /** The parts of a record. */
 export interface RecordParts {
+  /** When the request was sent, or when the end was decided: wall clock, Unix ms. */
   readonly atMs: number
   /**
    * URL, method, and then name and value of each request header, one per line. Names and values of the service, and values
@@ -107,6 +108,7 @@ function contextValues(
   ]
 }
 
+/** The parts of a record, as durable stores keep them. */
 export function encodeRecord(record: AttemptRecord): RecordParts {
   const { id, uri, method, attempt, retriesLeft, status, durationMs, reason, clientError, atMs } = record
   const { responseHeaders, responseBody, requestHeaders } = record
@@ -153,6 +155,11 @@ function isCommon(name: string, value: string): boolean {
 
 type MutableRecord = { -readonly [Name in keyof AttemptRecord]: AttemptRecord[Name] }
 
+/**
+ * The record of these parts.
+ *
+ * @param context what the rows of its delivery contain
+ */
 export function decodeRecord({ atMs, request, doc }: RecordParts, context: RecordContext): AttemptRecord {
   const [
     isSuccess,

@@ -86,7 +86,7 @@ describe('retries', () => {
     await untilWaiting(2)
     controller.abort()
     await expect(call).rejects.toMatchObject({ code: 'aborted' })
-    expect(clock.sleepers().count).toBe(0)
+    await expect.poll(() => clock.sleepers().count).toBe(0)
   })
 
   const cut: Answer = (response) => response.destroy()

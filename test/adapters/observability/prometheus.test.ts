@@ -15,6 +15,7 @@ const READINGS: readonly GaugeReading[] = [
   { name: 'hookswitch_deliveries_pending', value: 7 },
   { name: 'hookswitch_oldest_due_seconds', value: 1.5 },
   { name: 'hookswitch_in_flight', value: 3 },
+  { name: 'hookswitch_streams', value: 2 },
   { name: 'hookswitch_breakers', label: 'open', value: 2 },
   { name: 'hookswitch_breakers', label: 'half_open', value: 1 },
 ]

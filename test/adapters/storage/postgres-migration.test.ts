@@ -50,7 +50,7 @@ describe.skipIf(!server)('the migration of a schema of version 0.1', () => {
     const before = (await tables()).map(({ relname }) => relname)
     await expect(open()).rejects.toMatchObject({
       code: 'StoreUnavailable',
-      message: `a node of an older version still uses the schema ${schema}, whose tables this version changes: stop all nodes first (one that was killed counts for up to 30 seconds)`,
+      message: `nodes of an older version still use the schema ${schema} (1 running), whose tables this version changes: stop all nodes first (one that was killed counts for up to 30 seconds)`,
     })
     expect((await tables()).map(({ relname }) => relname)).toEqual(before)
     // It ended without giving its lease back.
@@ -63,7 +63,7 @@ describe.skipIf(!server)('the migration of a schema of version 0.1', () => {
     const living = 'extract(epoch from clock_timestamp()) * 1000 + 20000'
     await createSchemaAt(direct, older, 5, `insert into node values ('a', ${living}), ('b', ${living})`)
     await expect(openNode(direct, { schema: older, clock, owner: 'new' })).rejects.toThrow(
-      `2 nodes of an older version still use the schema ${older}`,
+      `nodes of an older version still use the schema ${older} (2 running)`,
     )
   })
 

@@ -50,7 +50,8 @@ const sqliteTriggerThat = (does: string) =>
   `create trigger refuse before insert on @attempt when new.doc like '%poison%' begin select ${does}; end`
 
 const POSTGRES: Record<string, string> = {
-  'a NUL character that an index of the operator reads (22P05)': `create index on @attempt using hash ((substring(doc from '"poison[^"]*"')::json #>> '{}'))`,
+  'a NUL character that an index of the operator reads (22P05)':
+    "create index on @attempt ((split_part(doc, E'\\x1e', 1)::json ->> 7))",
   'a number out of range (22003)': triggerThat('new.n := 2147483647 + new.n'),
   'a check constraint (23514)': "alter table @attempt add check (doc not like '%poison%')",
   'a value that is too long for an index (54000)': 'create index on @attempt (doc)',
