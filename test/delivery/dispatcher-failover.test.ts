@@ -11,13 +11,19 @@ expectNothingUnhandled()
 function failingOver(store: QueueStore) {
   const calls: string[] = []
   const lost = new Set<number>()
+  /** Deliveries whose rows are of an earlier attempt than the one in flight: its settlement is fenced. */
+  const older = new Set<number>()
   let history = 'first'
   let hasFailedOver = false
   const wrapped: QueueStore = {
     ...store,
     async commit(group: Group) {
       if (hasFailedOver) return { kind: 'outdated' }
-      return store.commit(group)
+      const fenced = group.ended.findIndex(({ position }) => position !== undefined && older.delete(position))
+      if (fenced < 0) return store.commit(group)
+      const result = await store.commit({ ...group, ended: group.ended.toSpliced(fenced, 1) })
+      if (result.kind !== 'committed') return result
+      return { ...result, ended: result.ended.toSpliced(fenced, 0, { kind: 'fenced' }) }
     },
     async changes(lease, since) {
       const found = await store.changes(lease, since)
@@ -61,6 +67,7 @@ function failingOver(store: QueueStore) {
   return {
     store: wrapped,
     calls,
+    older,
     failOver(positions: readonly number[]) {
       for (const position of positions) lost.add(position)
       history = 'second'
@@ -71,6 +78,29 @@ function failingOver(store: QueueStore) {
 }
 
 describe('a server that has taken over without the last commits', () => {
+  it('has what is in flight as before an earlier attempt: it is loaded and sent again', async () => {
+    const harness = await createHarness([aWebhook({}, { id: 'w1' })], true)
+    harness.sender.script = () => undefined
+    const { store, older, failOver } = failingOver(harness.faults.store)
+    const node = harness.node({}, { store })
+    await node.start()
+    await harness.publish('in-flight')
+    await harness.clock.settle()
+    const [row] = await harness.store.deliveries.deliveries({ accountId: 'acc', webhookId: 'w1', limit: 9 })
+    failOver([])
+    older.add(row!.position)
+    harness.sender.open[0]!.answer(responseWith(500))
+    harness.sender.script = () => responseWith(200)
+    await harness.clock.advance(5_000)
+    expect(harness.sent()).toEqual(['in-flight', 'in-flight'])
+    expect((await harness.deliveries()).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['delivered', 1],
+    ])
+    const closing = node.close(0)
+    await harness.clock.advance(5_000)
+    await closing
+  })
+
   it('is loaded after the lease is requested again; what it lacks is counted and not sent, what is in flight stays', async () => {
     const harness = await createHarness([aWebhook({}, { id: 'w1' })], true)
     harness.sender.script = () => undefined

@@ -72,6 +72,27 @@ export const mutants = [
     tests: ['test/adapters/storage/postgres-simpler-statements.test.ts'],
   },
   {
+    what: 'a node does not see nudges of a server that lost the last transactions',
+    file: 'adapters/storage/postgres/nodes.ts',
+    find: "        node.seenXid = '0'\n",
+    replace: '',
+    tests: ['test/adapters/storage/postgres-races.test.ts'],
+  },
+  {
+    what: 'what was in flight during a failover is forgotten',
+    file: 'src/delivery/queue-sync.ts',
+    find: '      if (hasFailedOver) reload()\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-failover.test.ts'],
+  },
+  {
+    what: 'a node continues with the shards that it had before a failover',
+    file: 'src/delivery/queue-sync.ts',
+    find: '      await deps.renewNow()\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-failover.test.ts'],
+  },
+  {
     what: 'a record that PostgreSQL always refuses is taken for an outage',
     file: 'adapters/storage/postgres/error-messages.ts',
     find: "  '23': ['InvalidInput',",
