@@ -55,7 +55,8 @@ export const mutants = [
     what: 'the gap that another node left in a call is not noticed',
     file: 'src/store/memory/accept.ts',
     find: "rememberBare(state, event)\n  return { kind: 'accepted', events: plan.events, mayHaveGap: plan.mayHaveGap }",
-    replace: "rememberBare(state, event)\n  return { kind: 'accepted', events: plan.events, mayHaveGap: false }",
+    replace:
+      "rememberBare(state, event)\n  return { kind: 'accepted', events: plan.events, mayHaveGap: false }",
     tests: ['test/store/memory-conformance.test.ts'],
   },
   {
