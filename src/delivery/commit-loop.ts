@@ -318,8 +318,8 @@ export function createCommitLoop(
         if (isAbandoned) return
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
         if (errorCode(thrown) !== 'StoreUnavailable' && canSplit(group)) {
-          log.warn({ reason }, 'a group was refused: its parts are committed one by one')
-          await commitOneByOne(group)
+          log.warn({ reason }, 'a group was refused: its parts are committed separately')
+          await commitParts(group)
           return
         }
         const isOut = errorCode(thrown) === 'StoreUnavailable'
@@ -396,12 +396,18 @@ export function createCommitLoop(
     })
   }
 
-  /** The starts stay together: they have one key. */
-  async function commitOneByOne(group: PendingGroup): Promise<void> {
+  /**
+   * Commits a refused group in parts, in order: what was accepted, what ended, the starts, which have one key. A part that
+   * is refused too is halved, so that few commits find the one that is to blame among many.
+   */
+  async function commitParts(group: PendingGroup): Promise<void> {
     const { accepted, ended, starts, startKey, finished, isRepeat } = group
     const none = { ...emptyGroup(), isRepeat }
-    for (const one of accepted) await commit({ ...none, accepted: [one] })
-    for (const one of ended) await commit({ ...none, ended: [one] })
+    const isMixed = sizeOf(group) > Math.max(accepted.length, ended.length) || finished.length > 0
+    for (const part of isMixed ? [accepted] : halvesOf(accepted))
+      if (part.length > 0) await commit({ ...none, accepted: part })
+    for (const part of isMixed ? [ended] : halvesOf(ended))
+      if (part.length > 0) await commit({ ...none, ended: part })
     if (starts.length > 0) await commit({ ...none, starts, startKey })
     if (finished.length > 0) await commit({ ...none, finished })
   }
@@ -562,6 +568,11 @@ function emptyGroup(): PendingGroup {
 function canSplit({ accepted, ended, starts, finished }: PendingGroup): boolean {
   const others = (starts.length > 0 ? 1 : 0) + (finished.length > 0 ? 1 : 0)
   return accepted.length + ended.length + others > 1
+}
+
+function halvesOf<Entry>(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const half = Math.ceil(entries.length / 2)
+  return [entries.slice(0, half), entries.slice(half)]
 }
 
 function sizeOf({ accepted, ended, starts }: PendingGroup): number {

@@ -292,7 +292,7 @@ describe('a store that fails', () => {
   })
 
   it.each(['accepted', 'ended', 'starting'] as const)(
-    'with another error in a group with several parts: they are committed one by one (%s)',
+    'with another error in a group with several parts: they are committed separately (%s)',
     async (part) => {
       const harness = await createHarness([aWebhook({ ordering: 'none' })])
       harness.sender.script = () => undefined
@@ -335,6 +335,38 @@ describe('a store that fails', () => {
       await closeNode(harness, node)
     },
   )
+})
+
+describe('one settlement of many that is always refused', () => {
+  it('is found by few commits', async () => {
+    const harness = await createHarness([aWebhook({ ordering: 'none' })])
+    let commits = 0
+    const store = intercepted(harness, async (group, commit) => {
+      commits += 1
+      if (group.ended.some(({ record }) => record?.callId === 'poison')) throw new Error('out of range')
+      return commit(group)
+    })
+    const node = harness.node(
+      { caps: { total: 128, perAccount: 128, perOrigin: 128, perEndpoint: 128 } },
+      { store },
+    )
+    await node.start()
+    // An endpoint whose latency is known gets all slots.
+    await harness.publish('first')
+    await harness.clock.settle()
+    harness.sender.script = () => undefined
+    const calls = Array.from({ length: 100 }, (_, index) => (index === 61 ? 'poison' : `call-${index}`))
+    await Promise.all(calls.map((call) => harness.publish(call)))
+    await harness.clock.settle()
+    expect(harness.sender.open).toHaveLength(calls.length)
+    commits = 0
+    for (const { answer } of [...harness.sender.open]) answer(responseWith(200))
+    await harness.clock.settle()
+    expect(await states(harness)).toEqual(['first', ...calls].map(() => 'delivered'))
+    expect((await harness.attempts()).map(({ callId }) => callId)).not.toContain('poison')
+    expect(commits).toBeLessThan(2 * Math.ceil(Math.log2(calls.length)) + 5)
+    await node.close(0)
+  })
 })
 
 describe('a start', () => {

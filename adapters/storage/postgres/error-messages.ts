@@ -41,6 +41,12 @@ export const MESSAGES_BY_SQLSTATE: Readonly<Record<string, readonly [ErrorCode, 
     'InvalidInput',
     'PostgreSQL cannot store this value: a text contains a NUL character, or a number is out of range',
   ],
+  // Two nodes that insert the same key or number: a repetition reads what the other has written.
+  '23505': ['StoreUnavailable', 'other transactions wrote the same rows in PostgreSQL again and again'],
+  '23': ['InvalidInput', 'PostgreSQL cannot store this value: a constraint of a table forbids it'],
+  '44': ['InvalidInput', 'PostgreSQL cannot store this value: the check option of a view forbids it'],
+  '54': ['InvalidInput', 'PostgreSQL cannot store this value: it exceeds a limit of the server'],
+  P0: ['InvalidInput', 'PostgreSQL cannot store this value: a trigger or function forbids it'],
 }
 
 /** By the error codes of Node and the sentences of `pg`, for errors without an SQLSTATE. */

@@ -45,8 +45,9 @@ export function sqlStateOf(error: unknown): string | undefined {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/
 
-/** Classes of SQLSTATE that blame the data: malformed, against a constraint, too long for an index. */
-export const isDataError = (state: string | undefined) => state !== undefined && /^(22|23|54)/.test(state)
+/** Classes of SQLSTATE that blame the data: malformed, against a constraint or a trigger, too long for an index. */
+export const isDataError = (state: string | undefined) =>
+  state !== undefined && /^(22|23|44|54|P0)/.test(state)
 
 /** Name of the constraint that rejected a row. */
 export function constraintOf(error: unknown): string | undefined {

@@ -7,6 +7,7 @@
  * out.
  */
 import { errorCode } from 'hookswitch/store'
+import { isDataError, sqlStateOf } from './errors.js'
 
 /** Result or error of one call of a group. */
 export type CallResult<Result> = { readonly value: Result } | { readonly error: unknown }
@@ -132,11 +133,6 @@ function complete<Result>(
   else resolve(result.value)
 }
 
-/** Classes of SQLSTATE that blame the data: malformed, against a constraint, too long for an index. */
-const DATA_ERROR = /^(22|23|54)/
-
 function isOutage(thrown: unknown): boolean {
-  if (errorCode(thrown) !== 'StoreUnavailable') return false
-  const { code } = ((thrown as Error).cause ?? {}) as { code?: unknown }
-  return !(typeof code === 'string' && DATA_ERROR.test(code))
+  return errorCode(thrown) === 'StoreUnavailable' && !isDataError(sqlStateOf(thrown))
 }

@@ -10,6 +10,9 @@ const IOERR = 10
 const CORRUPT = 11
 const FULL = 13
 const CANTOPEN = 14
+const TOOBIG = 18
+const CONSTRAINT = 19
+const MISMATCH = 20
 const NOTADB = 26
 /** Extended code: another connection has written since this transaction began to read, so it may not write. */
 const BUSY_SNAPSHOT = 517
@@ -24,6 +27,13 @@ const SENTENCES: Readonly<Record<number, string>> = {
   [FULL]: 'cannot grow: its disk is full',
   [CANTOPEN]: 'or a file beside it cannot be opened: check the folder and its permissions',
   [BUSY_SNAPSHOT]: 'was written since this transaction began to read: begin it with BEGIN IMMEDIATE',
+}
+
+/** The error message of each code that blames the data: a repetition fails again. */
+const REFUSED_DATA: Readonly<Record<number, string>> = {
+  [TOOBIG]: 'cannot store this value: it is too long',
+  [CONSTRAINT]: 'cannot store this value: a constraint or trigger forbids it',
+  [MISMATCH]: 'cannot store this value: it has the wrong type',
 }
 
 /** The extended result code of an error that a driver threw. */
@@ -64,6 +74,8 @@ export function isCorruption(thrown: unknown): boolean {
 export function toStoreError(thrown: unknown, path: string): HookswitchError {
   if (errorCode(thrown)) return thrown as HookswitchError
   if (isCorruption(thrown)) return corruptError(path, messageOf(thrown), { cause: thrown })
+  const refusal = REFUSED_DATA[resultCode(thrown) ?? 0]
+  if (refusal) return new HookswitchError('InvalidInput', `${path} ${refusal}`, { cause: thrown })
   const sentence = SENTENCES[extendedCode(thrown) ?? 0] ?? SENTENCES[resultCode(thrown) ?? 0]
   return unavailableError(`${path} ${sentence ?? `could not be used: ${messageOf(thrown)}`}`, thrown)
 }

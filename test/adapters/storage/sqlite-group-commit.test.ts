@@ -121,7 +121,7 @@ describe('a group of requests', () => {
   it('is rolled back after any other error, and each request is retried on its own', () => {
     const { run, events } = setUp()
     const results = run([write('a'), write('broken'), write('a'), write('refused'), read], false)
-    expect(codes(results)).toEqual(['done', 'StoreUnavailable', 'StoreUnavailable', 'Conflict', 'done'])
+    expect(codes(results)).toEqual(['done', 'StoreUnavailable', 'InvalidInput', 'Conflict', 'done'])
     expect(names()).toEqual(['a'])
     expect(events).toEqual([
       'rolled back',
