@@ -67,6 +67,7 @@ const THOROUGH = [
   'adapters/storage/sqlite-built-process',
   'adapters/storage/postgres-queue-nodes',
   'adapters/storage/postgres-retention',
+  'adapters/storage/postgres-simpler-statements',
   'adapters/storage/sqlite-built-*conformance',
 ].map((files) => `test/${files}.test.ts`)
 

@@ -13,6 +13,10 @@ export const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Functions that run before and after each statement of a store. */
 export interface QueryHooks {
+  /** Replaces a statement on its way to the server. */
+  rewrite?(query: PostgresQuery): PostgresQuery
+  /** Runs when the server has refused a statement. */
+  failed?(thrown: unknown): void
   before?(text: string, query: PostgresQuery): Promise<void> | void
   /** Runs when the server has answered. An error thrown here replaces the answer. */
   after?(text: string): Promise<void> | void
@@ -30,7 +34,10 @@ export function hookedPool(url: string, hooks: QueryHooks): pg.Pool & PostgresPo
     const send = client.query.bind(client) as (query: PostgresQuery) => Promise<unknown>
     const query = async (given: PostgresQuery) => {
       await hooks.before?.(given.text, given)
-      const answer = await send(given)
+      const answer = await send(hooks.rewrite?.(given) ?? given).catch((thrown: unknown) => {
+        hooks.failed?.(thrown)
+        throw thrown
+      })
       await hooks.after?.(given.text)
       return answer
     }
@@ -86,21 +93,22 @@ export async function openNode(server: PgServer, options: NodeOptions): Promise<
 }
 
 /**
- * Waits until at least `count` sessions of the database wait for a lock.
+ * How many sessions of the database wait for a lock.
  *
  * @param schema counts only sessions whose statement contains this name; default all
  */
+export async function blockedSessions(server: PgServer, schema = ''): Promise<number> {
+  const [row] = await server.sql(
+    `select count(*)::int as count from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database() and strpos(query, $1) > 0`,
+    [schema],
+  )
+  return row!.count as number
+}
+
+/** Waits until at least `count` sessions wait for a lock. */
 export async function waitForBlockedSessions(server: PgServer, count = 1, schema = ''): Promise<void> {
-  await expect
-    .poll(async () => {
-      const [row] = await server.sql(
-        `select count(*)::int as count from pg_stat_activity
-          where wait_event_type = 'Lock' and datname = current_database() and strpos(query, $1) > 0`,
-        [schema],
-      )
-      return row!.count as number
-    })
-    .toBeGreaterThanOrEqual(count)
+  await expect.poll(() => blockedSessions(server, schema)).toBeGreaterThanOrEqual(count)
 }
 
 /** `passed` resolves when `open` is called. */

@@ -1,6 +1,6 @@
 /**
- * Races between real sessions: each of them lost, repeated or brought back a delivery with a simpler statement. Where a
- * simpler statement is one line of SQL, the test shows that too.
+ * Races between real sessions: each of them lost, repeated or brought back a delivery with a simpler statement
+ * (`postgres-simpler-statements.test.ts` shows that where the simpler statement can take its place).
  */
 import { errorCode } from 'hookswitch'
 import { type Group, type Store, shardOf, type Webhook } from 'hookswitch/store'
@@ -137,20 +137,6 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
         await rows('attempt'),
         await rows('start'),
       ]).toEqual([1, 1, 0, 0])
-    })
-
-    it('would write its events if only some of its parts depended on the node', async () => {
-      const text = `with f as (select 1 from "${schema}".node where version = 0 for share),
-          e as (insert into "${schema}".body values (1, 1, 'independent')),
-          d as (insert into "${schema}".body select 2, 1, 'dependent' from f)
-        select count(*)::int from f`
-      const query = await transaction()
-      await query('update $schema.node set version = version + 1')
-      const written = direct.sql(text)
-      await waitForBlockedSessions(direct, 1, schema)
-      await query('commit')
-      expect(await written).toEqual([{ count: 0 }])
-      expect(await direct.sql(`select body from "${schema}".body`)).toEqual([{ body: 'independent' }])
     })
   })
 
