@@ -324,7 +324,10 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     if (!grant || !lease) return
     mustLoadAll = true
     unload('all')
-    await load(grant.shards.filter((shard) => !leaving.has(shard)))
+    // A shard that is to be given up is loaded for its abandoned attempts: its hand-over makes the store forget their starts.
+    const unsettled = new Set(abandoned.starts.map(({ webhookId }) => shardOf(webhookId)))
+    await load(grant.shards.filter((shard) => !leaving.has(shard) || unsettled.has(shard)))
+    unload([...leaving])
     if (state.lease === lease) mustLoadAll = false
     loop.trigger()
   }
