@@ -258,7 +258,10 @@ export interface QueueStore extends DeliveryReads {
   renew(owner: string, leaseMs: number): Promise<NodeLease>
   /** Gives up shards of `NodeLease.leaving` in which nothing is in flight. Their deliveries wait for the next owner. */
   handOver(lease: Lease, shards: readonly number[]): Promise<void>
-  /** Gives up all shards of the owner, and forgets its starts: nothing is in flight. */
+  /**
+   * Gives up all shards of the owner, and forgets the starts of its lease: nothing is in flight. Those of its earlier leases
+   * are left to the next owners.
+   */
   release(owner: string): Promise<void>
 
   /**

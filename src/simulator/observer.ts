@@ -178,9 +178,8 @@ export function createObserver(deps: ObserverDeps): Observer {
     else tracked.starts.delete(name)
   }
 
-  /** Starts of all leases of a node, or of one. */
-  function startsOf(prefix: string): readonly string[] {
-    return [...tracked.starts.keys()].filter((name) => name.startsWith(prefix))
+  function startsOf({ owner, fence }: Lease): readonly string[] {
+    return [...tracked.starts.keys()].filter((name) => name.startsWith(`${owner} ${fence} `))
   }
 
   function committed(group: Group, result: GroupResult): void {
@@ -306,14 +305,14 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (lane?.length === 0) tracked.lanes.delete(delivery.lane)
   }
 
-  function owned(life: NodeLife, owner: string, { aliveUntilMs, shards, storeMs }: NodeLease): void {
+  function owned(life: NodeLife, owner: string, { fence, aliveUntilMs, shards, storeMs }: NodeLease): void {
     owners.set(life.name, owner)
     // In an unshared store the last owner fences the one before.
     if (aliveUntilMs === Number.POSITIVE_INFINITY) tracked.leases.clear()
     const before = tracked.leases.get(owner)
     const isContinued = before && before.aliveUntilMs > storeMs && shards.length >= before.shards
     const sinceMs = isContinued ? before.sinceMs : now()
-    tracked.leases.set(owner, { aliveUntilMs, isReleased: false, shards: shards.length, sinceMs })
+    tracked.leases.set(owner, { fence, aliveUntilMs, isReleased: false, shards: shards.length, sinceMs })
   }
 
   function checkAccountCaps(life: NodeLife, inFlight: ReadonlyMap<string, number>): void {
@@ -338,13 +337,14 @@ export function createObserver(deps: ObserverDeps): Observer {
       const lease = tracked.leases.get(owner as string)
       if (!lease) return
       lease.isReleased = true
-      for (const name of startsOf(`${owner} `)) forgotten(name, () => true)
+      // The starts of its earlier leases are left to the next owners of their shards.
+      const { fence } = lease
+      for (const name of startsOf({ owner: owner as string, fence })) forgotten(name, () => true)
     },
     handOver(_, [lease, shards]) {
-      const { owner, fence } = lease as Lease
       const given = new Set(shards as number[])
       cover('shards handed over')
-      for (const name of startsOf(`${owner} ${fence} `)) {
+      for (const name of startsOf(lease as Lease)) {
         forgotten(name, ({ webhook }) => given.has(shardOf(webhook)))
       }
     },

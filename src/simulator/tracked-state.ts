@@ -47,6 +47,8 @@ export interface TrackedDelivery {
 }
 
 export interface TrackedLease {
+  /** The term that was granted last. */
+  readonly fence: number
   /** Store time, ms. */
   aliveUntilMs: number
   isReleased: boolean

@@ -279,6 +279,26 @@ export const brokenStarts: readonly Fault[] = [
       release: async (owner) => void (owner === current().owner || (await store.release(owner))),
     }
   }),
+  startFault('release forgets the starts of earlier leases too', (store) => {
+    const { started, commit } = trackStarts(store)
+    const released = new Set<string>()
+    return {
+      commit,
+      async release(owner) {
+        await store.release(owner)
+        released.add(owner)
+      },
+      async load(lease, shards, cursor) {
+        const part = await store.load(lease, shards, cursor)
+        if (!part) return part
+        const forgotten = started
+          .filter(({ owner }) => released.has(owner))
+          .map(({ start }) => start.position)
+        const interrupted = part.interrupted.filter(({ position }) => !forgotten.includes(position))
+        return { ...part, interrupted }
+      },
+    }
+  }),
 ]
 
 /** A delivery with some of its fields replaced, as `delivery` returns it. */

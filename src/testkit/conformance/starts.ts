@@ -230,6 +230,16 @@ export function startRules(rule: DefineRule): void {
     assert.deepEqual([next.loaded.interrupted, next.loaded.rows.map(keyOf)], [[], [keyOf(delivery!)]])
   })
 
+  rule('release leaves the starts of an earlier lease to the next owner', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [delivery] = await fixture.accept(webhook)
+    await fixture.node.start(delivery!)
+    await fixture.takeOver('node-2')
+    await fixture.node.own()
+    await fixture.store.deliveries.release(fixture.node.owner)
+    assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, [startOf(delivery!)])
+  })
+
   rule('the interrupted starts of erased deliveries are not found', async (fixture) => {
     const webhook = await fixture.webhook()
     const [erased] = await fixture.accept(webhook, { callId: 'gone' })
