@@ -41,6 +41,9 @@ export interface ClockErrors {
   readonly drift: number
 }
 
+/** Precision of a sleep, ms. */
+const PRECISION_MS = 0.001
+
 /** @param startMs wall clock at moment 0 of the run, Unix ms */
 export function createNodeLife(
   queue: RunQueue,
@@ -78,12 +81,15 @@ export function createNodeLife(
         resolve()
       }
       const arm = (leftMs: number) => {
-        sleeper.cancel = queue.after(leftMs / rate, () => deliver(wake)).cancel
+        const lastsMs = leftMs / rate
+        // So short that rounding leaves the time as it is: its caller would sleep again forever.
+        const isLost = lastsMs > 0 && queue.now() + lastsMs === queue.now()
+        sleeper.cancel = queue.after(isLost ? PRECISION_MS : lastsMs, () => deliver(wake)).cancel
       }
       const wake = () => {
         // Time while the clock was frozen extends the sleep.
         const leftMs = dueMs - monotonic()
-        if (leftMs > 0.001) arm(leftMs)
+        if (leftMs > PRECISION_MS) arm(leftMs)
         else end()
       }
       asleep.add(sleeper)
