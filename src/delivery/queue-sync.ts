@@ -97,6 +97,7 @@ const MAX_PAUSE_MS = 5_000
 /** @param maxContents contents that are requested ahead at most */
 export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxContents: number): QueueSync {
   const { store, clock, log, queue, scheduler, loop, now, shardOf, stopping } = deps
+  /** The latest grant, without the shards that were handed over since. */
   let grant: NodeLease | undefined
   let applying: Promise<void> | undefined
   let isPolling = false
@@ -373,6 +374,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
         if (idle.length === 0 || !state.lease) return
         await store.handOver(state.lease, idle)
         leaving = new Set([...leaving].filter((shard) => busy.has(shard)))
+        if (grant) grant = withoutHandedOver(grant, idle)
       } catch (thrown) {
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
         log.warn({ reason }, 'handing over shards failed, the next renewal tries again')
@@ -460,6 +462,13 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     nextFetchMs: () => (fetching < maxContents ? queue.nextMissingMs() : undefined),
     handOverIdle,
   }
+}
+
+/** A grant without shards that were handed over. If it has taken them again, it does not name them as leaving. */
+function withoutHandedOver(grant: NodeLease, shards: readonly number[]): NodeLease {
+  const given = new Set(grant.leaving.filter((shard) => shards.includes(shard)))
+  const isKept = (shard: number) => !given.has(shard)
+  return { ...grant, shards: grant.shards.filter(isKept), leaving: grant.leaving.filter(isKept) }
 }
 
 const startKey = ({ webhookId, position }: DeliveryKey) => `${webhookId} ${position}`
