@@ -8,10 +8,10 @@ export interface StoreClock {
   /** Store time in whole milliseconds, as stores save it. */
   now(): number
   /**
-   * Corrects the clock by a value that the store returned just now. The store read it at some time since the request,
-   * so a clock that agrees with any such time stays as it is: a slow answer does not set it back.
+   * Corrects the clock with a value that the store has just returned. The store read its clock at some time between the
+   * request and now, so a clock that is within these limits is left as it is: a slow answer does not set it back.
    *
-   * @param requestedMs when the store was asked, monotonic, ms; default: now
+   * @param requestedMs monotonic time of the request in milliseconds. Default: the present time
    */
   sync(storeMs: number, requestedMs?: number): void
 }

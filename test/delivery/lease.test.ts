@@ -187,6 +187,17 @@ describe('the lease of a node', () => {
     await lease.stop(true)
   })
 
+  it('does not set store time back when a renewal is answered late', async () => {
+    const { clock, lease, state } = createLeaseHarness(true, 5_000)
+    await lease.start()
+    state.delayMs = 8_000
+    await clock.advance(10_000)
+    await clock.advance(8_000)
+    expect(state.calls).toEqual([0, 10_000])
+    expect(lease.now()).toBe(clock.now() + 5_000)
+    await lease.stop(true)
+  })
+
   it('lasts forever without renewal where the store is not shared', async () => {
     const { clock, lease, state } = createLeaseHarness(false)
     await lease.start()
