@@ -15,8 +15,10 @@ import pg from 'pg'
  * @typedef {() => (query: PostgresQuery) => PostgresQuery} FaultInjector called once per connection; changes its queries
  */
 
-/** Statements that are not held: they only read or notify, nothing waits for them, and timers start them. */
+/** Statements that are not held: they only read or notify, and timers or new connections start them. */
 const UNGATED = /^(wake_|queue_watch_|old_snapshots_)/
+/** Sent once on each new connection, for which several actors may wait. */
+const IS_TIMELINE = /pg_walfile_name/
 
 /**
  * A statement belongs to the actor in whose async context it is sent. Statements of the store's own timers are not held.
@@ -95,7 +97,8 @@ export function createGates(onChange) {
         const query = (/** @type {PostgresQuery} */ given) => {
           const actor = context.getStore()
           const injected = inject(given)
-          if (actor === undefined || UNGATED.test(given.name ?? '')) return send(injected)
+          const isUngated = UNGATED.test(given.name ?? '') || IS_TIMELINE.test(given.text)
+          if (actor === undefined || isUngated) return send(injected)
           isInTransaction =
             /^BEGIN/.test(given.text) || (isInTransaction && !/^(COMMIT|ROLLBACK)$/.test(given.text))
           return hold(actor, client, injected, !isInTransaction, send)
