@@ -79,10 +79,7 @@ async function handleFastifyRequest(
   // With 304 and HEAD: `undefined`, because for an empty buffer Fastify would add a content type and length.
   // Otherwise bytes: to a JSON string Fastify adds a charset, and clients compare the whole content type.
   const content = response.bytes ?? response.body
-  if (content.length > 0) return reply.send(Buffer.from(content))
-  // The head of a stream: Fastify would add a length of 0 to a response without content.
-  const isHeadOfStream = response.status === 200 && response.headers['content-length'] === undefined
-  return reply.send(isHeadOfStream ? Readable.from([]) : undefined)
+  return reply.send(content.length === 0 ? undefined : Buffer.from(content))
 }
 
 /** Responds with a stream, which Fastify reads as fast as the connection takes it, and destroys when the client has gone. */

@@ -44,11 +44,12 @@ export function eventStream(source: StreamSource, onEnd?: () => void): ResponseS
 
   return {
     async next() {
-      if (isOver) return finish()
+      // First even if the stream is over, so that the client knows when to connect again.
       if (!hasStarted) {
         hasStarted = true
         return START
       }
+      if (isOver) return finish()
       const taken = await source.take()
       if (!taken || isOver) return finish()
       if (taken === 'idle') return HEARTBEAT

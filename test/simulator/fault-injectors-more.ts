@@ -208,7 +208,9 @@ export const MORE_DEFECTS: readonly Defect[] = [
   {
     description: 'a store in which the last writer wins',
     invariants: ['I21'],
-    seed: 24,
+    seed: 29,
+    // It takes two edits of one webhook at the same time, the first of which was given up as unanswered: one run of twenty.
+    otherSeeds: 100,
     options: { minutes: 30, faults: ['store slow'] },
     faultInjector: () => ({
       store: (store) => ({

@@ -10,6 +10,8 @@ export interface Defect {
   readonly options?: SimulationOptions
   /** A seed in which it shows early. Default: one in which most defects do. */
   readonly seed?: number
+  /** How many other seeds are tried when that one does not show it any more. Default 7. */
+  readonly otherSeeds?: number
 }
 
 export type Deliveries = Store['deliveries']
