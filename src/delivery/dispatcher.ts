@@ -204,6 +204,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       forgetStarts: startKeys.clear,
       interrupt: decider.interrupt,
       cancelUnsent,
+      putBackStartedAhead: () => putBackStartedAhead(() => true),
       renew: lease.renew,
       renewNow: lease.renewNow,
       onLost: (deliveries) => deps.metrics?.count('hookswitch_deliveries_lost_total', deliveries, undefined),
@@ -248,6 +249,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
   }
 
+  /** What was started ahead of a slot waits in the queue again. */
+  function putBackStartedAhead(isConcerned: (delivery: QueuedDelivery) => boolean): void {
+    for (const delivery of active.filter((one) => one.isStartedAhead && isConcerned(one)))
+      putBack(delivery, lease.now())
+  }
+
   function isOfCurrentEpoch({ epoch, endpoint }: QueuedDelivery): boolean {
     return epoch >= endpoint.webhook.epoch
   }
@@ -255,8 +262,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   /** What is committed and not yet sent must be sent first: otherwise it would be sent afterwards. */
   function cancelUnsent(webhookId: string): void {
     loop.flush()
-    const ahead = active.filter((one) => one.isStartedAhead && one.webhookId === webhookId)
-    for (const delivery of ahead) putBack(delivery, lease.now())
+    putBackStartedAhead((delivery) => delivery.webhookId === webhookId)
     worker.cancelUnsent(webhookId)
   }
 

@@ -58,6 +58,8 @@ export interface QueueSyncDeps {
   interrupt(delivery: QueuedDelivery): DecidedSettlement
   /** Cancels the requests of a webhook of which no byte has been sent yet. */
   cancelUnsent(webhookId: string): void
+  /** What is started and waits for a slot waits in the queue again. */
+  putBackStartedAhead(): void
   /** Requests a new grant. */
   renew(): void
   /** Requests a new grant, which `granted` gets before this resolves. */
@@ -361,6 +363,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     if (isOtherHistory(first)) {
       log.warn({}, 'another server of the store has taken over: loading what it has')
       hasFailedOver = true
+      deps.putBackStartedAhead()
       knownBefore ??= queue.keys()
       unload('all')
       // Who owns which shard may have changed too.

@@ -26,7 +26,7 @@ export const mutants = [
   {
     what: 'what was started ahead is sent to a webhook that was disabled',
     file: 'src/delivery/dispatcher.ts',
-    find: '    for (const delivery of ahead) putBack(delivery, lease.now())\n',
+    find: '    putBackStartedAhead((delivery) => delivery.webhookId === webhookId)\n',
     replace: '',
     tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
   },
