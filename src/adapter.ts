@@ -4,10 +4,19 @@
  */
 
 export { checkAccounts } from './accounts/check-list.js'
+export { payloadOf } from './delivery/payload.js'
 export { createEventBus, type EventBus } from './events.js'
+export { parseTrustedProxies, resolveClientAddress, type TrustedProxies } from './http/client-address.js'
 export { ERROR_NAMES, type ErrorResponseOptions, errorResponse } from './http/error-response.js'
 export { MAX_BODY_BYTES } from './http/message.js'
 export { METRICS, type MetricShape } from './metrics.js'
 export { systemRandom } from './runtime/random.js'
 export { safeLog } from './runtime/safe-log.js'
 export { closestName } from './values/closest-name.js'
+export {
+  type RateLimit,
+  type TakeResult,
+  type TokenBucket,
+  take as takeTokens,
+} from './values/token-bucket.js'
+export { CALL_EVENTS, type CallEventName, callEventName } from './wire/call-bindings.js'

@@ -71,8 +71,10 @@ const ADAPTER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'hookswitch/kamailio',
     'hookswitch/client',
     'hookswitch/portal',
+    'hookswitch/blackhole',
   ],
   'adapters/client': [],
+  'adapters/blackhole': ['hookswitch', 'hookswitch/adapter'],
   'adapters/portal': ['hookswitch', 'hookswitch/adapter', 'hookswitch/client'],
 }
 const DRIVERS = [
@@ -80,6 +82,7 @@ const DRIVERS = [
   'fastify',
   '@opentelemetry/api',
   'pg',
+  'ws',
   '@photostructure/sqlite',
   'undici',
   'lru-cache',
