@@ -43,7 +43,7 @@ const NUMBERS = {
   maxSocketsPerAddress: [100, 1, 1_000_000],
   maxBindings: [200, 1, 100_000],
   maxFrameBytes: [65_536, 1_024, 1_048_576],
-  maxBufferedBytes: [1_048_576, 65_536, 1_073_741_824],
+  maxBufferedBytes: [1_048_576, 131_072, 1_073_741_824],
   idleMs: [3_600_000, 1_000, 2_147_483_647],
 } as const
 

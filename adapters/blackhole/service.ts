@@ -91,7 +91,7 @@ export function createBlackholeService(
   function onEvent(event: PublishedEvent): void {
     const sessions = sessionsByAccount.get(event.accountId)
     const callEvent = sessions && callEventOf(event, node)
-    if (callEvent) for (const session of [...sessions]) session.deliver(callEvent)
+    if (callEvent) for (const session of sessions) session.deliver(callEvent)
   }
 
   function bind(session: Session, accountId: string): void {

@@ -1,12 +1,11 @@
 /**
- * One socket: its token, its bindings, and what waits to be sent.
+ * One socket: its token and its bindings.
  *
  * Theory of operation
  *
  * - Requests are handled one after the other. Each is authenticated, by its own token or by the one of an earlier request.
- * - Events wait in a queue until the token of their binding has been checked for their account; one check covers all that
- *   wait. So a token that ends, or an account that moves, stops events at once on this node.
- * - Nothing waits for the client: what it does not read is bounded, and more ends the socket.
+ * - Each account has the token of its latest subscription, which is checked before events are sent (`outbox`). So a token that
+ *   ends, or an account that moves, stops events at once on this node. An idle socket is checked every 30 s.
  */
 import { type Clock, errorCode, type Hookswitch } from 'hookswitch'
 import { type TokenBucket, takeTokens } from 'hookswitch/adapter'
@@ -23,12 +22,10 @@ import {
   successFrame,
 } from './frames.js'
 import type { BlackholeSettings } from './options.js'
+import { Outbox, type Sink } from './outbox.js'
 
 /** The part of a WebSocket that a session uses. */
-export interface SessionSocket {
-  /** Bytes that have not been handed to the operating system. */
-  readonly bufferedAmount: number
-  send(text: string): void
+export interface SessionSocket extends Sink {
   /** Begins to close, and cuts the connection if the client does not respond. */
   close(code: number, reason: string): void
 }
@@ -61,19 +58,11 @@ const REQUEST_LIMIT = { burst: 100, refillPerSecond: 10 }
 const MAX_PENDING_REQUESTS = 100
 /** Time between two checks of a token of which no event needs one, ms. */
 const RECHECK_MS = 30_000
-/** Longest time that a client may read nothing of what waits for it, ms. */
-const MAX_STALL_MS = 30_000
 
 interface Subscription {
   /** The token that authorizes it. */
   token: string
   readonly bindings: Map<string, Binding>
-}
-
-interface QueuedEvent {
-  readonly accountId: string
-  readonly key: string
-  readonly frame: string
 }
 
 type Reply = { readonly data: object } | Failures
@@ -85,20 +74,23 @@ export class Session {
   private requests: Promise<void> = Promise.resolve()
   private pendingRequests = 0
   private bucket: TokenBucket | undefined = undefined
-  private queue: QueuedEvent[] = []
-  /** Characters of the queue, a lower bound of its bytes. */
-  private queuedSize = 0
-  private isSending = false
   private isEnded = false
   private lastReceivedMs: number
   private nextCheckMs: number
-  private lastBuffered = 0
-  private stalledSinceMs: number | undefined = undefined
+  private readonly outbox: Outbox
 
   constructor(deps: SessionDeps) {
     this.deps = deps
     this.lastReceivedMs = deps.clock.monotonic()
     this.nextCheckMs = this.lastReceivedMs + RECHECK_MS
+    this.outbox = new Outbox({
+      clock: deps.clock,
+      sink: deps.socket,
+      maxBytes: deps.settings.maxBufferedBytes,
+      checkAccount: (accountId) => this.checkAccount(accountId),
+      isBound: (accountId, key) => this.subscriptions.get(accountId)?.bindings.has(key) === true,
+      onSlow: () => this.end('slow'),
+    })
   }
 
   /** The client sent a frame of any kind. */
@@ -113,7 +105,7 @@ export class Session {
     const { isGranted, bucket } = takeTokens(this.bucket, 1, this.lastReceivedMs, REQUEST_LIMIT)
     this.bucket = bucket
     if (!isGranted || this.pendingRequests >= MAX_PENDING_REQUESTS) {
-      this.reply(
+      this.outbox.send(
         errorFrame(this.deps.newRequestId(), [`rate limiting threshold hit for ${this.deps.address}!`]),
       )
       return
@@ -133,12 +125,8 @@ export class Session {
     if (this.isEnded || !subscription) return
     for (const binding of subscription.bindings.values()) {
       if (!matchesBinding(binding, event)) continue
-      const frame = eventFrame(binding, event)
-      if (!this.hasRoom(frame)) return
-      this.queue.push({ accountId, key: binding.key, frame })
-      this.queuedSize += frame.length
+      this.outbox.queueEvent({ accountId, key: binding.key, frame: eventFrame(binding, event) })
     }
-    if (this.queue.length > 0 && !this.isSending) void this.sendQueued()
   }
 
   /** Ends an idle or stalled socket, and one whose token has ended. To be called every few seconds. */
@@ -146,7 +134,7 @@ export class Session {
     if (this.isEnded) return
     const nowMs = this.deps.clock.monotonic()
     if (nowMs - this.lastReceivedMs >= this.deps.settings.idleMs) this.end('idle')
-    else if (this.isStalled(nowMs)) this.end('slow')
+    else if (this.outbox.isStalled(nowMs)) this.end('slow')
     else if (nowMs >= this.nextCheckMs) {
       this.nextCheckMs = nowMs + RECHECK_MS
       void this.recheck()
@@ -166,48 +154,10 @@ export class Session {
   closed(): void {
     if (this.isEnded) return
     this.isEnded = true
-    this.queue = []
+    this.outbox.close()
     for (const accountId of this.subscriptions.keys()) this.deps.onAccount(accountId, false)
     this.subscriptions.clear()
     this.token = undefined
-  }
-
-  private isStalled(nowMs: number): boolean {
-    const { bufferedAmount } = this.deps.socket
-    const isMoving = this.stalledSinceMs === undefined || bufferedAmount < this.lastBuffered
-    this.lastBuffered = bufferedAmount
-    if (bufferedAmount === 0) this.stalledSinceMs = undefined
-    else if (isMoving) this.stalledSinceMs = nowMs
-    return this.stalledSinceMs !== undefined && nowMs - this.stalledSinceMs >= MAX_STALL_MS
-  }
-
-  private hasRoom(frame: string): boolean {
-    const { socket, settings } = this.deps
-    if (this.queuedSize + socket.bufferedAmount + frame.length <= settings.maxBufferedBytes) return true
-    this.end('slow')
-    return false
-  }
-
-  private reply(frame: string): void {
-    if (!this.isEnded && this.hasRoom(frame)) this.deps.socket.send(frame)
-  }
-
-  private async sendQueued(): Promise<void> {
-    this.isSending = true
-    while (this.queue.length > 0) {
-      // Gathers what is published together, so that one check covers it.
-      await this.deps.clock.yield()
-      const events = this.queue
-      const size = this.queuedSize
-      this.queue = []
-      for (const accountId of new Set(events.map((event) => event.accountId)))
-        await this.checkAccount(accountId)
-      this.queuedSize -= size
-      for (const { accountId, key, frame } of events) {
-        if (this.subscriptions.get(accountId)?.bindings.has(key)) this.reply(frame)
-      }
-    }
-    this.isSending = false
   }
 
   /** Ends the socket if no token of it may read an account that it is bound to. */
@@ -248,7 +198,7 @@ export class Session {
         ? { requestId: undefined, problem: 'binary frames are not supported' }
         : parseRequest(text)
     const requestId = request.requestId ?? this.deps.newRequestId()
-    const fail = (errors: readonly string[]) => this.reply(errorFrame(requestId, errors))
+    const fail = (errors: readonly string[]) => this.outbox.send(errorFrame(requestId, errors))
     if ('problem' in request) return fail([request.problem])
     const problem = await this.authenticate(request)
     if (problem !== undefined) {
@@ -259,7 +209,7 @@ export class Session {
     }
     const result = await this.act(request)
     if ('errors' in result) fail(result.errors)
-    else this.reply(successFrame(requestId, result.data))
+    else this.outbox.send(successFrame(requestId, result.data))
   }
 
   private isOwnToken({ token }: ClientRequest): boolean {

@@ -348,7 +348,7 @@ describe('a client that reads nothing', () => {
     const warnings: object[] = []
     const log = { debug() {}, info() {}, error() {}, warn: (fields: object) => warnings.push(fields) }
     const clock = manualClock()
-    const { url, sockets, token, publish } = await startSockets({ maxBufferedBytes: 65_536, log, clock })
+    const { url, sockets, token, publish } = await startSockets({ maxBufferedBytes: 131_072, log, clock })
     const slow = await connect(url)
     const quick = await connect(url)
     const auth_token = await token()
