@@ -4,9 +4,10 @@
  */
 
 export { checkAccounts } from './accounts/check-list.js'
+export type { ChannelEvent, CheckedEvent } from './delivery/event.js'
 export { payloadOf } from './delivery/payload.js'
 export { createEventBus, type EventBus } from './events.js'
-export { parseTrustedProxies, resolveClientAddress, type TrustedProxies } from './http/client-address.js'
+export { clientAddressResolver } from './http/client-address.js'
 export { ERROR_NAMES, type ErrorResponseOptions, errorResponse } from './http/error-response.js'
 export { MAX_BODY_BYTES } from './http/message.js'
 export { METRICS, type MetricShape } from './metrics.js'

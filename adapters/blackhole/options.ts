@@ -1,6 +1,6 @@
 /** The options of the WebSocket service, checked. Pure. */
 import { type Clock, HookswitchError, type Log, systemClock } from 'hookswitch'
-import { closestName, parseTrustedProxies } from 'hookswitch/adapter'
+import { clientAddressResolver, closestName } from 'hookswitch/adapter'
 
 /** Options of `blackhole`. */
 export interface BlackholeOptions {
@@ -32,7 +32,8 @@ export interface BlackholeSettings {
   readonly maxFrameBytes: number
   readonly maxBufferedBytes: number
   readonly idleMs: number
-  readonly trustedProxies: ReturnType<typeof parseTrustedProxies>
+  /** Address of a client, by that of its connection and `X-Forwarded-For`. */
+  readonly addressOf: ReturnType<typeof clientAddressResolver>
   readonly log: Log | undefined
   readonly clock: Clock
 }
@@ -70,7 +71,7 @@ export function checkBlackholeOptions(options: BlackholeOptions): BlackholeSetti
   const numbers = Object.fromEntries(
     (Object.keys(NUMBERS) as NumberOption[]).map((name) => [name, numberOf(name, options[name])]),
   ) as Record<NumberOption, number>
-  return { ...numbers, trustedProxies: parseTrustedProxies(trustProxy), log, clock }
+  return { ...numbers, addressOf: clientAddressResolver(trustProxy), log, clock }
 }
 
 const LOG_METHODS = ['debug', 'info', 'warn', 'error']

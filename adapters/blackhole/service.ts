@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Hookswitch, HookswitchEvents, PublishedEvent } from 'hookswitch'
-import { resolveClientAddress, safeLog } from 'hookswitch/adapter'
+import { safeLog } from 'hookswitch/adapter'
 import type { WebSocket } from 'ws'
 import { callEventOf } from './call-event.js'
 import { refusal, refuse } from './handshake.js'
@@ -13,11 +13,16 @@ import { CLOSE, Session } from './session.js'
 
 /** The part of a hookswitch instance that the service uses. */
 export interface BlackholeSource {
+  /** Checks tokens. */
   readonly auth: Pick<Hookswitch['auth'], 'authenticate' | 'authorize'>
+  /** Emits accepted events. */
   readonly events: {
+    /** Adds a listener. */
     on(name: 'event', listener: (event: HookswitchEvents['event']) => unknown): unknown
+    /** Removes a listener. */
     off(name: 'event', listener: (event: HookswitchEvents['event']) => unknown): unknown
   }
+  /** Opaque id of this process, sent as `node`. */
   readonly node?: string
 }
 
@@ -119,7 +124,7 @@ export function createBlackholeService(
   function addressOf(request: http.IncomingMessage): string {
     const forwarded = request.headers['x-forwarded-for']
     const header = Array.isArray(forwarded) ? forwarded.join(', ') : forwarded
-    return resolveClientAddress(request.socket.remoteAddress, header, settings.trustedProxies) ?? ''
+    return settings.addressOf(request.socket.remoteAddress, header) ?? ''
   }
 
   function refusalStatus({ headers }: http.IncomingMessage, address: string): number | undefined {

@@ -14,6 +14,7 @@ export const CALL_EVENTS = [
   'PARK_ABANDONED',
 ] as const
 
+/** Name of a call event. */
 export type CallEventName = (typeof CALL_EVENTS)[number]
 
 /**

@@ -22,7 +22,6 @@ describe('the options', () => {
       maxFrameBytes: 65_536,
       maxBufferedBytes: 1_048_576,
       idleMs: 3_600_000,
-      trustedProxies: [],
     })
   })
 
