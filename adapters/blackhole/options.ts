@@ -6,7 +6,7 @@ import { clientAddressResolver, closestName } from 'hookswitch/adapter'
 export interface BlackholeOptions {
   /** Open sockets; a handshake above it gets 503. Default 1,000. */
   readonly maxSockets?: number
-  /** Open sockets of one client address; a handshake above it gets 429. Default 100. */
+  /** Open sockets of one client address, for IPv6 of its /64; a handshake above it gets 429. Default 100. */
   readonly maxSocketsPerAddress?: number
   /** Bindings of one socket. Default 200. */
   readonly maxBindings?: number

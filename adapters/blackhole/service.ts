@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Hookswitch, HookswitchEvents, PublishedEvent } from 'hookswitch'
-import { safeLog } from 'hookswitch/adapter'
+import { rateLimitSource, safeLog } from 'hookswitch/adapter'
 import type { WebSocket } from 'ws'
 import { callEventOf } from './call-event.js'
 import { refusal, refuse } from './handshake.js'
@@ -63,7 +63,8 @@ const KEEP_ALIVE_MS = 60_000
 interface OpenSocket {
   readonly socket: WebSocket
   readonly session: Session
-  readonly address: string
+  /** What its address counts as. */
+  readonly source: string
 }
 
 export function createBlackholeService(
@@ -81,7 +82,7 @@ export function createBlackholeService(
     maxPayload: settings.maxFrameBytes,
   })
   const open = new Set<OpenSocket>()
-  const countByAddress = new Map<string, number>()
+  const countBySource = new Map<string, number>()
   const sessionsByAccount = new Map<string, Set<Session>>()
   const attached = new Set<http.Server>()
   const own = new Set<http.Server>()
@@ -127,16 +128,16 @@ export function createBlackholeService(
     return settings.addressOf(request.socket.remoteAddress, header) ?? ''
   }
 
-  function refusalStatus({ headers }: http.IncomingMessage, address: string): number | undefined {
+  function refusalStatus({ headers }: http.IncomingMessage, source: string): number | undefined {
     if (closing || open.size >= maxSockets) return 503
     // KAZOO serves no sub-protocol.
     if (headers['sec-websocket-protocol'] !== undefined) return 400
-    return (countByAddress.get(address) ?? 0) >= maxSocketsPerAddress ? 429 : undefined
+    return (countBySource.get(source) ?? 0) >= maxSocketsPerAddress ? 429 : undefined
   }
 
   function handleUpgrade(request: http.IncomingMessage, socket: Duplex, head: Buffer): void {
     const address = addressOf(request)
-    const status = refusalStatus(request, address)
+    const status = refusalStatus(request, rateLimitSource(address))
     if (status !== undefined) {
       refuseWith(socket, status)
       return
@@ -170,9 +171,10 @@ export function createBlackholeService(
         if (code === CLOSE.slow[0]) log.warn({ address, code, reason }, 'a WebSocket was closed')
       },
     })
-    const entry = { socket, session, address }
+    const source = rateLimitSource(address)
+    const entry = { socket, session, source }
     open.add(entry)
-    countByAddress.set(address, (countByAddress.get(address) ?? 0) + 1)
+    countBySource.set(source, (countBySource.get(source) ?? 0) + 1)
     if (!ticking) {
       ticking = new AbortController()
       void tick(ticking.signal)
@@ -191,9 +193,9 @@ export function createBlackholeService(
 
   function remove(entry: OpenSocket): void {
     open.delete(entry)
-    const left = countByAddress.get(entry.address)! - 1
-    if (left === 0) countByAddress.delete(entry.address)
-    else countByAddress.set(entry.address, left)
+    const left = countBySource.get(entry.source)! - 1
+    if (left === 0) countBySource.delete(entry.source)
+    else countBySource.set(entry.source, left)
     if (open.size > 0) return
     ticking?.abort()
     ticking = undefined

@@ -61,6 +61,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'createEventBus',
       'errorResponse',
       'payloadOf',
+      'rateLimitSource',
       'safeLog',
       'systemRandom',
       'takeTokens',

@@ -46,7 +46,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'src/values': ['ipaddr.js'],
   'src/events.ts': ['eventemitter3'],
   'src/accounts': ['lru-cache'],
-  'src/auth': ['lru-cache', 'ipaddr.js', 'nanoid'],
+  'src/auth': ['lru-cache', 'nanoid'],
   'src/delivery': ['lru-cache'],
   'src/send': ['undici', 'lru-cache'],
   'src/http': ['ipaddr.js', 'lru-cache'],

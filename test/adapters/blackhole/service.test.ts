@@ -285,6 +285,13 @@ describe('the handshake', () => {
     await connect(url, from('192.0.2.1'))
   })
 
+  it('counts the addresses of one IPv6 network together', async () => {
+    const { url } = await startSockets({ maxSocketsPerAddress: 1, trustProxy: ['127.0.0.1'] })
+    await connect(url, { 'x-forwarded-for': '2001:db8::1' })
+    expect(await refusedWith(url, [], { 'x-forwarded-for': '2001:db8::2' })).toBe(429)
+    await connect(url, { 'x-forwarded-for': '2001:db8:0:1::1' })
+  })
+
   it('counts the address of the connection where no proxy is trusted', async () => {
     const { url } = await startSockets({ maxSocketsPerAddress: 1 })
     await connect(url, { 'x-forwarded-for': '192.0.2.1' })

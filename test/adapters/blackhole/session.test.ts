@@ -1,4 +1,5 @@
 /** One session with a scripted socket and tokens, in virtual time. */
+import fc from 'fast-check'
 import { HookswitchError, type PublishedEvent } from 'hookswitch'
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
@@ -213,6 +214,27 @@ describe('a session', () => {
     expect(await errorsOf(101)).toEqual([['rate limiting threshold hit for 192.0.2.1!']])
     await clock.advance(1_000)
     expect(await errorsOf(12)).toHaveLength(2)
+  })
+
+  it('answers every frame once, whatever it is', async () => {
+    const word = fc.constantFrom('subscribe', 'unsubscribe', 'ping', 'acme', 'call.*.*', '*', 't', '')
+    const value = fc.oneof(word, fc.jsonValue(), fc.array(word))
+    const data = fc.record({ account_id: value, binding: value, bindings: value }, { requiredKeys: [] })
+    const key = { action: value, auth_token: value, request_id: value, data: fc.oneof(data, value) }
+    const frame = fc.oneof(
+      fc.record(key, { requiredKeys: [] }).map((one) => JSON.stringify(one)),
+      fc.string(),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(frame, { maxLength: 20 }), async (frames) => {
+        const { session, sent, clock, closes } = startSession()
+        for (const text of frames) session.receive(text)
+        await clock.settle()
+        expect(sent).toHaveLength(frames.length)
+        for (const { action, data } of sent) expect([action, typeof data]).toEqual(['reply', 'object'])
+        expect(closes).toEqual([])
+      }),
+    )
   })
 
   it('ignores what arrives after its end', async () => {

@@ -50,7 +50,7 @@ export const mutants = [
   {
     what: 'a socket that closes stays counted for its address',
     file: 'adapters/blackhole/service.ts',
-    find: '    else countByAddress.set(entry.address, left)\n',
+    find: '    else countBySource.set(entry.source, left)\n',
     replace: '',
     tests: [SERVICE],
   },
