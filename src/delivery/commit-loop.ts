@@ -178,6 +178,7 @@ export function createCommitLoop(
   let finished: FinishedAttempt[] = []
   const tasks: (() => Promise<void>)[] = []
   let isTriggered = false
+  let isRunning = false
   let running: Promise<void> | undefined
   /** Aborts the wait of `watch`; `undefined`: it is not running. */
   let watching: AbortController | undefined
@@ -525,11 +526,14 @@ export function createCommitLoop(
   }
 
   function begin(): void {
-    if (running || isAbandoned) return
+    if (isRunning || isAbandoned) return
+    // The first step of a task may call this again, before `run` returns.
+    isRunning = true
     running = run()
       .catch((thrown: unknown) => log.error({ reason: String(thrown) }, 'the delivery loop failed'))
       .then(() => {
         running = undefined
+        isRunning = false
         if (isTriggered || tasks.length > 0) begin()
         else {
           stopWatching()

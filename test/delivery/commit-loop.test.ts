@@ -170,3 +170,26 @@ describe('the effects of a committed group', () => {
     expect(log).toEqual(['commit', 'abandon lost', 'put back late'])
   })
 })
+
+it('a task that begins others in its first step is not overtaken by them, nor by a group', async () => {
+  const { log, loop, start, clock } = createFixture()
+  const ends: (() => void)[] = []
+  const task = (name: string) => async () => {
+    log.push(`${name} begins`)
+    await new Promise<void>((resolve) => ends.push(resolve))
+    log.push(`${name} ends`)
+  }
+  void loop.exclusively(async () => {
+    void loop.exclusively(task('second'))
+    loop.trigger()
+    await task('first')()
+  })
+  await start(aDelivery('a'))
+  expect(log).toEqual(['first begins'])
+  ends.shift()!()
+  await clock.settle()
+  expect(log).toEqual(['first begins', 'first ends', 'second begins'])
+  ends.shift()!()
+  await clock.settle()
+  expect(log).toEqual(['first begins', 'first ends', 'second begins', 'second ends', 'commit'])
+})

@@ -3,6 +3,13 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'a task of the delivery loop that begins another runs beside it',
+    file: 'src/delivery/commit-loop.ts',
+    find: 'if (isRunning || isAbandoned) return',
+    replace: 'if (running || isAbandoned) return',
+    tests: ['test/delivery/commit-loop.test.ts'],
+  },
+  {
     what: 'every delivery is the head of its lane',
     file: 'src/delivery/queue/pending-queue.ts',
     find: 'const isHead = (entry: number) => entries.word(entry, PREVIOUS) === NONE',
