@@ -107,7 +107,11 @@ export async function listEndpoints(
   let { after } = request
   let [scanned, examined] = [0, 0]
   for (;;) {
-    const batch = await deps.webhooks.page(accountId, batchSize, after)
+    const batch = await deps.webhooks.page(accountId, {
+      ascending: true,
+      limit: batchSize,
+      ...(after && { after }),
+    })
     for (let index = 0; index < batch.length; ) {
       const part: Webhook[] = []
       while (index < batch.length && part.length < limit - endpoints.length) {

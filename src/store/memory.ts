@@ -34,7 +34,8 @@ import { prune } from './memory/retention.js'
 import { newState } from './memory/state.js'
 import { memoryStats } from './memory/stats.js'
 import { memoryTokens } from './memory/tokens.js'
-import { candidates, insert, list, page, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
+import { page } from './memory/webhook-order.js'
+import { candidates, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -135,7 +136,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       insert: (webhook) => insert(state, webhook),
       read: (accountId, webhookId) => read(state, accountId, webhookId),
       list: (accountIds) => list(state, accountIds),
-      page: (accountId, limit, after) => page(state, accountId, limit, after),
+      page: (accountId, query) => page(state, accountId, query),
       candidates: (accountIds, hook) => candidates(state, accountIds, hook),
       unhealthy: (limit, afterId) => unhealthy(state, limit, afterId),
       replace: (webhook, expectedRevision) => replace(state, webhook, expectedRevision),

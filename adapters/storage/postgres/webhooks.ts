@@ -36,8 +36,11 @@ export function postgresWebhooks(
       const found = await many(sql.list, [accountIds])
       return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
     },
-    page: (accountId, limit, [name, id] = ['', '']) =>
-      many(sql.page, [accountId, limit, sortKeyOf(name), id]),
+    async page(accountId, { after, ascending, limit }) {
+      if (!after) return many(ascending ? sql.page : sql.lastPage, [accountId, limit])
+      const statement = ascending ? sql.pageAfter : sql.pageBefore
+      return many(statement, [accountId, limit, ...after.map(sortKeyOf)])
+    },
     candidates,
     unhealthy: (limit, afterId = '') => many(sql.unhealthy, [limit, afterId]),
     async replace(next, expectedRevision) {
@@ -61,7 +64,7 @@ export function postgresWebhooks(
   }
 }
 
-/** The name of a webhook as a column: PostgreSQL's texts have no NUL. */
+/** The name of a webhook, or a text of a cursor, as a value of a column: PostgreSQL's texts have no NUL. */
 export const sortKeyOf = (name: string): string => name.replaceAll('\0', '')
 
 /** Rolls back: the webhook is gone, or has another revision. */

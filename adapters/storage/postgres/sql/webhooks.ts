@@ -27,11 +27,30 @@ export const webhookStatements = (s: string) =>
       name: 'webhook_list',
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
     },
-    /** `$2` webhooks of the account `$1`, behind the name `$3` and the id `$4`. */
+    /** `$2` webhooks of the account `$1` in ascending order. */
     page: {
       name: 'webhook_page',
       text: `select doc, health from ${s}.webhook
+        where account_id = $1 and deleted_ms is null order by sort_key, id limit $2`,
+    },
+    /** The same behind the name `$3` and the id `$4`. */
+    pageAfter: {
+      name: 'webhook_page_after',
+      text: `select doc, health from ${s}.webhook
         where account_id = $1 and deleted_ms is null and (sort_key, id) > ($3, $4) order by sort_key, id limit $2`,
+    },
+    /** `$2` webhooks of the account `$1` in descending order. */
+    lastPage: {
+      name: 'webhook_page_last',
+      text: `select doc, health from ${s}.webhook
+        where account_id = $1 and deleted_ms is null order by sort_key desc, id desc limit $2`,
+    },
+    /** The same before the name `$3` and the id `$4`. */
+    pageBefore: {
+      name: 'webhook_page_before',
+      text: `select doc, health from ${s}.webhook
+        where account_id = $1 and deleted_ms is null and (sort_key, id) < ($3, $4)
+        order by sort_key desc, id desc limit $2`,
     },
     /** Webhooks of all accounts with a health or a reason why they are disabled: `$1` of them, with an id above `$2`. */
     unhealthy: {
