@@ -444,6 +444,23 @@ export const brokenAttempts: readonly Fault[] = [
     'attempts are always listed newest first',
     onAttempts(({ ascending: _ignored, ...query }) => query),
   ),
+  attemptFault('failures are listed with successes', (store) => ({
+    attempts: ({ onlyFailures: _none, ...query }) => store.attempts(query),
+  })),
+  attemptFault('failures are filtered from one page', (store) => ({
+    async attempts({ onlyFailures, ...query }) {
+      const rows = await store.attempts(query)
+      return onlyFailures ? rows.filter(({ result }) => result === 'failure') : rows
+    },
+  })),
+  attemptFault('a failure whose response looks like a success is none', (store) => ({
+    async attempts(query) {
+      const rows = await store.attempts(query)
+      return query.onlyFailures
+        ? rows.filter(({ responseBody }) => !responseBody?.includes('"result":"success"'))
+        : rows
+    },
+  })),
   attemptFault('attempts of deleted webhooks are not listed', (store) => ({
     async attempts(query) {
       const rows = await store.attempts({ ...query, limit: 1e9 })

@@ -56,13 +56,17 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   const activity = activityStatement(schema)
   const attemptLog = attemptLogStatements(schema)
   const upTo = readableUpTo(session, schema)
-  const attemptsBy = (ascending: boolean): Record<AttemptLookup, Statement> => ({
-    webhook: attemptStatement(schema, 'webhook', ascending),
-    delivery: attemptStatement(schema, 'delivery', ascending),
-    calls: attemptStatement(schema, 'calls', ascending),
-    account: attemptStatement(schema, 'account', ascending),
-  })
-  const [upwards, downwards] = [attemptsBy(true), attemptsBy(false)]
+  const attemptsBy = (ascending: boolean, onlyFailures: boolean): Record<AttemptLookup, Statement> => {
+    const kind = { ascending, onlyFailures }
+    return {
+      webhook: attemptStatement(schema, 'webhook', kind),
+      delivery: attemptStatement(schema, 'delivery', kind),
+      calls: attemptStatement(schema, 'calls', kind),
+      account: attemptStatement(schema, 'account', kind),
+    }
+  }
+  const attemptsUp = { all: attemptsBy(true, false), failures: attemptsBy(true, true) }
+  const attemptsDown = { all: attemptsBy(false, false), failures: attemptsBy(false, true) }
 
   /** Adds to deliveries how many of the lane must end first. */
   async function toStored(rows: readonly DeliveryRow[]): Promise<StoredDelivery[]> {
@@ -179,9 +183,10 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       const { accountId, webhookId = null, deliveryId, callIds = null, ascending = false } = query
       const lookup =
         deliveryId !== undefined ? 'delivery' : webhookId !== null ? 'webhook' : callIds ? 'calls' : 'account'
+      const statements = (ascending ? attemptsUp : attemptsDown)[query.onlyFailures ? 'failures' : 'all']
       const last = ascending ? await upTo('attempt') : NEWEST
       const { fromEventId, toEventId, derived, whole } = lookupOf(deliveryId ?? '')
-      const rows = await session.query<ReadAttemptRow>((ascending ? upwards : downwards)[lookup], [
+      const rows = await session.query<ReadAttemptRow>(statements[lookup], [
         accountId,
         query.cursor ?? (ascending ? OLDEST : NEWEST),
         ...rangeOf(query),

@@ -130,6 +130,7 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
     if (query.webhookId !== undefined && record.webhookId !== query.webhookId) continue
     if (query.deliveryId !== undefined && record.deliveryId !== query.deliveryId) continue
     if (query.callIds && (record.callId === undefined || !query.callIds.includes(record.callId))) continue
+    if (query.onlyFailures && record.result !== 'failure') continue
     if (isWithin(record.atMs, query)) found.push(toStoredAttempt(record, position, requestOf(row)))
   }
   return found
