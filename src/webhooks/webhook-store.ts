@@ -4,6 +4,12 @@ import type { Webhook } from './webhook.js'
 /** Place of a webhook in the order of `page`. */
 export type WebhookPosition = readonly [name: string, id: string]
 
+/** One page of an account's webhooks, sorted by name, then id. */
+export interface WebhookQuery extends PageQuery {
+  /** True: only webhooks that have a `health` or are disabled; a store may return others beside them. Default false. */
+  readonly onlyTroubled?: boolean
+}
+
 /**
  * The storage port of webhooks. Every call carries the account, so that no account sees another's rows.
  * Deletion is soft: a deleted webhook is invisible here, but its attempts stay readable.
@@ -17,10 +23,10 @@ export interface WebhookStore {
   /** The webhooks of these accounts that are not deleted, sorted by name, then id. */
   list(accountIds: readonly string[]): Promise<readonly Webhook[]>
   /**
-   * One page of the webhooks of this account that are not deleted, sorted by name, then id. The cost must not grow with the
-   * account's other webhooks.
+   * One page of the webhooks of this account that are not deleted. The cost must not grow with the account's other webhooks,
+   * unless the query has a condition.
    */
-  page(accountId: string, query: PageQuery): Promise<readonly Webhook[]>
+  page(accountId: string, query: WebhookQuery): Promise<readonly Webhook[]>
   /**
    * The webhooks of these accounts that are not deleted and listen to `hook` or to `all`, enabled or not: matching is a
    * decision, not a query. The cost must not grow with the webhooks of other accounts. Their `health` may be stale.

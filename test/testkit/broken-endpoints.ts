@@ -38,6 +38,24 @@ export const brokenEndpoints: readonly Fault[] = [
   pageFault('a page of webhooks exceeds its limit', (store) => ({
     page: (accountId, query) => store.page(accountId, { ...query, limit: query.limit + 1 }),
   })),
+  pageFault('troubled webhooks are sought in one page', (store) => ({
+    async page(accountId, { onlyTroubled, ...query }) {
+      const found = await store.page(accountId, query)
+      return onlyTroubled ? found.filter(({ health, settings }) => health || !settings.enabled) : found
+    },
+  })),
+  pageFault('a disabled webhook is not troubled', (store) => ({
+    async page(accountId, query) {
+      const found = await store.page(accountId, query)
+      return query.onlyTroubled ? found.filter(({ settings }) => settings.enabled) : found
+    },
+  })),
+  pageFault('a failing webhook is not troubled', (store) => ({
+    async page(accountId, query) {
+      const found = await store.page(accountId, query)
+      return query.onlyTroubled ? found.filter(({ settings }) => !settings.enabled) : found
+    },
+  })),
   pageFault('pages of webhooks are ascending only', (store) => ({
     page: (accountId, query) => store.page(accountId, { ...query, ascending: true }),
   })),

@@ -47,6 +47,15 @@ const NEWEST = Number.MAX_SAFE_INTEGER
 /** Lower than every position, also those of converted rows. */
 const OLDEST = Number.MIN_SAFE_INTEGER
 
+/** The values of the statements `deliveryStatements.down` and its variants. */
+const listValues = (query: DeliveryQuery) => [
+  query.cursor ?? (query.ascending ? OLDEST : NEWEST),
+  ...rangeOf(query),
+  query.states ? query.states.map(stateNumberOf) : null,
+  query.limit,
+  ...[query.webhookId, query.accountId],
+]
+
 export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notify'>): Queries {
   const { session, schema } = deps
   const sql = deliveryStatements(schema)
@@ -128,7 +137,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       return (await toStored(await session.query<DeliveryRow>(sql.one, values)))[0]
     },
     async deliveries(query) {
-      const { ascending = false, states, limit } = query
+      const { ascending = false, states } = query
       const onlyFailed = isOnlyFailed(states)
       const statement = ascending
         ? onlyFailed
@@ -138,14 +147,12 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
           ? sql.downFailed
           : sql.down
       if (ascending) await upTo('waiting')
-      const rows = await session.query<DeliveryRow>(statement, [
-        query.cursor ?? (ascending ? OLDEST : NEWEST),
-        ...rangeOf(query),
-        states ? states.map(stateNumberOf) : null,
-        limit,
-        ...[query.webhookId, query.accountId],
-      ])
-      return toStored(rows)
+      return toStored(await session.query<DeliveryRow>(statement, listValues(query)))
+    },
+    async countDeliveries(query) {
+      const statement = query.ascending ? sql.countUp : sql.countDown
+      const [row] = await session.query<{ readonly count: number }>(statement, listValues(query))
+      return row!.count
     },
     async search(query) {
       const rows = await find(query, query.limit)

@@ -2,9 +2,9 @@
  * The webhooks of an account in order of name, then id. An account's order is built when its first page is read, so that
  * accounts whose lists nobody reads cost nothing, and is kept by binary search from then on.
  */
-import type { PageQuery } from '../../accounts/account-store.js'
 import { compareCodePoints } from '../../values/code-points.js'
 import type { Webhook } from '../../webhooks/webhook.js'
+import type { WebhookQuery } from '../../webhooks/webhook-store.js'
 import type { Endpoint, State } from './state.js'
 
 type Key = readonly [name: string, id: string]
@@ -54,16 +54,19 @@ export function removeFromOrder(state: State, { webhook }: Endpoint): void {
 export function page(
   state: State,
   accountId: string,
-  { after, ascending, limit }: PageQuery,
+  { after, ascending, limit, onlyTroubled = false }: WebhookQuery,
 ): readonly Webhook[] {
   const order = orderOf(state, accountId)
-  if (ascending) {
-    const start = after ? indexOf(order, after, true) : 0
-    return order.slice(start, start + limit).map(({ webhook }) => webhook)
+  const step = ascending ? 1 : -1
+  const found: Webhook[] = []
+  let index = ascending
+    ? after
+      ? indexOf(order, after, true)
+      : 0
+    : (after ? indexOf(order, after) : order.length) - 1
+  for (; index >= 0 && index < order.length && found.length < limit; index += step) {
+    const { webhook } = order[index]!
+    if (!onlyTroubled || webhook.health !== undefined || !webhook.settings.enabled) found.push(webhook)
   }
-  const end = after ? indexOf(order, after) : order.length
-  return order
-    .slice(Math.max(0, end - limit), end)
-    .map(({ webhook }) => webhook)
-    .reverse()
+  return found
 }

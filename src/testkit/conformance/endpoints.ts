@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { AttemptRecord } from '../../delivery/attempt-record.js'
 import type { EndpointActivity } from '../../delivery/delivery-queries.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import type { WebhookPosition } from '../../webhooks/webhook-store.js'
+import type { WebhookPosition, WebhookQuery } from '../../webhooks/webhook-store.js'
 import { type DefineRule, type Fixture, idsOf, RETRY_MS } from './fixture.js'
 import { newRecord, newWebhook, WALL_MS } from './sample-data.js'
 
@@ -63,6 +63,32 @@ export function endpointRules(rule: DefineRule): void {
     assert.deepEqual(await before(['alpha', 'w3']), ['w2', 'w1', 'w5'])
     assert.deepEqual(await before(['', '']), [])
     assert.deepEqual(await pageIds(fixture, 'nobody', false), [])
+  })
+
+  rule('a page of troubled webhooks has those with a health and those that are disabled', async (fixture) => {
+    const named = (name: string, enabled = true) => fixture.webhook({ id: name, settings: { name, enabled } })
+    const failing = await named('a')
+    await named('b')
+    await named('c', false)
+    await named('d')
+    await named('e', false)
+    const [delivery] = await fixture.accept(failing)
+    const health = { failuresInRow: 1, failingSinceMs: fixture.now() }
+    await fixture.settle(delivery!, 'exhausted', { endpoint: { epoch: 1, health } })
+    const page = async (query: Partial<WebhookQuery> = {}) =>
+      idsOf(
+        await fixture.store.webhooks.page('account', {
+          onlyTroubled: true,
+          ascending: true,
+          limit: 9,
+          ...query,
+        }),
+      )
+    assert.deepEqual(await page(), ['a', 'c', 'e'])
+    assert.deepEqual(await page({ limit: 2 }), ['a', 'c'])
+    assert.deepEqual(await page({ after: ['b', 'b'], limit: 1 }), ['c'])
+    assert.deepEqual(await page({ after: ['e', 'e'], ascending: false }), ['c', 'a'])
+    assert.deepEqual(await page({ ascending: false, limit: 1 }), ['e'])
   })
 
   rule('a page reflects new webhooks and names, deleted webhooks and health', async (fixture) => {
