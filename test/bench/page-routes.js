@@ -19,7 +19,10 @@ const range = (step, seconds) => `step=${step}&created_from=${ago(seconds)}&crea
 export function pageRequests({ accountId, busyId, failingId, deliveryId, callId }, secondPage) {
   const account = `/accounts/${accountId}`
   const webhooks = `${account}/webhooks`
-  const health = (name, query) => ({ name: `list, ${name}`, path: `${webhooks}/health?page_size=100${query}` })
+  const health = (name, query) => ({
+    name: `list, ${name}`,
+    path: `${webhooks}/health?page_size=100${query}`,
+  })
   const attempts = (name, id, query) => ({
     name: `attempts, ${name}`,
     path: `${webhooks}/${id}/attempts?slim=true&page_size=100${query}`,
@@ -28,7 +31,10 @@ export function pageRequests({ accountId, busyId, failingId, deliveryId, callId 
     name: `deliveries, ${state}`,
     path: `${webhooks}/${busyId}/deliveries?page_size=100&filter_state=${state}`,
   })
-  const stats = (name, query) => ({ name: `statistics, ${name}`, path: `${webhooks}/${busyId}/stats?${query}` })
+  const stats = (name, query) => ({
+    name: `statistics, ${name}`,
+    path: `${webhooks}/${busyId}/stats?${query}`,
+  })
   const count = (name, id, data) => ({
     name: `count before a replay, ${name}`,
     path: `${webhooks}/${id}/replay`,

@@ -161,7 +161,12 @@ export async function fillPage(store, size) {
     const acceptance = acceptanceOf([[newEvent(ACCOUNT, 2e8, 5), [webhook]]])
     await commit(acceptance, [lastSettlement(acceptance.deliveries[0], state, now)])
   }
-  const share = (webhookId, attempts, failedShare = 0) => ({ accountId: ACCOUNT, webhookId, attempts, failedShare })
+  const share = (webhookId, attempts, failedShare = 0) => ({
+    accountId: ACCOUNT,
+    webhookId,
+    attempts,
+    failedShare,
+  })
   const each = size.attempts / webhooks.length
   await writePast(
     store,

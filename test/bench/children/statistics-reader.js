@@ -65,7 +65,11 @@ handleRequests(
       await writePast(
         store,
         [
-          ...webhookIds.map((webhookId) => ({ accountId: ACCOUNT, webhookId, attempts: attempts / WEBHOOKS })),
+          ...webhookIds.map((webhookId) => ({
+            accountId: ACCOUNT,
+            webhookId,
+            attempts: attempts / WEBHOOKS,
+          })),
           { accountId: ACCOUNT, webhookId: '', attempts },
         ],
         { hours: DAYS * 24, minutes: 179 },
