@@ -20,12 +20,16 @@ import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
 import { changeQuery } from '../state/router.js'
+import { useStreamItems } from '../state/stream-items.js'
 import { currentLanguage, number, t, word } from '../state/translate.js'
 import { percent, percentText, sum } from '../text/health-series.js'
+import { withAttempts } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 
 const STATES = ['failing', 'paused', 'disabled', 'ok', 'idle'] as const
 const REFRESH_MS = 10_000
+/** While attempts happen all the time. */
+const LIVE_REFRESH_MS = 1_000
 
 export interface WebhooksScreenProps {
   readonly accountId: string
@@ -40,6 +44,10 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
     ({ id }) => id,
     REFRESH_MS,
   )
+  useStreamItems({ accountId, query: {}, batchMs: LIVE_REFRESH_MS }, (items) => {
+    list.items.value = withAttempts(list.items.peek(), items)
+    list.refresh()
+  })
   const rows = list.items.value
   const isComplete = list.isComplete.value
   const isFiltered = state !== '' || text !== ''

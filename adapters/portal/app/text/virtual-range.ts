@@ -27,6 +27,32 @@ export function virtualRange(
   return { first, end, above: first * rowHeight, below: (count - end) * rowHeight }
 }
 
+/** A panel of fixed height below one row. */
+export interface OpenPanel {
+  /** Index of the row. */
+  readonly index: number
+  /** Pixels. */
+  readonly height: number
+}
+
+/** As `virtualRange`, where the panel of one row is open. A panel that is not rendered leaves its height as space. */
+export function rangeWithPanel(
+  scrollTop: number,
+  viewport: number,
+  rowHeight: number,
+  count: number,
+  { index, height }: OpenPanel,
+): VirtualRange {
+  const top = (index + 1) * rowHeight
+  const closedTop = scrollTop <= top ? scrollTop : Math.max(top, scrollTop - height)
+  const range = virtualRange(closedTop, viewport, rowHeight, count)
+  return {
+    ...range,
+    above: range.above + (index < range.first ? height : 0),
+    below: range.below + (index >= range.end ? height : 0),
+  }
+}
+
 /** The scroll position that shows a row, as near as possible to the current one. */
 export function scrollToShow(index: number, scrollTop: number, viewport: number, rowHeight: number): number {
   const top = index * rowHeight
