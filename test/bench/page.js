@@ -1,4 +1,5 @@
-/** PAGE: every request of the page, with 10,000 webhooks and 1,000,000 attempts in one store. */
+/** PAGE: every request of the page, and the page in Chromium, with 10,000 webhooks and 1,000,000 attempts in one store. */
+import { measureBrowser } from './page-browser.js'
 import { pageRequests } from './page-routes.js'
 import { LARGE_HEAP, startProcess } from './processes.js'
 import { quantile, repeat, summarize } from './statistics.js'
@@ -31,7 +32,8 @@ export async function measurePage({ name, rounds, pending: attempts, stores }) {
   const server = startProcess('page-server')
   try {
     const target = await server.request('listen', { location })
-    return await measureRequests({ name, rounds, target, ids, title: stores.title, attempts })
+    const options = { name, rounds, target, ids, title: stores.title, attempts }
+    return [...(await measureRequests(options)), ...(await measureBrowser(options))]
   } finally {
     await server.stop()
   }

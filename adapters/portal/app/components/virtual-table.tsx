@@ -14,6 +14,8 @@ export interface Column<Row> {
   readonly width: string
   /** Digits of one width. */
   readonly isNumber?: boolean
+  /** Less important than the others. */
+  readonly isMuted?: boolean
   readonly cell: (row: Row) => ComponentChildren
 }
 
@@ -175,7 +177,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                   role="cell"
                   key={column.label}
                   data-label={column.label}
-                  class={column.isNumber ? 'number' : undefined}
+                  class={column.isNumber ? 'number' : column.isMuted ? 'muted' : undefined}
                 >
                   {position === 0 && hrefOf ? (
                     <a class="row-link" href={hrefOf(row)}>

@@ -30,7 +30,9 @@ describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () 
 
     // Found: it fails, and since when.
     await row('CRM').getByText('failing').waitFor()
-    await row('CRM').getByText(/^for \d/).waitFor()
+    await row('CRM')
+      .getByText(/^for \d/)
+      .waitFor()
     // The list follows the stream: ten failures in a row are a pause.
     await world.makeCall('second')
     await row('CRM').getByText('paused').waitFor()
@@ -49,7 +51,10 @@ describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () 
     const body = page.getByRole('region', { name: 'Body of the response' })
     expect(await body.innerText()).toContain('12345678901234567890')
     await page.getByRole('button', { name: 'Copy as curl' }).waitFor()
-    await attempts.getByText(/Gave up after 2 attempts|retr/i).first().waitFor()
+    await attempts
+      .getByText(/Gave up after 2 attempts|retr/i)
+      .first()
+      .waitFor()
     expect(await attempts.locator('*').count()).toBeLessThanOrEqual(400)
     expect(await violations(page)).toEqual([])
     await attempt.getByRole('button', { name: 'Request and response' }).click()
