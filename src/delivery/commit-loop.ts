@@ -13,6 +13,8 @@
  *   notified. So nothing is sent of which the store does not know, and nothing is reported that may be lost.
  * - The requests of a group are sent, and its ends reported, while the store writes the next group: a store in a thread or
  *   on a server works at the same time as this process.
+ * - Attempts end while a group is written, and their slots would stay empty until the next group is. So a group starts as many
+ *   deliveries ahead of free slots as attempts ended during the previous commit.
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
  *   written, the same group is committed again as a repeat.
  * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
@@ -56,8 +58,8 @@ export interface Picked {
 export interface CommitHandlers {
   /** Decides an ended attempt, applies it to the queue and frees its slot. `undefined`: there is nothing to write. */
   settle(finished: FinishedAttempt, now: number): DecidedSettlement | undefined
-  /** Takes due deliveries for free slots. */
-  pick(now: number): Picked
+  /** Takes due deliveries for free slots, and for `ahead` slots that will be free when the group is committed. */
+  pick(now: number, ahead: number): Picked
   /** The acceptance is committed: its deliveries enter the queue. */
   accepted(
     acceptance: Acceptance,
@@ -185,6 +187,9 @@ export function createCommitLoop(
   let isAbandoned = false
   let hasLost = false
   let queuedDeliveries = 0
+  let isCommitting = false
+  /** Attempts that ended during the last commit. */
+  let endedMeanwhile = 0
   /**
    * Publishers without an answer, the oldest first. No set: a set that changes all the time leaves a chain of dead tables
    * in the old generation, and with them everything that was ever in it, until a full garbage collection.
@@ -275,7 +280,7 @@ export function createCommitLoop(
     if (!state.lease) return { ...emptyGroup(), accepted: takeAccepts() }
     let starts: readonly QueuedDelivery[] = []
     if (deps.canStart()) {
-      const picked = handlers.pick(ms)
+      const picked = handlers.pick(ms, endedMeanwhile)
       starts = picked.starts
       for (const skipped of picked.skipped) ended.push(skipped)
     }
@@ -509,9 +514,12 @@ export function createCommitLoop(
       }
       // What was accepted or ended meanwhile, and what the group made due, is in the next one.
       isTriggered = true
+      endedMeanwhile = 0
+      isCommitting = true
       const committing = commit(group)
       flush()
       await committing
+      isCommitting = false
     }
     if (!isAbandoned) flush()
   }
@@ -561,6 +569,7 @@ export function createCommitLoop(
     },
     finish(attempt) {
       finished.push(attempt)
+      if (isCommitting) endedMeanwhile++
       trigger()
     },
     async settleNow(settlements) {

@@ -22,6 +22,7 @@
  */
 import { HookswitchError } from '../errors.js'
 import type { Log } from '../ports.js'
+import { createFifoQueue } from '../values/fifo-queue.js'
 import { isProbed } from '../webhooks/health.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
 import { eventIndexOf } from './event-index.js'
@@ -134,8 +135,14 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const stopping = new AbortController()
   /** Aborts when `drainMs` of `close` have passed. */
   const drainDeadline = new AbortController()
-  /** The deliveries in flight. No set, see `unanswered` in `commit-loop`. */
+  /** The deliveries that are started: in flight, or in `startedAhead`. No set, see `unanswered` in `commit-loop`. */
   const active: QueuedDelivery[] = []
+  /** Started, and waiting for a slot. Those that are not `isStartedAhead` any more were put back. */
+  const startedAhead = createFifoQueue<QueuedDelivery>()
+  /** Requests in flight. */
+  let inFlight = 0
+  /** A delivery that may not start ahead is next. */
+  let isAheadBlocked = false
   const activeCount = createWaitGroup()
   const lease = createLeaseKeeper({ store, clock, log, owner }, isShared, (grant) => sync.granted(grant))
   const decider = createSettlementDecider(
@@ -143,7 +150,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     { ...options, now: lease.now, drainDeadline: drainDeadline.signal },
     scheduler,
   )
-  const worker = createWorker(deps, options.attemptDeadlineMs, (finished) => loop.finish(finished))
+  const worker = createWorker(deps, options.attemptDeadlineMs, (finished) => {
+    inFlight--
+    loop.finish(finished)
+    sendStartedAhead()
+  })
   const timer = createTimer(clock, lease.now, () => loop.trigger())
   const loop = createCommitLoop(
     {
@@ -151,7 +162,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       clock,
       log,
       now: lease.now,
-      canStart: () => !stopping.signal.aborted && lease.canStart(),
+      canStart,
       pending: () => queue.size,
       drainDeadline: drainDeadline.signal,
     },
@@ -164,12 +175,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       ended,
       report,
       start(delivery) {
-        delivery.isSent = true
-        worker.start(delivery)
+        if (inFlight < caps.total) return send(delivery)
+        delivery.isStartedAhead = true
+        startedAhead.push(delivery)
       },
       notStarted,
       abandon: release,
-      mayStart: ({ epoch, endpoint }) => epoch >= endpoint.webhook.epoch,
+      mayStart: isOfCurrentEpoch,
       putBack: (delivery) => putBack(delivery, lease.now() + OWN_FAULT_PAUSE_MS),
       onFenced: () => sync.onFenced(),
       applyChanges: () => sync.applyChanges(),
@@ -192,6 +204,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       forgetStarts: startKeys.clear,
       interrupt: decider.interrupt,
       cancelUnsent,
+      putBackStartedAhead: () => putBackStartedAhead(() => true),
       renew: lease.renew,
       renewNow: lease.renewNow,
       onLost: (deliveries) => deps.metrics?.count('hookswitch_deliveries_lost_total', deliveries, undefined),
@@ -212,9 +225,44 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
   }
 
+  function send(delivery: QueuedDelivery): void {
+    inFlight++
+    delivery.isSent = true
+    scheduler.sent(delivery.slot!, lease.now())
+    worker.start(delivery)
+  }
+
+  function canStart(): boolean {
+    return !stopping.signal.aborted && lease.canStart()
+  }
+
+  /** Uses free slots for what was started ahead of them. */
+  function sendStartedAhead(): void {
+    while (inFlight < caps.total) {
+      const delivery = startedAhead.shift()
+      if (!delivery) return
+      if (!delivery.isStartedAhead) continue
+      delivery.isStartedAhead = false
+      if (delivery.isAbandoned) release(delivery)
+      else if (canStart() && isOfCurrentEpoch(delivery)) send(delivery)
+      else putBack(delivery, lease.now())
+    }
+  }
+
+  /** What was started ahead of a slot waits in the queue again. */
+  function putBackStartedAhead(isConcerned: (delivery: QueuedDelivery) => boolean): void {
+    for (const delivery of active.filter((one) => one.isStartedAhead && isConcerned(one)))
+      putBack(delivery, lease.now())
+  }
+
+  function isOfCurrentEpoch({ epoch, endpoint }: QueuedDelivery): boolean {
+    return epoch >= endpoint.webhook.epoch
+  }
+
   /** What is committed and not yet sent must be sent first: otherwise it would be sent afterwards. */
   function cancelUnsent(webhookId: string): void {
     loop.flush()
+    putBackStartedAhead((delivery) => delivery.webhookId === webhookId)
     worker.cancelUnsent(webhookId)
   }
 
@@ -223,7 +271,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   /** Frees the slot of a delivery that is no longer in flight. */
   function release(delivery: QueuedDelivery): void {
     startKeys.end(delivery)
-    delivery.isSent = false
+    delivery.isStartedAhead = delivery.isSent = false
     if (delivery.activeIndex < 0) return
     const last = active.pop()!
     if (last !== delivery) {
@@ -316,7 +364,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
   }
 
-  function pick(now: number): Picked {
+  function pick(now: number, maxAhead: number): Picked {
     const skipped: DecidedSettlement[] = []
     for (let isDone = !queue.hasStale; !isDone && skipped.length < MAX_SKIPPED; ) {
       isDone = true
@@ -327,9 +375,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     const starts: QueuedDelivery[] = []
     // A backlog of stale deliveries must not delay the others.
     const maxSkipped = skipped.length + MAX_SKIPPED
+    if (active.length < caps.total) isAheadBlocked = false
     while (skipped.length < maxSkipped) {
       const free = caps.total - active.length
-      const selections = free > 0 ? scheduler.next(now, free) : []
+      const ahead = isAheadBlocked ? 0 : Math.min(maxAhead, caps.total)
+      const selections =
+        free + ahead > 0 ? scheduler.next(now, Math.max(free, 0), Math.min(ahead, free + ahead)) : []
       if (selections.length === 0) break
       const before = starts.length + skipped.length
       /** Endpoints whose due contents are not in memory: their arrival updates the scheduler. */
@@ -347,6 +398,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         for (const delivery of taken) {
           if (isTooOld(delivery)) {
             skip(delivery, 'expired', now, skipped)
+            continue
+          }
+          // A start that is not followed by a request counts as interrupted after a crash, and three of them are the limit.
+          if (active.length >= caps.total && delivery.interruptions > 0) {
+            isAheadBlocked = true
+            putBack(delivery, now)
             continue
           }
           delivery.slot = scheduler.start(ready, probed, now)
@@ -511,8 +568,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
    * renewed lease then goes on.
    */
   function setTimer(): void {
-    const canStart = !stopping.signal.aborted && lease.canStart() && caps.total > active.length
-    if (!canStart || !state.lease) {
+    if (!canStart() || caps.total <= active.length || !state.lease) {
       timer.set(undefined)
       return
     }
@@ -576,11 +632,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     inFlightDeliveries: () => active,
     applyCaps() {
       for (const endpoint of queue.endpoints()) update(endpoint)
+      sendStartedAhead()
       loop.trigger()
     },
     limitReached: (webhookId) =>
-      scheduler.limitReached(webhookId) ?? (caps.total > active.length ? undefined : 'total'),
-    stats: () => ({ inFlight: active.length, ...scheduler.stats(lease.now()) }),
+      scheduler.limitReached(webhookId) ?? (caps.total > inFlight ? undefined : 'total'),
+    stats: () => ({ inFlight, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
       unsubscribe()

@@ -58,6 +58,8 @@ export interface QueueSyncDeps {
   interrupt(delivery: QueuedDelivery): DecidedSettlement
   /** Cancels the requests of a webhook of which no byte has been sent yet. */
   cancelUnsent(webhookId: string): void
+  /** What is started and waits for a slot waits in the queue again. */
+  putBackStartedAhead(): void
   /** Requests a new grant. */
   renew(): void
   /** Requests a new grant, which `granted` gets before this resolves. */
@@ -356,11 +358,14 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       const unsettled = new Set(abandoned.starts.map(({ webhookId }) => shardOf(webhookId)))
       return grant!.shards.filter((shard) => !leaving.has(shard) || unsettled.has(shard))
     }
-    let first = await store.load(lease, shardsToLoad())
+    // Not those of a grant that comes meanwhile: nobody would settle the abandoned attempts in a shard that was not loaded.
+    let shards = shardsToLoad()
+    let first = await store.load(lease, shards)
     if (!first) return onFenced()
     if (isOtherHistory(first)) {
       log.warn({}, 'another server of the store has taken over: loading what it has')
       hasFailedOver = true
+      deps.putBackStartedAhead()
       knownBefore ??= queue.keys()
       unload('all')
       // Who owns which shard may have changed too.
@@ -368,11 +373,12 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       if (grant.fence !== lease.fence) return onFenced()
       leaving = new Set(grant.leaving)
       history = first.history
-      first = await store.load(lease, shardsToLoad())
+      shards = shardsToLoad()
+      first = await store.load(lease, shards)
       if (!first) return onFenced()
     }
     unload('all')
-    await load(shardsToLoad(), first)
+    await load(shards, first)
     unload([...leaving])
     if (state.lease !== lease) return
     mustLoadAll = false

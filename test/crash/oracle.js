@@ -139,7 +139,8 @@ function countLost({ history, positionOf, succeeded }) {
   const { at = 0, lost = new Set() } = history.failover ?? {}
   const early = history.requests.filter((one) => one.at <= at)
   const keyOf = (/** @type {ReceivedRequest} */ { webhook, event }) => `${webhook} ${event}`
-  const sent = new Set(early.map(keyOf))
+  // Also after it, when a start was committed just before: a node does not send what the new server does not have.
+  const sent = new Set(history.requests.map(keyOf))
   const arrived = new Set(early.filter((one) => isSuccess(one) && one.doneAt <= at).map(keyOf))
   /** The node that served a webhook last. */
   const owners = new Map(early.map(({ webhook, node }) => [webhook, node]))

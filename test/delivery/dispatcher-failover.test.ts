@@ -129,4 +129,57 @@ describe('a server that has taken over without the last commits', () => {
     await harness.clock.advance(5_000)
     await closing
   })
+
+  it('does not get what was started ahead of a slot and is lost', async () => {
+    const harness = await createHarness([aWebhook({ ordering: 'none' }, { id: 'w1' })], true)
+    const { store, failOver } = failingOver(harness.faults.store)
+    let isSlow = false
+    const errors: object[] = []
+    const log = { debug() {}, info() {}, warn() {}, error: (fields: object) => void errors.push(fields) }
+    const node = harness.node(
+      { caps: { total: 1 } },
+      {
+        log,
+        store: {
+          ...store,
+          async commit(group) {
+            if (isSlow) await harness.clock.sleep(100)
+            return store.commit(group)
+          },
+        },
+      },
+    )
+    await node.start()
+    await harness.publish('fast')
+    await harness.clock.settle()
+    harness.sender.script = () => undefined
+    for (const call of ['first', 'second', 'third']) await harness.publish(call)
+    await harness.clock.settle()
+    isSlow = true
+    const publishing = harness.publish('fourth')
+    await harness.clock.settle()
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.advance(100)
+    await publishing
+    await harness.clock.advance(100)
+    expect(harness.sent()).toEqual(['fast', 'first', 'second'])
+    isSlow = false
+    expect(harness.sender.open).toHaveLength(1)
+    const rows = await harness.deliveries()
+    expect(rows.filter(({ state }) => state === 'in_flight').map(({ callId }) => callId)).toEqual([
+      'second',
+      'third',
+    ])
+    failOver(rows.filter(({ callId }) => callId === 'third').map(({ position }) => position))
+    await harness.publish('later')
+    await harness.clock.settle()
+    expect(errors).toEqual([{ lost: 1, returned: 0 }])
+    harness.sender.script = () => responseWith(200)
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.advance(5_000)
+    expect(harness.sent()).toEqual(['fast', 'first', 'second', 'fourth', 'later'])
+    const closing = node.close(0)
+    await harness.clock.advance(5_000)
+    await closing
+  })
 })

@@ -229,3 +229,62 @@ describe('the health of an endpoint', () => {
     await closeAll(harness, node)
   })
 })
+
+describe('shards that a node gets while it loads those of an earlier grant', () => {
+  it('are loaded before the starts of their former owner are forgotten', async () => {
+    const harness = await createHarness(WEBHOOKS, true)
+    harness.sender.script = () => undefined
+    const crashed = harness.node()
+    await crashed.start()
+    await harness.publish('a')
+    await harness.clock.settle()
+    expect(harness.sender.open).toHaveLength(WEBHOOKS.length)
+    await harness.clock.advance(1)
+    // Its process stops without a word.
+    for (const call of ['renew', 'commit', 'release'] as const) harness.faults.failing.add(call)
+    await harness.clock.advance(2 * LEASE_MS)
+    const { deliveries } = harness.store
+    let renewals = 0
+    let isLoading = false
+    let goOn = () => {}
+    const node = harness.node(
+      {},
+      {
+        store: {
+          ...deliveries,
+          async own(...input) {
+            const grant = await deliveries.own(...input)
+            return { ...grant, shards: grant.shards.slice(0, 1) }
+          },
+          renew(...input) {
+            renewals += 1
+            return deliveries.renew(...input)
+          },
+          async load(...input) {
+            if (!isLoading) {
+              isLoading = true
+              await new Promise<void>((resolve) => {
+                goOn = resolve
+              })
+            }
+            return deliveries.load(...input)
+          },
+        },
+      },
+    )
+    harness.sender.script = () => responseWith(200)
+    const starting = node.start()
+    await harness.clock.advance(LEASE_MS)
+    expect(renewals).toBeGreaterThan(0)
+    goOn()
+    await starting
+    await harness.clock.advance(LEASE_MS)
+    for (const { id } of WEBHOOKS)
+      expect((await harness.deliveries(id)).map(({ state, attempts }) => [state, attempts])).toEqual([
+        ['delivered', 2],
+      ])
+    const records = await harness.attempts()
+    expect(records.filter(({ reason }) => reason === 'interrupted')).toHaveLength(WEBHOOKS.length)
+    await closeAll(harness, node, crashed)
+  })
+})

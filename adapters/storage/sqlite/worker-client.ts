@@ -42,6 +42,7 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
   let webhookVersion = 0
   /** Set once the worker has failed or ended: every further request rejects with it. */
   let failure: unknown
+  let isClosing = false
 
   function sendNumbered(send: (id: number) => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -56,7 +57,8 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
   function takePending(id: number): PendingRequest {
     const found = pending.get(id)!
     pending.delete(id)
-    if (pending.size === 0) worker.unref()
+    // The process must not end while the worker closes the database: its native code would abort.
+    if (pending.size === 0 && !isClosing) worker.unref()
     return found
   }
 
@@ -99,7 +101,6 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
   }
 
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  let isClosing = false
   const backend: Backend = {
     request: (call: RpcRequest) =>
       sendNumbered((id) => {

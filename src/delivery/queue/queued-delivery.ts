@@ -56,6 +56,8 @@ export class QueuedDelivery implements Delivery {
   slot: InFlightRequest<ScheduledEndpoint> | undefined
   /** The key of its stored start; 0: none. */
   startKey: number
+  /** Its start is stored, and it waits for a slot in which it is sent. */
+  isStartedAhead: boolean
   /** Its attempt was begun: its start is stored, and its request may have been sent. */
   isSent: boolean
   /** Its outcome is ignored: it was erased, or another node has its shard. */
@@ -102,6 +104,7 @@ export class QueuedDelivery implements Delivery {
     this.activeIndex = -1
     this.slot = undefined
     this.startKey = 0
+    this.isStartedAhead = false
     this.isSent = false
     this.isAbandoned = false
   }

@@ -44,10 +44,10 @@ export interface FairQueue {
   /** Queues a due endpoint. */
   add(endpoint: ScheduledEndpoint, now: number): void
   /**
-   * Allocates up to `free` slots; `allocated` of each returned endpoint holds its number until
-   * `clearAllocations`.
+   * Allocates up to `free` slots, then up to `ahead` that will be free soon, to fast endpoints and only while no slower one
+   * waits. `allocated` of each returned endpoint holds its number until `clearAllocations`.
    */
-  allocate(now: number, free: number): ReadonlySet<ScheduledEndpoint>
+  allocate(now: number, free: number, ahead: number): ReadonlySet<ScheduledEndpoint>
   /** Gives allocated slots back: those that are used count as requests in flight. */
   clearAllocations(served: ReadonlySet<ScheduledEndpoint>): void
   /** Counts one more request in flight. */
@@ -111,13 +111,15 @@ export function createFairQueue(
   /** Calls of `allocate` that allocated a slot. */
   let rounds = 0
   let additions = 0
+  /** Slots above `caps.total` that the fast class may use: those that will be free soon. */
+  let slotsAhead = 0
   /** The time of the last `allocate`. */
   let allocatedMs = 0
 
   const isFull = ({ isProbed, inFlight, allocated }: ScheduledEndpoint) =>
     inFlight + allocated >= (isProbed ? 1 : caps.perEndpoint)
 
-  const freeInAll = (priority: PriorityClass) => freeSlots(total, priority, caps.total)
+  const freeInAll = (priority: PriorityClass) => freeSlots(total, priority, caps.total + slotsAhead)
   const limitOf = (priority: PriorityClass, isProven: boolean) =>
     groupLimit(priority, freeInAll(priority), maxSlots(priority, caps.total), isProven)
 
@@ -299,7 +301,7 @@ export function createFairQueue(
 
   return {
     add,
-    allocate(now, free) {
+    allocate(now, free, ahead) {
       const served = new Set<ScheduledEndpoint>()
       const order = CLASS_ORDERS[rounds % CLASS_ORDERS.length]!
       let left = Math.min(free, caps.total)
@@ -314,6 +316,12 @@ export function createFairQueue(
         for (const origin of waitingOrigins) admitToOrigin(origin, now)
         for (const zone of waitingZones) admitToZone(zone, now)
         for (const priority of order) left = allocateClass(priority, now, left, served)
+      }
+      const hasSlower = accountQueues.some(({ length }, priority) => priority !== FAST && length > 0)
+      if (ahead > 0 && !hasSlower) {
+        slotsAhead = ahead
+        allocateClass(FAST, now, ahead, served)
+        slotsAhead = 0
       }
       if (served.size > 0) rounds++
       return served

@@ -156,7 +156,8 @@ export function priorityOf(
 /** One request in flight. */
 export interface InFlightRequest<Endpoint> {
   readonly endpoint: Endpoint
-  readonly startedMs: number
+  /** Store time at which it was sent, ms; Infinity: it holds a slot and waits to be sent. */
+  sentMs: number
   /** The class in which it started. */
   readonly priority: PriorityClass
   hasEnded: boolean
@@ -165,7 +166,9 @@ export interface InFlightRequest<Endpoint> {
 
 /** The requests in flight, in the order in which they were sent. */
 export interface InFlightRequests<Endpoint> {
-  start(endpoint: Endpoint, priority: PriorityClass, now: number): InFlightRequest<Endpoint>
+  start(endpoint: Endpoint, priority: PriorityClass): InFlightRequest<Endpoint>
+  /** It is sent now. */
+  sent(request: InFlightRequest<Endpoint>, now: number): void
   /** Finds the requests that have become overdue since the last scan; calls back once for each. */
   scanOverdue(now: number, onOverdue: (request: InFlightRequest<Endpoint>) => void): void
   /** When the oldest overdue request was sent; -Infinity: none is overdue. */
@@ -178,15 +181,21 @@ export function createInFlightRequests<Endpoint>(): InFlightRequests<Endpoint> {
   const young = createFifoQueue<InFlightRequest<Endpoint>>()
   const overdue = createFifoQueue<InFlightRequest<Endpoint>>()
   return {
-    start(endpoint, priority, now) {
-      const request = { endpoint, startedMs: now, priority, hasEnded: false, isOverdue: false }
+    start: (endpoint, priority) => ({
+      endpoint,
+      sentMs: Number.POSITIVE_INFINITY,
+      priority,
+      hasEnded: false,
+      isOverdue: false,
+    }),
+    sent(request, now) {
+      request.sentMs = now
       young.push(request)
-      return request
     },
     scanOverdue(now, onOverdue) {
       for (
         let first = young.peek();
-        first && (first.hasEnded || now - first.startedMs >= OVERDUE_MS);
+        first && (first.hasEnded || now - first.sentMs >= OVERDUE_MS);
         first = young.peek()
       ) {
         young.shift()
@@ -198,12 +207,12 @@ export function createInFlightRequests<Endpoint>(): InFlightRequests<Endpoint> {
     },
     oldestOverdueMs() {
       while (overdue.peek()?.hasEnded) overdue.shift()
-      return overdue.peek()?.startedMs ?? Number.NEGATIVE_INFINITY
+      return overdue.peek()?.sentMs ?? Number.NEGATIVE_INFINITY
     },
     nextOverdueMs() {
       while (young.peek()?.hasEnded) young.shift()
       const first = young.peek()
-      return first && first.startedMs + OVERDUE_MS
+      return first && first.sentMs + OVERDUE_MS
     },
   }
 }

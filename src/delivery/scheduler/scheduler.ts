@@ -38,15 +38,18 @@ export interface Scheduler {
   /** Updates an endpoint: its due time, account, origin, and whether it fails. */
   update(endpoint: ReadyEndpoint): void
   /**
-   * Selects due endpoints with slots for each, at most `free` requests in total. An `update` of each must follow.
+   * Selects due endpoints with slots for each, at most `free` requests in total, and `ahead` more to fast endpoints if no
+   * slower one waits, for slots that will be free soon. Default 0. An `update` of each must follow.
    */
-  next(now: number, free: number): readonly Selection[]
+  next(now: number, free: number, ahead?: number): readonly Selection[]
   /** Counts a request to an endpoint as in flight. `isProbed`: one request at a time. */
   start(
     endpoint: Omit<ReadyEndpoint, 'dueMs'>,
     isProbed: boolean,
     now: number,
   ): InFlightRequest<ScheduledEndpoint>
+  /** A started request is sent: its time runs. */
+  sent(request: InFlightRequest<ScheduledEndpoint>, now: number): void
   /** Records whether and how fast the receiver of a request answered. */
   recordAnswer(request: InFlightRequest<ScheduledEndpoint>, answer: Answer, now: number): void
   /** Frees the slot of a request. */
@@ -101,13 +104,13 @@ export function createScheduler(caps: Caps): Scheduler {
 
   return {
     update,
-    next(now, free) {
+    next(now, free, ahead = 0) {
       requests.scanOverdue(now, (request) => {
         request.endpoint.overdueCount++
         fairQueue.countSilence(request, true, now)
       })
       delayQueue.takeDue(now, (endpoint) => fairQueue.add(endpoint, now))
-      const served = fairQueue.allocate(now, free)
+      const served = fairQueue.allocate(now, free, ahead)
       const selections = Array.from(served, (endpoint): Selection => {
         const { id: webhookId, allocated: slots, retriesFirst } = endpoint
         if (slots % 2 === 1) endpoint.retriesFirst = !retriesFirst
@@ -121,8 +124,9 @@ export function createScheduler(caps: Caps): Scheduler {
       endpoint.isProbed = isProbed
       endpoint.inFlight++
       fairQueue.countStart(endpoint, now)
-      return requests.start(endpoint, endpoint.priority, now)
+      return requests.start(endpoint, endpoint.priority)
     },
+    sent: requests.sent,
     recordAnswer(request, answer, now) {
       const { endpoint } = request
       endpoint.lastAnswer = answer

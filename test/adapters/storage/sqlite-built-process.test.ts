@@ -76,6 +76,16 @@ describe('a process', () => {
     expect([code, stdout]).toEqual([0, 'written\n'])
   })
 
+  it('does not end before its store is closed, also if requests are answered while it closes', async () => {
+    const path = temporaryFile()
+    const { code, stdout } = await runScript(`
+      const store = await open({ path: ${quoted(path)} })
+      for (let index = 0; index < 500; index += 1) void store.tokens.issue(token('t' + index))
+      void store.close().then(() => print('closed'))
+    `)
+    expect([code, stdout]).toEqual([0, 'closed\n'])
+  })
+
   const root = process.getuid?.() === 0
 
   it.skipIf(process.platform === 'win32')(

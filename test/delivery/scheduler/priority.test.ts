@@ -166,7 +166,11 @@ describe('requests in flight', () => {
     const requests = createInFlightRequests<string>()
     const overdue: string[] = []
     const scan = (now: number) => requests.scanOverdue(now, ({ endpoint }) => overdue.push(endpoint))
-    const start = (endpoint: string, now: number) => requests.start(endpoint, UNKNOWN, now)
+    const start = (endpoint: string, now: number) => {
+      const request = requests.start(endpoint, UNKNOWN)
+      requests.sent(request, now)
+      return request
+    }
     const [first, second, third] = [start('a', 0), start('b', 100), start('c', 2000)]
     second.hasEnded = true
     scan(999)
@@ -185,10 +189,21 @@ describe('requests in flight', () => {
     expect(requests.oldestOverdueMs()).toBe(NEVER)
   })
 
+  it('are not overdue while they wait to be sent', () => {
+    const requests = createInFlightRequests<string>()
+    const overdue: string[] = []
+    const [first, second] = [requests.start('a', UNKNOWN), requests.start('b', UNKNOWN)]
+    requests.sent(second, 0)
+    requests.sent(first, 5000)
+    expect(requests.nextOverdueMs()).toBe(1000)
+    requests.scanOverdue(5999, ({ endpoint }) => overdue.push(endpoint))
+    expect([overdue, requests.nextOverdueMs()]).toEqual([['b'], 6000])
+  })
+
   it('remember the class in which they started', () => {
-    expect(createInFlightRequests<string>().start('a', SLOW, 5)).toEqual({
+    expect(createInFlightRequests<string>().start('a', SLOW)).toEqual({
       endpoint: 'a',
-      startedMs: 5,
+      sentMs: Number.POSITIVE_INFINITY,
       priority: SLOW,
       hasEnded: false,
       isOverdue: false,

@@ -64,6 +64,7 @@ export function simulateReceivers(
 
   function start(receiver: Receiver, arrivedMs: number): SimulatedRequest {
     const request = scheduler.start(readyOf(receiver), false, now)
+    scheduler.sent(request, now)
     waits.get(receiver.id)!.push(now - arrivedMs)
     return { receiver, request, startedMs: now }
   }

@@ -24,8 +24,19 @@ interface ObservedScheduler extends Scheduler {
   readonly updated: ReadonlyMap<string, ReadyEndpoint>
 }
 
-function createObservedScheduler(caps: Caps): ObservedScheduler {
+/** What it starts is sent at once. */
+function createSendingScheduler(caps: Caps): Scheduler {
   const scheduler = createScheduler(caps)
+  const start: Scheduler['start'] = (endpoint, isProbed, now) => {
+    const request = scheduler.start(endpoint, isProbed, now)
+    scheduler.sent(request, now)
+    return request
+  }
+  return { ...scheduler, start }
+}
+
+function createObservedScheduler(caps: Caps): ObservedScheduler {
+  const scheduler = createSendingScheduler(caps)
   const updated = new Map<string, ReadyEndpoint>()
   const update: Scheduler['update'] = (endpoint) => {
     updated.set(endpoint.webhookId, endpoint)
@@ -86,6 +97,23 @@ describe('the scheduler', () => {
     for (let index = 0; index < 1000; index++) scheduler.update(ready(`big-${index}`, 0, 'big'))
     scheduler.update(ready('small', 0, 'small'))
     expect(scheduler.next(0, 12).find(({ webhookId }) => webhookId === 'small')?.slots).toBe(6)
+  })
+
+  it('selects fast endpoints ahead of free slots, within the other caps, and only while no slower one waits', () => {
+    const scheduler = createFastScheduler({ ...CAPS, total: 8 })
+    scheduler.update(ready('w', 0))
+    for (let count = 0; count < 8; count++) scheduler.start(ready('w', 0), false, 0)
+    expect(select(scheduler, 0, 0)).toEqual([])
+    const slots = (ahead: number) => scheduler.next(0, 0, ahead).map((selection) => selection.slots)
+    expect(slots(1)).toEqual([1])
+    scheduler.update(ready('w', 0))
+    // Two are left of the ten of an endpoint.
+    expect(slots(8)).toEqual([2])
+    scheduler.update(ready('w', 0))
+    const slower = ready('slower', 0, 'other', 'https://b.example')
+    scheduler.update(slower)
+    scheduler.recordAnswer(scheduler.start(slower, false, 0), 'slow', 0)
+    expect(slots(8)).toEqual([])
   })
 
   it('serves an account although the one before it in the queue has nothing due any more', () => {
@@ -217,7 +245,7 @@ describe('a probed endpoint', () => {
   })
 
   it('counts in the stats as open or half-open, beside the longest due time', () => {
-    const scheduler = createScheduler(CAPS)
+    const scheduler = createSendingScheduler(CAPS)
     scheduler.update(ready('old', 100))
     scheduler.update(ready('new', 900))
     scheduler.update(ready('later', 5000))
@@ -248,7 +276,7 @@ describe('endpoints that were never tried', () => {
   })
 
   it('are selected as silent ones when the first request to their zone is overdue, which has a wake-up', () => {
-    const scheduler = createScheduler({ ...CAPS, total: 100 })
+    const scheduler = createSendingScheduler({ ...CAPS, total: 100 })
     for (const id of ['a', 'b', 'c']) scheduler.update(at(id))
     const selections = scheduler.next(5, 500)
     expect(selections).toHaveLength(1)
@@ -262,7 +290,7 @@ describe('endpoints that were never tried', () => {
   })
 
   it('cause no wake-up while none of them waits', () => {
-    const scheduler = createScheduler(CAPS)
+    const scheduler = createSendingScheduler(CAPS)
     scheduler.start(at('a'), false, 0)
     expect(scheduler.nextDueMs()).toBeUndefined()
   })
@@ -295,7 +323,7 @@ describe('endpoints that refuse connections', () => {
   }
 
   it('are tried ten at once, then fifty times a second, with a wake-up for the next one', () => {
-    const scheduler = createScheduler({ ...CAPS, perEndpoint: 1 })
+    const scheduler = createSendingScheduler({ ...CAPS, perEndpoint: 1 })
     for (const endpoint of dead) scheduler.update(endpoint)
     expect(tryAll(scheduler, 0, 'none')).toBe(10)
     expect(scheduler.nextDueMs()).toBe(20)
@@ -308,13 +336,13 @@ describe('endpoints that refuse connections', () => {
   })
 
   it('are not held back once they answer', () => {
-    const scheduler = createScheduler({ ...CAPS, perEndpoint: 1 })
+    const scheduler = createSendingScheduler({ ...CAPS, perEndpoint: 1 })
     for (const endpoint of dead) scheduler.update(endpoint)
     expect(tryAll(scheduler, 0, 'fast')).toBeGreaterThanOrEqual(dead.length)
   })
 
   it('are tried although the clock was set back', () => {
-    const scheduler = createScheduler({ ...CAPS, perEndpoint: 1 })
+    const scheduler = createSendingScheduler({ ...CAPS, perEndpoint: 1 })
     for (const endpoint of dead) scheduler.update(endpoint)
     expect(tryAll(scheduler, 3_600_000, 'none')).toBe(10)
     expect(tryAll(scheduler, 0, 'none')).toBe(10)

@@ -3,6 +3,13 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'shards that are granted during a load count as loaded',
+    file: 'src/delivery/queue-sync.ts',
+    find: 'await load(shards, first)',
+    replace: 'await load(shardsToLoad(), first)',
+    tests: ['test/delivery/dispatcher-shards.test.ts'],
+  },
+  {
     what: '3xx counts as delivered',
     file: 'src/delivery/outcome.ts',
     find: 'if (status >= 200 && status < 300)',

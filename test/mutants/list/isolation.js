@@ -3,6 +3,55 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'more requests are sent than there are slots',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'if (inFlight < caps.total) return send(delivery)',
+    replace: 'return send(delivery)',
+    tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
+  },
+  {
+    what: 'what was started ahead is sent only after another commit',
+    file: 'src/delivery/dispatcher.ts',
+    find: '    sendStartedAhead()\n  })\n',
+    replace: '  })\n',
+    tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
+  },
+  {
+    what: 'what was interrupted before is started ahead of free slots',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'active.length >= caps.total && delivery.interruptions > 0',
+    replace: 'delivery.interruptions > 9',
+    tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
+  },
+  {
+    what: 'what was started ahead is sent to a webhook that was disabled',
+    file: 'src/delivery/dispatcher.ts',
+    find: '    putBackStartedAhead((delivery) => delivery.webhookId === webhookId)\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
+  },
+  {
+    what: 'what was started ahead is sent while the node closes',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'else if (canStart() && isOfCurrentEpoch(delivery)) send(delivery)',
+    replace: 'else if (isOfCurrentEpoch(delivery)) send(delivery)',
+    tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
+  },
+  {
+    what: 'fast endpoints start ahead although a slower one waits',
+    file: 'src/delivery/scheduler/fair-queue.ts',
+    find: 'if (ahead > 0 && !hasSlower) {',
+    replace: 'if (ahead > 0) {',
+    tests: ['test/delivery/scheduler/scheduler.test.ts'],
+  },
+  {
+    what: 'more is started ahead than ended during the last commit',
+    file: 'src/delivery/commit-loop.ts',
+    find: 'handlers.pick(ms, endedMeanwhile)',
+    replace: 'handlers.pick(ms, Number.POSITIVE_INFINITY)',
+    tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
+  },
+  {
     what: 'the cap per origin is not applied',
     file: 'src/delivery/scheduler/fair-queue.ts',
     find: '} else if (origin.inFlight + origin.allocated >= caps.perOrigin) {',

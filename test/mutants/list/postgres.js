@@ -86,6 +86,13 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-failover.test.ts'],
   },
   {
+    what: 'what was started ahead of a slot is sent although a failover has lost it',
+    file: 'src/delivery/queue-sync.ts',
+    find: '      deps.putBackStartedAhead()\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-failover.test.ts'],
+  },
+  {
     what: 'a node continues with the shards that it had before a failover',
     file: 'src/delivery/queue-sync.ts',
     find: '      await deps.renewNow()\n',

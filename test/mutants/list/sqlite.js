@@ -3,6 +3,13 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'a process ends while its store closes, once all requests are answered',
+    file: 'adapters/storage/sqlite/worker-client.ts',
+    find: 'pending.size === 0 && !isClosing',
+    replace: 'pending.size === 0',
+    tests: ['test/adapters/storage/sqlite-built-process.test.ts'],
+  },
+  {
     what: 'a former owner can write',
     file: 'adapters/storage/sqlite/queue.ts',
     find: 'state.owner === owner && state.term === fence',
