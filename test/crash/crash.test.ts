@@ -19,6 +19,7 @@ describe('the oracle of the crash runs', () => {
     const history = validHistory()
     const isLast = ({ index }: { readonly index: number }) => index === 2
     history.requests = history.requests.filter((request) => !isLast(request))
+    for (const request of history.requests) Object.assign(request, { node: 1 })
     history.stops = []
     history.failover = { at: 3500, waiting: new Set(['account-0/a event-0-1']), lost: new Set(['event-0-2']) }
     history.countedLosses.push({ node: 1, lost: countedAsLost, returned: 1 })
@@ -29,6 +30,14 @@ describe('the oracle of the crash runs', () => {
     expect(checkHistory(failedOver(2)).violations).toEqual([])
     expect(violatedRules(failedOver(1))).toEqual(['uncounted'])
     expect(violatedRules(failedOver(3))).toEqual(['uncounted'])
+  })
+  it('expects no count of a node that lost its lease, or the shard, in the failover', () => {
+    const fenced = failedOver(0)
+    fenced.leases.push({ node: 1, fence: 1 }, { node: 1, fence: 2 })
+    expect(checkHistory(fenced).violations).toEqual([])
+    const moved = failedOver(1)
+    for (const request of moved.requests) if (request.at > 3500) Object.assign(request, { node: 2 })
+    expect(checkHistory(moved).violations).toEqual([])
   })
   it('detects what a failover does not explain', () => {
     const history = failedOver(2)

@@ -122,8 +122,8 @@ function* checkBodies(/** @type {TrackedState} */ { deliveries, replays }) {
 
 /**
  * The nodes count the pending deliveries that the standby of a failover never got: at least those that were never sent and whose
- * owner has accepted them itself, and none that had succeeded. (What another node accepted a moment before is not known to
- * the owner yet, and what is in flight is not counted.)
+ * owner has accepted them itself and stays their owner, and none that had succeeded. (What another node accepted a moment before
+ * is not known to the owner yet, and what is in flight is not counted.)
  */
 function* checkCountedLosses(/** @type {TrackedState} */ state) {
   if (!state.history.failover) return
@@ -144,6 +144,17 @@ function countLost({ history, positionOf, succeeded }) {
   const arrived = new Set(early.filter((one) => isSuccess(one) && one.doneAt <= at).map(keyOf))
   /** The node that served a webhook last. */
   const owners = new Map(early.map(({ webhook, node }) => [webhook, node]))
+  // With a new lease, or a new owner, the shard is loaded from a server that does not have what it lost.
+  const fenced = new Set(
+    history.leases
+      .filter(({ node }, index) => history.leases.findIndex((one) => one.node === node) < index)
+      .map(({ node }) => node),
+  )
+  const moved = new Set(
+    history.requests
+      .filter((one) => one.at > at && one.node !== owners.get(one.webhook))
+      .map((one) => one.webhook),
+  )
   const publishers = new Map(history.acks.map(({ event, node }) => [event, node]))
   const count = { certain: 0, possible: 0, never: 0 }
   for (const event of lost) {
@@ -153,7 +164,9 @@ function countLost({ history, positionOf, succeeded }) {
       const key = `${webhook} ${event}`
       if (!succeeded.has(key)) count.never += 1
       if (!arrived.has(key)) count.possible += 1
-      if (!sent.has(key) && owners.get(webhook) === publishers.get(event)) count.certain += 1
+      const owner = owners.get(webhook)
+      const isOwn = owner === publishers.get(event) && !fenced.has(owner ?? 0) && !moved.has(webhook)
+      if (isOwn && !sent.has(key)) count.certain += 1
     }
   }
   return count
