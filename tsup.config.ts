@@ -33,6 +33,7 @@ const PACKAGE: Options = {
     asterisk: 'adapters/telephony/asterisk/index.ts',
     kamailio: 'adapters/telephony/kamailio/index.ts',
     portal: 'adapters/portal/index.ts',
+    blackhole: 'adapters/blackhole/index.ts',
     cli: 'adapters/cli/serve.ts',
     bin: 'adapters/cli/bin.ts',
   },

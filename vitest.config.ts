@@ -105,6 +105,7 @@ export default defineConfig(({ mode }) => ({
         replacement: here('./adapters/telephony/$1/index.ts'),
       },
       { find: /^hookswitch\/portal$/, replacement: here('./adapters/portal/index.ts') },
+      { find: /^hookswitch\/blackhole$/, replacement: here('./adapters/blackhole/index.ts') },
       { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
       { find: /^hookswitch\/client$/, replacement: here('./adapters/client/index.ts') },
     ],

@@ -6,6 +6,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { DocumentChange } from './auth/account-admin.js'
 import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
+import { authorizeToken } from './auth/authorize-token.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
 import type { ChannelEvent, CustomEvent } from './delivery/event.js'
@@ -128,6 +129,11 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
     signIn(login: SignInInput, from?: { readonly address?: string }): Promise<SignedIn>
     /** The caller that a token identifies. Rejects with `InvalidCredentials` for every cause. */
     authenticate(token: string): Promise<Caller>
+    /**
+     * The caller that a token identifies, if it may read an account: its own, one below it, or any for an operator. Rejects
+     * with `InvalidCredentials`, or with `Forbidden` for every other account, existing or not.
+     */
+    authorize(token: string, accountId: string): Promise<Caller>
     /** Revokes a token; it is invalid when this resolves. */
     signOut(token: string): Promise<void>
   }
@@ -357,6 +363,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     auth: {
       signIn: async (login, from) => signIn(core().auth, login, from),
       authenticate: async (token) => authenticate(core().auth, token),
+      authorize: async (token, accountId) => authorizeToken(core().auth, token, accountId),
       signOut: async (token) => signOut(core().auth, token),
     },
     webhooks,

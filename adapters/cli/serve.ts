@@ -1,5 +1,6 @@
 /** `hookswitch serve`: combines the store, HTTP, metrics and switch adapters. */
 import type { Hookswitch } from 'hookswitch'
+import type { Blackhole } from 'hookswitch/blackhole'
 import { createServer } from 'hookswitch/node'
 import { portal } from 'hookswitch/portal'
 import { prometheusMetrics } from 'hookswitch/prometheus'
@@ -15,6 +16,7 @@ import { createService, planService, startService } from './service.js'
 import { checkServiceOptions, serverOptions } from './service-options.js'
 import { connectSwitches, type Switches } from './switches.js'
 import { warnOfVariables } from './unknown-variables.js'
+import { createWebSockets } from './web-sockets.js'
 
 export type { Parentage }
 
@@ -36,6 +38,8 @@ export interface Serving {
   readonly url: string
   /** URL of the admin port; absent without `--admin-port`. */
   readonly adminUrl?: string
+  /** URL of the WebSockets, without a trailing slash; absent without `--blackhole-port`. */
+  readonly blackholeUrl?: string
   /**
    * Reads the configuration and accounts files again and applies what can change while running, as SIGHUP does. Logs one
    * line; an error is logged and changes nothing. Never rejects.
@@ -80,6 +84,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const metrics = adminPort === undefined ? undefined : prometheusMetrics()
   const hs = await createService(plan, { log, ...(metrics ? { metrics } : {}) })
   let switches: Switches | undefined
+  let webSockets: Blackhole | undefined
   let isReady = false
   const services = settings.values.portal === false ? hs : bothServices(hs, portal())
   const server = createServer(services, serverOptions(settings))
@@ -93,7 +98,11 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       const wasReady = isReady
       isReady = false
       if (wasReady) log.info({}, 'draining: no new requests; requests and deliveries in flight may end')
-      await Promise.all([switches?.close(REQUEST_DRAIN_MS), stopListening(server, REQUEST_DRAIN_MS)])
+      await Promise.all([
+        switches?.close(REQUEST_DRAIN_MS),
+        webSockets?.close(),
+        stopListening(server, REQUEST_DRAIN_MS),
+      ])
       await hs.close({ drainMs: DELIVERY_DRAIN_MS })
       if (admin) await stopListening(admin, 0)
       unwatchParent()
@@ -118,13 +127,23 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   try {
     await startService(hs, plan, log)
     if (plan.switches.length > 0) switches = await connectSwitches(hs, plan.switches, { log, metrics })
+    webSockets = await createWebSockets(hs, settings, log)
     const adminUrl =
       admin && (await listen(admin, adminPort ?? 0, adminHost, labels(settings, 'adminPort', 'adminHost')))
     const url = await listen(server, port, host, labels(settings, 'port', 'host'))
+    const httpUrl =
+      webSockets &&
+      (await listen(
+        webSockets.createServer(),
+        settings.values['blackhole.port'] ?? 0,
+        host,
+        labels(settings, 'blackhole.port', 'host'),
+      ))
+    const blackholeUrl = httpUrl?.replace(/^http/, 'ws')
     await switches?.start()
     isReady = true
     if (choice.store === 'memory') log.warn({}, 'data is kept in memory and lost when this program ends')
-    const addresses = { url, ...(adminUrl ? { adminUrl } : {}) }
+    const addresses = { url, ...(adminUrl ? { adminUrl } : {}), ...(blackholeUrl ? { blackholeUrl } : {}) }
     const accounts = plan.accounts?.accounts.length ?? 0
     log.info({ ...addresses, accounts, ...storeFields(choice) }, 'listening')
     io.stdout.write(`${JSON.stringify({ ready: true, ...addresses })}\n`)
@@ -135,6 +154,10 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   }
 }
 
-function labels(settings: Settings, port: 'port' | 'adminPort', host: 'host' | 'adminHost') {
+function labels(
+  settings: Settings,
+  port: 'port' | 'adminPort' | 'blackhole.port',
+  host: 'host' | 'adminHost',
+) {
   return { port: settings.labelOf(port), host: settings.labelOf(host) }
 }

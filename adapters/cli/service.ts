@@ -55,9 +55,15 @@ async function readNamedFiles(settings: Settings): Promise<Pick<ServicePlan, 'op
 }
 
 function checkPorts(settings: Settings): void {
-  const { port, host, adminPort, adminHost } = settings.values
-  if (adminPort !== undefined && adminPort !== 0 && adminPort === port && host === adminHost)
+  const { port, host, adminPort, adminHost, 'blackhole.port': blackholePort } = settings.values
+  const isSame = (one: number | undefined, other: number | undefined) => one !== 0 && one === other
+  if (adminPort !== undefined && isSame(adminPort, port) && host === adminHost)
     throw wrongSetting(settings, 'adminPort', `must differ from ${settings.nameOf('port')}`)
+  if (blackholePort === undefined) return
+  if (isSame(blackholePort, port))
+    throw wrongSetting(settings, 'blackhole.port', `must differ from ${settings.nameOf('port')}`)
+  if (isSame(blackholePort, adminPort) && host === adminHost)
+    throw wrongSetting(settings, 'blackhole.port', `must differ from ${settings.nameOf('adminPort')}`)
 }
 
 /** The service's log and metrics. */

@@ -118,6 +118,22 @@ const LISTENING = {
     about: 'serve the page on which users see and change their webhooks, at /portal',
     default: true,
   }),
+  'blackhole.port': setting(integer(...PORT), {
+    about: "serve call events over WebSockets on this port, by KAZOO's protocol (blackhole, 5555 there)",
+    defaultText: 'off',
+  }),
+  'blackhole.maxSockets': setting(integer(1, 1_000_000), {
+    about: 'open WebSockets above which a handshake gets 503',
+    default: 1_000,
+  }),
+  'blackhole.maxSocketsPerAddress': setting(integer(1, 1_000_000), {
+    about: 'open WebSockets of one client address above which a handshake gets 429',
+    default: 100,
+  }),
+  'blackhole.maxBindings': setting(integer(1, 100_000), {
+    about: 'bindings of one WebSocket',
+    default: 200,
+  }),
   cors: setting(list('ORIGIN', 'an origin like https://ui.example.com or *', ORIGIN), {
     about: 'permit browser pages of this origin to call the API',
   }),

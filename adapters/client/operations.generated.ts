@@ -2108,6 +2108,11 @@ export interface Operations {
   listSamples(options?: CallOptions): Promise<ApiResponse<readonly string[]>>
   /** Read sample payloads as a receiver gets them: `GET /webhooks/samples/{sample_id}`. */
   readSample(parameters: ReadSampleParameters, options?: CallOptions): Promise<ApiResponse<ReadonlyArray<Payload | MetaPayload>>>
+  /** List the bindings of the WebSocket service: `GET /websockets`. The call events that a client of `hookswitch/blackhole` can subscribe to. In a subscription, the id of a call or `*` stands in place of `{CALL_ID}`, and `*` may stand in place of the event. */
+  listBindings(options?: CallOptions): Promise<ApiResponse<{
+    /** Value of `call`. */
+    readonly call: readonly string[]
+  }>>
   /** List the webhooks of the account: `GET /accounts/{account_id}/webhooks`. Sorted by name. */
   listWebhooks(parameters?: ListWebhooksParameters, options?: CallOptions): List<WebhookSummary>
   /** Create a webhook: `PUT /accounts/{account_id}/webhooks`. */
@@ -2270,6 +2275,7 @@ export const ENDPOINTS = {
   listHooks: { method: 'GET', path: '/webhooks', isOpen: true, isList: true },
   listSamples: { method: 'GET', path: '/webhooks/samples', hasNoParameters: true, isOpen: true },
   readSample: { method: 'GET', path: '/webhooks/samples/{sample_id}', isOpen: true },
+  listBindings: { method: 'GET', path: '/websockets', hasNoParameters: true, isOpen: true },
   listWebhooks: { method: 'GET', path: '/accounts/{account_id}/webhooks', isList: true },
   createWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks' },
   reenableWebhooks: { method: 'PATCH', path: '/accounts/{account_id}/webhooks' },

@@ -1,8 +1,8 @@
-import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { HookswitchError } from '../errors.js'
 import type { Clock } from '../ports.js'
 import { sha256 } from '../values/hash.js'
+import { rateLimitSource } from '../values/rate-limit-source.js'
 import { charge, type RateLimit, type TokenBucket, take } from '../values/token-bucket.js'
 import { tooManyLogins } from './auth-errors.js'
 
@@ -105,15 +105,4 @@ function bucketKeys(address: string | undefined, target: string | undefined): re
   if (address === undefined) return []
   const source = rateLimitSource(address)
   return target === undefined ? [source] : [source, `${source} ${sha256(target)}`]
-}
-
-/** An IPv4 address unchanged (also when IPv4-mapped), an IPv6 address reduced to its /64. */
-export function rateLimitSource(address: string): string {
-  if (!ipaddr.isValid(address)) return address.slice(0, 64)
-  const parsed = ipaddr.process(address)
-  if (parsed.kind() === 'ipv4') return parsed.toString()
-  return (parsed as ipaddr.IPv6).parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')
 }

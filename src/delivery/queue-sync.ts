@@ -130,6 +130,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   let history: string | undefined
   /** Another server has taken over: rows may be older than what was in flight then. */
   let hasFailedOver = false
+  /** Interrupted attempts that are being committed. */
+  let settling: readonly DecidedSettlement[] = []
   /** What was in the queue before the load from a server with another log. */
   let knownBefore: ReturnType<PendingQueue['keys']> | undefined
   let fetching = 0
@@ -304,7 +306,9 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
         if (isTerminal(next.state)) queue.remove(start, now())
         else queue.update(start, next)
       })
+      settling = decided
       await loop.settleNow(decided)
+      settling = []
     }
   }
 
@@ -353,6 +357,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const { lease } = state
     if (!grant || !lease) return
     mustLoadAll = true
+    // Perhaps a commit of these has led to this load: it finds their starts again, unless they are settled.
+    for (const { delivery } of settling) delivery.isAbandoned = true
     // A shard that is to be given up is loaded for its abandoned attempts: its hand-over makes the store forget their starts.
     const shardsToLoad = () => {
       const unsettled = new Set(abandoned.starts.map(({ webhookId }) => shardOf(webhookId)))

@@ -77,3 +77,17 @@ export function resolveClientAddress(
   }
   return client.toString()
 }
+
+/**
+ * Determines addresses of clients behind proxies.
+ *
+ * @param trustProxy addresses and networks (CIDR) of the proxies whose `X-Forwarded-For` is trusted
+ * @returns a function of the address of a connection's remote end and the header `X-Forwarded-For`
+ * @throws `InvalidOption` (field `trustProxy`) naming the entry
+ */
+export function clientAddressResolver(
+  trustProxy: readonly string[],
+): (peer: string | undefined, forwardedFor: string | undefined) => string | undefined {
+  const trusted = parseTrustedProxies(trustProxy)
+  return (peer, forwardedFor) => resolveClientAddress(peer, forwardedFor, trusted)
+}

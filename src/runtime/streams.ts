@@ -1,11 +1,10 @@
 /** Binds the hub of streams to a running instance, and tells it what happens. */
-import { authenticate, type Caller } from '../auth/authenticate.js'
+import type { Caller } from '../auth/authenticate.js'
 import { isWithin, rightsOf } from '../auth/authority.js'
-import { authorize } from '../auth/authorize.js'
+import { authorizeToken } from '../auth/authorize-token.js'
 import { hashToken } from '../auth/token.js'
 import type { TokenCache } from '../auth/token-cache.js'
 import type { DeliveryEnd, DeliveryEvents } from '../delivery/delivery-events.js'
-import { HookswitchError } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log } from '../ports.js'
@@ -20,7 +19,7 @@ export interface StreamDeps {
   readonly log: Log
   readonly metrics: Metrics
   readonly options: NormalizedOptions<Store>
-  readonly auth: Parameters<typeof authenticate>[0] & Parameters<typeof authorize>[0]
+  readonly auth: Parameters<typeof authorizeToken>[0]
   descendants(accountId: string): Promise<readonly string[]>
   newId(): string
 }
@@ -38,11 +37,7 @@ export function bindStreams({ store, options, auth, newId, ...deps }: StreamDeps
     options,
     lineage: auth.lineages.lineage,
     mayRead: (caller, accountId, lineage) => isWithin(caller, rightsOf(caller, options), accountId, lineage),
-    async recheck({ token }, accountId) {
-      const caller = await authenticate(auth, token)
-      if (await authorize(auth, caller, accountId, 'read')) return caller
-      throw new HookswitchError('Forbidden', 'the account does not exist any more')
-    },
+    recheck: ({ token }, accountId) => authorizeToken(auth, token, accountId),
   })
 }
 

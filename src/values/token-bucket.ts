@@ -1,19 +1,26 @@
 /** The state of a token bucket: its tokens at a time (monotonic, ms). Below zero it is in debt. */
 export interface TokenBucket {
+  /** Tokens left at the time. */
   readonly tokens: number
+  /** The time: monotonic, ms. */
   readonly atMs: number
 }
 
 /** Capacity of a bucket, in tokens, and its refill rate. */
 export interface RateLimit {
+  /** Tokens of a full bucket. */
   readonly burst: number
+  /** Tokens added per second. */
   readonly refillPerSecond: number
 }
 
-/** Result of `take`. `waitMs`: 0 when granted, else the time until the bucket holds the cost. */
+/** Result of `take`. */
 export interface TakeResult {
+  /** Whether the bucket held the cost. */
   readonly isGranted: boolean
+  /** 0 when granted, else the time until the bucket holds the cost, ms. */
   readonly waitMs: number
+  /** The bucket afterwards. */
   readonly bucket: TokenBucket
 }
 

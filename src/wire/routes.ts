@@ -20,6 +20,7 @@ export type OperationId =
   | 'listHooks'
   | 'listSamples'
   | 'readSample'
+  | 'listBindings'
   | 'listWebhooks'
   | 'createWebhook'
   | 'reenableWebhooks'
@@ -152,6 +153,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
   { operation: 'listHooks', method: 'GET', path: '/webhooks', ...open, isList: true },
   { operation: 'listSamples', method: 'GET', path: '/webhooks/samples', ...open },
   { operation: 'readSample', method: 'GET', path: '/webhooks/samples/{sample_id}', ...open },
+  { operation: 'listBindings', method: 'GET', path: '/websockets', ...open },
 
   { operation: 'listWebhooks', method: 'GET', path: WEBHOOKS, ...read, isList: true },
   { operation: 'createWebhook', method: 'PUT', path: WEBHOOKS, ...change, status: 201 },

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { authorize } from '../../src/auth/authorize.js'
+import { authorizeToken } from '../../src/auth/authorize-token.js'
+import { signIn } from '../../src/auth/sign-in.js'
+import { signOut } from '../../src/auth/sign-out.js'
 import { codeOf, createAuthHarness, createAuthNode } from './auth-harness.js'
 
 describe('authorize', () => {
@@ -68,5 +71,33 @@ describe('authorize', () => {
     await move('acme')
     harness.accounts.changed('sub')
     expect(await codeOf(authorize(harness, acme, 'sub'))).toBe('resolved')
+  })
+})
+
+describe('authorizeToken', () => {
+  it('returns the caller of a token that may read the account', async () => {
+    const harness = await createAuthHarness()
+    const { token } = await signIn(harness, { apiKey: harness.apiKey })
+    for (const account of ['acme', 'sub'])
+      expect(await authorizeToken(harness, token, account)).toMatchObject({ accountId: 'acme', token })
+  })
+
+  it('rejects every other token and account', async () => {
+    const harness = await createAuthHarness()
+    const { token } = await signIn(harness, { apiKey: harness.apiKey })
+    for (const account of ['other', 'missing', '', '*'])
+      expect(await codeOf(authorizeToken(harness, token, account)), account).toBe('Forbidden')
+    for (const wrong of ['', 'x', 'f'.repeat(64)])
+      expect(await codeOf(authorizeToken(harness, wrong, 'acme')), wrong).toBe('InvalidCredentials')
+    await signOut(harness, token)
+    expect(await codeOf(authorizeToken(harness, token, 'acme'))).toBe('InvalidCredentials')
+  })
+
+  it('rejects an account that does not exist also for an operator', async () => {
+    const harness = await createAuthHarness()
+    const { token } = await signIn(harness, { apiKey: harness.apiKey })
+    const deps = { ...harness, authority: { operators: ['acme'], restrictUsers: true } }
+    expect(await codeOf(authorizeToken(deps, token, 'other'))).toBe('resolved')
+    expect(await codeOf(authorizeToken(deps, token, 'missing'))).toBe('Forbidden')
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LEASE_MS } from '../../src/delivery/lease.js'
 import { constant } from '../../src/delivery/policy.js'
+import { HookswitchError } from '../../src/errors.js'
 import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
 import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
 import { aWebhook } from './fixtures.js'
@@ -285,6 +286,54 @@ describe('shards that a node gets while it loads those of an earlier grant', () 
       ])
     const records = await harness.attempts()
     expect(records.filter(({ reason }) => reason === 'interrupted')).toHaveLength(WEBHOOKS.length)
+    await closeAll(harness, node, crashed)
+  })
+})
+
+describe('a node that must load everything again while it settles what its predecessor was sending', () => {
+  it('settles it once', async () => {
+    const harness = await createHarness([aWebhook()], true)
+    harness.sender.script = () => undefined
+    const crashed = harness.node()
+    await crashed.start()
+    await harness.publish('a')
+    await harness.clock.settle()
+    expect(harness.sender.open).toHaveLength(1)
+    for (const call of ['renew', 'commit', 'release'] as const) harness.faults.failing.add(call)
+    await harness.clock.advance(2 * LEASE_MS)
+    const { deliveries } = harness.store
+    const commits: string[] = []
+    const node = harness.node(
+      {},
+      {
+        store: {
+          ...deliveries,
+          async commit(group) {
+            const isFirst = commits.length === 0
+            if (group.ended.length > 0) commits.push(group.isRepeat ? 'repeat' : 'commit')
+            if (group.ended.length > 0 && isFirst)
+              throw new HookswitchError('StoreUnavailable', 'unavailable')
+            if (group.isRepeat && commits.length === 2) return { kind: 'outdated' }
+            return deliveries.commit(group)
+          },
+          async changes(...input) {
+            const found = await deliveries.changes(...input)
+            return found && { ...found, mustReload: true }
+          },
+        },
+      },
+    )
+    harness.sender.script = () => responseWith(200)
+    const starting = node.start()
+    await harness.clock.advance(LEASE_MS)
+    await starting
+    // The last one is the success.
+    expect(commits).toEqual(['commit', 'repeat', 'commit', 'commit'])
+    const reported = harness.emitted.filter(({ name }) => name === 'attempt')
+    expect(reported).toHaveLength(2)
+    expect((await harness.deliveries()).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['delivered', 2],
+    ])
     await closeAll(harness, node, crashed)
   })
 })

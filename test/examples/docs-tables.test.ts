@@ -84,6 +84,7 @@ describe('the table of options', () => {
       ['PostgresConnectionOptions', 'PostgresPoolOptions'],
     ],
     ['docs/embed/express.md', 'adapters/http/node.ts', ['ServerOptions']],
+    ['docs/http/websockets.md', 'adapters/blackhole/options.ts', ['BlackholeOptions']],
     ['docs/embed/custom-events.md', 'src/webhooks/catalogue.ts', ['CustomHook']],
   ])('lists every option in %s', (own, source, interfaces) => {
     const common = source.includes('postgres') ? ['schema', 'answerWithinMs', 'clock'] : []

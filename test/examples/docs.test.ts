@@ -26,6 +26,8 @@ const OUTPUT: Readonly<Record<string, string | RegExp>> = {
   'hookswitch/postgres': /^committed [0-9a-f]{32}\n$/,
   'holderOfApiKey:': 'signed in: Acme\nInvalidCredentials\n',
   device_registered: "1 { model: 'T46' }\ndata.expiresSeconds\n",
+  'hookswitch/blackhole':
+    '{"action":"reply","request_id":"1","status":"success","data":{"subscribed":["call.*.*"]}}\nCHANNEL_CREATE call.acme.CHANNEL_CREATE.a84b4c76\n',
   'hookswitch/client':
     'created Calls\nlisted Calls\nrefused 400 validation error uri\nrenamed at revision 2\n',
 }

@@ -238,6 +238,7 @@ export const OPERATION_INPUTS = {
   readSample: (random) => ({
     params: { sample_id: random.pick(['webhooks_channel_create', 'webhooks_all']) },
   }),
+  listBindings: () => ({}),
   listWebhooks: (random, known) => ({ query: listQuery(random, known) }),
   createWebhook: (random) => ({ data: webhookSettings(random) }),
   reenableWebhooks: (random) => ({ data: { 're-enable': random.pick([true, 'true', false]) } }),

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import * as core from 'hookswitch'
 import * as adapter from 'hookswitch/adapter'
 import * as asterisk from 'hookswitch/asterisk'
+import * as blackhole from 'hookswitch/blackhole'
 import * as cli from 'hookswitch/cli'
 import * as client from 'hookswitch/client'
 import * as express from 'hookswitch/express'
@@ -49,15 +50,21 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   './adapter': [
     adapter,
     [
+      'CALL_EVENTS',
       'ERROR_NAMES',
       'MAX_BODY_BYTES',
       'METRICS',
+      'callEventName',
       'checkAccounts',
+      'clientAddressResolver',
       'closestName',
       'createEventBus',
       'errorResponse',
+      'payloadOf',
+      'rateLimitSource',
       'safeLog',
       'systemRandom',
+      'takeTokens',
     ],
   ],
   './store': [
@@ -219,6 +226,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   ],
   './kamailio': [kamailio, ['accountByDomain', 'accountDomain', 'kamailioMapper', 'kamailioSource']],
   './portal': [portal, ['portal']],
+  './blackhole': [blackhole, ['blackhole']],
   './cli': [cli, ['serve']],
   './client': [client, ['HookswitchClientError', 'createClient']],
 }

@@ -46,7 +46,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'src/values': ['ipaddr.js'],
   'src/events.ts': ['eventemitter3'],
   'src/accounts': ['lru-cache'],
-  'src/auth': ['lru-cache', 'ipaddr.js', 'nanoid'],
+  'src/auth': ['lru-cache', 'nanoid'],
   'src/delivery': ['lru-cache'],
   'src/send': ['undici', 'lru-cache'],
   'src/http': ['ipaddr.js', 'lru-cache'],
@@ -71,8 +71,10 @@ const ADAPTER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'hookswitch/kamailio',
     'hookswitch/client',
     'hookswitch/portal',
+    'hookswitch/blackhole',
   ],
   'adapters/client': [],
+  'adapters/blackhole': ['hookswitch', 'hookswitch/adapter'],
   'adapters/portal': ['hookswitch', 'hookswitch/adapter', 'hookswitch/client'],
 }
 const DRIVERS = [
@@ -80,6 +82,7 @@ const DRIVERS = [
   'fastify',
   '@opentelemetry/api',
   'pg',
+  'ws',
   '@photostructure/sqlite',
   'undici',
   'lru-cache',

@@ -6,7 +6,7 @@ const WIRE = [
   /^src\/wire\//,
   /^src\/delivery\/payload\.ts$/,
   /^adapters\/telephony\//,
-  /^adapters\/(client|cli\/commands|portal\/app)\//,
+  /^adapters\/(blackhole|client|cli\/commands|portal\/app)\//,
 ]
 /** Names of events, states, metrics and the id of an event in a payload are values, even as keys. */
 const VALUES =

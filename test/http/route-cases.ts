@@ -143,6 +143,14 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     ),
   },
   {
+    operation: 'listBindings',
+    method: 'GET',
+    path: '/websockets',
+    token: null,
+    status: 200,
+    expectedData: { call: expect.arrayContaining(['call.CHANNEL_CREATE.{CALL_ID}']) },
+  },
+  {
     operation: 'listWebhooks',
     method: 'GET',
     path: WEBHOOKS,

@@ -142,6 +142,7 @@ describe('the OpenAPI document', () => {
     await call('listHooks')
     const samples = await call('listSamples')
     for (const sample_id of samples.json.data) await call('readSample', { sample_id })
+    await call('listBindings')
     const created = await call('createWebhook', account, {
       data: {
         name: 'a',

@@ -1,9 +1,10 @@
-/** The hooks, their samples and the OpenAPI document: routes that need no token. */
+/** The hooks, their samples, the bindings of WebSockets and the OpenAPI document: routes that need no token. */
 import type { CheckedEvent } from '../../delivery/event.js'
 import { samplePayload } from '../../delivery/payload.js'
 import { invalidInput, notFound } from '../../errors.js'
 import type { JsonSchema } from '../../values/json-schema.js'
 import { jsonSchemaOf } from '../../webhooks/event-data.js'
+import { bindingsJson } from '../../wire/call-bindings.js'
 import { slicePage } from '../../wire/list.js'
 import type { ApiBackend } from '../api-backend.js'
 import { listResult, type Operation, readListRequest } from './context.js'
@@ -53,6 +54,9 @@ function samplePayloads(events: readonly CheckedEvent[]): readonly object[] {
     return samplePayload(event, SAMPLE_EVENT_ID, sequence)
   })
 }
+
+/** KAZOO's `GET /websockets` (`cb_websockets`). */
+export const listBindings: Operation = async () => ({ data: bindingsJson() })
 
 /** The serialized document per backend: it is large and never changes. */
 const documents = new WeakMap<ApiBackend, string>()

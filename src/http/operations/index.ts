@@ -24,7 +24,7 @@ import {
 import { listAttempts, listCallAttempts, listDeliveryAttempts, listWebhookAttempts } from './attempts.js'
 import { readApiKey, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
 import { readCall } from './calls.js'
-import { listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
+import { listBindings, listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
 import {
   readSecret,
   reenableDescendantWebhooks,
@@ -65,6 +65,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listHooks,
   listSamples,
   readSample,
+  listBindings,
   listWebhooks,
   createWebhook,
   reenableWebhooks,

@@ -1,6 +1,7 @@
 /** Descriptions, bodies and examples of the operations in the OpenAPI document. */
 import type { JsonSchema } from '../../values/json-schema.js'
 import { previewSchema } from '../body-schemas.js'
+import { bindingsJson } from '../call-bindings.js'
 import type { OperationId } from '../routes.js'
 import * as example from './examples.js'
 import { integer, object, ref, text } from './schemas.js'
@@ -147,6 +148,14 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
         sequence: 1,
       },
     ],
+  },
+  listBindings: {
+    tag: 'Hooks',
+    summary: 'List the bindings of the WebSocket service',
+    description:
+      'The call events that a client of `hookswitch/blackhole` can subscribe to. In a subscription, the id of a call or `*` stands in place of `{CALL_ID}`, and `*` may stand in place of the event.',
+    data: object({ call: listOf({ type: 'string' }) }),
+    example: bindingsJson(),
   },
   listWebhooks: {
     tag: 'Webhooks',

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -5,6 +6,7 @@ import { join } from 'node:path'
 import { errorCode } from 'hookswitch'
 import { serve } from 'hookswitch/cli'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { parseExposition } from '../observability/parse-exposition.js'
 
 const ALPHA = { id: 'alpha', name: 'Alpha', realm: 'alpha.example', apiKey: 'a'.repeat(40) }
@@ -200,6 +202,60 @@ describe('serve', () => {
     ).toMatch(/^--admin-host: '203\.0\.113\.7' is not an address of this machine/)
   })
 
+  it('serves WebSockets on the port of --blackhole-port', async () => {
+    const accounts = await accountsFile([ALPHA])
+    const {
+      hs,
+      url,
+      blackholeUrl = '',
+      close,
+      written,
+    } = await started([
+      ...['--accounts', accounts, '--blackhole-port', '0'],
+      ...['--blackhole-max-sockets', '1', '--blackhole-max-bindings', '1'],
+    ])
+    expect(JSON.parse(written.stdout)).toEqual({ ready: true, url, blackholeUrl })
+    expect(written.stderr).toContain(`"blackholeUrl":"${blackholeUrl}"`)
+    expect(blackholeUrl).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/)
+    const { token } = await hs.auth.signIn({ apiKey: ALPHA.apiKey })
+    const socket = new WebSocket(blackholeUrl)
+    await once(socket, 'open')
+    const request = async (binding: string) => {
+      const data = { account_id: 'alpha', binding }
+      socket.send(JSON.stringify({ action: 'subscribe', auth_token: token, data }))
+      return JSON.parse(String((await once(socket, 'message'))[0]))
+    }
+    expect(await request('call.*.*')).toMatchObject({ status: 'success' })
+    expect(await request('call.*.a')).toMatchObject({ status: 'error' })
+    const event = once(socket, 'message')
+    await hs.publish({ hook: 'channel_create', accountId: 'alpha', callId: 'call-1' })
+    expect(JSON.parse(String((await event)[0]))).toMatchObject({ name: 'CHANNEL_CREATE' })
+    const second = new WebSocket(blackholeUrl)
+    expect((await once(second, 'error'))[0]).toMatchObject({ message: expect.stringContaining('503') })
+    const closed = once(socket, 'close')
+    await close()
+    expect((await closed)[0]).toBe(1001)
+    await expect(fetch(blackholeUrl.replace('ws:', 'http:'))).rejects.toThrow()
+  })
+
+  it('serves no WebSockets by default', async () => {
+    const { blackholeUrl, written } = await started([], { HOOKSWITCH_BLACKHOLE_MAX_SOCKETS: '5' })
+    expect(blackholeUrl).toBeUndefined()
+    expect(written.stdout).not.toContain('blackholeUrl')
+    const withPort = await started([], { HOOKSWITCH_BLACKHOLE_PORT: '0' })
+    expect(withPort.blackholeUrl).toMatch(/^ws:/)
+  })
+
+  it('refuses one port for two purposes', async () => {
+    const problem = async (...argv: string[]) => (await errorOf(argv)).message
+    expect(await problem('--port', '9000', '--blackhole-port', '9000')).toBe(
+      '--blackhole-port: must differ from --port',
+    )
+    expect(await problem('--port', '0', '--admin-port', '9000', '--blackhole-port', '9000')).toBe(
+      '--blackhole-port: must differ from --admin-port',
+    )
+  })
+
   it('warns of variables that look like misspelt settings, and of no others', async () => {
     const { written } = await started([], {
       HOOKSWITCH_PROT: '1',
@@ -321,12 +377,12 @@ describe('serve rejects with one sentence that begins with the flag', () => {
     expect((await errorOf(['--port', '0', '--host', '203.0.113.7'])).message).toMatch(/^--host: /)
   })
 
-  it.each(['--port', '--admin-port'])('a port in use: %s', async (flag) => {
+  it.each(['--port', '--admin-port', '--blackhole-port'])('a port in use: %s', async (flag) => {
     const blocker = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => blocker.once('listening', resolve))
     cleanups.push(() => new Promise((resolve) => blocker.close(resolve)))
     const { port } = blocker.address() as { port: number }
-    const argv = flag === '--port' ? ['--port', `${port}`] : ['--port', '0', '--admin-port', `${port}`]
+    const argv = flag === '--port' ? ['--port', `${port}`] : ['--port', '0', flag, `${port}`]
     const error = await errorOf(argv)
     expect(error.message).toMatch(new RegExp(`^${flag}: port ${port} of 127.0.0.1 is in use`))
     expect(errorCode(error)).toBe('Conflict')

@@ -63,6 +63,7 @@ const PUBLIC_ROUTES: readonly Step[] = [
   anonymous(200, 'HEAD of the catalogue', 'HEAD', '/v2/webhooks'),
   anonymous(200, 'the catalogue, indented', 'GET', '/v2/webhooks?pretty_print=true&_=1'),
   anonymous(200, 'a sample', 'GET', '/v2/webhooks/samples/webhooks_channel_create'),
+  anonymous(200, 'bindings of WebSockets', 'GET', '/v2/websockets'),
   anonymous(404, 'an unknown sample', 'GET', '/v2/webhooks/samples/nothing'),
   anonymous(200, 'the OpenAPI document', 'GET', '/v2/openapi.json'),
   anonymous(406, 'an Accept without JSON', 'GET', '/v2/webhooks', header('accept', 'text/html')),

@@ -3,6 +3,13 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'interrupted attempts are settled again after a load in the middle of that',
+    file: 'src/delivery/queue-sync.ts',
+    find: '    for (const { delivery } of settling) delivery.isAbandoned = true\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-shards.test.ts'],
+  },
+  {
     what: 'shards that are granted during a load count as loaded',
     file: 'src/delivery/queue-sync.ts',
     find: 'await load(shards, first)',
