@@ -12,6 +12,8 @@ export interface AttemptQuery {
   readonly deliveryId?: string
   /** Only attempts for any of these calls. Default: all calls. */
   readonly callIds?: readonly string[]
+  /** True: only failures; the cost must not grow with the successes of a webhook. Default false. */
+  readonly onlyFailures?: boolean
   /** Earliest time of the record (`AttemptRecord.atMs`), Unix ms, inclusive. Default: no limit. */
   readonly fromMs?: number
   /** Latest time of the record (`AttemptRecord.atMs`), Unix ms, inclusive. Default: no limit. */

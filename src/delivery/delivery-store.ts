@@ -162,6 +162,8 @@ export interface DeliveryReads extends ErasureStore {
   delivery(accountId: string, deliveryId: string): Promise<StoredDelivery | undefined>
   /** Newest first, unless `ascending`. */
   deliveries(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
+  /** The number of deliveries that `deliveries` returns for this query; the cost of each is a look-up in an index. */
+  countDeliveries(query: DeliveryQuery): Promise<number>
   /**
    * Deliveries of all accounts, newest first. One call may examine only a part of the deliveries, so that a rare match
    * blocks nobody else: the result then has fewer than `limit` deliveries, and a cursor.

@@ -53,6 +53,9 @@ export const LIFECYCLE: Readonly<
   quarantined: {},
 })
 
+/** All states of deliveries. */
+export const DELIVERY_STATES = Object.keys(LIFECYCLE) as readonly DeliveryState[]
+
 /** The state after a step; `undefined`: the step cannot happen in this state. */
 export function transition(state: DeliveryState, step: DeliveryStep): DeliveryState | undefined {
   return LIFECYCLE[state][step]

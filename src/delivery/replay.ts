@@ -1,7 +1,6 @@
 /** Replays ended deliveries: sends them again as new deliveries. */
 import { HookswitchError, invalidInput, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
-import type { Clock } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { countDeliveries } from './accept.js'
 import { replayId } from './delivery-ids.js'
@@ -82,7 +81,7 @@ type RangeRequest = Exclude<ReplayRequest, { readonly deliveryId: string }>
 
 /** @throws `NotFound`, `Conflict` for a delivery that has not ended */
 async function readEnded(
-  deps: Pick<ReplayDeps, 'deliveries'>,
+  deps: { readonly deliveries: Pick<DeliveryReads, 'delivery'> },
   accountId: string,
   webhookId: string,
   deliveryId: string,
@@ -138,7 +137,10 @@ async function selectDeliveries(
  * @throws `NotFound`, `InvalidInput` for an unknown result, `Conflict` for a delivery that has not ended
  */
 export async function countReplays(
-  deps: Pick<ReplayDeps, 'webhooks' | 'deliveries'> & { readonly clock: Pick<Clock, 'yield'> },
+  deps: {
+    readonly webhooks: Pick<WebhookStore, 'read'>
+    readonly deliveries: Pick<DeliveryReads, 'delivery' | 'countDeliveries'>
+  },
   accountId: string,
   webhookId: string,
   request: ReplayRequest,
@@ -148,18 +150,9 @@ export async function countReplays(
     await readEnded(deps, accountId, webhookId, request.deliveryId)
     return { count: 1, isCapped: false }
   }
-  let count = 0
-  let { after } = request
-  for (;;) {
-    const page = await deps.deliveries.deliveries(
-      rangeQuery(accountId, webhookId, after ? { ...request, after } : request, MAX_REPLAYS),
-    )
-    count += page.length
-    if (page.length < MAX_REPLAYS) return { count, isCapped: false }
-    if (count >= MAX_COUNTED) return { count, isCapped: true }
-    after = { untilMs: Number.POSITIVE_INFINITY, ...request.after, position: page.at(-1)!.position }
-    await deps.clock.yield()
-  }
+  const query = rangeQuery(accountId, webhookId, request, MAX_COUNTED)
+  const count = await deps.deliveries.countDeliveries(query)
+  return { count, isCapped: count >= MAX_COUNTED }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account.js'
+import type { PageQuery } from '../accounts/account-store.js'
 import type { AccountAdmin } from '../auth/account-admin.js'
 import type { Caller } from '../auth/authenticate.js'
 import type { Access, AccessTarget, CallerRights } from '../auth/authority.js'
@@ -77,8 +78,8 @@ export interface ApiBackend {
   readonly webhooks: {
     /** Event types, with samples as a host publishes them. */
     catalogue(): readonly CatalogueEntry[]
-    /** Without the times of the last successes. */
-    list(accountId: string): Promise<readonly WebhookView[]>
+    /** One page, sorted by name, then id; without the times of the last successes. */
+    page(accountId: string, query: PageQuery): Promise<readonly WebhookView[]>
     /** Times of the last successes of these webhooks, Unix ms; those without one are missing. */
     lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
     /** Webhooks of all accounts that fail, are paused, or were disabled by the service. */

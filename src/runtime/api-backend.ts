@@ -12,7 +12,7 @@ import { VERSION } from '../version.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import {
   createWebhook,
-  listWithoutSuccesses,
+  pageWebhooks,
   patchWebhook,
   readSigningSecret,
   readWebhook,
@@ -89,7 +89,7 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
     },
     webhooks: {
       catalogue: () => catalogue,
-      list: async (accountId) => listWithoutSuccesses(core().webhooks, accountId),
+      page: async (accountId, query) => pageWebhooks(core().webhooks, accountId, query),
       lastSuccesses: async (webhookIds) => core().store.deliveries.lastSuccesses(webhookIds),
       unhealthy: async (request) => listUnhealthyEndpoints(core().endpointList, request),
       endpoints: async (accountId, request) => listEndpoints(core().endpointList, accountId, request),

@@ -300,9 +300,9 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
       )
     },
     async countReplays(accountId, webhookId, request) {
-      const { clock, store } = core()
+      const { store } = core()
       return countReplays(
-        { clock, webhooks: store.webhooks, deliveries: store.deliveries },
+        { webhooks: store.webhooks, deliveries: store.deliveries },
         accountId,
         webhookId,
         request,

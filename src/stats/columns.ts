@@ -70,3 +70,13 @@ export function countAttempt(counts: number[], record: AttemptRecord): void {
   counts[bucketIndex(durationMs)]! += 1
   counts[SUM_MS]! += durationMs
 }
+
+/** Delivered attempts of a row of counts. */
+export const okOf = (counts: readonly number[]): number => counts[0]!
+
+/** Other attempts of a row of counts. */
+export function failedOf(counts: readonly number[]): number {
+  let failed = 0
+  for (let index = 1; index < STATS_OUTCOMES.length; index += 1) failed += counts[index]!
+  return failed
+}

@@ -6,9 +6,8 @@ import { type EndpointState, endpointHealthOf } from '../webhooks/health.js'
 import { findUnhealthy, type UnhealthyRequest } from '../webhooks/manage.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { WebhookPosition, WebhookStore } from '../webhooks/webhook-store.js'
-import { failedOf, okOf } from './series.js'
 import { slotOf } from './slots.js'
-import type { StatsRow, StatsStore } from './stats-store.js'
+import type { StatsStore, StatsTotals } from './stats-store.js'
 
 /** State of a webhook in the list. `idle`: `ok`, and without an attempt in the last 24 hours. */
 export type ListedEndpointState = EndpointState | 'idle'
@@ -102,12 +101,19 @@ export async function listEndpoints(
 ): Promise<EndpointPage> {
   const { states, limit, search } = request
   const isMatch = searchFilter(search)
+  const onlyTroubled = states?.every((state) => state !== 'ok' && state !== 'idle') ?? false
+  const onlyIdle = states?.every((state) => state === 'idle') ?? false
   const batchSize = states || search ? BATCH_SIZE : limit + 1
   const endpoints: ListedEndpoint[] = []
   let { after } = request
   let [scanned, examined] = [0, 0]
   for (;;) {
-    const batch = await deps.webhooks.page(accountId, batchSize, after)
+    const batch = await deps.webhooks.page(accountId, {
+      ascending: true,
+      limit: batchSize,
+      onlyTroubled,
+      ...(after && { after }),
+    })
     for (let index = 0; index < batch.length; ) {
       const part: Webhook[] = []
       while (index < batch.length && part.length < limit - endpoints.length) {
@@ -115,7 +121,8 @@ export async function listEndpoints(
         if (isMatch(webhook) && mayBeIn(webhook, states, deps.storeNow())) part.push(webhook)
         index += 1
       }
-      for (const endpoint of await toEndpoints(deps, part))
+      const examinable = onlyIdle ? await withoutRecentAttempt(deps, part) : part
+      for (const endpoint of await toEndpoints(deps, examinable))
         if (!states || states.includes(endpoint.state)) endpoints.push(endpoint)
       examined += part.length
       after = positionOf(batch[index - 1]!)
@@ -164,6 +171,17 @@ function mayBeIn(webhook: Webhook, states: readonly ListedEndpointState[] | unde
   return states.includes(state) || (state === 'ok' && states.includes('idle'))
 }
 
+/** Leaves out what cannot be idle, by one look-up each. */
+async function withoutRecentAttempt(
+  { deliveries, clock }: EndpointListDeps,
+  webhooks: readonly Webhook[],
+): Promise<readonly Webhook[]> {
+  const ids = webhooks.map(({ id }) => id)
+  const activity = await deliveries.activity(ids, 1)
+  const sinceMs = clock.now() - HOURS * HOUR_MS
+  return webhooks.filter(({ id }) => (activity.get(id)?.last?.atMs ?? 0) < sinceMs)
+}
+
 async function toEndpoints(
   { deliveries, stats, clock, storeNow }: EndpointListDeps,
   webhooks: readonly Webhook[],
@@ -173,45 +191,22 @@ async function toEndpoints(
   const lastHour = slotOf(3600, nowMs)
   const slots = Array.from({ length: HOURS }, (_, index) => lastHour - (HOURS - 1 - index) * HOUR_MS)
   const series = webhooks.map(({ id, accountId }) => ({ accountId, webhookId: id }))
-  const [activity, rows] = await Promise.all([
+  const [activity, sparks] = await Promise.all([
     deliveries.activity(
       webhooks.map(({ id }) => id),
       MAX_COUNTED,
     ),
-    stats?.read({ series, step: 3600, slots }),
+    stats?.totals({ series, step: 3600, slots }),
   ])
-  const sparks = rows && sparksOf(rows, slots)
-  return webhooks.map((webhook) =>
-    toEndpoint(
-      webhook,
-      activity.get(webhook.id),
-      sparks && (sparks.get(webhook.id) ?? newSpark()),
-      nowMs,
-      storeNow(),
-    ),
+  return webhooks.map((webhook, index) =>
+    toEndpoint(webhook, activity.get(webhook.id), sparks?.[index], nowMs, storeNow()),
   )
-}
-
-type Spark = { readonly ok: number[]; readonly failed: number[] }
-
-const newSpark = (): Spark => ({ ok: new Array(HOURS).fill(0), failed: new Array(HOURS).fill(0) })
-
-function sparksOf(rows: readonly StatsRow[], slots: readonly number[]): ReadonlyMap<string, Spark> {
-  const sparks = new Map<string, Spark>()
-  for (const { webhookId, startMs, counts } of rows) {
-    const spark = sparks.get(webhookId) ?? newSpark()
-    const index = (startMs - slots[0]!) / HOUR_MS
-    spark.ok[index] = okOf(counts)
-    spark.failed[index] = failedOf(counts)
-    sparks.set(webhookId, spark)
-  }
-  return sparks
 }
 
 function toEndpoint(
   webhook: Webhook,
   activity: EndpointActivity | undefined,
-  spark: Spark | undefined,
+  spark: StatsTotals | undefined,
   nowMs: number,
   storeMs: number,
 ): ListedEndpoint {

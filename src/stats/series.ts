@@ -1,5 +1,5 @@
 /** The statistics of a webhook, an account or the service over time: which slots are shown, and their numbers. Pure. */
-import { addCounts, newCounts, STATS_OUTCOMES, type StatsOutcome } from './columns.js'
+import { addCounts, failedOf, newCounts, okOf, STATS_OUTCOMES, type StatsOutcome } from './columns.js'
 import { FLUSH_INTERVAL_MS } from './flush.js'
 import { quantileMs } from './quantile.js'
 import { MAX_SLOTS, type StatsStep, slotCount, slotOf } from './slots.js'
@@ -99,14 +99,4 @@ export function seriesOf(
     latencyMs: { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) },
     completeToMs: completeMs,
   }
-}
-
-/** Delivered attempts of a row of counts. */
-export const okOf = (counts: readonly number[]): number => counts[0]!
-
-/** Other attempts of a row of counts. */
-export function failedOf(counts: readonly number[]): number {
-  let failed = 0
-  for (let index = 1; index < STATS_OUTCOMES.length; index += 1) failed += counts[index]!
-  return failed
 }

@@ -42,6 +42,14 @@ export interface StatsQuery {
   readonly slots: readonly number[]
 }
 
+/** Attempts of one series in each slot of a query, in the order of its slots; 0 where nothing is counted. */
+export interface StatsTotals {
+  /** Successes. */
+  readonly ok: readonly number[]
+  /** Other attempts. */
+  readonly failed: readonly number[]
+}
+
 /** What is removed. */
 export interface StatsRetention {
   /** Slots of each step that begin before this time are removed, Unix ms. */
@@ -57,6 +65,8 @@ export interface StatsStore {
   add(batch: StatsBatch): Promise<void>
   /** The rows that exist, in any order. A slot without attempts has none. */
   read(query: StatsQuery): Promise<readonly StatsRow[]>
+  /** The totals of each series, in the order of the query: a list of webhooks needs no more, and reads many. */
+  totals(query: StatsQuery): Promise<readonly StatsTotals[]>
   /**
    * Removes up to `limit` rows of old slots. Also forgets writers that wrote nothing since the oldest slot that is kept.
    * Resolves to the number of rows removed, without writers.

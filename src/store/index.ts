@@ -82,11 +82,12 @@ export type {
   StatsRow,
   StatsSeriesKey,
   StatsStore,
+  StatsTotals,
 } from '../stats/stats-store.js'
 export type { Health } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
 export { deleteWebhook } from '../webhooks/webhook.js'
-export type { WebhookPosition, WebhookStore } from '../webhooks/webhook-store.js'
+export type { WebhookPosition, WebhookQuery, WebhookStore } from '../webhooks/webhook-store.js'
 export type { Store, StoreSupports } from './contract.js'
 export {
   effectiveState,

@@ -25,6 +25,7 @@ import {
   activity,
   attemptLog,
   attempts,
+  countDeliveries,
   deliveries,
   delivery,
   lastSuccesses,
@@ -34,7 +35,8 @@ import { prune } from './memory/retention.js'
 import { newState } from './memory/state.js'
 import { memoryStats } from './memory/stats.js'
 import { memoryTokens } from './memory/tokens.js'
-import { candidates, insert, list, page, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
+import { page } from './memory/webhook-order.js'
+import { candidates, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -135,7 +137,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       insert: (webhook) => insert(state, webhook),
       read: (accountId, webhookId) => read(state, accountId, webhookId),
       list: (accountIds) => list(state, accountIds),
-      page: (accountId, limit, after) => page(state, accountId, limit, after),
+      page: (accountId, query) => page(state, accountId, query),
       candidates: (accountIds, hook) => candidates(state, accountIds, hook),
       unhealthy: (limit, afterId) => unhealthy(state, limit, afterId),
       replace: (webhook, expectedRevision) => replace(state, webhook, expectedRevision),
@@ -155,6 +157,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         webhookOf: (webhookId) => state.endpoints.get(webhookId)?.webhook,
         delivery: (accountId, deliveryId) => delivery(state, accountId, deliveryId),
         deliveries: (query) => deliveries(state, query),
+        countDeliveries: (query) => countDeliveries(state, query),
         search: (query) => search(state, query),
         attempts: (query) => attempts(state, query),
         attemptLog: (query) => attemptLog(state, query),

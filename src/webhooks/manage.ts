@@ -1,4 +1,5 @@
 /** Creating, reading, changing and deleting webhooks, and their signing secrets. */
+import type { PageQuery } from '../accounts/account-store.js'
 import type { KeyedMutex } from '../accounts/keyed-mutex.js'
 import { errorCode, HookswitchError, notFound } from '../errors.js'
 import type { Clock } from '../ports.js'
@@ -136,13 +137,16 @@ export async function listWebhooks(deps: WebhookDeps, accountId: string): Promis
   return viewsOf(deps, await deps.webhooks.list([accountId]))
 }
 
-/** The same without the times of the last successes, which cost one lookup per webhook. */
-export async function listWithoutSuccesses(
+/** One page of the same, without the times of the last successes, which cost one lookup per webhook. */
+export async function pageWebhooks(
   deps: WebhookDeps,
   accountId: string,
+  query: PageQuery,
 ): Promise<readonly WebhookView[]> {
+  // A long list with a filter is read in many pages: other work runs between them.
+  if (query.after) await deps.clock.yield()
   const now = deps.storeNow()
-  return (await deps.webhooks.list([accountId])).map((webhook) => toView(deps, webhook, now))
+  return (await deps.webhooks.page(accountId, query)).map((webhook) => toView(deps, webhook, now))
 }
 
 /** Webhooks read from the store at once. */

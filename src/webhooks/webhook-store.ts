@@ -1,7 +1,14 @@
+import type { PageQuery } from '../accounts/account-store.js'
 import type { Webhook } from './webhook.js'
 
 /** Place of a webhook in the order of `page`. */
 export type WebhookPosition = readonly [name: string, id: string]
+
+/** One page of an account's webhooks, sorted by name, then id. */
+export interface WebhookQuery extends PageQuery {
+  /** True: only webhooks that have a `health` or are disabled; a store may return others beside them. Default false. */
+  readonly onlyTroubled?: boolean
+}
 
 /**
  * The storage port of webhooks. Every call carries the account, so that no account sees another's rows.
@@ -16,11 +23,10 @@ export interface WebhookStore {
   /** The webhooks of these accounts that are not deleted, sorted by name, then id. */
   list(accountIds: readonly string[]): Promise<readonly Webhook[]>
   /**
-   * Up to `limit` webhooks of this account that are not deleted, sorted by name, then id, each compared by code units or code
-   * points. The cost must not grow with the account's other webhooks. `after`: only those behind this place. Default: from
-   * the start.
+   * One page of the webhooks of this account that are not deleted. The cost must not grow with the account's other webhooks,
+   * unless the query has a condition.
    */
-  page(accountId: string, limit: number, after?: WebhookPosition): Promise<readonly Webhook[]>
+  page(accountId: string, query: WebhookQuery): Promise<readonly Webhook[]>
   /**
    * The webhooks of these accounts that are not deleted and listen to `hook` or to `all`, enabled or not: matching is a
    * decision, not a query. The cost must not grow with the webhooks of other accounts. Their `health` may be stale.

@@ -1,5 +1,5 @@
 /** Filters of list requests. */
-import type { Query } from './query.js'
+import { getQueryValue, type Query } from './query.js'
 import type { JsonObject } from './webhook-json.js'
 
 /** Returns whether one item of a list matches. */
@@ -16,6 +16,12 @@ export function parseFilter(query: Query): Filter | undefined {
     if (condition) conditions.push(condition)
   }
   return conditions.length === 0 ? undefined : (item) => conditions.every((matches) => matches(item))
+}
+
+/** The values of `filter_<key>=`, one of which an item must have; `undefined`: the query has no such condition. */
+export function filterValues(query: Query, key: string): readonly string[] | undefined {
+  const text = getQueryValue(query, `filter_${key}`)
+  return text === undefined ? undefined : [text, ...(parseList(text) ?? [])]
 }
 
 function parseCondition(name: string, value: string): Filter | undefined {

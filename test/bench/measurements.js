@@ -9,9 +9,11 @@ import { measureFanOut } from './fan-out.js'
 import { measureIdle, measureStart } from './footprint.js'
 import { measureGrowth } from './growth.js'
 import { measureExpress, measureNode } from './http-reads.js'
+import { measureStreams } from './idle-streams.js'
 import { measureIsolation } from './isolation.js'
 import { measureDead } from './isolation-dead.js'
 import { measureLatency } from './latency.js'
+import { measurePage } from './page.js'
 import { measurePeers } from './peers.js'
 import { measurePublish } from './publishing.js'
 import { measureNodes } from './scale-out.js'
@@ -57,6 +59,8 @@ export const MEASUREMENTS = {
   P14: { measure: measureStart, storeKinds: ['memory'] },
   P15: { measure: measureGrowth, storeKinds: STORE_KINDS },
   P16: { measure: measureStatistics, storeKinds: DURABLE },
+  P17: { measure: measureStreams, storeKinds: ['memory'] },
+  PAGE: { measure: measurePage, storeKinds: DURABLE },
   ACCOUNTS: { measure: measureAccounts, storeKinds: STORE_KINDS },
   SERVE: { measure: measureServing, storeKinds: ['sqlite'] },
   SOURCES: { measure: measureSources, storeKinds: ['memory'] },

@@ -55,7 +55,7 @@ async function createFailedDeliveries(count: number) {
 
 const count = (harness: Harness, request: ReplayRequest, webhookId = 'w1') =>
   countReplays(
-    { clock: harness.clock, webhooks: harness.store.webhooks, deliveries: harness.store.deliveries },
+    { webhooks: harness.store.webhooks, deliveries: harness.store.deliveries },
     'acc',
     webhookId,
     request,
@@ -107,19 +107,12 @@ describe('countReplays', () => {
 
   it('stops at 10,000', async () => {
     const harness = await createHarness()
-    const page = { length: 1_000 }
-    const queries: object[] = []
     const deliveries = {
       ...harness.store.deliveries,
-      async deliveries(query: object) {
-        queries.push(query)
-        return Array.from(page, (_, index) => ({ position: queries.length * 1_000 + index })) as never
-      },
+      countDeliveries: async ({ limit }: { readonly limit: number }) => Math.min(limit, 25_000),
     }
-    const deps = { clock: harness.clock, webhooks: harness.store.webhooks, deliveries }
+    const deps = { webhooks: harness.store.webhooks, deliveries }
     expect(await countReplays(deps, 'acc', 'w1', {})).toEqual({ count: 10_000, isCapped: true })
-    expect(queries).toHaveLength(10)
-    expect(queries[1]).toMatchObject({ cursor: 1_999, limit: 1_000 })
   })
 
   it('rejects what a replay rejects', async () => {

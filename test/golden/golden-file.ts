@@ -39,7 +39,9 @@ export interface Exchange {
   /** True: a request of the service to a receiver. */
   readonly isOutgoing: boolean
   readonly actions: readonly HostAction[]
-  /** Values to capture: name → dotted path in the response, or `header <name>`. */
+  /** Actions while a live stream is read, after its beginning. */
+  readonly duringStream: readonly HostAction[]
+  /** Values to capture: name → dotted path in the response (of a live stream: `id`, the last one), or `header <name>`. */
   readonly captures: readonly Pair[]
   /** Additional fields of the request record: `remoteAddress`, `mountPrefix`, `bodyProblem`; for receivers: `failure`. */
   readonly record: Readonly<Record<string, unknown>>
@@ -109,6 +111,7 @@ function parseExchange(block: Lines): Exchange {
     (line, index) => line.text !== '' || block.slice(0, index).some((l) => l.text !== ''),
   )
   const actions: HostAction[] = []
+  const duringStream: HostAction[] = []
   const captures: Pair[] = []
   let record: Record<string, unknown> = {}
   const flags = new Set<string>()
@@ -116,10 +119,11 @@ function parseExchange(block: Lines): Exchange {
   for (; lines[start]?.text.startsWith('# '); start += 1) {
     const { number } = lines[start]!
     const { name, value } = parseDirective(lines[start]!)
-    if (name === 'host') {
+    if (name === 'host' || name === 'during') {
       const [, action, argument] =
         /^([a-z]+)(?: (.+))?$/.exec(value) ?? fail(number, `not an action: ${value}`)
-      actions.push({
+      const list = name === 'host' ? actions : duringStream
+      list.push({
         name: action!,
         argument: argument === undefined ? undefined : parseJson(number, argument),
       })
@@ -141,6 +145,7 @@ function parseExchange(block: Lines): Exchange {
     isOutgoing: flags.has('receiver'),
     isExact: flags.has('exact'),
     actions,
+    duringStream,
     captures,
     record,
     method: method!,

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { TransportFailure } from 'hookswitch'
+import type { ResponseRecord, TransportFailure } from 'hookswitch'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { compareHeaders, matchesTemplate, replaceVolatile } from './compare.js'
 import { type Exchange, type GoldenFile, type Pair, parseGolden } from './golden-file.js'
 import { createHarness, type GoldenHarness } from './harness.js'
 import type { StoreFactory } from './store-factory.js'
+
+type ResponseStream = NonNullable<ResponseRecord['stream']>
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 /** Names of the golden files. */
@@ -80,6 +82,29 @@ function compareBody(title: string, expectedText: string, actual: string, volati
   expect(replaceVolatile(expected, JSON.parse(actual), volatile), `${title}: body`).toEqual(expected)
 }
 
+/** The parts of a live stream, which are separated by empty lines. */
+const partsOf = (text: string) => text.split('\n\n').filter((part) => part !== '')
+
+/** Reads a live stream until it has sent as many parts as the file expects, and closes it. */
+async function readStream(
+  harness: GoldenHarness,
+  stream: ResponseStream,
+  { duringStream, response }: Exchange,
+): Promise<string> {
+  let text = ''
+  const read = async () => {
+    const next = await stream.next()
+    text += Buffer.from(next ?? '\n\nthe stream has ended').toString()
+  }
+  await read()
+  for (const action of duringStream) await harness.perform(action)
+  while (partsOf(text).length < partsOf(response.body).length) await read()
+  stream.close()
+  return text.trimEnd()
+}
+
+const lastIdOf = (text: string) => [...text.matchAll(/^id: (.+)$/gm)].at(-1)?.[1]
+
 /** Sends the request to the service and compares its response. */
 async function sendToService(harness: GoldenHarness, file: GoldenFile, exchange: Exchange): Promise<void> {
   const { title, method, headers, record, response: expected } = exchange
@@ -93,6 +118,11 @@ async function sendToService(harness: GoldenHarness, file: GoldenFile, exchange:
   })
   expect(response.status, `${title}: status of ${response.body}`).toBe(expected.status)
   compareHeaders(title, expected.headers, response.headers)
+  if (response.stream) {
+    const text = await readStream(harness, response.stream, exchange)
+    expect(matchesTemplate(expected.body, text), `${title}: ${text}`).toBe(true)
+    return captureValues(exchange, response.headers, JSON.stringify({ id: lastIdOf(text) }), harness)
+  }
   if (response.body !== '')
     expect(response.headers['content-length']).toBe(String(Buffer.byteLength(response.body)))
   if (exchange.isExact)
@@ -152,7 +182,8 @@ export function goldenFiles(factory: StoreFactory): void {
         const ready = fillExchange(exchange, harness.values)
         const run = () => (ready.isOutgoing ? receiveFromService : sendToService)(harness!, file, ready)
         // A GET may run before the store has written an earlier change, so it is repeated until it succeeds.
-        if (ready.isOutgoing || ready.method !== 'GET') await run()
+        const isOnce = ready.isOutgoing || ready.method !== 'GET' || ready.duringStream.length > 0
+        if (isOnce) await run()
         else await vi.waitFor(run, { timeout: 20_000, interval: 5 })
       }
       expect(

@@ -9,6 +9,7 @@ import { contentOf, type StreamEntry } from '../../src/stream/subscriber.js'
 import { jsonMergePatch } from '../../src/values/json-merge-patch.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
+import { compareSortKeys, type SortKey } from '../../src/wire/cursor.js'
 import {
   API_KEY,
   account,
@@ -215,9 +216,16 @@ export function createFakeBackend(
     },
     webhooks: {
       catalogue: () => catalogueOf(),
-      async list(accountId) {
-        record('list', accountId)
-        return [...webhooks.values()].filter((one) => one.accountId === accountId)
+      async page(accountId, query) {
+        record('page', accountId, query)
+        const { after, ascending, limit } = query
+        const sign = ascending ? 1 : -1
+        const keyOf = ({ name, id }: WebhookView): SortKey => [name, id]
+        return [...webhooks.values()]
+          .filter((one) => one.accountId === accountId)
+          .filter((one) => !after || sign * compareSortKeys(keyOf(one), after) > 0)
+          .sort((a, b) => sign * compareSortKeys(keyOf(a), keyOf(b)))
+          .slice(0, limit)
       },
       async lastSuccesses(webhookIds) {
         record('lastSuccesses', webhookIds)

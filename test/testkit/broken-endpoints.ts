@@ -1,6 +1,7 @@
 import type { EndpointActivity } from '../../src/delivery/delivery-queries.js'
 import type { QueueStore } from '../../src/delivery/queue-store.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
+import type { WebhookPosition } from '../../src/webhooks/webhook-store.js'
 import { type Fault, faultsOf } from './broken-store.js'
 
 const pageFault = faultsOf('endpoints', 'webhooks')
@@ -17,28 +18,68 @@ const onActivity =
 /** Defects of pages of webhooks and of what is read of their deliveries. */
 export const brokenEndpoints: readonly Fault[] = [
   pageFault('pages of webhooks are in order of their ids', (store) => ({
-    async page(accountId, limit, after) {
+    async page(accountId, { limit, after }) {
       const all = [...(await store.list([accountId]))].sort((a, b) => (a.id < b.id ? -1 : 1))
       const from = all.findIndex(({ id }) => id === after?.[1])
       return all.slice(from + 1, from + 1 + limit)
     },
   })),
   pageFault('a page begins behind all webhooks of a name', (store) => ({
-    page: (accountId, limit, after) => store.page(accountId, limit, after && [after[0], '\uffff']),
+    page: (accountId, { after, ...query }) =>
+      store.page(accountId, { ...query, ...(after && { after: [after[0], '\uffff'] }) }),
   })),
   pageFault('a page begins only behind a webhook that exists', (store) => ({
-    async page(accountId, limit, after) {
+    async page(accountId, { limit, after }) {
       const all: readonly Webhook[] = await store.list([accountId])
       const from = after ? all.findIndex(({ id }) => id === after[1]) : -1
       return after && from < 0 ? [] : all.slice(from + 1, from + 1 + limit)
     },
   })),
   pageFault('a page of webhooks exceeds its limit', (store) => ({
-    page: (accountId, limit, after) => store.page(accountId, limit + 1, after),
+    page: (accountId, query) => store.page(accountId, { ...query, limit: query.limit + 1 }),
+  })),
+  pageFault('troubled webhooks are sought in one page', (store) => ({
+    async page(accountId, { onlyTroubled, ...query }) {
+      const found = await store.page(accountId, query)
+      return onlyTroubled ? found.filter(({ health, settings }) => health || !settings.enabled) : found
+    },
+  })),
+  pageFault('a disabled webhook is not troubled', (store) => ({
+    async page(accountId, query) {
+      const found = await store.page(accountId, query)
+      return query.onlyTroubled ? found.filter(({ settings }) => settings.enabled) : found
+    },
+  })),
+  pageFault('a failing webhook is not troubled', (store) => ({
+    async page(accountId, query) {
+      const found = await store.page(accountId, query)
+      return query.onlyTroubled ? found.filter(({ settings }) => !settings.enabled) : found
+    },
+  })),
+  pageFault('pages of webhooks are ascending only', (store) => ({
+    page: (accountId, query) => store.page(accountId, { ...query, ascending: true }),
+  })),
+  pageFault('a descending page is the first one, reversed', (store) => ({
+    async page(accountId, { ascending, ...query }) {
+      const found = await store.page(accountId, { ...query, ascending: true })
+      return ascending ? found : [...found].reverse()
+    },
+  })),
+  pageFault('pages of webhooks are sorted by UTF-16 code units', (store) => ({
+    async page(accountId, { ascending, limit, after }) {
+      const sign = ascending ? 1 : -1
+      const compare = (a: WebhookPosition, b: WebhookPosition) =>
+        sign * (a[0] === b[0] ? (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0) : a[0] < b[0] ? -1 : 1)
+      const all = (await store.list([accountId])).filter(
+        ({ id, settings }) => !after || compare([settings.name, id], after) > 0,
+      )
+      return all.sort((a, b) => compare([a.settings.name, a.id], [b.settings.name, b.id])).slice(0, limit)
+    },
   })),
   pageFault('a page has webhooks of other accounts', (store) => ({
-    async page(accountId, limit, after) {
-      if (accountId !== 'account') return store.page(accountId, limit, after)
+    async page(accountId, query) {
+      const { limit, after } = query
+      if (accountId !== 'account' || !query.ascending) return store.page(accountId, query)
       const both = await store.list([accountId, 'stranger'])
       const isBehind = ({ id, settings: { name } }: Webhook) =>
         !after || name > after[0] || (name === after[0] && id > after[1])
@@ -52,7 +93,7 @@ export const brokenEndpoints: readonly Fault[] = [
         names.set(webhook.id, webhook.settings.name)
         return store.insert(webhook)
       },
-      async page(accountId, limit) {
+      async page(accountId, { limit }) {
         const all = [...(await store.list([accountId]))]
         return all.sort((a, b) => (names.get(a.id)! < names.get(b.id)! ? -1 : 1)).slice(0, limit)
       },

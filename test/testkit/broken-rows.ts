@@ -311,6 +311,21 @@ export const brokenDeliveries: readonly Fault[] = [
     'deliveries are not filtered by time',
     onList(({ fromMs: _from, toMs: _to, ...query }) => query),
   ),
+  deliveryFault('the count of deliveries has no limit', (store) => ({
+    countDeliveries: (query) => store.countDeliveries({ ...query, limit: 1e9 }),
+  })),
+  deliveryFault('the count of deliveries is that of all states', (store) => ({
+    countDeliveries: ({ states: _ignored, ...query }) => store.countDeliveries(query),
+  })),
+  deliveryFault('the count of deliveries is that of all times', (store) => ({
+    countDeliveries: ({ fromMs: _from, toMs: _to, ...query }) => store.countDeliveries(query),
+  })),
+  deliveryFault('the count of deliveries is that of any account', (store) => ({
+    async countDeliveries(query) {
+      const { accountId = query.accountId } = (await store.webhookOf(query.webhookId)) ?? {}
+      return store.countDeliveries({ ...query, accountId })
+    },
+  })),
   deliveryFault('a search has one page', (store) => ({
     search: async (query) => ({ deliveries: (await store.search(query)).deliveries }),
   })),
@@ -444,6 +459,23 @@ export const brokenAttempts: readonly Fault[] = [
     'attempts are always listed newest first',
     onAttempts(({ ascending: _ignored, ...query }) => query),
   ),
+  attemptFault('failures are listed with successes', (store) => ({
+    attempts: ({ onlyFailures: _none, ...query }) => store.attempts(query),
+  })),
+  attemptFault('failures are filtered from one page', (store) => ({
+    async attempts({ onlyFailures, ...query }) {
+      const rows = await store.attempts(query)
+      return onlyFailures ? rows.filter(({ result }) => result === 'failure') : rows
+    },
+  })),
+  attemptFault('a failure whose response looks like a success is none', (store) => ({
+    async attempts(query) {
+      const rows = await store.attempts(query)
+      return query.onlyFailures
+        ? rows.filter(({ responseBody }) => !responseBody?.includes('"result":"success"'))
+        : rows
+    },
+  })),
   attemptFault('attempts of deleted webhooks are not listed', (store) => ({
     async attempts(query) {
       const rows = await store.attempts({ ...query, limit: 1e9 })

@@ -18,6 +18,31 @@ export const brokenStats: readonly Fault[] = [
       }),
     ),
   ),
+  fault('totals leave out the last outcome', (store) => ({
+    async totals(query) {
+      const rows = await store.read(query)
+      const totals = await store.totals(query)
+      return totals.map(({ ok, failed }, index) => ({
+        ok,
+        failed: failed.map((count, slot) => {
+          const { accountId, webhookId } = query.series[index]!
+          const row = rows.find(
+            (one) =>
+              one.accountId === accountId && one.webhookId === webhookId && one.startMs === query.slots[slot],
+          )
+          return count - (row?.counts[11] ?? 0)
+        }),
+      }))
+    },
+  })),
+  fault('totals are in the order of time', (store) => ({
+    totals: (query) => store.totals({ ...query, slots: [...query.slots].sort((a, b) => a - b) }),
+  })),
+  fault('series without counts have no totals', (store) => ({
+    async totals(query) {
+      return (await store.totals(query)).filter(({ ok }) => ok.some((count) => count > 0))
+    },
+  })),
   fault('the account of a series is ignored', (store) => ({
     read: async (query) => {
       const series = query.series.map((key) =>

@@ -5,6 +5,7 @@ import { accountTables, maintenanceIndexes } from './schema-accounts.js'
 import { webhookChangeMarks } from './schema-changes.js'
 import { storeClockTable } from './schema-clock.js'
 import { encryptionTable } from './schema-encryption.js'
+import { failureIndex } from './schema-failures.js'
 import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
 import { queueLogTables } from './schema-queue-log.js'
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, text: storeClockTable },
   { version: 7, text: queueLogTables },
   { version: 8, text: statsTables },
+  { version: 9, text: failureIndex },
 ]
 
 /** The schema version of this package. */

@@ -47,6 +47,15 @@ const NEWEST = Number.MAX_SAFE_INTEGER
 /** Lower than every position, also those of converted rows. */
 const OLDEST = Number.MIN_SAFE_INTEGER
 
+/** The values of the statements `deliveryStatements.down` and its variants. */
+const listValues = (query: DeliveryQuery) => [
+  query.cursor ?? (query.ascending ? OLDEST : NEWEST),
+  ...rangeOf(query),
+  query.states ? query.states.map(stateNumberOf) : null,
+  query.limit,
+  ...[query.webhookId, query.accountId],
+]
+
 export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notify'>): Queries {
   const { session, schema } = deps
   const sql = deliveryStatements(schema)
@@ -56,13 +65,17 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   const activity = activityStatement(schema)
   const attemptLog = attemptLogStatements(schema)
   const upTo = readableUpTo(session, schema)
-  const attemptsBy = (ascending: boolean): Record<AttemptLookup, Statement> => ({
-    webhook: attemptStatement(schema, 'webhook', ascending),
-    delivery: attemptStatement(schema, 'delivery', ascending),
-    calls: attemptStatement(schema, 'calls', ascending),
-    account: attemptStatement(schema, 'account', ascending),
-  })
-  const [upwards, downwards] = [attemptsBy(true), attemptsBy(false)]
+  const attemptsBy = (ascending: boolean, onlyFailures: boolean): Record<AttemptLookup, Statement> => {
+    const kind = { ascending, onlyFailures }
+    return {
+      webhook: attemptStatement(schema, 'webhook', kind),
+      delivery: attemptStatement(schema, 'delivery', kind),
+      calls: attemptStatement(schema, 'calls', kind),
+      account: attemptStatement(schema, 'account', kind),
+    }
+  }
+  const attemptsUp = { all: attemptsBy(true, false), failures: attemptsBy(true, true) }
+  const attemptsDown = { all: attemptsBy(false, false), failures: attemptsBy(false, true) }
 
   /** Adds to deliveries how many of the lane must end first. */
   async function toStored(rows: readonly DeliveryRow[]): Promise<StoredDelivery[]> {
@@ -124,7 +137,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       return (await toStored(await session.query<DeliveryRow>(sql.one, values)))[0]
     },
     async deliveries(query) {
-      const { ascending = false, states, limit } = query
+      const { ascending = false, states } = query
       const onlyFailed = isOnlyFailed(states)
       const statement = ascending
         ? onlyFailed
@@ -134,14 +147,12 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
           ? sql.downFailed
           : sql.down
       if (ascending) await upTo('waiting')
-      const rows = await session.query<DeliveryRow>(statement, [
-        query.cursor ?? (ascending ? OLDEST : NEWEST),
-        ...rangeOf(query),
-        states ? states.map(stateNumberOf) : null,
-        limit,
-        ...[query.webhookId, query.accountId],
-      ])
-      return toStored(rows)
+      return toStored(await session.query<DeliveryRow>(statement, listValues(query)))
+    },
+    async countDeliveries(query) {
+      const statement = query.ascending ? sql.countUp : sql.countDown
+      const [row] = await session.query<{ readonly count: number }>(statement, listValues(query))
+      return row!.count
     },
     async search(query) {
       const rows = await find(query, query.limit)
@@ -179,9 +190,10 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       const { accountId, webhookId = null, deliveryId, callIds = null, ascending = false } = query
       const lookup =
         deliveryId !== undefined ? 'delivery' : webhookId !== null ? 'webhook' : callIds ? 'calls' : 'account'
+      const statements = (ascending ? attemptsUp : attemptsDown)[query.onlyFailures ? 'failures' : 'all']
       const last = ascending ? await upTo('attempt') : NEWEST
       const { fromEventId, toEventId, derived, whole } = lookupOf(deliveryId ?? '')
-      const rows = await session.query<ReadAttemptRow>((ascending ? upwards : downwards)[lookup], [
+      const rows = await session.query<ReadAttemptRow>(statements[lookup], [
         accountId,
         query.cursor ?? (ascending ? OLDEST : NEWEST),
         ...rangeOf(query),

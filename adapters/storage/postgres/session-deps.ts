@@ -27,6 +27,7 @@ export type Queries = Pick<
   | 'webhookOf'
   | 'delivery'
   | 'deliveries'
+  | 'countDeliveries'
   | 'search'
   | 'attempts'
   | 'lastSuccesses'

@@ -1,5 +1,5 @@
 /** Stores counts of attempts. */
-import { STATS_STEPS, type StatsRow, type StatsStore } from 'hookswitch/store'
+import { STATS_STEPS, type StatsQuery, type StatsRow, type StatsStore } from 'hookswitch/store'
 import { int2Array, int4Array, int8Array, textArray } from './binary-arrays.js'
 import type { Deps } from './session-deps.js'
 import { statsStatements } from './sql/stats.js'
@@ -10,6 +10,21 @@ const MINUTE_MS = 60_000
 type CountRow = Pick<StatsRow, 'accountId' | 'webhookId'> & { readonly slot: number } & Readonly<
     Record<string, unknown>
   >
+
+interface TotalsRow {
+  readonly place: number
+  readonly slot: number
+  readonly ok: number
+  readonly failed: number
+}
+
+/** The values of the statements `read` and `totals`. */
+const valuesOf = ({ series, step, slots }: StatsQuery) => [
+  textArray(series.map(({ accountId }) => accountId)),
+  textArray(series.map(({ webhookId }) => webhookId)),
+  step,
+  int4Array(slots.map((startMs) => startMs / MINUTE_MS)),
+]
 
 export function postgresStats({ session, schema }: Pick<Deps, 'session' | 'schema'>): StatsStore {
   const sql = statsStatements(schema)
@@ -28,13 +43,9 @@ export function postgresStats({ session, schema }: Pick<Deps, 'session' | 'schem
         int8Array(rows.flatMap(({ counts }) => counts)),
       ])
     },
-    async read({ series, step, slots }) {
-      const rows = await session.query<CountRow>(sql.read, [
-        textArray(series.map(({ accountId }) => accountId)),
-        textArray(series.map(({ webhookId }) => webhookId)),
-        step,
-        int4Array(slots.map((startMs) => startMs / MINUTE_MS)),
-      ])
+    async read(query) {
+      const { step } = query
+      const rows = await session.query<CountRow>(sql.read, valuesOf(query))
       return rows.map((row) => ({
         accountId: row.accountId,
         webhookId: row.webhookId,
@@ -42,6 +53,14 @@ export function postgresStats({ session, schema }: Pick<Deps, 'session' | 'schem
         startMs: row.slot * MINUTE_MS,
         counts: COUNT_COLUMNS.map((column) => row[column] as number),
       }))
+    },
+    async totals(query) {
+      const rows = await session.query<TotalsRow>(sql.totals, valuesOf(query))
+      const byPlace = new Map(rows.map((row) => [`${row.place}/${row.slot}`, row]))
+      return query.series.map((_, index) => {
+        const found = query.slots.map((startMs) => byPlace.get(`${index + 1}/${startMs / MINUTE_MS}`))
+        return { ok: found.map((row) => row?.ok ?? 0), failed: found.map((row) => row?.failed ?? 0) }
+      })
     },
     async prune({ beforeMs }, limit) {
       let removed = 0

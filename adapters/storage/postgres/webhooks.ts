@@ -4,7 +4,8 @@ import { candidateReader } from './candidates.js'
 import { createOwnerVersions } from './owner-versions.js'
 import { type WebhookRow, webhookColumns, webhookOf } from './rows.js'
 import type { Deps, Queue } from './session-deps.js'
-import { webhookStatements } from './sql/webhooks.js'
+import { pageStatement, webhookStatements } from './sql/webhooks.js'
+import type { Statement } from './statement.js'
 
 export function postgresWebhooks(
   { session, schema }: Pick<Deps, 'session' | 'schema'>,
@@ -13,7 +14,7 @@ export function postgresWebhooks(
   const sql = webhookStatements(schema)
   const { candidates } = candidateReader({ session, schema })
   const versions = createOwnerVersions(schema)
-  const many = async (statement: typeof sql.list, values: readonly unknown[]) =>
+  const many = async (statement: Statement, values: readonly unknown[]) =>
     (await session.query<WebhookRow>(statement, values)).map(webhookOf)
 
   return {
@@ -36,8 +37,10 @@ export function postgresWebhooks(
       const found = await many(sql.list, [accountIds])
       return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
     },
-    page: (accountId, limit, [name, id] = ['', '']) =>
-      many(sql.page, [accountId, limit, sortKeyOf(name), id]),
+    page(accountId, { after, ascending, limit, onlyTroubled = false }) {
+      const statement = pageStatement(schema, { ascending, isAfter: after !== undefined, onlyTroubled })
+      return many(statement, [accountId, limit, ...(after ?? []).map(sortKeyOf)])
+    },
     candidates,
     unhealthy: (limit, afterId = '') => many(sql.unhealthy, [limit, afterId]),
     async replace(next, expectedRevision) {
@@ -61,7 +64,7 @@ export function postgresWebhooks(
   }
 }
 
-/** The name of a webhook as a column: PostgreSQL's texts have no NUL. */
+/** The name of a webhook, or a text of a cursor, as a value of a column: PostgreSQL's texts have no NUL. */
 export const sortKeyOf = (name: string): string => name.replaceAll('\0', '')
 
 /** Rolls back: the webhook is gone, or has another revision. */

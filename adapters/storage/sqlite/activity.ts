@@ -10,13 +10,20 @@ export const PENDING_SQL = `select count(*) as pending, min(due) as "oldestDueMs
     where webhook = ? and epoch >= ? order by position limit ? + 0
   )`
 
-/** `doc` begins with result, id, retries left, attempt and status (`attempt-docs.ts`). Parameter: key of the webhook. */
-export const LAST_ATTEMPT_SQL = `select at_ms as "atMs", substr(doc, 1, 2) = '[1' as "isSuccess",
+/**
+ * The newest attempt among the newest records of a webhook. `doc` begins with result, id, retries left, attempt and status
+ * (`attempt-doc`). Parameter: key of the webhook.
+ */
+export const LAST_ATTEMPT_SQL = (
+  records: number,
+) => `select at_ms as "atMs", substr(doc, 1, 2) = '[1' as "isSuccess",
     json_extract(doc, '$[4]') as status
   from (
     select key, at_ms, doc from hookswitch_attempt indexed by hookswitch_attempt_webhook
-    where webhook = ? and doc is not null order by key desc limit 1000
+    where webhook = ? and doc is not null order by key desc limit ${records}
   ) where json_extract(doc, '$[3]') is not null order by key desc limit 1`
+
+const MAX_RECORDS = 1_000
 
 interface PendingRow {
   readonly pending: number
@@ -34,7 +41,9 @@ export function createActivityQuery({
   endpoints,
 }: EngineContext): Synchronous<DeliveryReads>['activity'] {
   const pendingOf = prepareQuery<PendingRow>(db, PENDING_SQL)
-  const lastOf = prepareQuery<LastRow>(db, LAST_ATTEMPT_SQL)
+  // The newest record nearly always is an attempt; the longer query sorts a thousand.
+  const newestOf = prepareQuery<LastRow>(db, LAST_ATTEMPT_SQL(1))
+  const lastOf = prepareQuery<LastRow>(db, LAST_ATTEMPT_SQL(MAX_RECORDS))
 
   return (webhookIds, maxPending) => {
     const found = new Map<string, EndpointActivity>()
@@ -42,7 +51,7 @@ export function createActivityQuery({
       const endpoint = endpoints.byId(webhookId)
       if (!endpoint) continue
       const { pending, oldestDueMs } = pendingOf.get(endpoint.key, endpoint.webhook.epoch, maxPending)!
-      const last = lastOf.get(endpoint.key)
+      const last = newestOf.get(endpoint.key) ?? lastOf.get(endpoint.key)
       found.set(webhookId, {
         pending,
         ...(oldestDueMs !== null && { oldestDueMs }),

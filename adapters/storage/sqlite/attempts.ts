@@ -25,24 +25,31 @@ const range = (ascending: boolean) =>
   `a.doc is not null and a.key ${ascending ? '>' : '<'} ? and a.at_ms >= ? and a.at_ms <= ?`
 const ordered = (ascending: boolean) => `order by a.key ${ascending ? 'asc' : 'desc'} limit ? + 0`
 
+/** Which records a list has, and the index that has those of a webhook in order. */
+const KINDS = {
+  all: { condition: '', index: 'hookswitch_attempt_webhook' },
+  failures: { condition: "and substr(a.doc, 1, 2) <> '[1'", index: 'hookswitch_attempt_failure' },
+} as const
+export type RecordKind = keyof typeof KINDS
+
 /** Records of one webhook. */
-export const OF_WEBHOOK_SQL = (ascending: boolean) => `select a.key
-  from hookswitch_attempt a indexed by hookswitch_attempt_webhook
-  where a.webhook = ? and ${range(ascending)} ${ordered(ascending)}`
+export const OF_WEBHOOK_SQL = (ascending: boolean, kind: RecordKind) => `select a.key
+  from hookswitch_attempt a indexed by ${KINDS[kind].index}
+  where a.webhook = ? and ${range(ascending)} ${KINDS[kind].condition} ${ordered(ascending)}`
 
 /** Records of deliveries to the webhooks of an account for a call, whichever account recorded the call. */
-export const OF_CALL_SQL = (ascending: boolean) => `select a.key
+export const OF_CALL_SQL = (ascending: boolean, kind: RecordKind) => `select a.key
   from hookswitch_call c cross join hookswitch_event e on e.call = c.key
   cross join hookswitch_attempt a on (a.position = e.position or a.event = e.position)
   cross join hookswitch_webhook w on w.key = a.webhook
   where c.call_key = ? and c.call_id = ? and w.account = ? and a.webhook = coalesce(?, a.webhook)
-    and ${range(ascending)} ${ordered(ascending)}`
+    and ${range(ascending)} ${KINDS[kind].condition} ${ordered(ascending)}`
 
 /** The webhooks of an account, ordered by their first matching record. */
-export const FIRST_RECORDS_SQL = (ascending: boolean) => `with firsts as materialized (
+export const FIRST_RECORDS_SQL = (ascending: boolean, kind: RecordKind) => `with firsts as materialized (
     select w.key, (
-      select a.key from hookswitch_attempt a indexed by hookswitch_attempt_webhook
-      where a.webhook = w.key and ${range(ascending)} order by a.key ${ascending ? 'asc' : 'desc'} limit 1
+      select a.key from hookswitch_attempt a indexed by ${KINDS[kind].index}
+      where a.webhook = w.key and ${range(ascending)} ${KINDS[kind].condition} order by a.key ${ascending ? 'asc' : 'desc'} limit 1
     ) as first
     from hookswitch_webhook w where w.account = ?
   ) select key from firsts where first is not null order by first ${ascending ? 'asc' : 'desc'} limit ? + 0`
@@ -136,18 +143,21 @@ export function createLastSuccessQuery({
   db,
   endpoints,
 }: EngineContext): (webhookIds: readonly string[]) => ReadonlyMap<string, number> {
-  const last = prepareQuery<{ readonly atMs: number }>(
-    db,
-    `select at_ms as "atMs" from (
-      select key, at_ms, doc from hookswitch_attempt indexed by hookswitch_attempt_webhook
-      where webhook = ? and doc is not null order by key desc limit 1000
-    ) where substr(doc, 1, 2) = '[1' order by key desc limit 1`,
-  )
+  const lastOf = (records: number) =>
+    prepareQuery<{ readonly atMs: number }>(
+      db,
+      `select at_ms as "atMs" from (
+        select key, at_ms, doc from hookswitch_attempt indexed by hookswitch_attempt_webhook
+        where webhook = ? and doc is not null order by key desc limit ${records}
+      ) where substr(doc, 1, 2) = '[1' order by key desc limit 1`,
+    )
+  // The newest record nearly always is a success; the longer query sorts a thousand.
+  const [newest, last] = [lastOf(1), lastOf(1_000)]
   return (webhookIds) => {
     const found = new Map<string, number>()
     for (const webhookId of webhookIds) {
       const endpoint = endpoints.byId(webhookId)
-      const row = endpoint && last.get(endpoint.key)
+      const row = endpoint && (newest.get(endpoint.key) ?? last.get(endpoint.key))
       if (row) found.set(webhookId, row.atMs)
     }
     return found
@@ -167,16 +177,21 @@ function createKeyQuery({
   endpoints,
   rows,
 }: EngineContext): (account: number, query: AttemptQuery) => readonly number[] {
-  const inBothDirections = (sql: (ascending: boolean) => string) => {
-    const [up, down] = [prepareQuery<KeyRow>(db, sql(true)), prepareQuery<KeyRow>(db, sql(false))]
-    return (ascending: boolean) => (ascending ? up : down)
+  const inBothDirections = (sql: (ascending: boolean, kind: RecordKind) => string) => {
+    const prepare = (kind: RecordKind) => ({
+      up: prepareQuery<KeyRow>(db, sql(true, kind)),
+      down: prepareQuery<KeyRow>(db, sql(false, kind)),
+    })
+    const statements = { all: prepare('all'), failures: prepare('failures') }
+    return ({ ascending = false, onlyFailures = false }: AttemptQuery) =>
+      statements[onlyFailures ? 'failures' : 'all'][ascending ? 'up' : 'down']
   }
   const ofWebhook = inBothDirections(OF_WEBHOOK_SQL)
   const ofCall = inBothDirections(OF_CALL_SQL)
   const firstRecords = inBothDirections(FIRST_RECORDS_SQL)
   const ofDelivery = inBothDirections(
-    (ascending) => `select a.key from hookswitch_attempt a
-    where a.webhook = ? and a.position = ? and ${range(ascending)} ${ordered(ascending)}`,
+    (ascending, kind) => `select a.key from hookswitch_attempt a
+    where a.webhook = ? and a.position = ? and ${range(ascending)} ${KINDS[kind].condition} ${ordered(ascending)}`,
   )
 
   return (account, query) => {
@@ -192,18 +207,18 @@ function createKeyQuery({
       if (!row || endpoints.byKey(row.webhook)!.account !== account) return []
       if (webhook && webhook.key !== row.webhook) return []
       if (callIds && (row.callId === null || !callIds.includes(row.callId))) return []
-      return ofDelivery(ascending).all(row.webhook, row.position, ...range)
+      return ofDelivery(query).all(row.webhook, row.position, ...range)
     }
     /** Each list holds up to `limit` keys. */
     function keysInLists(): readonly KeyRow[] {
       if (callIds) {
         return [...new Set(callIds)].flatMap((callId) =>
-          ofCall(ascending).all(hashKey(callId), callId, account, webhook?.key ?? null, ...range),
+          ofCall(query).all(hashKey(callId), callId, account, webhook?.key ?? null, ...range),
         )
       }
       // `limit` webhooks are enough: one whose first record comes after those of `limit` others adds nothing.
-      const webhooks = webhook ? [webhook] : firstRecords(ascending).all(cursor, fromMs, toMs, account, limit)
-      return webhooks.flatMap(({ key }) => ofWebhook(ascending).all(key, ...range))
+      const webhooks = webhook ? [webhook] : firstRecords(query).all(cursor, fromMs, toMs, account, limit)
+      return webhooks.flatMap(({ key }) => ofWebhook(query).all(key, ...range))
     }
 
     const found = deliveryId === undefined ? keysInLists() : keysOfDelivery(deliveryId)

@@ -7,12 +7,22 @@ import { inTransaction } from './query.js'
 import { SCHEMA_1 } from './schema.js'
 import { SCHEMA_4 } from './schema-account-lists.js'
 import { SCHEMA_3 } from './schema-encryption.js'
+import { SCHEMA_8 } from './schema-failures.js'
 import { SCHEMA_2 } from './schema-open-legs.js'
 import { SCHEMA_5, SCHEMA_6 } from './schema-queue.js'
 import { SCHEMA_7 } from './schema-stats.js'
 
 /** A released migration never changes; new ones are appended. */
-const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6, SCHEMA_7]
+const MIGRATIONS: readonly string[] = [
+  SCHEMA_1,
+  SCHEMA_2,
+  SCHEMA_3,
+  SCHEMA_4,
+  SCHEMA_5,
+  SCHEMA_6,
+  SCHEMA_7,
+  SCHEMA_8,
+]
 
 /** The version whose old tables have to be empty before they are removed. */
 const MOVES_QUEUE = 5

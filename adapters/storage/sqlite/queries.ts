@@ -31,13 +31,24 @@ const hasState = (table: Table, epoch: string) =>
     ? `? & (case when d.epoch < ${epoch} then ${1 << CANCELLED} else ${1 << WAITING} end) <> 0`
     : 'd.state is not null and ? & (1 << d.state) <> 0'
 
-/** Parameters: webhook, cursor, earliest and latest acceptance, mask of states, epoch if they wait, limit. */
+/** The deliveries of a webhook. */
+const inTable = (table: Table) =>
+  `from hookswitch_${table} d indexed by hookswitch_${table === 'waiting' ? 'waiting_webhook' : 'attempt_end'}`
+/** Parameters: webhook, cursor, earliest and latest acceptance, mask of states, epoch if they wait. */
+const isMatch = (table: Table, ascending: boolean) =>
+  `d.webhook = ? and d.position ${ascending ? '>' : '<'} ? and d.accepted_ms >= ? and d.accepted_ms <= ?
+    and ${hasState(table, '?')}`
+
+/** Parameters: those of `isMatch`, limit. */
 export const LIST_SQL = (table: Table, ascending: boolean) => `select ${columnsOf(table)}
-  from hookswitch_${table} d indexed by hookswitch_${table === 'waiting' ? 'waiting_webhook' : 'attempt_end'}
-  join hookswitch_event e on e.position = coalesce(d.event, d.position)
-  where d.webhook = ? and d.position ${ascending ? '>' : '<'} ? and d.accepted_ms >= ? and d.accepted_ms <= ?
-    and ${hasState(table, '?')}
+  ${inTable(table)} join hookswitch_event e on e.position = coalesce(d.event, d.position)
+  where ${isMatch(table, ascending)}
   order by d.position ${ascending ? 'asc' : 'desc'} limit ? + 0`
+
+/** As `LIST_SQL`. */
+const COUNT_SQL = (table: Table, ascending: boolean) => `select count(*) as count from (
+    select 1 ${inTable(table)} where ${isMatch(table, ascending)} limit ? + 0
+  )`
 
 /** Rows of each kind that one search examines: a rare match must not hold up the writes of this connection. */
 const MAX_EXAMINED = 20_000
@@ -67,13 +78,14 @@ interface CountRow {
 
 /** Reads deliveries with their effective state: a waiting delivery of an older epoch reads as cancelled. */
 export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineContext) {
-  const prepareList = (table: Table) => {
-    const [up, down] = [true, false].map((ascending) =>
-      prepareQuery<DeliveryRow>(db, LIST_SQL(table, ascending)),
-    )
-    return (ascending: boolean) => (ascending ? up! : down!)
+  const prepareBoth = <Row>(table: Table, sql: (table: Table, ascending: boolean) => string) => {
+    const [up, down] = [prepareQuery<Row>(db, sql(table, true)), prepareQuery<Row>(db, sql(table, false))]
+    return (ascending: boolean) => (ascending ? up : down)
   }
-  const [listWaiting, listEnded] = [prepareList('waiting'), prepareList('attempt')]
+  const listWaiting = prepareBoth<DeliveryRow>('waiting', LIST_SQL)
+  const listEnded = prepareBoth<DeliveryRow>('attempt', LIST_SQL)
+  const countWaiting = prepareBoth<CountRow>('waiting', COUNT_SQL)
+  const countEnded = prepareBoth<CountRow>('attempt', COUNT_SQL)
   const search = TABLES.map((table) => prepareQuery<DeliveryRow>(db, SEARCH_SQL(table)))
   const searchCall = TABLES.map((table) => prepareQuery<DeliveryRow>(db, SEARCH_CALL_SQL(table)))
   const lastExamined = TABLES.map((table) =>
@@ -112,6 +124,16 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
     return { ...read, ...(dueMs !== undefined && { dueMs }), position, ahead, sequence }
   }
 
+  /** The parameters of a list of a webhook, and the epoch of the webhook; `undefined`: the account has no such webhook. */
+  function selectionOf({ accountId, webhookId, states, ascending, ...query }: DeliveryQuery) {
+    const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
+    const endpoint = endpoints.byId(webhookId)
+    if (!endpoint || endpoint.account !== accounts.find(accountId)) return undefined
+    const cursor = query.cursor ?? (ascending ? -1 : MAX_POSITION)
+    const { key, webhook } = endpoint
+    return { range: [key, cursor, fromMs, toMs, maskOf(states)] as const, epoch: webhook.epoch }
+  }
+
   /** Newest first. */
   const searchIn = (
     callId: string | undefined,
@@ -130,18 +152,23 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       return found?.delivery.accountId === accountId ? storedDelivery(found) : undefined
     },
     deliveries(query: DeliveryQuery): readonly StoredDelivery[] {
-      const { accountId, webhookId, states, ascending = false, limit } = query
-      const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
-      const endpoint = endpoints.byId(webhookId)
-      if (!endpoint || endpoint.account !== accounts.find(accountId)) return []
-      const cursor = query.cursor ?? (ascending ? -1 : MAX_POSITION)
-      const { key, webhook } = endpoint
-      const range = [key, cursor, fromMs, toMs, maskOf(states)] as const
-      const waiting = listWaiting(ascending).all(...range, webhook.epoch, limit)
+      const { ascending = false, limit } = query
+      const selection = selectionOf(query)
+      if (!selection) return []
+      const { range, epoch } = selection
+      const waiting = listWaiting(ascending).all(...range, epoch, limit)
       return [...waiting, ...listEnded(ascending).all(...range, limit)]
         .sort((a, b) => (ascending ? a.position - b.position : b.position - a.position))
         .slice(0, limit)
         .map((row) => storedDelivery(rows.fromRow(row)))
+    },
+    countDeliveries(query: DeliveryQuery): number {
+      const { ascending = false, limit } = query
+      const selection = selectionOf(query)
+      if (!selection) return 0
+      const { range, epoch } = selection
+      const waiting = countWaiting(ascending).get(...range, epoch, limit)!.count
+      return Math.min(limit, waiting + countEnded(ascending).get(...range, limit)!.count)
     },
     search(query: DeliverySearch): FoundDeliveries {
       const { accountId, webhookId, callId, states, cursor = MAX_POSITION, limit } = query

@@ -93,6 +93,7 @@ export const METHODS: {
     attemptLog: 'read',
     lastSuccesses: 'read',
     activity: 'read',
+    countDeliveries: 'read',
     legs: 'read',
     prune: 'write',
     erase: 'write',
@@ -102,7 +103,7 @@ export const METHODS: {
   inbox: { staged: 'read' },
   openLegs: { write: 'write', list: 'read', erase: 'write', mentions: 'read', prune: 'write' },
   encryption: { record: 'read', replaceRecord: 'write', encryptedRows: 'read', reencrypt: 'write' },
-  stats: { add: 'write', read: 'read', prune: 'write' },
+  stats: { add: 'write', read: 'read', totals: 'read', prune: 'write' },
 }
 
 /** A call of a store method. */

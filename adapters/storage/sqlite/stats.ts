@@ -8,7 +8,7 @@ import {
 } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
 import { prepareChange, prepareQuery } from './query.js'
-import { COUNT_COLUMNS } from './stats-columns.js'
+import { COUNT_COLUMNS, FAILED_SUM, OK_SUM } from './stats-columns.js'
 import type { Synchronous } from './synchronous.js'
 
 const MINUTE_MS = 60_000
@@ -18,6 +18,16 @@ type CountRow = { readonly slot: number } & Readonly<Record<string, number>>
 /** A series in one of the slots of a JSON array: a look-up in the primary key for each. */
 export const READ_SERIES_SQL = `select slot, ${COUNT_COLUMNS.join(', ')} from hookswitch_stat
   where step = ? and slot in (select value from json_each(?)) and account_id = ? and webhook_id = ?`
+
+/** The same with the totals only. */
+const READ_TOTALS_SQL = `select slot, ${OK_SUM} as ok, ${FAILED_SUM} as failed from hookswitch_stat
+  where step = ? and slot in (select value from json_each(?)) and account_id = ? and webhook_id = ?`
+
+interface TotalsRow {
+  readonly slot: number
+  readonly ok: number
+  readonly failed: number
+}
 
 export function createStatsStore(db: SqliteHandle): Synchronous<StatsStore> {
   const names = COUNT_COLUMNS.join(', ')
@@ -35,6 +45,7 @@ export function createStatsStore(db: SqliteHandle): Synchronous<StatsStore> {
     where number < excluded.number`,
   )
   const read = prepareQuery<CountRow>(db, READ_SERIES_SQL)
+  const readTotals = prepareQuery<TotalsRow>(db, READ_TOTALS_SQL)
   const remove = prepareChange(
     db,
     `delete from hookswitch_stat where (step, slot, account_id, webhook_id) in (
@@ -63,6 +74,18 @@ export function createStatsStore(db: SqliteHandle): Synchronous<StatsStore> {
     read({ series, step, slots }) {
       const minutes = JSON.stringify(slots.map((startMs) => startMs / MINUTE_MS))
       return series.flatMap((key) => readSeries(key, step, minutes))
+    },
+    totals({ series, step, slots }) {
+      const minutes = slots.map((startMs) => startMs / MINUTE_MS)
+      const list = JSON.stringify(minutes)
+      return series.map(({ accountId, webhookId }) => {
+        const rows = readTotals.all(step, list, accountId, webhookId)
+        const bySlot = new Map(rows.map((row) => [row.slot, row]))
+        return {
+          ok: minutes.map((slot) => bySlot.get(slot)?.ok ?? 0),
+          failed: minutes.map((slot) => bySlot.get(slot)?.failed ?? 0),
+        }
+      })
     },
     prune({ beforeMs }, limit) {
       let removed = 0

@@ -5,9 +5,17 @@ import { type WebhookRow, webhookOf } from './endpoints.js'
 import { prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
-/** Parameters: account, name and id behind which the page begins, limit. */
-export const PAGE_SQL = `select key, account, health, doc from hookswitch_webhook indexed by hookswitch_webhook_sorted
-  where account = ? and deleted_ms is null and (sort_key, id) > (?, ?) order by sort_key, id limit ? + 0`
+/** The search for a text spares most documents the function that parses them. */
+const TROUBLED = `and (health is not null or instr(doc, '"enabled":false') > 0 and json_extract(doc, '$.settings.enabled') = 0)`
+
+/** Parameters: account, name and id behind which the page begins if `isAfter`, limit. */
+function pageSql(ascending: boolean, isAfter: boolean, onlyTroubled: boolean): string {
+  const direction = ascending ? 'asc' : 'desc'
+  const after = isAfter ? `and (sort_key, id) ${ascending ? '>' : '<'} (?, ?)` : ''
+  return `select key, account, health, doc from hookswitch_webhook indexed by hookswitch_webhook_sorted
+    where account = ? and deleted_ms is null ${after} ${onlyTroubled ? TROUBLED : ''}
+    order by sort_key ${direction}, id ${direction} limit ? + 0`
+}
 
 export function createWebhookStore(context: EngineContext): Synchronous<WebhookStore> {
   const { db, state, accounts, endpoints, notify } = context
@@ -20,7 +28,15 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
     `select key from hookswitch_webhook indexed by hookswitch_webhook_account
     where account = ? and hook in (?, 'all') and deleted_ms is null`,
   )
-  const inOrder = prepareQuery<WebhookRow>(db, PAGE_SQL)
+  const preparePages = (onlyTroubled: boolean) => {
+    const page = (ascending: boolean, isAfter: boolean) =>
+      prepareQuery<WebhookRow>(db, pageSql(ascending, isAfter, onlyTroubled))
+    return {
+      ascending: { first: page(true, false), next: page(true, true) },
+      descending: { first: page(false, false), next: page(false, true) },
+    }
+  }
+  const [allPages, troubledPages] = [preparePages(false), preparePages(true)]
   const withProblem = prepareQuery<{ readonly key: number }>(
     db,
     `select key from hookswitch_webhook
@@ -55,10 +71,14 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
       ofAccounts(accountIds, (account) => ofAccount.all(account)).sort(
         (a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id),
       ),
-    page(accountId, limit, after = ['', '']) {
+    page(accountId, { after, ascending, limit, onlyTroubled }) {
       const account = accounts.find(accountId)
+      if (account === undefined) return []
+      const pages = onlyTroubled ? troubledPages : allPages
+      const { first, next } = pages[ascending ? 'ascending' : 'descending']
+      const rows = after ? next.all(account, ...after, limit) : first.all(account, limit)
       // Not through the cache: a long list would replace what deliveries need.
-      return account === undefined ? [] : inOrder.all(account, ...after, limit).map(webhookOf)
+      return rows.map(webhookOf)
     },
     candidates: (accountIds, hook) =>
       ofAccounts(accountIds, (account) => ofAccountAndHook.all(account, hook)),

@@ -1,6 +1,8 @@
 /** Deliveries with an explanation of their state. */
 import type { StoredDelivery } from '../../delivery/delivery-queries.js'
+import { DELIVERY_STATES } from '../../delivery/lifecycle.js'
 import { deliveryJson } from '../../wire/delivery-json.js'
+import { filterValues } from '../../wire/filter.js'
 import type { JsonObject } from '../../wire/webhook-json.js'
 import type { ApiBackend } from '../api-backend.js'
 import { paginate } from '../paginate.js'
@@ -30,9 +32,11 @@ export const listDeliveries: Operation = async (context) => {
   const webhookId = entityIdOf(context, 'webhookId')
   const request = readListRequest(context)
   await backend.webhooks.read(accountId, webhookId)
+  const wanted = filterValues(context.query, 'state')
+  const states = wanted && { states: DELIVERY_STATES.filter((state) => wanted.includes(state)) }
   const { rows, ...next } = await paginate(
     request,
-    (batch) => backend.deliveries.list({ accountId, webhookId, ...batch }),
+    (batch) => backend.deliveries.list({ accountId, webhookId, ...states, ...batch }),
     // Filters apply to every field but `explain`, which would cost a store query per row.
     (delivery) => deliveryJson(delivery, ''),
   )

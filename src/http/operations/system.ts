@@ -1,6 +1,6 @@
 /** For operators: the state of the service, and searches over the deliveries of all accounts. */
 import type { DeliverySearch } from '../../delivery/delivery-queries.js'
-import type { DeliveryState } from '../../delivery/lifecycle.js'
+import { DELIVERY_STATES } from '../../delivery/lifecycle.js'
 import { invalidInput } from '../../errors.js'
 import { decodePosition, encodePosition } from '../../wire/cursor.js'
 import { foundDeliveryJson } from '../../wire/delivery-json.js'
@@ -9,16 +9,6 @@ import { overviewJson } from '../../wire/overview-json.js'
 import { getQueryValue } from '../../wire/query.js'
 import { enumValue, listResult, type Operation, readListRequest } from './context.js'
 import { explainedJson } from './deliveries.js'
-
-const DELIVERY_STATES: readonly DeliveryState[] = [
-  'waiting',
-  'in_flight',
-  'delivered',
-  'exhausted',
-  'expired',
-  'cancelled',
-  'quarantined',
-]
 
 /** `page_size`; with `paginate=false` the largest page, since these lists have no end. */
 const limitOf = (pageSize: number | undefined) => pageSize ?? MAX_PAGE_SIZE

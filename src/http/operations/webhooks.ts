@@ -1,5 +1,4 @@
 /** Create, read, replace, patch, delete, list and preview webhooks, with conditional requests. */
-import { invalidInput } from '../../errors.js'
 import { validatePreview } from '../../values/validators.generated.js'
 import type { ChangeOptions } from '../../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../../webhooks/view.js'
@@ -8,11 +7,11 @@ import { previewSchema } from '../../wire/body-schemas.js'
 import { coerce } from '../../wire/coerce.js'
 import { previewJson } from '../../wire/command-json.js'
 import { parseWebhookFields } from '../../wire/field-names.js'
-import { slicePage } from '../../wire/list.js'
 import { matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
 import { findMisspeltFields } from '../../wire/warnings.js'
 import { webhookJson, webhookSummaryJson, withLastSuccess } from '../../wire/webhook-json.js'
+import { paginateByKey } from '../paginate.js'
 import {
   accountIdOf,
   entityIdOf,
@@ -57,16 +56,17 @@ async function changeOptions(context: OperationContext, webhookId: string): Prom
 
 export const listWebhooks: Operation = async (context) => {
   const request = readListRequest(context)
-  const slice = slicePage(await context.backend.webhooks.list(accountIdOf(context)), request, {
+  const accountId = accountIdOf(context)
+  const { webhooks } = context.backend
+  const { rows, ...next } = await paginateByKey<WebhookView>(request, {
+    read: (page) => webhooks.page(accountId, page),
     keyOf: ({ name, id }) => [name, id],
     createdMs: ({ createdMs }) => createdMs,
-    filterJson: webhookJson,
-    itemJson: webhookSummaryJson,
+    toJson: webhookJson,
   })
-  if ('failures' in slice) throw invalidInput(slice.failures)
-  const { items, ...next } = slice.page
-  const successes = await context.backend.webhooks.lastSuccesses(items.map(({ id }) => String(id)))
-  return listResult({ items: items.map((item) => withLastSuccess(item, successes)), ...next }, request)
+  const successes = await webhooks.lastSuccesses(rows.map(({ id }) => id))
+  const items = rows.map((webhook) => withLastSuccess(webhookSummaryJson(webhook), successes))
+  return listResult({ items, ...next }, request)
 }
 
 export const createWebhook: Operation = async (context) => {

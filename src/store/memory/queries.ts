@@ -25,7 +25,12 @@ export function delivery(state: State, accountId: string, deliveryId: string): S
   return row?.source.accountId === accountId ? toStored([row])[0] : undefined
 }
 
-export function deliveries(state: State, query: DeliveryQuery): readonly StoredDelivery[] {
+export const deliveries = (state: State, query: DeliveryQuery): readonly StoredDelivery[] =>
+  toStored(rowsOf(state, query))
+
+export const countDeliveries = (state: State, query: DeliveryQuery): number => rowsOf(state, query).length
+
+function rowsOf(state: State, query: DeliveryQuery): Row[] {
   const endpoint = state.endpoints.get(query.webhookId)
   if (endpoint?.webhook.accountId !== query.accountId) return []
   const found: Row[] = []
@@ -34,7 +39,7 @@ export function deliveries(state: State, query: DeliveryQuery): readonly StoredD
     if (query.states && !query.states.includes(effectiveStateName(row))) continue
     if (isWithin(row.accepted.ms, query)) found.push(row)
   }
-  return toStored(found)
+  return found
 }
 
 export function search(state: State, query: DeliverySearch): FoundDeliveries {
@@ -130,6 +135,7 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
     if (query.webhookId !== undefined && record.webhookId !== query.webhookId) continue
     if (query.deliveryId !== undefined && record.deliveryId !== query.deliveryId) continue
     if (query.callIds && (record.callId === undefined || !query.callIds.includes(record.callId))) continue
+    if (query.onlyFailures && record.result !== 'failure') continue
     if (isWithin(record.atMs, query)) found.push(toStoredAttempt(record, position, requestOf(row)))
   }
   return found

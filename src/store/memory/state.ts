@@ -223,6 +223,8 @@ export interface State {
   readonly endpoints: Map<string, Endpoint>
   /** Endpoints of webhooks that are not deleted, by account, then hook. */
   readonly liveByHook: Map<string, Map<string, Set<Endpoint>>>
+  /** The same by account, sorted by name, then id: of accounts of which a page was read. */
+  readonly liveByName: Map<string, Endpoint[]>
   /** All endpoints by account; an account can read the attempts of deleted webhooks too. */
   readonly endpointsByAccount: Map<string, Endpoint[]>
   /** By delivery id, in order of acceptance. */
@@ -264,6 +266,7 @@ export function newState(limits: Limits, isShared: boolean): State {
     nodes: new Map(),
     endpoints: new Map(),
     liveByHook: new Map(),
+    liveByName: new Map(),
     endpointsByAccount: new Map(),
     rows: new Map(),
     events: new Map(),

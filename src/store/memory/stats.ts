@@ -1,6 +1,12 @@
-import { addCounts } from '../../stats/columns.js'
+import { addCounts, failedOf, okOf } from '../../stats/columns.js'
 import { STATS_STEPS, type StatsStep } from '../../stats/slots.js'
-import type { StatsBatch, StatsQuery, StatsRetention, StatsRow } from '../../stats/stats-store.js'
+import type {
+  StatsBatch,
+  StatsQuery,
+  StatsRetention,
+  StatsRow,
+  StatsTotals,
+} from '../../stats/stats-store.js'
 import { innerMap } from './state.js'
 
 /** Rows kept at most, some 300 bytes each; above it the oldest slots are removed, minutes before hours. */
@@ -84,6 +90,16 @@ export function memoryStats(maxRows = MAX_ROWS) {
         }
       }
       return found
+    },
+    totals({ series, step, slots }: StatsQuery): readonly StatsTotals[] {
+      return series.map(({ accountId, webhookId }) => {
+        const name = nameOf(accountId, webhookId)
+        const counts = slots.map((startMs) => steps[step].get(startMs)?.get(name)?.counts)
+        return {
+          ok: counts.map((row) => (row ? okOf(row) : 0)),
+          failed: counts.map((row) => (row ? failedOf(row) : 0)),
+        }
+      })
     },
     prune({ beforeMs }: StatsRetention, limit: number): number {
       let removed = 0

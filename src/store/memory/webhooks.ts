@@ -1,10 +1,10 @@
 import { HookswitchError } from '../../errors.js'
 import { deleteWebhook, type Webhook } from '../../webhooks/webhook.js'
-import type { WebhookPosition } from '../../webhooks/webhook-store.js'
 import { applyReplacement } from '../engine/endpoint-change.js'
 import { recordChange } from './changes.js'
 import { notifyListeners } from './notify.js'
 import { type Endpoint, innerMap, newEndpoint, type State } from './state.js'
+import { addToOrder, removeFromOrder } from './webhook-order.js'
 
 /** The webhooks port. Deleted webhooks stay as endpoints until their attempts are pruned. */
 
@@ -33,21 +33,6 @@ export function list(state: State, accountIds: readonly string[]): readonly Webh
     }
   }
   return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
-}
-
-export function page(
-  state: State,
-  accountId: string,
-  limit: number,
-  after: WebhookPosition | undefined,
-): readonly Webhook[] {
-  const sorted = list(state, [accountId])
-  const from = after ? sorted.findIndex((webhook) => isBehind(webhook, after)) : 0
-  return from < 0 ? [] : sorted.slice(from, from + limit)
-}
-
-function isBehind({ id, settings }: Webhook, [name, afterId]: WebhookPosition): boolean {
-  return (compare(settings.name, name) || compare(id, afterId)) > 0
 }
 
 export function candidates(state: State, accountIds: readonly string[], hook: string): readonly Webhook[] {
@@ -94,11 +79,13 @@ export function noteChange(state: State, { shard, webhook }: Endpoint): void {
 /** Deletes all webhooks of an account; returns their ids. */
 export function removeAll(state: State, accountId: string, nowMs: number): readonly string[] {
   const webhooks = list(state, [accountId])
+  state.liveByName.delete(accountId)
   for (const webhook of webhooks) replace(state, deleteWebhook(webhook, nowMs), webhook.revision)
   return webhooks.map(({ id }) => id)
 }
 
 function listen(state: State, endpoint: Endpoint): void {
+  addToOrder(state, endpoint)
   const { accountId, settings } = endpoint.webhook
   const byHook = innerMap(state.liveByHook, accountId)
   const endpoints = byHook.get(settings.hook)
@@ -107,6 +94,7 @@ function listen(state: State, endpoint: Endpoint): void {
 }
 
 function unlisten(state: State, endpoint: Endpoint): void {
+  removeFromOrder(state, endpoint)
   const { accountId, settings } = endpoint.webhook
   const byHook = state.liveByHook.get(accountId)
   const endpoints = byHook?.get(settings.hook)

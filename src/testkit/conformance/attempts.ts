@@ -137,6 +137,36 @@ export function attemptRules(rule: DefineRule): void {
     },
   )
 
+  rule('failures alone are listed in the same order, with the same conditions', async (fixture) => {
+    const [one, two] = [await fixture.webhook(), await fixture.webhook()]
+    // A failure whose receiver answers with what the record of a success may contain.
+    const body = '[1,"result":"success"'
+    const failed = { result: 'failure', status: 503, responseBody: body } as const
+    const succeeded = { result: 'success', status: 204, responseBody: body } as const
+    const written: string[] = []
+    for (const [webhook, record, callId] of [
+      [one, failed, 'a'],
+      [one, succeeded, 'a'],
+      [two, failed, 'a'],
+      [one, failed, 'b'],
+      [two, succeeded, 'b'],
+      [one, failed, 'a'],
+    ] as const)
+      written.push(await acceptAndRecord(fixture, webhook, record, { callId }))
+    const [first, , second, third, , fourth] = written
+    const failures = (query: Partial<AttemptQuery> = {}) => listIds(fixture, { onlyFailures: true, ...query })
+    assert.deepEqual(await failures(), [fourth, third, second, first])
+    assert.deepEqual(await failures({ ascending: true, limit: 2 }), [first, second])
+    assert.deepEqual(await failures({ webhookId: one.id }), [fourth, third, first])
+    assert.deepEqual(await failures({ callIds: ['a'], ascending: true }), [first, second, fourth])
+    const [newest] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 1 })
+    const { position: cursor, deliveryId } = newest!
+    assert.deepEqual(await failures({ webhookId: one.id, cursor }), [third, first])
+    assert.deepEqual(await failures({ deliveryId }), [fourth])
+    assert.deepEqual(await failures({ fromMs: newest!.atMs + 1 }), [])
+    assert.equal((await listIds(fixture, { onlyFailures: false })).length, 6)
+  })
+
   for (const ascending of [false, true]) {
     rule(
       `${ascending ? 'ascending' : 'descending'} pages neither skip nor repeat attempts while records are added`,

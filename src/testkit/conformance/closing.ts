@@ -27,7 +27,7 @@ export function closingRules(rule: DefineRule): void {
       webhooks.insert(newWebhook()),
       webhooks.read('account', 'webhook'),
       webhooks.candidates(['account'], 'channel_create'),
-      webhooks.page('account', 1),
+      webhooks.page('account', { ascending: true, limit: 1 }),
       deliveries.own('node-1', 1),
       deliveries.renew('node-1', 1),
       deliveries.handOver(lease, []),

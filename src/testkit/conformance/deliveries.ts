@@ -13,7 +13,11 @@ async function listIds(
   query: Partial<DeliveryQuery> = {},
 ): Promise<string[]> {
   const { accountId, id: webhookId } = webhook
-  return idsOf(await fixture.store.deliveries.deliveries({ accountId, webhookId, limit: 100, ...query }))
+  const { deliveries } = fixture.store
+  const whole = { accountId, webhookId, limit: 100, ...query }
+  const found = await deliveries.deliveries(whole)
+  assert.equal(await deliveries.countDeliveries(whole), found.length, 'the count is that of the list')
+  return idsOf(found)
 }
 
 /** Rules of delivery queries. */

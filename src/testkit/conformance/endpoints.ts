@@ -2,17 +2,21 @@ import assert from 'node:assert/strict'
 import type { AttemptRecord } from '../../delivery/attempt-record.js'
 import type { EndpointActivity } from '../../delivery/delivery-queries.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import type { WebhookPosition } from '../../webhooks/webhook-store.js'
+import type { WebhookPosition, WebhookQuery } from '../../webhooks/webhook-store.js'
 import { type DefineRule, type Fixture, idsOf, RETRY_MS } from './fixture.js'
 import { newRecord, newWebhook, WALL_MS } from './sample-data.js'
 
+/** The first nine webhooks of the account, or those behind a position. */
+const firstPage = ({ store }: Fixture, after?: WebhookPosition) =>
+  store.webhooks.page('account', { ascending: true, limit: 9, ...(after && { after }) })
+
 /** Lists all webhooks of an account in pages of two. */
-async function pageIds({ store }: Fixture, accountId = 'account'): Promise<string[]> {
+async function pageIds({ store }: Fixture, accountId = 'account', ascending = true): Promise<string[]> {
   const all: Webhook[] = []
   for (;;) {
     const last = all.at(-1)
     const after: WebhookPosition | undefined = last && [last.settings.name, last.id]
-    const page = await store.webhooks.page(accountId, 2, after)
+    const page = await store.webhooks.page(accountId, { ascending, limit: 2, ...(after && { after }) })
     assert.ok(page.length <= 2, 'a page has at most `limit` webhooks')
     if (page.length === 0) return idsOf(all)
     all.push(...page)
@@ -41,15 +45,53 @@ export function endpointRules(rule: DefineRule): void {
     await named('w6', 'alpha', 'stranger')
     assert.deepEqual(await pageIds(fixture), ['w3', 'w2', 'w4', 'w1', 'w5'])
     assert.deepEqual(await pageIds(fixture, 'nobody'), [])
-    assert.deepEqual(idsOf(await fixture.store.webhooks.page('account', 9, ['alpha', 'w3'])), [
-      'w4',
-      'w1',
-      'w5',
-    ])
-    assert.deepEqual(idsOf(await fixture.store.webhooks.page('account', 9, ['b', 'w0'])), ['w1', 'w5'])
+    assert.deepEqual(idsOf(await firstPage(fixture, ['alpha', 'w3'])), ['w4', 'w1', 'w5'])
+    assert.deepEqual(idsOf(await firstPage(fixture, ['b', 'w0'])), ['w1', 'w5'])
   })
 
-  rule('a page reflects new names, deleted webhooks and health', async (fixture) => {
+  rule('pages of webhooks may be read backwards, from the end or from a position', async (fixture) => {
+    const names = ['beta', 'alpha', 'alpha', '\u{1F4DE}', '\uffee', 'Zeta']
+    for (const [index, name] of names.entries())
+      await fixture.webhook({ id: `w${index}`, settings: { name } })
+    await fixture.webhook({ id: 'w9', accountId: 'stranger', settings: { name: 'alpha' } })
+    // By code points: U+FFEE is before U+1F4DE.
+    const ascending = ['w5', 'w1', 'w2', 'w0', 'w4', 'w3']
+    assert.deepEqual(await pageIds(fixture), ascending)
+    assert.deepEqual(await pageIds(fixture, 'account', false), [...ascending].reverse())
+    const before = async (after: WebhookPosition) =>
+      idsOf(await fixture.store.webhooks.page('account', { ascending: false, limit: 9, after }))
+    assert.deepEqual(await before(['alpha', 'w3']), ['w2', 'w1', 'w5'])
+    assert.deepEqual(await before(['', '']), [])
+    assert.deepEqual(await pageIds(fixture, 'nobody', false), [])
+  })
+
+  rule('a page of troubled webhooks has those with a health and those that are disabled', async (fixture) => {
+    const named = (name: string, enabled = true) => fixture.webhook({ id: name, settings: { name, enabled } })
+    const failing = await named('a')
+    await named('b')
+    await named('c', false)
+    await named('d')
+    await named('e', false)
+    const [delivery] = await fixture.accept(failing)
+    const health = { failuresInRow: 1, failingSinceMs: fixture.now() }
+    await fixture.settle(delivery!, 'exhausted', { endpoint: { epoch: 1, health } })
+    const page = async (query: Partial<WebhookQuery> = {}) =>
+      idsOf(
+        await fixture.store.webhooks.page('account', {
+          onlyTroubled: true,
+          ascending: true,
+          limit: 9,
+          ...query,
+        }),
+      )
+    assert.deepEqual(await page(), ['a', 'c', 'e'])
+    assert.deepEqual(await page({ limit: 2 }), ['a', 'c'])
+    assert.deepEqual(await page({ after: ['b', 'b'], limit: 1 }), ['c'])
+    assert.deepEqual(await page({ after: ['e', 'e'], ascending: false }), ['c', 'a'])
+    assert.deepEqual(await page({ ascending: false, limit: 1 }), ['e'])
+  })
+
+  rule('a page reflects new webhooks and names, deleted webhooks and health', async (fixture) => {
     const [first, second] = [
       await fixture.webhook({ id: 'w1', settings: { name: 'a' } }),
       await fixture.webhook({ id: 'w2', settings: { name: 'b' } }),
@@ -59,10 +101,12 @@ export function endpointRules(rule: DefineRule): void {
     const [delivery] = await fixture.accept(second)
     const health = { failuresInRow: 3, failingSinceMs: fixture.now() }
     await fixture.settle(delivery!, 'exhausted', { endpoint: { epoch: 1, health } })
-    assert.deepEqual(await fixture.store.webhooks.page('account', 9), [{ ...second, health }, renamed])
+    assert.deepEqual(await firstPage(fixture), [{ ...second, health }, renamed])
+    const between = await fixture.webhook({ id: 'w0', settings: { name: 'b' } })
+    assert.deepEqual(await firstPage(fixture), [between, { ...second, health }, renamed])
     const gone = { ...renamed, deletedMs: WALL_MS, epoch: 2, revision: 3 }
     assert.equal(await fixture.store.webhooks.replace(gone, 2), true)
-    assert.deepEqual(await pageIds(fixture), ['w2'])
+    assert.deepEqual(await pageIds(fixture), ['w0', 'w2'])
   })
 
   rule('a webhook is in its page exactly as it was inserted, whatever text it contains', async (fixture) => {
@@ -72,7 +116,7 @@ export function endpointRules(rule: DefineRule): void {
       extra: { nul: '\u0000', half: '\ud800', deep: [{ name: 'x' }] },
     })
     await fixture.store.webhooks.insert(webhook)
-    assert.deepEqual(await fixture.store.webhooks.page('account', 9), [webhook])
+    assert.deepEqual(await firstPage(fixture), [webhook])
   })
 
   rule('the backlog counts deliveries that wait or are in flight, up to the limit', async (fixture) => {

@@ -76,6 +76,29 @@ export function statsRules(rule: DefineRule): void {
     assert.deepEqual(await stored(fixture, [WEBHOOK], 60, []), {})
   })
 
+  rule('totals are the sums of the outcomes, in the order of the series and slots', async (fixture) => {
+    const later = START_MS + MINUTE_MS
+    const other = { ...WEBHOOK, webhookId: 'other' }
+    await write(fixture, 1, [
+      newRow({ counts: countsFrom(1) }),
+      newRow({ counts: countsFrom(100), startMs: later }),
+      newRow({ counts: countsFrom(1_000), ...other }),
+      newRow({ counts: countsFrom(7), step: 3600 }),
+    ])
+    const unknown = { ...WEBHOOK, accountId: 'other' }
+    const query = { series: [other, unknown, WEBHOOK], step: 60, slots: [later, START_MS] } as const
+    // 2 + 3 + … + 12 = 77.
+    assert.deepEqual(await fixture.store.stats.totals(query), [
+      { ok: [0, 1_000], failed: [0, 11 * 999 + 77] },
+      { ok: [0, 0], failed: [0, 0] },
+      { ok: [100, 1], failed: [11 * 99 + 77, 77] },
+    ])
+    assert.deepEqual(await fixture.store.stats.totals({ ...query, series: [] }), [])
+    assert.deepEqual(await fixture.store.stats.totals({ ...query, series: [other], slots: [] }), [
+      { ok: [], failed: [] },
+    ])
+  })
+
   rule('counts of several writers and batches are added up', async (fixture) => {
     await write(fixture, 1, [newRow()], 'one')
     await write(fixture, 1, [newRow({ counts: countsFrom(10) })], 'two')

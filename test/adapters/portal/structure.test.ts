@@ -15,7 +15,7 @@ import {
   ladderText,
   legName,
 } from '../../../adapters/portal/app/text/ladder.js'
-import { addItems, parseItem } from '../../../adapters/portal/app/text/live-items.js'
+import { addItems, parseItem, withAttempts } from '../../../adapters/portal/app/text/live-items.js'
 import { outcomeOf } from '../../../adapters/portal/app/text/outcome.js'
 import {
   linearScale,
@@ -26,8 +26,13 @@ import {
   valueTicks,
 } from '../../../adapters/portal/app/text/plot-geometry.js'
 import { formatRoute, parseRoute } from '../../../adapters/portal/app/text/routes.js'
+import { sparkPaths } from '../../../adapters/portal/app/text/spark-paths.js'
 import { createSseParser } from '../../../adapters/portal/app/text/sse.js'
-import { scrollToShow, virtualRange } from '../../../adapters/portal/app/text/virtual-range.js'
+import {
+  rangeWithPanel,
+  scrollToShow,
+  virtualRange,
+} from '../../../adapters/portal/app/text/virtual-range.js'
 import { formValues, patchOf, settingsOf } from '../../../adapters/portal/app/text/webhook-form.js'
 
 describe('addresses', () => {
@@ -86,10 +91,10 @@ describe('addresses', () => {
 
 describe('the rows in the document', () => {
   it('are the visible ones and a few around them', () => {
-    expect(virtualRange(0, 440, 44, 100_000)).toEqual({ first: 0, end: 17, above: 0, below: 99_983 * 44 })
+    expect(virtualRange(0, 440, 44, 100_000)).toEqual({ first: 0, end: 15, above: 0, below: 99_985 * 44 })
     const middle = virtualRange(44_000, 440, 44, 100_000)
-    expect([middle.first, middle.end]).toEqual([997, 1_014])
-    expect(virtualRange(1e9, 440, 44, 100)).toMatchObject({ first: 86, end: 100, below: 0 })
+    expect([middle.first, middle.end]).toEqual([998, 1_013])
+    expect(virtualRange(1e9, 440, 44, 100)).toMatchObject({ first: 87, end: 100, below: 0 })
     expect(virtualRange(0, 440, 44, 0)).toEqual({ first: 0, end: 0, above: 0, below: 0 })
   })
 
@@ -107,7 +112,31 @@ describe('the rows in the document', () => {
             expect(above).toBeLessThanOrEqual(top)
             expect(end * 44).toBeGreaterThanOrEqual(last)
           }
-          expect(end - first).toBeLessThanOrEqual(Math.ceil(viewport / 44) + 7)
+          expect(end - first).toBeLessThanOrEqual(Math.ceil(viewport / 44) + 5)
+        },
+      ),
+    )
+  })
+
+  it('cover the viewport at every position while a panel is open, and the height never changes', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(200_000),
+        fc.integer({ min: 1, max: 2_000 }),
+        fc.integer({ min: 1, max: 5_000 }),
+        fc.nat(4_999),
+        (top, viewport, count, open) => {
+          const index = open % count
+          const { first, end, above, below } = rangeWithPanel(top, viewport, 44, count, {
+            index,
+            height: 340,
+          })
+          const isRendered = index >= first && index < end
+          const rendered = (end - first) * 44 + (isRendered ? 340 : 0)
+          expect(above + rendered + below).toBe(count * 44 + 340)
+          if (top >= count * 44 + 340) return
+          expect(above).toBeLessThanOrEqual(top)
+          expect(above + rendered).toBeGreaterThanOrEqual(Math.min(count * 44 + 340, top + viewport))
         },
       ),
     )
@@ -117,6 +146,16 @@ describe('the rows in the document', () => {
     expect(scrollToShow(0, 100, 440, 44)).toBe(0)
     expect(scrollToShow(5, 0, 440, 44)).toBe(0)
     expect(scrollToShow(20, 0, 440, 44)).toBe(21 * 44 - 440)
+  })
+})
+
+describe('the bars of a sparkline', () => {
+  it('have the height of their share of the highest, failures at the bottom', () => {
+    expect(sparkPaths([10, 0, 5, 0], [0, 0, 5, 1])).toEqual({
+      ok: 'M0 20v-20h3v20zM8 10v-10h3v10z',
+      failed: 'M8 20v-10h3v10zM12 20v-2h3v2z',
+    })
+    expect(sparkPaths([0, 0], [0, 0])).toEqual({ ok: '', failed: '' })
   })
 })
 
@@ -169,6 +208,57 @@ describe('items of the live stream', () => {
     const items = addItems(addItems([], first), [parseItem(attempt('2'), 0)!, parseItem(attempt('3'), 0)!])
     expect(items.map(({ key }) => key)).toEqual(['3', '2', '1'])
     expect(addItems(items, first)).toBe(items)
+  })
+
+  it('change the rows of their webhooks: the newest attempt counts, and decides about failing alone', () => {
+    const item = (hook_id: string, result: string, second: number) =>
+      parseItem(
+        {
+          id: 'p',
+          event: 'attempt',
+          data: JSON.stringify({
+            id: `${hook_id}${second}`,
+            hook_id,
+            result,
+            sent_at: `2026-01-31T02:31:0${second}.000Z`,
+            resp_status_code: result === 'success' ? '204' : '503',
+          }),
+        },
+        0,
+      )!
+    const rows = [
+      { id: 'a', state: 'ok' },
+      { id: 'b', state: 'failing', failing_since: '2026-01-31T02:00:00.000Z' },
+      { id: 'c', state: 'paused' },
+      { id: 'd', state: 'ok', last: { sent_at: '2026-01-31T02:31:09.000Z', result: 'success' } },
+      { id: 'e', state: 'idle' },
+    ]
+    const items = [
+      item('a', 'success', 2),
+      item('a', 'failure', 3),
+      item('a', 'success', 1),
+      item('b', 'success', 4),
+      item('c', 'failure', 5),
+      item('d', 'failure', 6),
+    ]
+    const lastOf = (second: number, result: string, resp_status_code: string) => ({
+      sent_at: `2026-01-31T02:31:0${second}.000Z`,
+      result,
+      resp_status_code,
+    })
+    expect(withAttempts(rows, items)).toEqual([
+      {
+        id: 'a',
+        state: 'failing',
+        failing_since: '2026-01-31T02:31:03.000Z',
+        last: lastOf(3, 'failure', '503'),
+      },
+      { id: 'b', state: 'ok', last: lastOf(4, 'success', '204') },
+      { id: 'c', state: 'paused', last: lastOf(5, 'failure', '503') },
+      rows[3],
+      rows[4],
+    ])
+    expect(withAttempts(rows, [])).toBe(rows)
   })
 
   it('are bounded, and those without meaning are left out', () => {

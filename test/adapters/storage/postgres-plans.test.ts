@@ -49,7 +49,12 @@ const sets: Record<string, Record<string, Statement>> = {
   deliveries: deliveryStatements(SCHEMA),
   attempts: Object.fromEntries(
     (['account', 'webhook', 'delivery', 'calls'] as const).flatMap((way) =>
-      [true, false].map((up) => [`${way} ${up}`, attemptStatement(SCHEMA, way, up)]),
+      [true, false].flatMap((ascending) =>
+        [true, false].map((onlyFailures) => [
+          `${way} ${ascending} ${onlyFailures}`,
+          attemptStatement(SCHEMA, way, { ascending, onlyFailures }),
+        ]),
+      ),
     ),
   ),
   legs: { legs: legsStatement(SCHEMA) },
@@ -136,7 +141,7 @@ describe.skipIf(!server)('query plans', () => {
       const paged = statements.filter(({ name }) =>
         /^(deliveries|attempts)(_(up|failed|webhook|account))*$/.test(name),
       )
-      expect(paged.length).toBe(8)
+      expect(paged.length).toBe(12)
       const sorting: string[] = []
       for (const statement of paged)
         if (sortsBeforeLimit(await planOf(statement))) sorting.push(statement.name)

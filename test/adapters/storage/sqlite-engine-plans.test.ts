@@ -57,6 +57,10 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/from hookswitch_inbox\s+where account_id/, 'entries are short-lived: there are few'],
   [/delete from hookswitch_inbox where id in/, 'entries are short-lived: there are few'],
   [/^with firsts as materialized/, 'a CTE with one row per webhook of an account'],
+  [
+    /^select count\(\*\) as count from \(\s*select 1 from hookswitch_(waiting|attempt) d indexed by/,
+    'rows of an index',
+  ],
   [/^with recursive below/, 'a CTE with one row per descendant account'],
   [/select max\(key\) as last from \(select/, 'a subquery of limited size'],
   [/^select count\(\*\) as count, group_concat/, 'a subquery of limited size'],

@@ -1,13 +1,12 @@
 /** An instance with 1,000 webhooks that have attempts, and counts of 30 days, and whose statistics are read. */
 import { handleRequests } from '../processes.js'
 import { createStore, forEachConcurrently, startWithStore } from './instance.js'
+import { writePast } from './past-statistics.js'
 
 const WEBHOOKS = 1_000
 const ACCOUNT = 'bench'
 const HOUR_MS = 3_600_000
-const MINUTE_MS = 60_000
 const DAYS = 30
-const ROWS_PER_BATCH = 500
 
 let hs
 let webhookIds = []
@@ -33,45 +32,6 @@ async function writeAttempts(attempts) {
     4,
   )
   await delivered
-}
-
-/** The rows that attempts of 30 days would have made, besides those of this hour. */
-function* rowsOfPast(attempts, nowMs) {
-  const series = [
-    ...webhookIds.map((webhookId) => ({ accountId: ACCOUNT, webhookId })),
-    { accountId: ACCOUNT, webhookId: '' },
-  ]
-  const hours = DAYS * 24
-  for (const [step, lengthMs, count] of [
-    [3600, HOUR_MS, hours],
-    [60, MINUTE_MS, 179],
-  ]) {
-    const last = Math.floor(nowMs / lengthMs) * lengthMs
-    for (let slot = 1; slot < count; slot += 1) {
-      for (const [index, key] of series.entries()) {
-        const counts = new Array(25).fill(0)
-        counts[0] = Math.ceil(attempts / hours / (index < WEBHOOKS ? WEBHOOKS : 1))
-        counts[13 + (index % 5)] = counts[0]
-        counts[24] = counts[0] * 40
-        yield { ...key, step, startMs: last - slot * lengthMs, counts }
-      }
-    }
-  }
-}
-
-async function writePast(store, attempts) {
-  let rows = []
-  let number = 0
-  const write = async () => {
-    number += 1
-    await store.stats.add({ writer: 'bench', number, rows })
-    rows = []
-  }
-  for (const row of rowsOfPast(attempts, Date.now())) {
-    rows.push(row)
-    if (rows.length === ROWS_PER_BATCH) await write()
-  }
-  if (rows.length > 0) await write()
 }
 
 const QUERIES = {
@@ -102,7 +62,18 @@ handleRequests(
         webhookIds = [...webhookIds, id]
       }
       await writeAttempts(attempts)
-      await writePast(store, attempts)
+      await writePast(
+        store,
+        [
+          ...webhookIds.map((webhookId) => ({
+            accountId: ACCOUNT,
+            webhookId,
+            attempts: attempts / WEBHOOKS,
+          })),
+          { accountId: ACCOUNT, webhookId: '', attempts },
+        ],
+        { hours: DAYS * 24, minutes: 179 },
+      )
     },
     queries: () => ({ queries: Object.keys(QUERIES) }),
     /** @param {{ query: keyof typeof QUERIES }} input */

@@ -117,7 +117,8 @@ function recordOf(delivery, changes) {
   }
 }
 
-function settlementOf(delivery, next, record) {
+/** The settlement of the first attempt of a delivery. */
+export function settlementOf(delivery, next, record) {
   const { id, webhookId, position } = delivery
   return {
     deliveryId: id,

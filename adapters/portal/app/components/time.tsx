@@ -21,7 +21,7 @@ export function Since({ at }: { readonly at: string | number }) {
   const ms = toMs(at)
   const lasted = Math.max(0, Math.floor((nowMs.value - ms) / 1_000) * 1_000)
   return (
-    <time dateTime={iso(ms)} title={withZone(exactTime(ms, zone.value))}>
+    <time class="muted" dateTime={iso(ms)} title={withZone(exactTime(ms, zone.value))}>
       {t('time.since', { duration: duration(lasted) })}
     </time>
   )

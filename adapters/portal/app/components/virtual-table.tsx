@@ -6,7 +6,7 @@ import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { registerKeys } from '../state/keyboard.js'
-import { scrollToShow, virtualRange } from '../text/virtual-range.js'
+import { rangeWithPanel, scrollToShow, virtualRange } from '../text/virtual-range.js'
 
 export interface Column<Row> {
   readonly label: string
@@ -14,7 +14,16 @@ export interface Column<Row> {
   readonly width: string
   /** Digits of one width. */
   readonly isNumber?: boolean
+  /** Less important than the others. */
+  readonly isMuted?: boolean
   readonly cell: (row: Row) => ComponentChildren
+}
+
+/** What a row unfolds to. */
+export interface Panel<Row> {
+  /** Name of the button that unfolds it. */
+  readonly label: string
+  readonly content: (row: Row) => ComponentChildren
 }
 
 export interface VirtualTableProps<Row> {
@@ -29,15 +38,20 @@ export interface VirtualTableProps<Row> {
   /** Called when the last rows are near. */
   readonly onEnd?: () => void
   readonly onReplay?: (row: Row) => void
+  /** What unfolds below a row; one row at a time. */
+  readonly panel?: Panel<Row>
   /** Whether further rows exist, which are not loaded. */
   readonly isOpenEnded?: boolean
 }
 
 const ROW_HEIGHT = 44
+/** Longer content scrolls. */
+const PANEL_HEIGHT = 340
 const NARROW = matchMedia('(max-width: 639px)')
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
-  const { label, columns, rows, idOf, hrefOf, cardHeight, onEnd, onReplay, isOpenEnded = false } = props
+  const { label, columns, rows, idOf, hrefOf, cardHeight, onEnd, onReplay, panel } = props
+  const isOpenEnded = props.isOpenEnded ?? false
   const box = useRef<HTMLDivElement>(null)
   const scrollTop = useSignal(0)
   const viewport = useSignal(600)
@@ -47,7 +61,16 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const rowHeight = isNarrow.value ? cardHeight : ROW_HEIGHT
   // The state of the scroll as row numbers: scrolling by less than a row renders nothing.
   const firstRow = useComputed(() => Math.floor(scrollTop.value / (isNarrow.value ? cardHeight : ROW_HEIGHT)))
-  const range = virtualRange(firstRow.value * rowHeight, viewport.value, rowHeight, rows.length)
+  const openId = useSignal<string | undefined>(undefined)
+  const openIndex = openId.value === undefined ? -1 : rows.findIndex((row) => idOf(row) === openId.value)
+  const top = firstRow.value * rowHeight
+  const range =
+    openIndex < 0
+      ? virtualRange(top, viewport.value, rowHeight, rows.length)
+      : rangeWithPanel(top, viewport.value, rowHeight, rows.length, {
+          index: openIndex,
+          height: PANEL_HEIGHT,
+        })
 
   useLayoutEffect(() => {
     const element = box.current!
@@ -108,7 +131,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     link.focus({ preventScroll: true })
   })
 
-  const template = columns.map(({ width }) => width).join(' ')
+  const template = [...columns.map(({ width }) => width), ...(panel ? ['2.5rem'] : [])].join(' ')
   return (
     <div
       ref={box}
@@ -128,15 +151,22 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
               {column.label}
             </div>
           ))}
+          {panel && (
+            <div role="columnheader">
+              <span class="hidden">{panel.label}</span>
+            </div>
+          )}
         </div>
       </div>
       <div role="rowgroup" style={{ paddingTop: `${range.above}px`, paddingBottom: `${range.below}px` }}>
         {rows.slice(range.first, range.end).map((row, offset) => {
           const index = range.first + offset
-          return (
+          const id = idOf(row)
+          const isOpen = panel !== undefined && id === openId.value
+          const line = (
             <div
               role="row"
-              key={idOf(row)}
+              key={id}
               aria-rowindex={index + 2}
               data-index={index}
               class={index === selected.value ? 'selected' : ''}
@@ -147,7 +177,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                   role="cell"
                   key={column.label}
                   data-label={column.label}
-                  class={column.isNumber ? 'number' : undefined}
+                  class={column.isNumber ? 'number' : column.isMuted ? 'muted' : undefined}
                 >
                   {position === 0 && hrefOf ? (
                     <a class="row-link" href={hrefOf(row)}>
@@ -158,9 +188,35 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                   )}
                 </div>
               ))}
+              {panel && (
+                <div role="cell">
+                  <button
+                    type="button"
+                    class="quiet small"
+                    aria-expanded={isOpen}
+                    aria-label={panel.label}
+                    onClick={() => {
+                      openId.value = isOpen ? undefined : id
+                    }}
+                  >
+                    {isOpen ? '▾' : '▸'}
+                  </button>
+                </div>
+              )}
             </div>
           )
+          return isOpen ? [line, <OpenRow key={`${id}/panel`} row={row} panel={panel} />] : line
         })}
+      </div>
+    </div>
+  )
+}
+
+function OpenRow<Row>({ row, panel }: { readonly row: Row; readonly panel: Panel<Row> }) {
+  return (
+    <div role="row" class="panel-row" style={{ height: `${PANEL_HEIGHT}px` }}>
+      <div role="cell" class="panel-cell" tabIndex={0}>
+        {panel.content(row)}
       </div>
     </div>
   )

@@ -1,4 +1,5 @@
 /** The attempts of a webhook, newest first, with filters. */
+import { useSignal } from '@preact/signals'
 import type { Attempt } from 'hookswitch/client'
 import { accountPage } from '../api/api.js'
 import { FilterInput } from '../components/filter-input.js'
@@ -11,13 +12,18 @@ import type { Column } from '../components/virtual-table.js'
 import { usePagedList } from '../state/paged-list.js'
 import { zone } from '../state/preferences.js'
 import { changeQuery } from '../state/router.js'
+import { useStreamItems } from '../state/stream-items.js'
 import { number, t } from '../state/translate.js'
 import { toGregorian } from '../text/gregorian-time.js'
 import { outcomeOf } from '../text/outcome.js'
 import { formatRoute } from '../text/routes.js'
 import { duration, parseInputTime } from '../text/times.js'
 
+import { AttemptPanel } from './attempt-panel.js'
+import { ReplayDialog } from './replay-dialog.js'
+
 const REFRESH_MS = 5_000
+const LIVE_REFRESH_MS = 1_000
 const PAGE_SIZE = 100
 
 export interface AttemptsTabProps {
@@ -27,6 +33,7 @@ export interface AttemptsTabProps {
 }
 
 export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
+  const replaying = useSignal<string | undefined>(undefined)
   const { result = '', status = '', hook = '', from = '', to = '' } = query
   const list = usePagedList<Attempt>(
     (startKey, signal) => {
@@ -56,6 +63,7 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
     ({ id }) => id,
     REFRESH_MS,
   )
+  useStreamItems({ accountId, query: { webhook_id: webhookId }, batchMs: LIVE_REFRESH_MS }, list.refresh)
   return (
     <>
       <div class="filters">
@@ -100,8 +108,29 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
         idOf={({ id }) => id}
         hrefOf={({ delivery_id }) => formatRoute({ screen: 'delivery', accountId, id: delivery_id })}
         cardHeight={184}
+        panel={{
+          label: t('attempt.show'),
+          content: (attempt) => (
+            <AttemptPanel
+              accountId={accountId}
+              attempt={attempt}
+              onReplay={() => {
+                replaying.value = attempt.delivery_id
+              }}
+            />
+          ),
+        }}
         empty={<Empty text={t('attempts.none')} />}
       />
+      {replaying.value !== undefined && (
+        <ReplayDialog
+          {...{ accountId, webhookId }}
+          deliveryId={replaying.value}
+          onClose={() => {
+            replaying.value = undefined
+          }}
+        />
+      )}
     </>
   )
 }

@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals'
 import type { Attempt, Delivery } from 'hookswitch/client'
 import { useEffect } from 'preact/hooks'
 import { accountPage, accountRequest, optional } from '../api/api.js'
-import { CopyButton } from '../components/copy.js'
-import { Body, Line } from '../components/hostile-text.js'
+import { Exchange } from '../components/exchange.js'
+import { Line } from '../components/hostile-text.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { StateBadge } from '../components/state-badge.js'
@@ -12,7 +12,6 @@ import { ExactTime, RelativeTime } from '../components/time.js'
 import { registerKeys } from '../state/keyboard.js'
 import { useResource } from '../state/resource.js'
 import { t, word } from '../state/translate.js'
-import { curlCommand } from '../text/curl.js'
 import { outcomeOf } from '../text/outcome.js'
 import { formatRoute } from '../text/routes.js'
 import { duration } from '../text/times.js'
@@ -178,7 +177,6 @@ function Facts({ delivery }: { readonly delivery: Delivery }) {
 }
 
 function AttemptPanel({ attempt, isOpen }: { readonly attempt: Attempt; readonly isOpen: boolean }) {
-  const { req_headers: requestHeaders, req_body: requestBody, resp_headers: responseHeaders } = attempt
   const took = attempt.duration_ms === undefined ? '' : duration(attempt.duration_ms)
   return (
     <details class="attempt" open={isOpen}>
@@ -190,67 +188,7 @@ function AttemptPanel({ attempt, isOpen }: { readonly attempt: Attempt; readonly
         </strong>{' '}
         {took}
       </summary>
-      <div class="exchange">
-        <section>
-          <h2>{t('attempt.request')}</h2>
-          {requestHeaders === undefined ? (
-            <p>{t('attempt.notSent')}</p>
-          ) : (
-            <>
-              <p class="number">
-                <Line text={`${attempt.method.toUpperCase()} ${attempt.uri}`} />
-              </p>
-              <Headers headers={requestHeaders} />
-              {requestBody !== undefined && requestBody !== '' && (
-                <Body text={requestBody} label={t('attempt.requestBody')} />
-              )}
-              <CopyButton
-                label={t('attempt.curl')}
-                text={() =>
-                  curlCommand({
-                    method: attempt.method,
-                    uri: attempt.uri,
-                    headers: requestHeaders,
-                    body: requestBody,
-                  })
-                }
-              />
-            </>
-          )}
-        </section>
-        <section>
-          <h2>{t('attempt.response')}</h2>
-          <p class="number">
-            <Line text={outcomeOf(attempt)} /> {took}
-          </p>
-          {attempt.reason !== undefined && (
-            <p class="muted">
-              <Line text={[attempt.reason, attempt.client_error].filter(Boolean).join(': ')} />
-            </p>
-          )}
-          {responseHeaders && <Headers headers={responseHeaders} />}
-          {attempt.resp_body !== undefined && attempt.resp_body !== '' && (
-            <Body text={attempt.resp_body} label={t('attempt.responseBody')} />
-          )}
-        </section>
-      </div>
+      <Exchange attempt={attempt} />
     </details>
-  )
-}
-
-function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
-  return (
-    <dl class="headers">
-      {Object.entries(headers).map(([name, value]) => (
-        <div key={name}>
-          <dt>
-            <Line text={name} />
-          </dt>
-          <dd>
-            <Line text={value} />
-          </dd>
-        </div>
-      ))}
-    </dl>
   )
 }

@@ -1,55 +1,32 @@
-/** The attempts of an account as they happen. Closes the stream when the tab has been hidden for 30 s. */
+/** The attempts of an account as they happen. */
 import { useSignal } from '@preact/signals'
 import type { Attempt } from 'hookswitch/client'
-import { useEffect, useRef } from 'preact/hooks'
-import { openStream, type StreamState } from '../api/live-stream.js'
+import { useRef } from 'preact/hooks'
 import { Line } from '../components/hostile-text.js'
 import { Page } from '../components/page.js'
 import { StateBadge } from '../components/state-badge.js'
 import { ExactTime } from '../components/time.js'
 import { VirtualTable } from '../components/virtual-table.js'
 import { summarize } from '../state/announce.js'
-import { isVisible } from '../state/clock.js'
-import { session } from '../state/session.js'
+import { useStreamItems } from '../state/stream-items.js'
 import { number, t, word } from '../state/translate.js'
-import { addItems, type LiveItem, parseItem } from '../text/live-items.js'
+import { addItems, type LiveItem } from '../text/live-items.js'
 import { outcomeOf } from '../text/outcome.js'
 import { formatRoute } from '../text/routes.js'
 import { duration } from '../text/times.js'
 
-const CLOSE_WHEN_HIDDEN_MS = 30_000
 /** Items of one frame of the screen are shown together. */
 const BATCH_MS = 100
 
 export function LiveScreen({ accountId }: { readonly accountId: string }) {
   const items = useSignal<readonly LiveItem[]>([])
-  const state = useSignal<StreamState>('connecting')
   const isPaused = useSignal(false)
   const result = useSignal('')
-  const isHidden = useHidden()
-  const pending = useRef<LiveItem[]>([])
   const unread = useRef({ ok: 0, failed: 0 })
-  const current = session.value
-
-  useEffect(() => {
-    if (!current || isHidden) return
-    const query = { ...(result.value === '' ? {} : { filter_result: result.value }) }
-    const close = openStream({
-      session: current,
-      accountId,
-      query,
-      onState(next) {
-        state.value = next
-      },
-      onItem(received) {
-        const item = parseItem(received, Date.now())
-        if (item) pending.current.push(item)
-      },
-    })
-    const timer = setInterval(() => {
-      if (isPaused.peek() || pending.current.length === 0) return
-      const added = pending.current
-      pending.current = []
+  const query: Readonly<Record<string, string>> = result.value === '' ? {} : { filter_result: result.value }
+  const state = useStreamItems(
+    { accountId, query, batchMs: BATCH_MS, isPaused: () => isPaused.peek() },
+    (added) => {
       items.value = addItems(items.peek(), added)
       for (const { attempt, rate } of added) {
         if (attempt) unread.current[attempt.result === 'success' ? 'ok' : 'failed'] += 1
@@ -57,12 +34,8 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
         unread.current.failed += rate?.failed ?? 0
       }
       if (summarize(t('live.summary', unread.current))) unread.current = { ok: 0, failed: 0 }
-    }, BATCH_MS)
-    return () => {
-      close()
-      clearInterval(timer)
-    }
-  }, [accountId, current?.token, isHidden, result.value])
+    },
+  )
 
   const rows = items.value
   return (
@@ -167,21 +140,4 @@ function Response({ attempt }: { readonly attempt: Attempt }) {
       )}
     </span>
   )
-}
-
-/** Whether the tab has been hidden for a while. */
-function useHidden(): boolean {
-  const isHidden = useSignal(false)
-  const visible = isVisible.value
-  useEffect(() => {
-    if (visible) {
-      isHidden.value = false
-      return
-    }
-    const timer = setTimeout(() => {
-      isHidden.value = true
-    }, CLOSE_WHEN_HIDDEN_MS)
-    return () => clearTimeout(timer)
-  }, [visible])
-  return isHidden.value
 }

@@ -20,12 +20,16 @@ import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
 import { changeQuery } from '../state/router.js'
+import { useStreamItems } from '../state/stream-items.js'
 import { currentLanguage, number, t, word } from '../state/translate.js'
 import { percent, percentText, sum } from '../text/health-series.js'
+import { withAttempts } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 
 const STATES = ['failing', 'paused', 'disabled', 'ok', 'idle'] as const
 const REFRESH_MS = 10_000
+/** While attempts happen all the time. */
+const LIVE_REFRESH_MS = 1_000
 
 export interface WebhooksScreenProps {
   readonly accountId: string
@@ -40,6 +44,10 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
     ({ id }) => id,
     REFRESH_MS,
   )
+  useStreamItems({ accountId, query: {}, batchMs: LIVE_REFRESH_MS }, (items) => {
+    list.items.value = withAttempts(list.items.peek(), items)
+    list.refresh()
+  })
   const rows = list.items.value
   const isComplete = list.isComplete.value
   const isFiltered = state !== '' || text !== ''
@@ -161,38 +169,34 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
     {
       label: t('column.url'),
       width: 'minmax(8rem, 1.5fr)',
-      cell: ({ uri }) => (
-        <span class="muted">
-          <Line text={uri} />
-        </span>
-      ),
+      isMuted: true,
+      cell: ({ uri }) => <Line text={uri} />,
     },
     { label: t('column.day'), width: '7rem', cell: ({ spark }) => (spark ? <Sparkline {...spark} /> : '–') },
     {
       label: t('column.ok'),
       width: '5rem',
+      isNumber: true,
       cell: ({ spark }) => {
         const ok = spark && percent(sum(spark.ok), sum(spark.ok) + sum(spark.failed))
-        return <span class="number">{ok === undefined ? '–' : percentText(ok, currentLanguage())}</span>
+        return ok === undefined ? '–' : percentText(ok, currentLanguage())
       },
     },
     {
       label: t('column.pending'),
       width: '5rem',
-      cell: ({ pending, pending_capped }) => (
-        <span class="number">
-          {pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`}
-        </span>
-      ),
+      isNumber: true,
+      cell: ({ pending, pending_capped }) =>
+        pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`,
     },
     {
       label: t('column.last'),
       width: '9rem',
       cell: ({ last }) =>
         last ? (
-          <span>
+          <>
             {last.resp_status_code ?? word('state', last.result)} <RelativeTime at={last.sent_at} />
-          </span>
+          </>
         ) : (
           '–'
         ),
@@ -210,11 +214,7 @@ function State({ accountId, row, reload }: { accountId: string; row: HealthRow; 
   return (
     <>
       <StateBadge state={row.state} />
-      {row.state === 'failing' && row.failing_since !== undefined && (
-        <span class="muted">
-          <Since at={row.failing_since} />
-        </span>
-      )}
+      {row.state === 'failing' && row.failing_since !== undefined && <Since at={row.failing_since} />}
       {row.state === 'paused' && (
         <>
           {row.paused_until !== undefined && (

@@ -13,8 +13,10 @@ export interface PagedList<Item> {
   readonly isComplete: Signal<boolean>
   readonly loadedMs: Signal<number>
   loadMore(): void
-  /** Loads the first page again. */
+  /** Loads the first page again, and forgets the others. */
   reload(): void
+  /** Reads the first page again and keeps the others, unless something is being loaded. */
+  refresh(): void
 }
 
 /**
@@ -96,6 +98,9 @@ export function usePagedList<Item>(
     reload() {
       pages.current = 0
       load(true)
+    },
+    refresh() {
+      if (!isLoading.peek()) load(true)
     },
   }
 }

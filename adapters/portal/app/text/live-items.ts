@@ -58,6 +58,37 @@ function parse(data: string): Readonly<Record<string, unknown>> {
   }
 }
 
+interface ListedWebhook {
+  readonly id: string
+  readonly state: string
+  readonly failing_since?: string
+  readonly last?: { readonly sent_at: string; readonly result: string; readonly resp_status_code?: string }
+}
+
+/** The rows of webhooks after these attempts: the state that follows from the last one, as far as an attempt decides it. */
+export function withAttempts<Row extends ListedWebhook>(
+  rows: readonly Row[],
+  items: readonly LiveItem[],
+): readonly Row[] {
+  const newest = new Map<string, Attempt>()
+  for (const { attempt } of items) {
+    if (!attempt) continue
+    const known = newest.get(attempt.hook_id)
+    if (!known || known.sent_at <= attempt.sent_at) newest.set(attempt.hook_id, attempt)
+  }
+  if (newest.size === 0) return rows
+  return rows.map((row) => {
+    const attempt = newest.get(row.id)
+    if (!attempt || (row.last && row.last.sent_at > attempt.sent_at)) return row
+    const { sent_at, result, resp_status_code } = attempt
+    const last = { sent_at, result, ...(resp_status_code === undefined ? {} : { resp_status_code }) }
+    if (row.state === 'paused' || row.state === 'disabled') return { ...row, last }
+    if (result !== 'success') return { failing_since: sent_at, ...row, state: 'failing', last }
+    const { failing_since: _over, ...ok } = row
+    return { ...ok, state: 'ok', last } as unknown as Row
+  })
+}
+
 /** Adds items, the newest first, without those that are there already. */
 export function addItems(items: readonly LiveItem[], added: readonly LiveItem[]): readonly LiveItem[] {
   const known = new Set(items.map(({ key }) => key))

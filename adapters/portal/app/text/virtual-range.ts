@@ -11,7 +11,7 @@ export interface VirtualRange {
 }
 
 /** Rows rendered beyond the visible ones, so that a fast scroll shows no gap. */
-const OVERSCAN = 3
+const OVERSCAN = 2
 
 /** @param rowHeight height of every row in pixels */
 export function virtualRange(
@@ -25,6 +25,32 @@ export function virtualRange(
   const first = Math.max(0, Math.min(wanted, count - visible - OVERSCAN))
   const end = Math.min(count, first + visible + 2 * OVERSCAN)
   return { first, end, above: first * rowHeight, below: (count - end) * rowHeight }
+}
+
+/** A panel of fixed height below one row. */
+export interface OpenPanel {
+  /** Index of the row. */
+  readonly index: number
+  /** Pixels. */
+  readonly height: number
+}
+
+/** As `virtualRange`, where the panel of one row is open. A panel that is not rendered leaves its height as space. */
+export function rangeWithPanel(
+  scrollTop: number,
+  viewport: number,
+  rowHeight: number,
+  count: number,
+  { index, height }: OpenPanel,
+): VirtualRange {
+  const top = (index + 1) * rowHeight
+  const closedTop = scrollTop <= top ? scrollTop : Math.max(top, scrollTop - height)
+  const range = virtualRange(closedTop, viewport, rowHeight, count)
+  return {
+    ...range,
+    above: range.above + (index < range.first ? height : 0),
+    below: range.below + (index >= range.end ? height : 0),
+  }
 }
 
 /** The scroll position that shows a row, as near as possible to the current one. */

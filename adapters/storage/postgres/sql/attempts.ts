@@ -10,15 +10,26 @@ export interface ReadAttemptRow extends AttemptRow {
 export type AttemptLookup = 'webhook' | 'delivery' | 'calls' | 'account'
 
 /**
+ * A record of a success, by its document `doc`; the index `attempt_failure` has this expression. A document of version 0.1 is
+ * searched for a text that cannot occur inside a value: JSON escapes its quotes there.
+ */
+const isSuccess = (doc: string) => `starts_with(${doc}, '[1,') or strpos(${doc}, '"result":"success"') > 0`
+
+/**
  * `$1`: account; `$2`: before or after this position; `$3`, `$4`: recorded from and to; `$5`: limit; `$6`: characters of a
  * body to read (at least the bytes that are shown); `$7`: webhook; `$8`: calls, each null for any; `$9`, `$10`: range of the
  * id of the delivery's event; `$11`, `$12`: stored ids of the delivery. Slim ends have no document.
  */
-export function attemptStatement(s: string, lookup: AttemptLookup, ascending: boolean): Statement {
+export function attemptStatement(
+  s: string,
+  lookup: AttemptLookup,
+  { ascending, onlyFailures }: { readonly ascending: boolean; readonly onlyFailures: boolean },
+): Statement {
   const order = ascending ? '' : 'desc'
   // The planner expects a range of parameters to leave almost no row, and half of the rows after a CASE. So it reads a page
   // in the order of its index, instead of sorting everything.
-  const filters = `a.position ${ascending ? '>' : '<'} $2 and case when a.at_ms >= $3 then a.at_ms <= $4 end and a.doc is not null`
+  const filters = `a.position ${ascending ? '>' : '<'} $2 and case when a.at_ms >= $3 then a.at_ms <= $4 end and a.doc is not null
+    ${onlyFailures ? `and not (${isSuccess('a.doc')})` : ''}`
   const end = `order by a.position ${order} limit $5`
   const ofAccount = `not ${none(
     `${s}.webhook`,
@@ -48,7 +59,7 @@ export function attemptStatement(s: string, lookup: AttemptLookup, ascending: bo
       ) a where ${filters} and ${ofAccount} ${end}`,
   }
   return {
-    name: `attempts_${lookup}${ascending ? '_up' : ''}`,
+    name: `attempts_${lookup}${ascending ? '_up' : ''}${onlyFailures ? '_failed' : ''}`,
     text: `with given as (
         select $1::text, $5::int, $6::int, $7::text, $8::text[], $9::text, $10::text, $11::text, $12::text
       )
@@ -95,16 +106,13 @@ export interface LastSuccessRow {
   readonly atMs: number
 }
 
-/**
- * The last success of each webhook `$1`, among its newest 1,000 records. A document of version 0.1 is searched for a text
- * that cannot occur inside a value: JSON escapes its quotes there.
- */
+/** The last success of each webhook `$1`, among its newest 1,000 records. */
 export const lastSuccessStatement = (s: string): Statement => ({
   name: 'attempts_last_success',
   text: `select w.id as "webhookId", a.at_ms as "atMs" from ${s}.webhook w cross join lateral (
       select at_ms from (
         select position, at_ms, doc from ${s}.attempt where webhook_key = w.key and doc is not null
         order by position desc limit 1000
-      ) newest where starts_with(doc, '[1,') or strpos(doc, '"result":"success"') > 0 order by position desc limit 1
+      ) newest where ${isSuccess('doc')} order by position desc limit 1
     ) a where w.id = any ($1::text[])`,
 })

@@ -70,6 +70,16 @@ function list(s: string, ascending: boolean, failed: boolean): Statement {
   }
 }
 
+/** As `list`: the number of rows. */
+function count(s: string, ascending: boolean): Statement {
+  const webhook = (column: string) => `(select ${column} from ${s}.webhook where id = $6 and account_id = $7)`
+  const rows = ofWebhook(s, webhook('key'), webhook('epoch'), ascending, false)
+  return {
+    name: `deliveries_count${ascending ? '_up' : ''}`,
+    text: `select least(count(*), $5)::int as count from (${rows}) u`,
+  }
+}
+
 /** As `list`, newest first, of all webhooks of the account `$6` (null: any) or of the webhook `$7` (null: any). */
 function searchWebhooks(s: string, failed: boolean): Statement {
   const rows = `select d.* from ${s}.webhook w cross join lateral (
@@ -151,6 +161,8 @@ export const deliveryStatements = (s: string) =>
     up: list(s, true, false),
     downFailed: list(s, false, true),
     upFailed: list(s, true, true),
+    countDown: count(s, false),
+    countUp: count(s, true),
     searchWebhooks: searchWebhooks(s, false),
     searchWebhooksFailed: searchWebhooks(s, true),
     searchCall: searchCall(s),

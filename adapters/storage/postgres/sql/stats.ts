@@ -1,5 +1,5 @@
 import type { Statement } from '../statement.js'
-import { COUNT_COLUMNS } from '../stats-columns.js'
+import { COUNT_COLUMNS, failedSum, okSum } from '../stats-columns.js'
 
 const KEY = 'step, slot, account_id, webhook_id'
 
@@ -35,6 +35,17 @@ export const statsStatements = (s: string) => {
       text: `select k.account_id as "accountId", k.webhook_id as "webhookId", s.slot,
           ${COUNT_COLUMNS.map((column) => (column === 'sum_ms' ? 's.sum_ms::float8 as sum_ms' : `s.${column}`)).join(', ')}
         from unnest($1::text[], $2::text[]) k (account_id, webhook_id) cross join unnest($4::int4[]) t (slot)
+        cross join lateral (
+          select * from ${s}.stat x
+          where x.step = $3 and x.slot = t.slot and x.account_id = k.account_id and x.webhook_id = k.webhook_id offset 0
+        ) s`,
+    },
+    /** The same with the totals only; `place`: of the series in `$1`, from 1. */
+    totals: {
+      name: 'stats_totals',
+      text: `select k.place::int, s.slot, ${okSum('s')} as ok, ${failedSum('s')} as failed
+        from unnest($1::text[], $2::text[]) with ordinality k (account_id, webhook_id, place)
+        cross join unnest($4::int4[]) t (slot)
         cross join lateral (
           select * from ${s}.stat x
           where x.step = $3 and x.slot = t.slot and x.account_id = k.account_id and x.webhook_id = k.webhook_id offset 0

@@ -9,6 +9,27 @@ export interface CandidateRow {
   readonly health: string | null
 }
 
+/**
+ * `$2` webhooks of the account `$1` in order, behind the name `$3` and the id `$4` if `isAfter`. A document may contain a NUL,
+ * which no JSON function of the server accepts, so the condition is on its text: no value contains it, because JSON escapes
+ * the quotes there, but an object among the client's own keys may, and that webhook is returned too.
+ */
+export function pageStatement(
+  s: string,
+  kind: { readonly ascending: boolean; readonly isAfter: boolean; readonly onlyTroubled: boolean },
+): Statement {
+  const { ascending, isAfter, onlyTroubled } = kind
+  const direction = ascending ? '' : ' desc'
+  const after = isAfter ? `and (sort_key, id) ${ascending ? '>' : '<'} ($3, $4)` : ''
+  const troubled = onlyTroubled ? `and (health is not null or strpos(doc, '"enabled":false') > 0)` : ''
+  return {
+    name: `webhook_page${ascending ? '' : '_down'}${isAfter ? '_after' : ''}${onlyTroubled ? '_troubled' : ''}`,
+    text: `select doc, health from ${s}.webhook
+      where account_id = $1 and deleted_ms is null ${after} ${troubled}
+      order by sort_key${direction}, id${direction} limit $2`,
+  }
+}
+
 export const webhookStatements = (s: string) =>
   ({
     insert: {
@@ -26,12 +47,6 @@ export const webhookStatements = (s: string) =>
     list: {
       name: 'webhook_list',
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
-    },
-    /** `$2` webhooks of the account `$1`, behind the name `$3` and the id `$4`. */
-    page: {
-      name: 'webhook_page',
-      text: `select doc, health from ${s}.webhook
-        where account_id = $1 and deleted_ms is null and (sort_key, id) > ($3, $4) order by sort_key, id limit $2`,
     },
     /** Webhooks of all accounts with a health or a reason why they are disabled: `$1` of them, with an id above `$2`. */
     unhealthy: {

@@ -170,6 +170,8 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
         sent_at: new Date().toISOString(),
         call_id: `leg-${id}`,
       })}\n\n`
+    // The list reads a stream too.
+    await logIn(page, world.url, world.apiKey)
     await page.route('**/stream', (route) => {
       requests.push(route.request().headers()['last-event-id'])
       const first = `retry: 50\n\n${item('1', 'success')}${item('2', 'failure')}`
@@ -177,7 +179,6 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
       const body = requests.length === 1 ? first : requests.length === 2 ? rest : ': beat\n\n'
       return route.fulfill({ contentType: 'text/event-stream', body })
     })
-    await logIn(page, world.url, world.apiKey)
     await page.goto(`${world.url}#/acme/live`)
     await page.getByText('3 loaded').waitFor()
     expect(requests.slice(0, 2)).toEqual([undefined, 'p2'])

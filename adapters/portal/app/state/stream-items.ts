@@ -1,0 +1,77 @@
+/** Items of the live stream of an account, in batches. The stream closes when the tab has been hidden for 30 s. */
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { openStream, type StreamState } from '../api/live-stream.js'
+import { type LiveItem, parseItem } from '../text/live-items.js'
+import { isVisible } from './clock.js'
+import { session } from './session.js'
+
+const CLOSE_WHEN_HIDDEN_MS = 30_000
+
+export interface StreamItemsOptions {
+  readonly accountId: string
+  /** Filters of the stream. */
+  readonly query: Readonly<Record<string, string>>
+  /** Items that arrive within this time come together. */
+  readonly batchMs: number
+  /** While it returns true, items wait. */
+  readonly isPaused?: () => boolean
+}
+
+/** @param onItems gets the items in the order of the stream, some of them perhaps twice */
+export function useStreamItems(
+  { accountId, query, batchMs, isPaused }: StreamItemsOptions,
+  onItems: (items: readonly LiveItem[]) => void,
+): Signal<StreamState> {
+  const state = useSignal<StreamState>('connecting')
+  const isHidden = useHidden()
+  const pending = useRef<LiveItem[]>([])
+  const latest = useRef({ onItems, isPaused })
+  latest.current = { onItems, isPaused }
+  const current = session.value
+
+  useEffect(() => {
+    if (!current || isHidden) return
+    pending.current = []
+    const close = openStream({
+      session: current,
+      accountId,
+      query,
+      onState(next) {
+        state.value = next
+      },
+      onItem(received) {
+        const item = parseItem(received, Date.now())
+        if (item) pending.current.push(item)
+      },
+    })
+    const timer = setInterval(() => {
+      if (pending.current.length === 0 || latest.current.isPaused?.()) return
+      const items = pending.current
+      pending.current = []
+      latest.current.onItems(items)
+    }, batchMs)
+    return () => {
+      close()
+      clearInterval(timer)
+    }
+  }, [accountId, current?.token, isHidden, JSON.stringify(query)])
+  return state
+}
+
+/** Whether the tab has been hidden for a while. */
+function useHidden(): boolean {
+  const isHidden = useSignal(false)
+  const visible = isVisible.value
+  useEffect(() => {
+    if (visible) {
+      isHidden.value = false
+      return
+    }
+    const timer = setTimeout(() => {
+      isHidden.value = true
+    }, CLOSE_WHEN_HIDDEN_MS)
+    return () => clearTimeout(timer)
+  }, [visible])
+  return isHidden.value
+}

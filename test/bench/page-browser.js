@@ -1,0 +1,130 @@
+/** The page in Chromium: when its list is on the screen, how fast it filters, searches and scrolls, and how large it is. */
+import { existsSync } from 'node:fs'
+import { quantile, summarize } from './statistics.js'
+
+const PATHS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser']
+const ROWS = 10_000
+const FRAME_GOALS = { median: 16.7, p95: 25 }
+const NODES_GOAL = 400
+const PAINT_GOAL_MS = 1_000
+const ANSWER_GOAL_MS = 1_000
+
+/** Scrolls to the end again and again until the table has this many rows. */
+const LOAD_ALL = `(async (rows) => {
+  const table = document.querySelector('[role="table"]')
+  const rowHeight = 44
+  while (table.scrollHeight < rows * rowHeight) {
+    table.scrollTop = table.scrollHeight
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+})(${ROWS})`
+
+/** Scrolls through all rows, 45 per frame. */
+const SCROLL = `(async () => {
+  const table = document.querySelector('[role="table"]')
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  table.scrollTop = 0
+  const frames = []
+  let most = 0
+  let previous = await frame()
+  while (table.scrollTop + table.clientHeight + 1 < table.scrollHeight) {
+    table.scrollTop += 2000
+    const now = await frame()
+    frames.push(now - previous)
+    previous = now
+    most = Math.max(most, table.querySelectorAll('*').length)
+  }
+  return { frames, most }
+})()`
+
+/** @returns {Promise<import('playwright-core').Browser | undefined>} `undefined` without Chromium */
+async function launch() {
+  const executablePath = PATHS.find((path) => path !== undefined && existsSync(path))
+  if (executablePath === undefined) return undefined
+  const { chromium } = await import('playwright-core')
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+}
+
+/** The duration in ms of what leads to a condition on the page. */
+async function timed(act, until) {
+  const started = performance.now()
+  await act()
+  await until()
+  return performance.now() - started
+}
+
+async function measureOnce(browser, { port, apiKey }) {
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } })
+  context.setDefaultTimeout(120_000)
+  try {
+    const page = await context.newPage()
+    const url = `http://127.0.0.1:${port}/portal/`
+    await page.goto(url)
+    await page.getByLabel('API key').last().fill(apiKey)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    const row = (text) => page.getByRole('row').filter({ hasText: text })
+    await row('Receiver 00003').waitFor()
+    // The session is in the tab: the next load is that of somebody who is signed in.
+    const listMs = await timed(
+      () => page.reload(),
+      () => row('Receiver 00003').waitFor(),
+    )
+    const paintMs = await page.evaluate(
+      "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN",
+    )
+    const filterMs = await timed(
+      () => page.getByRole('button', { name: 'failing' }).click(),
+      () => row('Receiver 00003').waitFor({ state: 'detached' }),
+    )
+    await page.getByRole('button', { name: 'All', exact: true }).click()
+    await row('Receiver 00003').waitFor()
+    const search = page.getByRole('searchbox', { name: 'Search by name or URL' })
+    await search.fill('receiver 09876')
+    const searchMs = await timed(
+      () => search.press('Enter'),
+      () => row('Receiver 09876').waitFor(),
+    )
+    await search.fill('')
+    await search.press('Enter')
+    await row('Receiver 00003').waitFor()
+    const loadMs = await timed(
+      () => page.evaluate(LOAD_ALL),
+      async () => {},
+    )
+    const { frames, most } = await page.evaluate(SCROLL)
+    return { paintMs, listMs, filterMs, searchMs, loadMs, frames, most }
+  } finally {
+    await context.close()
+  }
+}
+
+/** @param {{ name: string, rounds: number, target: { port: number, apiKey: string }, title: string }} options */
+export async function measureBrowser({ name, rounds, target, title }) {
+  const browser = await launch()
+  if (!browser) return [{ row: name, store: title, skipped: 'there is no Chromium' }]
+  try {
+    const results = []
+    for (let round = 0; round < Math.min(rounds, 3); round += 1)
+      results.push(await measureOnce(browser, target))
+    const row = (measurement, unit, goal, select) => ({
+      row: name,
+      measurement: `in Chromium: ${measurement}, ${ROWS.toLocaleString('en')} webhooks, ${title}`,
+      baseline: '–',
+      unit,
+      goal,
+      ...summarize(results.map(select)),
+    })
+    return [
+      row('first contentful paint', 'ms', PAINT_GOAL_MS, ({ paintMs }) => paintMs),
+      row('list on the screen after a reload', 'ms', PAINT_GOAL_MS, ({ listMs }) => listMs),
+      row('filter by state', 'ms', ANSWER_GOAL_MS, ({ filterMs }) => filterMs),
+      row('search', 'ms', ANSWER_GOAL_MS, ({ searchMs }) => searchMs),
+      row('all rows loaded by scrolling', 'ms', undefined, ({ loadMs }) => loadMs),
+      row('scrolling, median frame', 'ms', FRAME_GOALS.median, ({ frames }) => quantile(frames, 0.5)),
+      row('scrolling, p95 of frames', 'ms', FRAME_GOALS.p95, ({ frames }) => quantile(frames, 0.95)),
+      row('most elements of the table', 'elements', NODES_GOAL, ({ most }) => most),
+    ]
+  } finally {
+    await browser.close()
+  }
+}
