@@ -27,6 +27,7 @@ const ISOLATED = [
   'send/connection-pool',
   'service/closing',
   'adapters/cli/serve-stores',
+  'adapters/cli/web-sockets',
   'adapters/storage/postgres-driver',
   'adapters/storage/sqlite-export',
 ].map(existing)

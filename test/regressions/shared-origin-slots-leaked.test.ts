@@ -30,8 +30,11 @@ function send(
     if (selections.length === 0) break
     for (const { webhookId: id, slots } of selections) {
       left -= slots
-      for (let n = 0; n < slots; n++)
-        requests.push({ id, request: scheduler.start(endpoints.get(id)!, false, now) })
+      for (let n = 0; n < slots; n++) {
+        const request = scheduler.start(endpoints.get(id)!, false, now)
+        scheduler.sent(request, now)
+        requests.push({ id, request })
+      }
     }
     for (const { webhookId } of selections) scheduler.update(endpoints.get(webhookId)!)
   }

@@ -81,7 +81,7 @@ export const mutants = [
   },
   {
     what: 'each address of an IPv6 subscriber has its own login limit',
-    file: 'src/auth/login-rate-limiter.ts',
+    file: 'src/values/rate-limit-source.ts',
     find: '.slice(0, 4)',
     replace: '.slice(0, 8)',
     tests: ['test/auth/login-rate-limiter.test.ts'],
