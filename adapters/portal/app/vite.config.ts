@@ -49,7 +49,10 @@ export const pageConfig = (outDir: string): InlineConfig => ({
   resolve: {
     alias: { 'hookswitch/client': fileURLToPath(new URL('../../client/index.ts', import.meta.url)) },
   },
-  esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
+  // As in production, whatever `NODE_ENV` is where it is built.
+  mode: 'production',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  esbuild: { jsx: 'automatic', jsxDev: false, jsxImportSource: 'preact', legalComments: 'none' },
   build: {
     outDir,
     emptyOutDir: true,
