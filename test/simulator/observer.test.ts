@@ -96,17 +96,20 @@ describe('a node that releases its lease', () => {
 })
 
 describe('a failed attempt that costs no try', () => {
-  /** Invariants that a group breaks: a free attempt, perhaps a success, and a failure after which the breaker is closed. */
-  async function brokenBy(hasSuccess: boolean): Promise<readonly string[]> {
+  const GONE = { endpoint: { epoch: 1, disable: { reason: 'gone', atMs: 0 } } } as const
+
+  /** Invariants that a group breaks: a free attempt, perhaps another end, and a failure after which the breaker is closed. */
+  async function brokenBy(other?: 'success' | 'gone'): Promise<readonly string[]> {
     const { clock, webhook, join, broken } = await createObservedStore()
     const { node } = await join(1)
-    const [free, delivered, last] = await node.acceptMany(webhook, 3)
-    await node.start(free!, delivered!, last!)
+    const [free, between, last] = await node.acceptMany(webhook, 3)
+    await node.start(free!, between!, last!)
     const dueMs = clock.now() + 2000
     await node.commit({
       ended: [
         node.settlement(free!, 'waiting', { next: { tries: 0, dueMs } }),
-        ...(hasSuccess ? [node.settlement(delivered!, 'delivered')] : []),
+        ...(other === 'success' ? [node.settlement(between!, 'delivered')] : []),
+        ...(other === 'gone' ? [node.settlement(between!, 'cancelled', GONE)] : []),
         node.settlement(last!, 'waiting', {
           next: { dueMs },
           endpoint: { epoch: 1, health: { failuresInRow: 1 } },
@@ -117,10 +120,14 @@ describe('a failed attempt that costs no try', () => {
   }
 
   it('may be a probe if a success of its group can have closed the breaker', async () => {
-    expect(await brokenBy(true)).toEqual([])
+    expect(await brokenBy('success')).toEqual([])
+  })
+
+  it('may be a probe of a webhook that its group disables: the health is not written then', async () => {
+    expect(await brokenBy('gone')).not.toContain('I7')
   })
 
   it('is reported if the breaker was never open', async () => {
-    expect(await brokenBy(false)).toEqual(['I7'])
+    expect(await brokenBy()).toEqual(['I7'])
   })
 })
