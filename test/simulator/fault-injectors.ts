@@ -145,7 +145,16 @@ export const DEFECTS: readonly Defect[] = [
     faultInjector: () => ({
       store: (store) => ({
         ...store,
-        webhooks: { ...store.webhooks, list: () => store.webhooks.list(['root', 'branch', 'rival']) },
+        webhooks: {
+          ...store.webhooks,
+          list: () => store.webhooks.list(['root', 'branch', 'rival']),
+          page: async (accountId, query) =>
+            (
+              await Promise.all(
+                [accountId, 'root', 'branch', 'rival'].map((id) => store.webhooks.page(id, query)),
+              )
+            ).flat(),
+        },
       }),
     }),
   },
