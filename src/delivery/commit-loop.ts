@@ -13,8 +13,8 @@
  *   notified. So nothing is sent of which the store does not know, and nothing is reported that may be lost.
  * - The requests of a group are sent, and its ends reported, while the store writes the next group: a store in a thread or
  *   on a server works at the same time as this process.
- * - Attempts end while a group is written, and their slots would stay empty until the next group is. So a group starts as many
- *   deliveries ahead of free slots as attempts ended during the previous commit.
+ * - Attempts end while a group is written, and their slots would stay empty until the next group is. So a group starts
+ *   deliveries ahead of free slots, at most as many as attempts ended during the previous commit.
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
  *   written, the same group is committed again as a repeat.
  * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
@@ -338,6 +338,9 @@ export function createCommitLoop(
         if (isAbandoned) return
       } catch (thrown) {
         if (isAbandoned) return
+        // What ends during an outage says nothing about how many end during a commit.
+        isCommitting = false
+        endedMeanwhile = 0
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
         if (errorCode(thrown) !== 'StoreUnavailable' && canSplit(group)) {
           log.warn({ reason }, 'a group was refused: its parts are committed separately')
@@ -426,12 +429,17 @@ export function createCommitLoop(
     const { accepted, ended, starts, startKey, finished, isRepeat } = group
     const none = { ...emptyGroup(), isRepeat }
     const isMixed = sizeOf(group) > Math.max(accepted.length, ended.length) || finished.length > 0
+    const commitPart = async (part: Partial<PendingGroup>) => {
+      const committing = commit({ ...none, ...part })
+      flush()
+      await committing
+    }
     for (const part of isMixed ? [accepted] : halvesOf(accepted))
-      if (part.length > 0) await commit({ ...none, accepted: part })
+      if (part.length > 0) await commitPart({ accepted: part })
     for (const part of isMixed ? [ended] : halvesOf(ended))
-      if (part.length > 0) await commit({ ...none, ended: part })
-    if (starts.length > 0) await commit({ ...none, starts, startKey })
-    if (finished.length > 0) await commit({ ...none, finished })
+      if (part.length > 0) await commitPart({ ended: part })
+    if (starts.length > 0) await commitPart({ starts, startKey })
+    if (finished.length > 0) await commitPart({ finished })
   }
 
   /** The effects of the group are lost: its settlements stay unwritten, and its starts are not sent. */
@@ -454,6 +462,7 @@ export function createCommitLoop(
       ended,
       results: result.ended,
     })
+    for (let index = 0; index < ended.length; index++) handlers.ended(ended[index]!, result.ended[index]!, ms)
     const again: PendingAcceptance[] = []
     for (let index = 0; index < accepted.length; index++) {
       const pending = accepted[index]!
@@ -466,13 +475,17 @@ export function createCommitLoop(
       unqueue(pending)
       pending.resolve(one.events)
       const entering = handlers.accepted(pending.acceptance, one, ms)
-      if (entering) await entering
+      if (!entering) continue
+      // It reads the store, which may be out.
+      flush()
+      await entering
     }
     forget(accepted)
     for (const { acceptance } of again) queuedDeliveries += acceptance.deliveries.length
     if (again.length > 0) accepts = [...again, ...accepts]
-    for (let index = 0; index < ended.length; index++) handlers.ended(ended[index]!, result.ended[index]!, ms)
-    if (refused.length > 0) await handlers.notStarted(refused)
+    if (refused.length === 0) return
+    flush()
+    await handlers.notStarted(refused)
   }
 
   function flush(): void {
@@ -484,9 +497,9 @@ export function createCommitLoop(
     const isInTime = deps.canStart()
     for (const { starts, ended, results } of groups) {
       for (const delivery of starts) {
-        // Since the commit the lease has ended, or the delivery was erased.
+        // Since the commit the lease has ended, the delivery was erased, or its webhook disabled.
         if (delivery.isAbandoned) handlers.abandon(delivery)
-        else if (isInTime) handlers.start(delivery)
+        else if (isInTime && handlers.mayStart(delivery)) handlers.start(delivery)
         else handlers.putBack(delivery)
       }
       for (let index = 0; index < ended.length; index++) handlers.report(ended[index]!, results[index]!, ms)
@@ -517,10 +530,11 @@ export function createCommitLoop(
       isTriggered = true
       endedMeanwhile = 0
       isCommitting = true
-      const committing = commit(group)
+      const committing = commit(group).finally(() => {
+        isCommitting = false
+      })
       flush()
       await committing
-      isCommitting = false
     }
     if (!isAbandoned) flush()
   }

@@ -23,7 +23,7 @@
 import { HookswitchError } from '../errors.js'
 import type { Log } from '../ports.js'
 import { createFifoQueue } from '../values/fifo-queue.js'
-import { isProbed } from '../webhooks/health.js'
+import { isPaused, isProbed } from '../webhooks/health.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
 import { eventIndexOf } from './event-index.js'
 import type { StoredDelivery } from './delivery-queries.js'
@@ -75,7 +75,7 @@ export interface Dispatcher {
   pending(): number
   /** A delivery of the store with what this node knows of it: in flight, due time, earlier deliveries of its lane. */
   withQueueState(delivery: StoredDelivery): StoredDelivery
-  /** Requests of this node in flight to a webhook. */
+  /** Requests of this node to a webhook that are in flight, or start as soon as there is a slot. */
   inFlight(webhookId: string): number
   /** What this node is sending. */
   inFlightDeliveries(): Iterable<Delivery>
@@ -141,8 +141,9 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const startedAhead = createFifoQueue<QueuedDelivery>()
   /** Requests in flight. */
   let inFlight = 0
-  /** A delivery that may not start ahead is next. */
+  /** A delivery that may not start ahead of a slot is next. */
   let isAheadBlocked = false
+  let isSendingAhead = false
   const activeCount = createWaitGroup()
   const lease = createLeaseKeeper({ store, clock, log, owner }, isShared, (grant) => sync.granted(grant))
   const decider = createSettlementDecider(
@@ -238,21 +239,38 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
 
   /** Uses free slots for what was started ahead of them. */
   function sendStartedAhead(): void {
+    // A request that ends at once calls this again: the loop goes on.
+    if (isSendingAhead) return
+    isSendingAhead = true
     while (inFlight < caps.total) {
       const delivery = startedAhead.shift()
-      if (!delivery) return
+      if (!delivery) break
       if (!delivery.isStartedAhead) continue
       delivery.isStartedAhead = false
       if (delivery.isAbandoned) release(delivery)
-      else if (canStart() && isOfCurrentEpoch(delivery)) send(delivery)
-      else putBack(delivery, lease.now())
+      else if (mayBeSent(delivery)) send(delivery)
+      else putBack(delivery)
     }
+    isSendingAhead = false
+  }
+
+  /** Whether what holds for a start holds still: it may have waited for its slot. */
+  function mayBeSent(delivery: QueuedDelivery): boolean {
+    const { health } = delivery.endpoint.webhook
+    const now = lease.now()
+    return (
+      canStart() &&
+      isOfCurrentEpoch(delivery) &&
+      !isLeaving(delivery) &&
+      !isProbed(health) &&
+      !isPaused(health, now) &&
+      scheduler.isFast(delivery.slot!, now)
+    )
   }
 
   /** What was started ahead of a slot waits in the queue again. */
   function putBackStartedAhead(isConcerned: (delivery: QueuedDelivery) => boolean): void {
-    for (const delivery of active.filter((one) => one.isStartedAhead && isConcerned(one)))
-      putBack(delivery, lease.now())
+    for (const delivery of active.filter((one) => one.isStartedAhead && isConcerned(one))) putBack(delivery)
   }
 
   function isOfCurrentEpoch({ epoch, endpoint }: QueuedDelivery): boolean {
@@ -288,8 +306,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   /** Its shard is to be given up: the delivery waits for the next owner. */
   const isLeaving = ({ endpoint }: QueuedDelivery) => !state.loaded.has(endpoint.shard)
 
-  /** A delivery that was taken and is not sent waits again. */
-  function putBack(delivery: QueuedDelivery, dueMs: number): void {
+  /** A delivery that was taken and is not sent waits again. @param dueMs store time, ms; absent: as before */
+  function putBack(delivery: QueuedDelivery, dueMs?: number): void {
     release(delivery)
     if (delivery.isAbandoned) return
     if (isLeaving(delivery)) queue.end(delivery, lease.now())
@@ -401,9 +419,9 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
             continue
           }
           // A start that is not followed by a request counts as interrupted after a crash, and three of them are the limit.
-          if (active.length >= caps.total && delivery.interruptions > 0) {
+          if (active.length >= caps.total && (probed || delivery.interruptions > 0)) {
             isAheadBlocked = true
-            putBack(delivery, now)
+            putBack(delivery)
             continue
           }
           delivery.slot = scheduler.start(ready, probed, now)
@@ -629,7 +647,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return dueMs === undefined ? { ...row, ahead } : { ...row, ahead, dueMs }
     },
     inFlight: scheduler.inFlight,
-    inFlightDeliveries: () => active,
+    inFlightDeliveries: () => active.filter(({ isStartedAhead }) => !isStartedAhead),
     applyCaps() {
       for (const endpoint of queue.endpoints()) update(endpoint)
       sendStartedAhead()
@@ -640,6 +658,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     stats: () => ({ inFlight, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
+      putBackStartedAhead(() => true)
       unsubscribe()
       timer.set(undefined)
       const isStarted = started?.catch(() => {})

@@ -50,7 +50,7 @@ export interface QueueSyncDeps {
   readonly loop: Pick<CommitLoop, 'exclusively' | 'settleNow' | 'trigger'>
   /** Store time, ms. */
   now(): number
-  /** What is in flight. */
+  /** What is in flight or started. */
   inFlight(): Iterable<QueuedDelivery>
   /** Forgets the starts of an earlier lease. */
   forgetStarts(): void

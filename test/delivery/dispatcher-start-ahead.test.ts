@@ -13,13 +13,19 @@ const WEBHOOKS = Array.from({ length: ENDPOINTS }, (_, index) =>
   aWebhook({ uri: `https://host-${index}.example/`, ordering: 'none' }, { id: `w${index}` }),
 )
 
-/**
- * A node with a slow store, whose endpoints have answered fast. Its requests stay open.
- *
- * @param interruptions of 32 deliveries that are due later; `undefined`: there are none
- */
-async function createSlowNode(caps: Partial<Caps> = { total: 4 }, interruptions?: number) {
-  const harness = await createHarness(WEBHOOKS)
+interface SlowNodeOptions {
+  readonly caps?: Partial<Caps>
+  /** Of four deliveries of each webhook that are due later. Default: there are none. */
+  readonly interruptions?: number
+  /** Called when a request is built. */
+  readonly onBuild?: () => void
+  readonly webhooks?: typeof WEBHOOKS
+}
+
+/** A node with a slow store, whose endpoints have answered fast. Its requests stay open. */
+async function createSlowNode(options: SlowNodeOptions = {}) {
+  const { caps = { total: 4 }, interruptions, onBuild = () => {}, webhooks = WEBHOOKS } = options
+  const harness = await createHarness(webhooks)
   if (interruptions !== undefined) for (const callId of ['a', 'b', 'c', 'd']) await harness.publish(callId)
   const { store } = harness.faults
   /** The starts of each group. */
@@ -28,6 +34,10 @@ async function createSlowNode(caps: Partial<Caps> = { total: 4 }, interruptions?
   const node = harness.node(
     { caps },
     {
+      endpointSecrets() {
+        onBuild()
+        return { keys: [], headers: [] }
+      },
       store: {
         ...store,
         async load(...input) {
@@ -49,7 +59,7 @@ async function createSlowNode(caps: Partial<Caps> = { total: 4 }, interruptions?
   const publishing = harness.publish('warm-up')
   await harness.clock.settle()
   await publishing
-  expect(harness.sender.requests).toHaveLength(ENDPOINTS)
+  expect(harness.sender.requests).toHaveLength(webhooks.length)
   harness.sender.script = () => undefined
   harness.sender.requests.length = 0
   commitMs = COMMIT_MS
@@ -94,6 +104,24 @@ async function startAhead() {
   return slow
 }
 
+/** The same with one webhook. */
+async function startAheadToOne() {
+  const slow = await createSlowNode({ webhooks: WEBHOOKS.slice(0, 1) })
+  const { harness, answerAll, commit, starts } = slow
+  const events = Array.from({ length: 30 }, (_, index) => harness.publish(`call ${index}`))
+  await commit()
+  await commit()
+  await Promise.all(events)
+  const publishing = harness.publish('another')
+  await harness.clock.settle()
+  await answerAll()
+  await commit()
+  await publishing
+  expect(starts.at(-1)).toHaveLength(8)
+  await commit()
+  return slow
+}
+
 async function close({ harness, node }: Awaited<ReturnType<typeof createSlowNode>>) {
   const closing = node.close(0)
   await harness.clock.advance(5_000)
@@ -115,7 +143,7 @@ describe('deliveries that are started ahead of free slots', () => {
   })
 
   it('are as many as attempts ended during the last commit', async () => {
-    const slow = await createSlowNode({ total: 8 })
+    const slow = await createSlowNode({ caps: { total: 8 } })
     const { harness, commit, starts } = slow
     const events = ['a', 'b', 'c'].map((callId) => harness.publish(callId))
     await commit()
@@ -194,7 +222,7 @@ describe('deliveries that are started ahead of free slots', () => {
   ])(
     'are not those that were interrupted before (%i times: at most %i starts in a group)',
     async (count, most) => {
-      const slow = await createSlowNode({ total: 4 }, count)
+      const slow = await createSlowNode({ interruptions: count })
       const { harness, answerDuringCommit, starts } = slow
       await harness.clock.advance(LATER_MS)
       while ((await harness.pending()) > 0) await answerDuringCommit()
@@ -203,4 +231,60 @@ describe('deliveries that are started ahead of free slots', () => {
       await close(slow)
     },
   )
+
+  it('are not sent to a receiver that has paused its webhook meanwhile', async () => {
+    const slow = await startAheadToOne()
+    const { harness, answerAll, commit } = slow
+    harness.sender.open[0]!.answer(responseWith(429, ['retry-after', '600']))
+    await harness.clock.settle()
+    const sent = harness.sender.requests.length
+    await commit()
+    await answerAll()
+    await commit()
+    expect(harness.sender.requests.length - sent).toBe(0)
+    await close(slow)
+  })
+
+  it('are not sent once their receiver is silent: the slots are free for others', async () => {
+    const slow = await startAheadToOne()
+    const { harness, commit } = slow
+    const row = aWebhook({ uri: 'https://healthy.example/', hook: 'channel_answer' }, { id: 'healthy' })
+    await harness.store.webhooks.insert(row)
+    await harness.clock.advance(2_000)
+    const publishing = harness.publish('new', { hook: 'channel_answer' })
+    for (let round = 0; round < 3; round += 1) await commit()
+    await publishing
+    await harness.clock.advance(8_000)
+    for (const { answer } of [...harness.sender.open])
+      answer({ kind: 'no_response', failure: 'timeout', detail: '' })
+    await harness.clock.settle()
+    for (let round = 0; round < 3; round += 1) await commit()
+    expect(sentTo(harness, 'healthy')).toBe(1)
+    await close(slow)
+  })
+
+  it('are sent one after the other if none of their requests can be built', async () => {
+    let isBroken = false
+    const slow = await createSlowNode({
+      caps: { total: 3_000, perAccount: 9_000, perEndpoint: 9_000, perOrigin: 9_000 },
+      onBuild() {
+        if (isBroken) throw new Error('no key')
+      },
+    })
+    const { harness, answerAll, commit, node } = slow
+    const events = Array.from({ length: 1_200 }, (_, index) => harness.publish(`call ${index}`))
+    for (let round = 0; round < 4; round += 1) await commit()
+    await Promise.all(events)
+    const publishing = harness.publish('another')
+    await harness.clock.settle()
+    await answerAll()
+    for (let round = 0; round < 3; round += 1) await commit()
+    await publishing
+    expect(harness.sender.open).toHaveLength(3_000)
+    isBroken = true
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
+    expect(node.stats().inFlight).toBe(harness.sender.open.length)
+    await close(slow)
+  })
 })

@@ -98,8 +98,8 @@ export interface PendingQueue {
    * each kind. Does not look at the pause of the endpoint.
    */
   take(endpoint: QueueEndpoint, slots: number, retriesFirst: boolean, now: number): QueuedDelivery[]
-  /** A taken delivery was not sent: it waits again as the head of its lane until `dueMs`. */
-  putBack(delivery: QueuedDelivery, dueMs: number): void
+  /** A taken delivery was not sent: it waits again as the head of its lane until `dueMs`, or as long as before. */
+  putBack(delivery: QueuedDelivery, dueMs?: number): void
   /** A taken delivery failed and is retried: it waits as the head of its lane until `next.dueMs`, with these counters. */
   retry(delivery: QueuedDelivery, next: Settlement['next']): void
   /** A taken or waiting delivery has ended. The next of its lane becomes due at `now`. */
@@ -463,7 +463,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       return taken
     },
     putBack(delivery, dueMs) {
-      if (takenEntry(delivery) !== NONE) waitAgain(delivery, dueMs, maxContents)
+      const entry = takenEntry(delivery)
+      if (entry !== NONE) waitAgain(delivery, dueMs ?? entries.number(entry, DUE), maxContents)
     },
     retry(delivery, next) {
       if (takenEntry(delivery) === NONE) return

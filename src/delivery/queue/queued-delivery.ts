@@ -50,9 +50,9 @@ export class QueuedDelivery implements Delivery {
   endpoint: QueueEndpoint
   /** Index of its entry in the queue; -1: none. Written only by the queue. */
   entry: number
-  /** Index among the deliveries in flight; -1: it is not. Written only by the dispatcher. */
+  /** Index among the deliveries that are started; -1: it is not. Written only by the dispatcher. */
   activeIndex: number
-  /** The slot of the scheduler that it holds while it is in flight. */
+  /** The slot of the scheduler that it holds while it is started. */
   slot: InFlightRequest<ScheduledEndpoint> | undefined
   /** The key of its stored start; 0: none. */
   startKey: number

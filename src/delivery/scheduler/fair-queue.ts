@@ -317,9 +317,12 @@ export function createFairQueue(
         for (const zone of waitingZones) admitToZone(zone, now)
         for (const priority of order) left = allocateClass(priority, now, left, served)
       }
-      const hasSlower = accountQueues.some(({ length }, priority) => priority !== FAST && length > 0)
+      const hasSlower =
+        waitingZones.size > 0 ||
+        waitingOrigins.size > 0 ||
+        accountQueues.some(({ length }, priority) => priority !== FAST && length > 0)
       if (ahead > 0 && !hasSlower) {
-        slotsAhead = ahead
+        slotsAhead = ahead + Math.max(0, slotsHeld(total, FAST) - caps.total)
         allocateClass(FAST, now, ahead, served)
         slotsAhead = 0
       }

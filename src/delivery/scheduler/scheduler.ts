@@ -31,7 +31,7 @@ import {
   statsOf,
 } from './endpoint-registry.js'
 import { type Caps, createFairQueue, type FairQueue } from './fair-queue.js'
-import { type Answer, createInFlightRequests, type InFlightRequest } from './priority.js'
+import { type Answer, createInFlightRequests, FAST, type InFlightRequest } from './priority.js'
 
 /** The scheduler of one node. */
 export interface Scheduler {
@@ -48,6 +48,8 @@ export interface Scheduler {
     isProbed: boolean,
     now: number,
   ): InFlightRequest<ScheduledEndpoint>
+  /** Whether the endpoint of a started request still answers fast. */
+  isFast(request: InFlightRequest<ScheduledEndpoint>, now: number): boolean
   /** A started request is sent: its time runs. */
   sent(request: InFlightRequest<ScheduledEndpoint>, now: number): void
   /** Records whether and how fast the receiver of a request answered. */
@@ -94,6 +96,13 @@ export function createScheduler(caps: Caps): Scheduler {
     } else if (endpoint.inFlight === 0) registry.remove(endpoint)
   }
 
+  function scanOverdue(now: number): void {
+    requests.scanOverdue(now, (request) => {
+      request.endpoint.overdueCount++
+      fairQueue.countSilence(request, true, now)
+    })
+  }
+
   function update(input: ReadyEndpoint): void {
     const dueMs = input.dueMs ?? IDLE
     if (dueMs === IDLE && !registry.find(input.webhookId)) return
@@ -105,10 +114,7 @@ export function createScheduler(caps: Caps): Scheduler {
   return {
     update,
     next(now, free, ahead = 0) {
-      requests.scanOverdue(now, (request) => {
-        request.endpoint.overdueCount++
-        fairQueue.countSilence(request, true, now)
-      })
+      scanOverdue(now)
       delayQueue.takeDue(now, (endpoint) => fairQueue.add(endpoint, now))
       const served = fairQueue.allocate(now, free, ahead)
       const selections = Array.from(served, (endpoint): Selection => {
@@ -125,6 +131,10 @@ export function createScheduler(caps: Caps): Scheduler {
       endpoint.inFlight++
       fairQueue.countStart(endpoint, now)
       return requests.start(endpoint, endpoint.priority)
+    },
+    isFast({ endpoint }, now) {
+      scanOverdue(now)
+      return endpoint.priority === FAST
     },
     sent: requests.sent,
     recordAnswer(request, answer, now) {

@@ -336,6 +336,15 @@ describe('a taken delivery', () => {
     expect(delivery).toMatchObject({ state: 'in_flight', dueMs: undefined })
   })
 
+  it('that is put back without a due time keeps its place among those that are due', () => {
+    const { queue, add, take } = createQueue()
+    const [first, second, third] = [add(1, {}, 100), add(2, {}, 200), add(3, {}, 300)]
+    expect(take(2)).toEqual([first, second])
+    queue.putBack(second)
+    queue.putBack(first)
+    expect(take(9)).toEqual([first, second, third])
+  })
+
   it('that failed waits as a retry, with its counters', () => {
     const { queue, endpoint, add, take } = createQueue()
     const delivery = add(1)

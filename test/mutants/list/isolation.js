@@ -3,6 +3,13 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'what is put back goes behind all that are due',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: 'dueMs ?? entries.number(entry, DUE)',
+    replace: 'dueMs ?? 1e6',
+    tests: ['test/delivery/queue/pending-queue.test.ts'],
+  },
+  {
     what: 'more requests are sent than there are slots',
     file: 'src/delivery/dispatcher.ts',
     find: 'if (inFlight < caps.total) return send(delivery)',
@@ -19,8 +26,8 @@ export const mutants = [
   {
     what: 'what was interrupted before is started ahead of free slots',
     file: 'src/delivery/dispatcher.ts',
-    find: 'active.length >= caps.total && delivery.interruptions > 0',
-    replace: 'delivery.interruptions > 9',
+    find: 'delivery.interruptions > 0)',
+    replace: 'delivery.interruptions > 9)',
     tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
   },
   {
@@ -33,8 +40,29 @@ export const mutants = [
   {
     what: 'what was started ahead is sent while the node closes',
     file: 'src/delivery/dispatcher.ts',
-    find: 'else if (canStart() && isOfCurrentEpoch(delivery)) send(delivery)',
-    replace: 'else if (isOfCurrentEpoch(delivery)) send(delivery)',
+    find: '      canStart() &&\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
+  },
+  {
+    what: 'what was started ahead is sent although its webhook is paused',
+    file: 'src/delivery/dispatcher.ts',
+    find: '      !isPaused(health, now) &&\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
+  },
+  {
+    what: 'what was started ahead is sent to a receiver that has become silent',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'scheduler.isFast(delivery.slot!, now)',
+    replace: 'true',
+    tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
+  },
+  {
+    what: 'requests that end at once are sent on the stack of each other',
+    file: 'src/delivery/dispatcher.ts',
+    find: '    if (isSendingAhead) return\n',
+    replace: '',
     tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
   },
   {
