@@ -1,5 +1,5 @@
 /**
- * Makes pictures of the page for documentation: `npm run screenshots -- FOLDER`. Needs `npm run build` and Chromium
+ * Makes the pictures of the page for its documentation: `npm run screenshots -- [FOLDER] [dark]`. Needs Chromium
  * (`CHROMIUM=path`, otherwise /usr/bin/chromium).
  */
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { nodeHandler } from 'hookswitch/node'
 import { portal } from 'hookswitch/portal'
 import { chromium } from 'playwright-core'
 
-const folder = process.argv[2] ?? 'screenshots'
+const [folder = 'docs/embed/images', colorScheme = 'light'] = process.argv.slice(2)
 mkdirSync(folder, { recursive: true })
 
 const receiver = http.createServer((request, response) => {
@@ -48,26 +48,24 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-dev-shm-usage'],
 })
 try {
-  for (const colorScheme of ['light', 'dark']) {
-    const tab = await browser.newPage({ viewport: { width: 1100, height: 640 }, colorScheme })
-    await tab.goto(url)
-    await tab.getByLabel('API key').last().fill(apiKey)
-    await tab.getByRole('button', { name: 'Sign in' }).click()
-    const shot = async (name, hash, text) => {
-      await tab.goto(`${url}#/acme/${hash}`)
-      await tab.getByText(text).first().waitFor()
-      const path = join(folder, `${name}-${colorScheme}.png`)
-      await tab.screenshot({ path })
-      console.log(path)
-    }
-    await shot('webhooks', 'webhooks', 'Dashboard')
-    await shot('attempts', `webhooks/${crm.id}/attempts`, '503')
-    await tab.locator('.row-link').first().click()
-    await tab.getByText('pool exhausted').first().waitFor()
-    await shot('delivery', tab.url().split('#/acme/')[1], 'pool exhausted')
-    await shot('call', 'calls/leg-7f3a', 'channel_destroy')
-    await tab.close()
+  const tab = await browser.newPage({ viewport: { width: 1100, height: 640 }, colorScheme })
+  await tab.goto(url)
+  await tab.getByLabel('API key').last().fill(apiKey)
+  await tab.getByRole('button', { name: 'Sign in' }).click()
+  const shot = async (name, hash, text) => {
+    await tab.goto(`${url}#/acme/${hash}`)
+    await tab.getByText(text).first().waitFor()
+    const path = join(folder, `${name}.png`)
+    await tab.screenshot({ path })
+    console.log(path)
   }
+  await shot('webhooks', 'webhooks', 'Dashboard')
+  await tab.goto(`${url}#/acme/webhooks/${crm.id}/attempts`)
+  await tab.locator('.row-link').first().click()
+  await tab.getByText('pool exhausted').first().waitFor()
+  await shot('delivery', tab.url().split('#/acme/')[1], 'pool exhausted')
+  await shot('call', 'calls/leg-7f3a', 'channel_destroy')
+  await tab.close()
 } finally {
   await browser.close()
   await hs.close()

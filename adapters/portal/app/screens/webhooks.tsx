@@ -165,7 +165,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
         </>
       ),
     },
-    { label: t('column.state'), width: '14rem', cell: (row) => <State {...{ accountId, row, reload }} /> },
+    { label: t('column.state'), width: '17rem', cell: (row) => <State {...{ accountId, row, reload }} /> },
     {
       label: t('column.url'),
       width: 'minmax(8rem, 1.5fr)',
