@@ -18,7 +18,7 @@ COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
 COMP_CWORD=${words.length - 1}
 _hookswitch
 printf '%s\\n' "\${COMPREPLY[@]}"`
-  const { stdout, stderr } = await execute('bash', ['-u', '-c', probe], { cwd: folder })
+  const { stdout, stderr } = await execute('bash', ['--norc', '-u', '-c', probe], { cwd: folder })
   expect(stderr).toBe('')
   return stdout.split('\n').filter((word) => word !== '')
 }
