@@ -5,7 +5,7 @@ import type { CallEvent } from './call-event.js'
 /** What a client sent. */
 export interface ClientRequest {
   readonly action: string
-  /** Absent: the reply gets one of its own. */
+  /** The reply has the same. `undefined`: the reply gets a generated one. */
   readonly requestId: string | undefined
   /** Unchecked. `undefined`: there is none, or an empty one. */
   readonly token: unknown

@@ -5,7 +5,7 @@ import type { Clock } from '../ports.js'
 import { type EndpointState, endpointHealthOf } from '../webhooks/health.js'
 import { findUnhealthy, type UnhealthyRequest } from '../webhooks/manage.js'
 import type { Webhook } from '../webhooks/webhook.js'
-import type { WebhookPosition, WebhookStore } from '../webhooks/webhook-store.js'
+import { positionOf, type WebhookPosition, type WebhookStore } from '../webhooks/webhook-store.js'
 import { slotOf } from './slots.js'
 import type { StatsStore, StatsTotals } from './stats-store.js'
 
@@ -154,8 +154,6 @@ export async function listUnhealthyEndpoints(
   const endpoints = await toEndpoints(deps, webhooks)
   return nextId === undefined ? { endpoints } : { endpoints, nextId }
 }
-
-const positionOf = ({ id, settings }: Webhook): WebhookPosition => [settings.name, id]
 
 function searchFilter(search: string | undefined): (webhook: Webhook) => boolean {
   if (!search) return () => true

@@ -4,6 +4,8 @@ import type { Webhook } from './webhook.js'
 /** Place of a webhook in the order of `page`. */
 export type WebhookPosition = readonly [name: string, id: string]
 
+export const positionOf = ({ id, settings }: Webhook): WebhookPosition => [settings.name, id]
+
 /** One page of an account's webhooks, sorted by name, then id. */
 export interface WebhookQuery extends PageQuery {
   /** True: only webhooks that have a `health` or are disabled; a store may return others beside them. Default false. */

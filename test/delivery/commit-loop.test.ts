@@ -7,6 +7,7 @@ import type { QueuedDelivery } from '../../src/delivery/queue/queued-delivery.js
 import type { Group, GroupResult } from '../../src/delivery/queue-store.js'
 import { createStartKeys } from '../../src/delivery/start-keys.js'
 import type { DecidedSettlement } from '../../src/delivery/worker/settlement-decider.js'
+import { HookswitchError } from '../../src/errors.js'
 import { silentLog } from './harness.js'
 
 const written = ({ accepted, ended }: Group): GroupResult => ({
@@ -22,11 +23,13 @@ const written = ({ accepted, ended }: Group): GroupResult => ({
 })
 
 /** A loop whose store writes a group when the test says so. */
-function createFixture({ isAsync = true } = {}) {
+function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandlers> } = {}) {
   const clock = manualClock()
   /** What happened, in order. */
   const log: string[] = []
-  const answers: (() => void)[] = []
+  const answers: ((thrown?: Error) => void)[] = []
+  /** How many deliveries each group may start ahead of free slots. */
+  const ahead: number[] = []
   /** Deliveries that the next group starts. */
   let due: QueuedDelivery[] = []
   const state: NodeState = {
@@ -40,13 +43,17 @@ function createFixture({ isAsync = true } = {}) {
     commit(group: Group) {
       log.push('commit')
       if (!isAsync) return written(group)
-      return new Promise<GroupResult>((resolve) => answers.push(() => resolve(written(group))))
+      return new Promise<GroupResult>((resolve, reject) =>
+        answers.push((thrown) => (thrown ? reject(thrown) : resolve(written(group)))),
+      )
     },
   }
   let canStart = true
+  let mayStart = true
   const handlers: CommitHandlers = {
     settle: ({ delivery }) => ({ delivery, settlement: { deliveryId: delivery.id } }) as DecidedSettlement,
-    pick() {
+    pick(_now, maxAhead) {
+      ahead.push(maxAhead)
       const starts = due
       due = []
       return { starts, skipped: [] }
@@ -57,12 +64,13 @@ function createFixture({ isAsync = true } = {}) {
     start: ({ id }) => void log.push(`send ${id}`),
     notStarted: async () => {},
     abandon: ({ id }) => void log.push(`abandon ${id}`),
-    mayStart: () => true,
+    mayStart: () => mayStart,
     putBack: ({ id }) => void log.push(`put back ${id}`),
     onFenced() {},
     applyChanges: async () => {},
     onRecovered() {},
     onIdle() {},
+    ...overrides,
   }
   const loop = createCommitLoop(
     {
@@ -82,10 +90,15 @@ function createFixture({ isAsync = true } = {}) {
     clock,
     log,
     loop,
-    async answer() {
-      answers.shift()!()
+    ahead,
+    async answer(thrown?: Error) {
+      answers.shift()!(thrown)
       await clock.settle()
     },
+    setMayStart(value: boolean) {
+      mayStart = value
+    },
+    finish: (id: string) => loop.finish({ delivery: aDelivery(id), webhook: {} as never, result: undefined }),
     answerNow: () => answers.shift()!(),
     setCanStart(value: boolean) {
       canStart = value
@@ -168,6 +181,66 @@ describe('the effects of a committed group', () => {
     setCanStart(false)
     await clock.settle()
     expect(log).toEqual(['commit', 'abandon lost', 'put back late'])
+  })
+
+  it('put a delivery back whose webhook was disabled since', async () => {
+    const { log, start, answerNow, clock, setMayStart } = createFixture()
+    await start(aDelivery('first'))
+    setMayStart(false)
+    answerNow()
+    await clock.settle()
+    expect(log).toEqual(['commit', 'put back first'])
+  })
+
+  it('do not wait for what the same group lets the store read', async () => {
+    let goOn = () => {}
+    const reading = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const { log, loop, start, answer, clock } = createFixture({ overrides: { accepted: () => reading } })
+    const accepting = loop.accept({ events: [], deliveries: [], maxPending: 1 })
+    await start(aDelivery('first'))
+    await answer()
+    await accepting
+    expect(log).toEqual(['commit', 'send first'])
+    goOn()
+    await clock.settle()
+    expect(log).toEqual(['commit', 'send first'])
+  })
+
+  it('do not wait for the other parts of a group that was refused', async () => {
+    const { log, start, finish, answer } = createFixture()
+    finish('ended')
+    await start(aDelivery('next'))
+    expect(log).toEqual(['commit'])
+    await answer(new Error('refused'))
+    await answer()
+    expect(log).toEqual(['commit', 'commit', 'ended ended', 'commit', 'report ended'])
+    await answer()
+    expect(log.at(-1)).toBe('send next')
+  })
+})
+
+describe('the number of deliveries that a group may start ahead of free slots', () => {
+  it('is that of the attempts that ended during the last commit', async () => {
+    const { start, finish, answer, ahead } = createFixture()
+    await start(aDelivery('first'))
+    for (const id of ['a', 'b', 'c']) finish(id)
+    await answer()
+    await answer()
+    expect(ahead).toEqual([0, 3, 0])
+  })
+
+  it('is 0 after a commit that was repeated, however many ended meanwhile', async () => {
+    const { start, finish, answer, ahead, clock } = createFixture()
+    await start(aDelivery('first'))
+    finish('a')
+    await answer(new HookswitchError('StoreUnavailable', 'unavailable'))
+    for (const id of ['b', 'c']) finish(id)
+    await clock.advance(1_000)
+    await answer()
+    expect(ahead).toEqual([0, 0])
+    await answer()
   })
 })
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { LEASE_MS } from '../../src/delivery/lease.js'
 import type { Caps } from '../../src/delivery/scheduler/fair-queue.js'
 import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
 import { aWebhook } from './fixtures.js'
-import { createHarness, type Harness, responseWith } from './harness.js'
+import { createHarness, type Harness, responseWith, silentLog } from './harness.js'
 
 expectNothingUnhandled()
 
@@ -20,12 +21,16 @@ interface SlowNodeOptions {
   /** Called when a request is built. */
   readonly onBuild?: () => void
   readonly webhooks?: typeof WEBHOOKS
+  /** Whether the node needs a lease. Default false. */
+  readonly isShared?: boolean
 }
 
 /** A node with a slow store, whose endpoints have answered fast. Its requests stay open. */
 async function createSlowNode(options: SlowNodeOptions = {}) {
-  const { caps = { total: 4 }, interruptions, onBuild = () => {}, webhooks = WEBHOOKS } = options
-  const harness = await createHarness(webhooks)
+  const { caps = { total: 4 }, interruptions, onBuild = () => {}, webhooks = WEBHOOKS, isShared } = options
+  /** Fields of log lines. */
+  const logged: object[] = []
+  const harness = await createHarness(webhooks, isShared)
   if (interruptions !== undefined) for (const callId of ['a', 'b', 'c', 'd']) await harness.publish(callId)
   const { store } = harness.faults
   /** The starts of each group. */
@@ -34,6 +39,7 @@ async function createSlowNode(options: SlowNodeOptions = {}) {
   const node = harness.node(
     { caps },
     {
+      log: { ...silentLog, info: (fields: object) => void logged.push(fields) },
       endpointSecrets() {
         onBuild()
         return { keys: [], headers: [] }
@@ -79,48 +85,33 @@ async function createSlowNode(options: SlowNodeOptions = {}) {
     await answerAll()
     await commit()
   }
-  return { harness, node, starts, answerAll, answerDuringCommit, commit }
+  return { harness, node, starts, logged, answerAll, answerDuringCommit, commit }
 }
 
 /** Four requests are open, four deliveries are started ahead of a slot, and the others wait. */
-async function startAhead() {
-  const slow = await createSlowNode()
-  const { harness, answerAll, commit, starts } = slow
-  const events = ['a', 'b', 'c'].map((callId) => harness.publish(callId))
+async function startAhead(events = 3, options: SlowNodeOptions = {}) {
+  const slow = await createSlowNode(options)
+  const { harness, answerAll, commit, starts, node } = slow
+  const publishing = Array.from({ length: events }, (_, index) => harness.publish(`call ${index}`))
   await commit()
   await commit()
-  await Promise.all(events)
+  await Promise.all(publishing)
   expect(harness.sender.open).toHaveLength(4)
   // They end while a group is written.
-  const publishing = harness.publish('d')
+  const another = harness.publish('another')
   await harness.clock.settle()
   await answerAll()
   await commit()
-  await publishing
+  await another
   expect(starts.at(-1)).toHaveLength(8)
   await commit()
   expect(harness.sender.open).toHaveLength(4)
-  expect(slow.node.stats().inFlight).toBe(4)
+  expect(node.stats().inFlight).toBe(4)
   return slow
 }
 
 /** The same with one webhook. */
-async function startAheadToOne() {
-  const slow = await createSlowNode({ webhooks: WEBHOOKS.slice(0, 1) })
-  const { harness, answerAll, commit, starts } = slow
-  const events = Array.from({ length: 30 }, (_, index) => harness.publish(`call ${index}`))
-  await commit()
-  await commit()
-  await Promise.all(events)
-  const publishing = harness.publish('another')
-  await harness.clock.settle()
-  await answerAll()
-  await commit()
-  await publishing
-  expect(starts.at(-1)).toHaveLength(8)
-  await commit()
-  return slow
-}
+const startAheadToOne = () => startAhead(30, { webhooks: WEBHOOKS.slice(0, 1) })
 
 async function close({ harness, node }: Awaited<ReturnType<typeof createSlowNode>>) {
   const closing = node.close(0)
@@ -196,6 +187,8 @@ describe('deliveries that are started ahead of free slots', () => {
     const sent = harness.sender.requests.length
     await close(slow)
     expect(harness.sender.requests).toHaveLength(sent)
+    // Put back when the close began, not when the requests ended.
+    expect(slow.logged).toEqual([{ requests: open }])
     const interrupted = (await harness.attempts()).filter(({ reason }) => reason === 'interrupted')
     expect(interrupted).toHaveLength(open)
   })
@@ -285,6 +278,29 @@ describe('deliveries that are started ahead of free slots', () => {
     harness.sender.open[0]!.answer(responseWith(200))
     await harness.clock.settle()
     expect(node.stats().inFlight).toBe(harness.sender.open.length)
+    await close(slow)
+  })
+
+  it('are not sent when the lease is about to end', async () => {
+    const slow = await createSlowNode({ isShared: true })
+    const { harness, answerAll, answerDuringCommit, commit, node } = slow
+    // Without a renewal nothing is started after two thirds of the lease.
+    const endMs = harness.clock.now() + (LEASE_MS * 2) / 3
+    harness.faults.failing.add('renew')
+    const publishing = Array.from({ length: 300 }, (_, index) => harness.publish(`call ${index}`))
+    while (harness.clock.now() < endMs - 5 * COMMIT_MS) await answerDuringCommit()
+    await Promise.all(publishing)
+    await commit()
+    await commit()
+    const before = harness.sender.requests.length
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
+    expect(harness.sender.requests).toHaveLength(before + 1)
+    await harness.clock.advance(endMs - harness.clock.now())
+    const sent = harness.sender.requests.length
+    await answerAll()
+    expect(harness.sender.requests).toHaveLength(sent)
+    expect(node.stats().inFlight).toBe(0)
     await close(slow)
   })
 })

@@ -34,7 +34,7 @@ describe('an invalid connection option', () => {
     ['tls.ca', { tls: { ca: [] } }],
     ['tls.ca', { tls: { ca: [authority, 5] } }],
     ['tls.ca', { tls: { ca: key } }],
-    ['tls.ca', { tls: { ca: `${authority}${authority.replace('MII', 'XXX')}` } }],
+    ['tls.ca', { tls: { ca: `${authority}${authority.replace('MII', 'AAA')}` } }],
     ['tls.cert', { tls: { cert: 'nonsense', key } }],
     ['tls.cert', { tls: { key } }],
     ['tls.key', { tls: { cert: good } }],

@@ -299,6 +299,18 @@ export function createFairQueue(
     return left
   }
 
+  /** Allocates slots that will be free soon. Whoever waits for its zone could use one that is free. */
+  function allocateAhead(now: number, ahead: number, served: Set<ScheduledEndpoint>): void {
+    for (const origin of waitingOrigins) admitToOrigin(origin, now)
+    const hasSlower =
+      waitingZones.size > 0 || accountQueues.some(({ length }, priority) => priority !== FAST && length > 0)
+    if (hasSlower) return
+    // Those ahead already hold slots above the total.
+    slotsAhead = ahead + Math.max(0, slotsHeld(total, FAST) - caps.total)
+    allocateClass(FAST, now, ahead, served)
+    slotsAhead = 0
+  }
+
   return {
     add,
     allocate(now, free, ahead) {
@@ -317,15 +329,7 @@ export function createFairQueue(
         for (const zone of waitingZones) admitToZone(zone, now)
         for (const priority of order) left = allocateClass(priority, now, left, served)
       }
-      const hasSlower =
-        waitingZones.size > 0 ||
-        waitingOrigins.size > 0 ||
-        accountQueues.some(({ length }, priority) => priority !== FAST && length > 0)
-      if (ahead > 0 && !hasSlower) {
-        slotsAhead = ahead + Math.max(0, slotsHeld(total, FAST) - caps.total)
-        allocateClass(FAST, now, ahead, served)
-        slotsAhead = 0
-      }
+      if (ahead > 0) allocateAhead(now, ahead, served)
       if (served.size > 0) rounds++
       return served
     },

@@ -4,21 +4,19 @@
  */
 import { compareCodePoints } from '../../values/code-points.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import type { WebhookQuery } from '../../webhooks/webhook-store.js'
+import { positionOf, type WebhookPosition, type WebhookQuery } from '../../webhooks/webhook-store.js'
 import type { Endpoint, State } from './state.js'
 
-type Key = readonly [name: string, id: string]
+const compare = (a: WebhookPosition, b: WebhookPosition) =>
+  compareCodePoints(a[0], b[0]) || compareCodePoints(a[1], b[1])
 
-const keyOf = ({ settings, id }: Webhook): Key => [settings.name, id]
-const compareKeys = (a: Key, b: Key) => compareCodePoints(a[0], b[0]) || compareCodePoints(a[1], b[1])
-
-/** Index of the first webhook at or behind the key; with `isBehind`, only behind it. */
-function indexOf(order: readonly Endpoint[], key: Key, isBehind = false): number {
+/** Index of the first webhook at or behind the position; with `isBehind`, only behind it. */
+function indexOf(order: readonly Endpoint[], position: WebhookPosition, isBehind = false): number {
   let low = 0
   let high = order.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const result = compareKeys(keyOf(order[middle]!.webhook), key)
+    const result = compare(positionOf(order[middle]!.webhook), position)
     if (result < 0 || (isBehind && result === 0)) low = middle + 1
     else high = middle
   }
@@ -31,7 +29,7 @@ function orderOf(state: State, accountId: string): readonly Endpoint[] {
   const sets = state.liveByHook.get(accountId)
   if (!sets) return []
   const order = [...sets.values()].flatMap((endpoints) => [...endpoints])
-  order.sort((a, b) => compareKeys(keyOf(a.webhook), keyOf(b.webhook)))
+  order.sort((a, b) => compare(positionOf(a.webhook), positionOf(b.webhook)))
   state.liveByName.set(accountId, order)
   return order
 }
@@ -39,14 +37,14 @@ function orderOf(state: State, accountId: string): readonly Endpoint[] {
 /** Adds a webhook that is not in the order of its account. */
 export function addToOrder(state: State, endpoint: Endpoint): void {
   const order = state.liveByName.get(endpoint.webhook.accountId)
-  order?.splice(indexOf(order, keyOf(endpoint.webhook)), 0, endpoint)
+  order?.splice(indexOf(order, positionOf(endpoint.webhook)), 0, endpoint)
 }
 
 /** Removes a webhook, by its present name. */
 export function removeFromOrder(state: State, { webhook }: Endpoint): void {
   const order = state.liveByName.get(webhook.accountId)
   if (!order) return
-  order.splice(indexOf(order, keyOf(webhook)), 1)
+  order.splice(indexOf(order, positionOf(webhook)), 1)
   if (order.length === 0) state.liveByName.delete(webhook.accountId)
 }
 

@@ -21,6 +21,8 @@ const ready = (
 
 /** A scheduler with the last update of each endpoint. */
 interface ObservedScheduler extends Scheduler {
+  /** Updates an endpoint that has not answered yet. */
+  addUntried(endpoint: ReadyEndpoint): void
   readonly updated: ReadonlyMap<string, ReadyEndpoint>
 }
 
@@ -42,7 +44,7 @@ function createObservedScheduler(caps: Caps): ObservedScheduler {
     updated.set(endpoint.webhookId, endpoint)
     scheduler.update(endpoint)
   }
-  return { ...scheduler, update, updated }
+  return { ...scheduler, update, addUntried: update, updated }
 }
 
 /** A scheduler in which every endpoint has answered fast. Priority classes have their own tests. */
@@ -114,6 +116,38 @@ describe('the scheduler', () => {
     scheduler.update(slower)
     scheduler.recordAnswer(scheduler.start(slower, false, 0), 'slow', 0)
     expect(slots(8)).toEqual([])
+  })
+
+  it('selects ahead of free slots beside those that are started ahead already', () => {
+    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 100, total: 64 })
+    scheduler.update(ready('w', 0))
+    for (let count = 0; count < 74; count++) scheduler.start(ready('w', 0), false, 0)
+    expect(select(scheduler, 0, 0)).toEqual([])
+    expect(scheduler.next(0, 0, 10).map(({ slots }) => slots)).toEqual([10])
+  })
+
+  it('selects nothing ahead of free slots while an endpoint waits for its zone', () => {
+    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 100, total: 8 })
+    const zone = (host: string) => ready(host, 0, host, `https://${host}.zone.example`)
+    scheduler.update(ready('w', 0))
+    for (const host of ['a', 'b', 'c', 'd']) scheduler.addUntried(zone(host))
+    for (const { webhookId } of scheduler.next(0, 8)) {
+      const endpoint = webhookId === 'w' ? ready('w', 0) : zone(webhookId)
+      scheduler.start(endpoint, false, 0)
+      scheduler.update(endpoint)
+    }
+    for (let count = 0; count < 8; count++) scheduler.start(ready('w', 0), false, 0)
+    expect(scheduler.next(0, 0, 4)).toEqual([])
+  })
+
+  it('selects a fast endpoint ahead of free slots that waited for its origin, which has room again', () => {
+    const scheduler = createFastScheduler({ ...CAPS, perOrigin: 1, total: 1 })
+    const request = scheduler.start(ready('first', undefined, 'one'), false, 0)
+    scheduler.update(ready('second', 0, 'two'))
+    expect(scheduler.next(0, 0, 1)).toEqual([])
+    scheduler.end(request)
+    scheduler.start(ready('third', 0, 'three', 'https://c.example'), false, 0)
+    expect(scheduler.next(0, 0, 1).map(({ webhookId }) => webhookId)).toEqual(['second'])
   })
 
   it('serves an account although the one before it in the queue has nothing due any more', () => {

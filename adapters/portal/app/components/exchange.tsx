@@ -5,6 +5,7 @@ import { curlCommand } from '../text/curl.js'
 import { outcomeOf } from '../text/outcome.js'
 import { duration } from '../text/times.js'
 import { CopyButton } from './copy.js'
+import { Headers } from './headers.js'
 import { Body, Line } from './hostile-text.js'
 
 export function Exchange({ attempt }: { readonly attempt: Attempt }) {
@@ -55,22 +56,5 @@ export function Exchange({ attempt }: { readonly attempt: Attempt }) {
         )}
       </section>
     </div>
-  )
-}
-
-function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
-  return (
-    <dl class="headers">
-      {Object.entries(headers).map(([name, value]) => (
-        <div key={name}>
-          <dt>
-            <Line text={name} />
-          </dt>
-          <dd>
-            <Line text={value} />
-          </dd>
-        </div>
-      ))}
-    </dl>
   )
 }

@@ -7,6 +7,7 @@ import { accountRequest, page } from '../api/api.js'
 import type { PreviewDocument } from '../api/documents.js'
 import { hasFeature } from '../api/features.js'
 import { CopyButton } from '../components/copy.js'
+import { Headers } from '../components/headers.js'
 import { Body, Line } from '../components/hostile-text.js'
 import { ActionButton } from '../components/load-state.js'
 import { describe, useAction } from '../state/action.js'
@@ -272,18 +273,7 @@ function Preview({ preview }: { readonly preview: PreviewDocument }) {
       <p class="number">
         <Line text={`${method.toUpperCase()} ${uri}`} />
       </p>
-      <dl class="headers">
-        {Object.entries(headers).map(([name, value]) => (
-          <div key={name}>
-            <dt>
-              <Line text={name} />
-            </dt>
-            <dd>
-              <Line text={value} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Headers headers={headers} />
       {body !== undefined && body !== '' && <Body text={body} label={t('attempt.requestBody')} />}
       <CopyButton label={t('attempt.curl')} text={() => preview.curl ?? curlCommand(preview)} />
     </section>

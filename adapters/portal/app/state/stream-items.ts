@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { openStream, type StreamState } from '../api/live-stream.js'
-import { type LiveItem, parseItem } from '../text/live-items.js'
+import { type LiveItem, MAX_ITEMS, parseItem } from '../text/live-items.js'
 import { isVisible } from './clock.js'
 import { session } from './session.js'
 
@@ -14,7 +14,7 @@ export interface StreamItemsOptions {
   readonly query: Readonly<Record<string, string>>
   /** Items that arrive within this time come together. */
   readonly batchMs: number
-  /** While it returns true, items wait. */
+  /** While it returns true, items wait; those of long ago are left out. */
   readonly isPaused?: () => boolean
 }
 
@@ -42,7 +42,10 @@ export function useStreamItems(
       },
       onItem(received) {
         const item = parseItem(received, Date.now())
-        if (item) pending.current.push(item)
+        if (!item) return
+        pending.current.push(item)
+        // A list that is paused for long.
+        if (pending.current.length > 2 * MAX_ITEMS) pending.current = pending.current.slice(-MAX_ITEMS)
       },
     })
     const timer = setInterval(() => {

@@ -13,8 +13,8 @@ export interface LiveItem {
   readonly text?: string
 }
 
-/** Rows that are kept; older ones are in the list of attempts. */
-const MAX_ITEMS = 5_000
+/** Items that the page keeps; older ones are in the list of attempts. */
+export const MAX_ITEMS = 5_000
 
 /** @returns `undefined` for an item without a row */
 export function parseItem({ id, event, data }: SseItem, nowMs: number): LiveItem | undefined {
