@@ -127,16 +127,18 @@ describe('the scheduler', () => {
   })
 
   it('selects nothing ahead of free slots while an endpoint waits for its zone', () => {
-    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 100, total: 8 })
-    const zone = (host: string) => ready(host, 0, host, `https://${host}.zone.example`)
-    scheduler.update(ready('w', 0))
-    for (const host of ['a', 'b', 'c', 'd']) scheduler.addUntried(zone(host))
-    for (const { webhookId } of scheduler.next(0, 8)) {
-      const endpoint = webhookId === 'w' ? ready('w', 0) : zone(webhookId)
-      scheduler.start(endpoint, false, 0)
-      scheduler.update(endpoint)
+    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 100, total: 64 })
+    const hosts = Array.from({ length: 40 }, (_, index) => `host-${index}`)
+    const inZone = (host: string) => ready(host, 0, host, `https://${host}.zone.example`)
+    for (const host of hosts) scheduler.addUntried(inZone(host))
+    const served = scheduler.next(0, 64)
+    expect(served.length).toBeLessThan(hosts.length)
+    for (const { webhookId } of served) {
+      scheduler.start(inZone(webhookId), false, 0)
+      scheduler.update({ ...inZone(webhookId), dueMs: undefined })
     }
-    for (let count = 0; count < 8; count++) scheduler.start(ready('w', 0), false, 0)
+    scheduler.update(ready('w', 0))
+    for (let count = served.length; count < 64; count++) scheduler.start(ready('w', 0), false, 0)
     expect(scheduler.next(0, 0, 4)).toEqual([])
   })
 
