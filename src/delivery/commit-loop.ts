@@ -13,6 +13,7 @@
  *   notified. So nothing is sent of which the store does not know, and nothing is reported that may be lost.
  * - The requests of a group are sent, and its ends reported, while the store writes the next group: a store in a thread or
  *   on a server works at the same time as this process.
+ * - A delivery that can be sent at once starts in the group that accepts it (`early-starts`).
  * - Attempts end while a group is written, and their slots would stay empty until the next group is. So a group starts
  *   deliveries ahead of free slots, at most as many as attempts ended during the previous commit.
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
@@ -26,6 +27,7 @@ import { createLinkedQueue, enqueue, type QueueItem, unqueue } from '../values/l
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptResult } from './attempt-record.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
+import type { AcceptingEvents } from './early-starts.js'
 import { eventIndexOf } from './event-index.js'
 import type { NodeState } from './node-state.js'
 import type { QueuedDelivery } from './queue/queued-delivery.js'
@@ -58,14 +60,19 @@ export interface Picked {
 export interface CommitHandlers {
   /** Decides an ended attempt, applies it to the queue and frees its slot. `undefined`: there is nothing to write. */
   settle(finished: FinishedAttempt, now: number): DecidedSettlement | undefined
-  /** Takes due deliveries for free slots, and for `ahead` slots that will be free when the group is committed. */
-  pick(now: number, ahead: number): Picked
-  /** The acceptance is committed: its deliveries enter the queue. */
+  /**
+   * Takes due deliveries for free slots, and for `ahead` slots that will be free when the group is committed. Those that the
+   * group accepts are among them (`AcceptingEvents.earlyStarts`).
+   */
+  pick(now: number, ahead: number, accepting: readonly AcceptingEvents[]): Picked
+  /** The acceptance is committed: its deliveries enter the queue, early starts can be sent. */
   accepted(
-    acceptance: Acceptance,
+    acceptance: AcceptingEvents,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
     now: number,
   ): void | Promise<void>
+  /** The deliveries were not accepted: they are abandoned. */
+  withdraw(earlyStarts: readonly QueuedDelivery[]): void
   /** A settlement is written, or fenced: the queue takes note. */
   ended(decided: DecidedSettlement, result: EndedResult, now: number): void
   /** Reports a settlement that is written. */
@@ -124,6 +131,7 @@ const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 /** The abort reason of a wait. Without one, an abort creates an exception with a stack. */
 const IDLE = 'nothing waits'
+const NO_DELIVERIES: readonly QueuedDelivery[] = Object.freeze([])
 /** How often an acceptance gets new positions when others have taken them. */
 const MAX_COLLISIONS = 3
 /** A group takes no further acceptance above this number of events and deliveries. */
@@ -136,8 +144,7 @@ interface CommittedGroup {
   readonly results: readonly EndedResult[]
 }
 
-interface PendingAcceptance extends QueueItem<PendingAcceptance> {
-  readonly acceptance: Acceptance
+interface PendingAcceptance extends AcceptingEvents, QueueItem<PendingAcceptance> {
   /** Monotonic, ms. */
   readonly requestedMs: number
   /** How often it was refused because a position was taken. */
@@ -242,6 +249,24 @@ export function createCommitLoop(
     accepts = []
   }
 
+  /** Refuses the acceptances of a group of which nothing was written. */
+  function refuseAccepted(group: PendingGroup, thrown: unknown): void {
+    for (const one of group.accepted) {
+      refuse(one, thrown)
+      handlers.withdraw(one.earlyStarts)
+    }
+    forget(group.accepted)
+    group.accepted = []
+    group.starts = withoutAbandoned(group.starts)
+  }
+
+  function withoutAbandoned(starts: readonly QueuedDelivery[]): readonly QueuedDelivery[] {
+    return starts.filter((delivery) => {
+      if (delivery.isAbandoned) handlers.abandon(delivery)
+      return !delivery.isAbandoned
+    })
+  }
+
   function takeAccepts(): readonly PendingAcceptance[] {
     let size = 0
     let count = 0
@@ -279,14 +304,16 @@ export function createCommitLoop(
     }
     // Without a lease everything that was in flight is abandoned: there is nothing to settle.
     if (!state.lease) return { ...emptyGroup(), accepted: takeAccepts() }
-    let starts: readonly QueuedDelivery[] = []
+    const accepted = takeAccepts()
+    let starts = NO_DELIVERIES
     if (deps.canStart()) {
-      const picked = handlers.pick(ms, endedMeanwhile)
+      const picked = handlers.pick(ms, endedMeanwhile, accepted)
       starts = picked.starts
       for (const skipped of picked.skipped) ended.push(skipped)
+      // The queue counts them.
+      for (const { earlyStarts } of accepted) queuedDeliveries -= earlyStarts.length
     }
     const startKey = starts.length > 0 ? startKeys.add(starts) : 0
-    const accepted = takeAccepts()
     return { accepted, ended, starts, startKey, finished: startKeys.takeFinished(), isRepeat: false }
   }
 
@@ -349,11 +376,7 @@ export function createCommitLoop(
         }
         const isOut = errorCode(thrown) === 'StoreUnavailable'
         const isUnwritten = isOut && isNotWritten(thrown)
-        if (!isOut || (isUnwritten && !group.isRepeat)) {
-          for (const one of group.accepted) refuse(one, thrown)
-          forget(group.accepted)
-          group.accepted = []
-        }
+        if (!isOut || (isUnwritten && !group.isRepeat)) refuseAccepted(group, thrown)
         if (!isOut && dropRecord(group, reason)) continue
         if (!isOut) {
           log.error({ reason }, 'a part of a group was refused')
@@ -368,8 +391,8 @@ export function createCommitLoop(
         }
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
-          for (const one of group.accepted) refuse(one, thrown)
           hasLost ||= group.ended.length + group.starts.length > 0
+          for (const one of group.accepted) refuse(one, thrown)
           giveUp(group, handlers.abandon)
           return
         }
@@ -413,11 +436,10 @@ export function createCommitLoop(
       handlers.ended(one, { kind: 'fenced' }, ms)
       return false
     })
-    group.starts = group.starts.filter((delivery) => {
-      if (delivery.isAbandoned) handlers.abandon(delivery)
-      else if (!handlers.mayStart(delivery)) handlers.putBack(delivery)
-      else return true
-      return false
+    group.starts = withoutAbandoned(group.starts).filter((delivery) => {
+      const mayStart = handlers.mayStart(delivery)
+      if (!mayStart) handlers.putBack(delivery)
+      return mayStart
     })
   }
 
@@ -438,7 +460,8 @@ export function createCommitLoop(
       if (part.length > 0) await commitPart({ accepted: part })
     for (const part of isMixed ? [ended] : halvesOf(ended))
       if (part.length > 0) await commitPart({ ended: part })
-    if (starts.length > 0) await commitPart({ starts, startKey })
+    const startable = withoutAbandoned(starts)
+    if (startable.length > 0) await commitPart({ starts: startable, startKey })
     if (finished.length > 0) await commitPart({ finished })
   }
 
@@ -454,38 +477,44 @@ export function createCommitLoop(
   ): Promise<void> {
     const ms = now()
     state.version = Math.max(state.version, result.version)
-    const { notStarted } = result
-    const refused = notStarted.map((index) => starts[index]!)
-    const refusedIndexes = refused.length === 0 ? undefined : new Set(notStarted)
-    committed.push({
-      starts: refusedIndexes ? starts.filter((_, index) => !refusedIndexes.has(index)) : starts,
-      ended,
-      results: result.ended,
-    })
-    for (let index = 0; index < ended.length; index++) handlers.ended(ended[index]!, result.ended[index]!, ms)
     const again: PendingAcceptance[] = []
+    const entering: Promise<void>[] = []
     for (let index = 0; index < accepted.length; index++) {
       const pending = accepted[index]!
       const one = result.accepted[index]!
       if (one.kind === 'refused') {
+        handlers.withdraw(pending.earlyStarts)
         if (isCollision(one.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped) again.push(pending)
         else refuse(pending, one.error)
         continue
       }
       unqueue(pending)
       pending.resolve(one.events)
-      const entering = handlers.accepted(pending.acceptance, one, ms)
-      if (!entering) continue
-      // It reads the store, which may be out.
+      const reading = handlers.accepted(pending, one, ms)
+      if (reading) entering.push(reading)
+    }
+    const refused = new Set(result.notStarted)
+    committed.push({
+      starts: refused.size > 0 ? starts.filter((_, index) => !refused.has(index)) : starts,
+      ended,
+      results: result.ended,
+    })
+    for (let index = 0; index < ended.length; index++) handlers.ended(ended[index]!, result.ended[index]!, ms)
+    if (entering.length > 0) {
+      // They read the store, which may be out.
       flush()
-      await entering
+      await Promise.all(entering)
     }
     forget(accepted)
-    for (const { acceptance } of again) queuedDeliveries += acceptance.deliveries.length
+    for (const pending of again) {
+      pending.earlyStarts = NO_DELIVERIES
+      queuedDeliveries += pending.acceptance.deliveries.length
+    }
     if (again.length > 0) accepts = [...again, ...accepts]
-    if (refused.length === 0) return
+    const notStarted = withoutAbandoned(result.notStarted.map((index) => starts[index]!))
+    if (notStarted.length === 0) return
     flush()
-    await handlers.notStarted(refused)
+    await handlers.notStarted(notStarted)
   }
 
   function flush(): void {
@@ -507,7 +536,8 @@ export function createCommitLoop(
   }
 
   function forget(accepted: readonly PendingAcceptance[]): void {
-    for (const { acceptance } of accepted) queuedDeliveries -= acceptance.deliveries.length
+    for (const { acceptance, earlyStarts } of accepted)
+      queuedDeliveries -= acceptance.deliveries.length - earlyStarts.length
   }
 
   async function run(): Promise<void> {
@@ -569,6 +599,7 @@ export function createCommitLoop(
       return new Promise((resolve, reject) => {
         const pending: PendingAcceptance = {
           acceptance,
+          earlyStarts: NO_DELIVERIES,
           requestedMs: clock.monotonic(),
           collisions: 0,
           resolve,

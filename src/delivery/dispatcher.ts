@@ -33,6 +33,7 @@ import { createPositions, MAX_NODES } from './positions.js'
 import { createLeaseKeeper } from './lease.js'
 import { createQueueSync, toQueued } from './queue-sync.js'
 import { fillIn } from './body-variants.js'
+import { type AcceptingEvents, createEarlyStarts } from './early-starts.js'
 import { createPendingQueue } from './queue/pending-queue.js'
 import type { QueueEndpoint } from './queue/queue-endpoint.js'
 import { QueuedDelivery } from './queue/queued-delivery.js'
@@ -173,6 +174,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       settle,
       pick,
       accepted,
+      withdraw: (earlyStarts) => early.withdraw(earlyStarts, lease.now()),
       ended,
       report,
       start(delivery) {
@@ -215,6 +217,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     state,
     maxContents,
   )
+  const early = createEarlyStarts({
+    queue,
+    maxContents,
+    isLoaded: (shard) => state.loaded.has(shard),
+    isTooOld,
+    update,
+  })
   let unsubscribe = () => {}
   let started: Promise<void> | undefined
 
@@ -284,7 +293,9 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     worker.cancelUnsent(webhookId)
   }
 
-  const update = (endpoint: QueueEndpoint) => scheduler.update(queue.ready(endpoint))
+  function update(endpoint: QueueEndpoint): void {
+    scheduler.update(queue.ready(endpoint))
+  }
 
   /** Frees the slot of a delivery that is no longer in flight. */
   function release(delivery: QueuedDelivery): void {
@@ -382,7 +393,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
   }
 
-  function pick(now: number, maxAhead: number): Picked {
+  function pick(now: number, maxAhead: number, accepting: readonly AcceptingEvents[]): Picked {
     const skipped: DecidedSettlement[] = []
     for (let isDone = !queue.hasStale; !isDone && skipped.length < MAX_SKIPPED; ) {
       isDone = true
@@ -394,6 +405,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     // A backlog of stale deliveries must not delay the others.
     const maxSkipped = skipped.length + MAX_SKIPPED
     if (active.length < caps.total) isAheadBlocked = false
+    early.enter(accepting, caps.total - active.length + maxAhead, now)
     while (skipped.length < maxSkipped) {
       const free = caps.total - active.length
       const ahead = isAheadBlocked ? 0 : Math.min(maxAhead, caps.total)
@@ -414,7 +426,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
           idle.add(endpoint)
         }
         for (const delivery of taken) {
-          if (isTooOld(delivery)) {
+          if (!delivery.isUncommitted && isTooOld(delivery)) {
             skip(delivery, 'expired', now, skipped)
             continue
           }
@@ -440,17 +452,19 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       }
       if (starts.length + skipped.length === before) break
     }
+    early.dropUntaken(accepting, now)
     sync.fetchContents()
     return { starts, skipped }
   }
 
   /** The committed deliveries of loaded shards enter the queue. Those of other shards have a nudge for their owner. */
   function accepted(
-    acceptance: Acceptance,
+    { acceptance, earlyStarts }: AcceptingEvents,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
     now: number,
   ): void | Promise<void> {
     if (result.mayHaveGap) sync.poll()
+    const entered = earlyStarts.length > 0 ? early.confirm(acceptance, result, earlyStarts, now) : earlyStarts
     let unknown: Set<string> | undefined
     let hasReplays = false
     for (const { webhookId, replayOf } of acceptance.deliveries) {
@@ -462,19 +476,26 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       unknown ??= new Set()
       unknown.add(webhookId)
     }
-    if (!unknown && !hasReplays) return enter(acceptance, result, now)
-    return enterAfterReading(acceptance, result, unknown ? [...unknown] : [], now)
+    if (!unknown && !hasReplays) return enter(acceptance, result, entered, now)
+    return enterAfterReading(acceptance, result, entered, unknown ? [...unknown] : [], now)
   }
 
   function enter(
     { events, deliveries }: Acceptance,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    entered: readonly QueuedDelivery[],
     now: number,
   ): void {
+    if (entered.length === deliveries.length) return
+    let next = 0
     // The deliveries of one event are for different endpoints.
     const touched = events.length > 1 ? new Set<QueueEndpoint>() : undefined
     let near = 0
     for (const delivery of deliveries) {
+      if (entered[next]?.id === delivery.id) {
+        next++
+        continue
+      }
       const endpoint = queue.endpoint(delivery.webhookId)
       if (!endpoint || !state.loaded.has(endpoint.shard)) continue
       const index = eventIndexOf(events, delivery.eventId, near)
@@ -496,11 +517,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   async function enterAfterReading(
     acceptance: Acceptance,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    entered: readonly QueuedDelivery[],
     unknown: readonly string[],
     now: number,
   ): Promise<void> {
     await sync.addEndpoints(unknown)
-    enter(acceptance, result, now)
+    enter(acceptance, result, entered, now)
     const { events, deliveries } = acceptance
     let near = 0
     const keys = deliveries
@@ -647,7 +669,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return dueMs === undefined ? { ...row, ahead } : { ...row, ahead, dueMs }
     },
     inFlight: scheduler.inFlight,
-    inFlightDeliveries: () => active.filter(({ isStartedAhead }) => !isStartedAhead),
+    inFlightDeliveries: () =>
+      active.filter(({ isStartedAhead, isUncommitted }) => !isStartedAhead && !isUncommitted),
     applyCaps() {
       for (const endpoint of queue.endpoints()) update(endpoint)
       sendStartedAhead()

@@ -399,7 +399,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   async function countLost(): Promise<void> {
     if (!knownBefore) return
     // Their starts are in the group that waits for this load.
-    const unsent = [...deps.inFlight()].filter(({ isSent }) => !isSent)
+    const unsent = [...deps.inFlight()].filter(({ isSent, isUncommitted }) => !isSent && !isUncommitted)
     const contents = await store.bodies(unsent)
     const { endpoints, positions } = knownBefore
     let lost = contents.filter((content) => !content).length

@@ -89,6 +89,7 @@ export function createObserver(deps: ObserverDeps): Observer {
         owner: '',
         start: '',
         isSent: false,
+        isStartedAfterGap: false,
         startedMs: 0,
         startedStoreMs: 0,
         endedMs: Number.POSITIVE_INFINITY,
@@ -101,10 +102,14 @@ export function createObserver(deps: ObserverDeps): Observer {
     }
   }
 
-  /** @param group its lease and its time, as the node knew it, are those of the starts */
+  /**
+   * @param group its lease and its time, as the node knew it, are those of the starts
+   * @param afterGap deliveries that the group accepted, and that earlier ones of other nodes may have to be sent before
+   */
   function started(
     { starting, lease = NO_LEASE, now: calledMs }: Group,
     notStarted: ReadonlySet<number>,
+    afterGap: ReadonlySet<string>,
   ): void {
     if (!starting) return
     const { owner } = lease
@@ -125,6 +130,7 @@ export function createObserver(deps: ObserverDeps): Observer {
       deliveries.push(delivery)
       // Stored by an earlier commit of the same group.
       if (delivery.start !== name || delivery.state !== 'in_flight') {
+        delivery.isStartedAfterGap = afterGap.has(delivery.id)
         checkStart(delivery, attempt, owner, calledMs)
         tracked.started.add(attemptOf(owner, delivery.id, attempt))
         Object.assign(delivery, {
@@ -141,23 +147,27 @@ export function createObserver(deps: ObserverDeps): Observer {
   }
 
   function checkStart(delivery: TrackedDelivery, attempt: number, owner: string, calledMs: number): void {
-    const { id, webhook, call } = delivery
-    const add = (invariant: string, message: string, ...more: readonly string[]) =>
-      violations.add(invariant, now(), `${id} ${message}`, id, webhook, ...more)
+    const { id, webhook } = delivery
+    const add = (invariant: string, message: string) =>
+      violations.add(invariant, now(), `${id} ${message}`, id, webhook)
     // A start that its node took back before anything was sent; it is not forgotten before the others of its group.
     const isTakenBack = delivery.state === 'in_flight' && delivery.owner === owner && !delivery.isSent
     if (!isTakenBack && !canFollow(delivery.state, 'in_flight'))
       add('I10', `was ${delivery.state} and is started`)
     if (attempt !== delivery.attempts + 1)
       add('I9', `is started as attempt ${attempt} after ${delivery.attempts}`)
-    const first = tracked.lanes.get(delivery.lane)?.[0]
-    if (first !== delivery) {
-      const why = first ? `before ${first.id} has ended` : 'after its lane had ended'
-      add('I17', `is sent ${why}`, first?.id ?? '', call)
-    }
+    if (!delivery.isStartedAfterGap) checkLane(delivery)
     if (delivery.dueMs > calledMs) add('I11', `is sent ${delivery.dueMs - calledMs} ms before it is due`)
     const epoch = tracked.epochs.get(webhook)
     if (epoch !== undefined && epoch > delivery.epoch) add('I21', 'is started after its webhook was disabled')
+  }
+
+  function checkLane(delivery: TrackedDelivery): void {
+    const { id, webhook, call, lane } = delivery
+    const first = tracked.lanes.get(lane)?.[0]
+    if (first === delivery) return
+    const why = first ? `before ${first.id} has ended` : 'after its lane had ended'
+    violations.add('I17', now(), `${id} is sent ${why}`, id, webhook, first?.id ?? '', call)
   }
 
   /** A node has forgotten starts: their attempts have ended, or nothing was sent. */
@@ -186,10 +196,14 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (group.isRepeat) cover('group repeated')
     if (result.kind !== 'committed') return
     const { isRepeat, lease = NO_LEASE } = group
+    const afterGap = new Set<string>()
     group.accepted.forEach((acceptance, index) => {
       const one = result.accepted[index]!
       if (one.kind !== 'accepted') return
-      if (one.mayHaveGap) cover('numbers with a gap')
+      if (one.mayHaveGap) {
+        cover('numbers with a gap')
+        for (const { id } of acceptance.deliveries) afterGap.add(id)
+      }
       accepted(acceptance, one.events, isRepeat)
     })
     group.ended.forEach((settlement, index) => {
@@ -198,7 +212,7 @@ export function createObserver(deps: ObserverDeps): Observer {
       if (one.kind !== 'settled' || (isRepeat && isSettled(settlement))) return
       checkSettlement(settlement, group, one.disabled)
     })
-    started(group, new Set(result.notStarted))
+    started(group, new Set(result.notStarted), afterGap)
     for (const key of group.finished) forgotten(startName(lease, key), () => true)
   }
 
@@ -385,6 +399,7 @@ export function createObserver(deps: ObserverDeps): Observer {
       if (delivery?.owner === owner && delivery.state === 'in_flight' && delivery.attempts === attempt - 1) {
         if (delivery.isSent) violations.add('I8', now(), `${id} is sent twice in one attempt`, id)
         delivery.isSent = true
+        if (delivery.isStartedAfterGap) checkLane(delivery)
       } else if (!tracked.started.has(attemptOf(owner, id, attempt)))
         violations.add('I10', now(), `${id} is sent without a stored start of attempt ${attempt}`, id)
     },

@@ -37,6 +37,11 @@ export interface TrackedDelivery {
   start: string
   /** Whether its node has sent the attempt of the last start. */
   isSent: boolean
+  /**
+   * The group of the last start has accepted it, with a result after which earlier deliveries of its lane have to be read
+   * before it is sent.
+   */
+  isStartedAfterGap: boolean
   /** Time of the last start: true time, ms. */
   startedMs: number
   /** Time of the last start: store time as its node knew it, ms. */

@@ -59,6 +59,7 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
       return { starts, skipped: [] }
     },
     accepted() {},
+    withdraw() {},
     ended: ({ delivery }) => void log.push(`ended ${delivery.id}`),
     report: ({ delivery }) => void log.push(`report ${delivery.id}`),
     start: ({ id }) => void log.push(`send ${id}`),
@@ -120,6 +121,7 @@ const aDelivery = (id: string) =>
     attempts: 0,
     epoch: 0,
     startKey: 0,
+    state: 'in_flight',
     isAbandoned: false,
   }) as QueuedDelivery
 

@@ -130,6 +130,26 @@ describe('a server that has taken over without the last commits', () => {
     await closing
   })
 
+  it('does not lose what is accepted by the group that finds it', async () => {
+    const harness = await createHarness([aWebhook()], true)
+    const { store, failOver } = failingOver(harness.faults.store)
+    const errors: object[] = []
+    const log = { debug() {}, info() {}, warn() {}, error: (fields: object) => void errors.push(fields) }
+    const node = harness.node({}, { store, log })
+    await node.start()
+    await harness.publish('before')
+    await harness.clock.settle()
+    failOver([])
+    await harness.publish('after')
+    await harness.clock.advance(5_000)
+    expect(errors).toEqual([])
+    expect(harness.sent()).toEqual(['before', 'after'])
+    expect((await harness.attempts()).map(({ attempt }) => attempt)).toEqual([1, 1])
+    const closing = node.close(0)
+    await harness.clock.advance(5_000)
+    await closing
+  })
+
   it('does not get what was started ahead of a slot and is lost', async () => {
     const harness = await createHarness([aWebhook({ ordering: 'none' }, { id: 'w1' })], true)
     const { store, failOver } = failingOver(harness.faults.store)

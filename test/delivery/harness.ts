@@ -214,6 +214,7 @@ export async function createHarness(
     faults,
     emitted,
     accept,
+    acceptWithoutNode,
     node,
     newId,
     /** Publishes an event of this call; returns its id. */

@@ -86,6 +86,10 @@ export interface PendingQueue {
    * key is known already.
    */
   add(delivery: QueuedDelivery, now: number): boolean
+  /** Whether a delivery of this lane waits or is taken. False for one that has its lane to itself. */
+  hasLane(endpoint: QueueEndpoint, lane: string): boolean
+  /** The sequence number of a taken delivery, which was added without one, is known. */
+  setSequence(delivery: QueuedDelivery): void
   /**
    * Adds waiting deliveries from the store, except those whose keys are known. Their endpoints were set by `setWebhook`. The
    * order of a lane is that of sequence numbers, or positions where there are none, in whatever order they arrive; only a
@@ -427,6 +431,14 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       delivery.endpoint = endpoint
       refresh(endpoint)
       return true
+    },
+    hasLane({ index }, lane) {
+      const key = laneKey(lane)
+      return key !== 0 && index >= 0 && tails.find(index, key) !== NONE
+    },
+    setSequence(delivery) {
+      const entry = takenEntry(delivery)
+      if (entry !== NONE) entries.setWord(entry, SEQUENCE, delivery.sequence)
     },
     load(rows, now) {
       const endpoints = rows.webhookIds.map((id) => {

@@ -60,7 +60,9 @@ export class QueuedDelivery implements Delivery {
   isStartedAhead: boolean
   /** Its attempt was begun: its start is stored, and its request may have been sent. */
   isSent: boolean
-  /** Its outcome is ignored: it was erased, or another node has its shard. */
+  /** It starts in the group that accepts it, which is not committed yet (`early-starts`). */
+  isUncommitted: boolean
+  /** Its outcome is ignored: it was erased, another node has its shard, or it was not accepted. */
   isAbandoned: boolean
 
   /** @param acceptedMs store time, ms */
@@ -106,6 +108,7 @@ export class QueuedDelivery implements Delivery {
     this.startKey = 0
     this.isStartedAhead = false
     this.isSent = false
+    this.isUncommitted = false
     this.isAbandoned = false
   }
 }

@@ -440,6 +440,53 @@ describe('remove', () => {
   })
 })
 
+describe('a delivery that is added before its number is known', () => {
+  it('gets it while it is taken: what is loaded later comes after it, whatever its position', () => {
+    const { queue, add, take, load, key } = createQueue()
+    const delivery = add(5, { lane: LANE })
+    take(1)
+    delivery.sequence = 2
+    queue.setSequence(delivery)
+    queue.retry(delivery, next(3_000))
+    load([{ position: 4, lane: LANE, sequence: 3 }])
+    expect(queue.position(key(5))?.ahead).toBe(0)
+    expect(queue.position(key(4))?.ahead).toBe(1)
+  })
+
+  it('does not change the number of an entry when it was removed', () => {
+    const { queue, add, take, load, key } = createQueue()
+    const removed = add(1, { lane: LANE })
+    take(1)
+    queue.remove(key(1), NOW)
+    load([{ position: 3, lane: LANE, sequence: 1 }])
+    removed.sequence = 9
+    queue.setSequence(removed)
+    load([{ position: 2, lane: LANE, sequence: 2 }])
+    expect(queue.position(key(3))?.ahead).toBe(0)
+  })
+})
+
+describe('a lane', () => {
+  it('is in use while one of its deliveries waits or is taken, at its endpoint', () => {
+    const { queue, endpoint, add, take, key } = createQueue()
+    const other = queue.setWebhook(aWebhook({}, { id: 'w2' }))
+    const lanes = () => [queue.hasLane(endpoint, LANE), queue.hasLane(other, LANE)]
+    expect(lanes()).toEqual([false, false])
+    add(1, { lane: LANE })
+    expect(lanes()).toEqual([true, false])
+    take(1)
+    expect(lanes()).toEqual([true, false])
+    queue.remove(key(1), NOW)
+    expect(lanes()).toEqual([false, false])
+  })
+
+  it('of a single delivery is never in use', () => {
+    const { queue, endpoint, add } = createQueue()
+    add(1, { lane: '-/d1' })
+    expect(queue.hasLane(endpoint, '-/d1')).toBe(false)
+  })
+})
+
 describe('update', () => {
   it('replaces the counters and the due time of a waiting delivery', () => {
     const { queue, add, take, key } = createQueue()

@@ -96,8 +96,8 @@ export const mutants = [
   {
     what: 'committed starts wait for a read of the store',
     file: 'src/delivery/commit-loop.ts',
-    find: '      flush()\n      await entering\n',
-    replace: '      await entering\n',
+    find: '      flush()\n      await Promise.all(entering)\n',
+    replace: '      await Promise.all(entering)\n',
     tests: ['test/delivery/commit-loop.test.ts'],
   },
   {
@@ -131,8 +131,8 @@ export const mutants = [
   {
     what: 'more is started ahead than ended during the last commit',
     file: 'src/delivery/commit-loop.ts',
-    find: 'handlers.pick(ms, endedMeanwhile)',
-    replace: 'handlers.pick(ms, Number.POSITIVE_INFINITY)',
+    find: 'handlers.pick(ms, endedMeanwhile, accepted)',
+    replace: 'handlers.pick(ms, Number.POSITIVE_INFINITY, accepted)',
     tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
   },
   {
