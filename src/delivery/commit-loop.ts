@@ -27,7 +27,7 @@ import { createLinkedQueue, enqueue, type QueueItem, unqueue } from '../values/l
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptResult } from './attempt-record.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
-import type { AcceptingEvents } from './early-starts.js'
+import { type AcceptingEvents, NO_DELIVERIES } from './early-starts.js'
 import { eventIndexOf } from './event-index.js'
 import type { NodeState } from './node-state.js'
 import type { QueuedDelivery } from './queue/queued-delivery.js'
@@ -62,17 +62,17 @@ export interface CommitHandlers {
   settle(finished: FinishedAttempt, now: number): DecidedSettlement | undefined
   /**
    * Takes due deliveries for free slots, and for `ahead` slots that will be free when the group is committed. Those that the
-   * group accepts are among them (`AcceptingEvents.earlyStarts`).
+   * group accepts may be among them, and enter the queue for that (`AcceptingEvents.entered`).
    */
   pick(now: number, ahead: number, accepting: readonly AcceptingEvents[]): Picked
-  /** The acceptance is committed: its deliveries enter the queue, early starts can be sent. */
+  /** The acceptance is committed: its deliveries enter the queue, or can be sent if they start. */
   accepted(
     acceptance: AcceptingEvents,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
     now: number,
   ): void | Promise<void>
-  /** The deliveries were not accepted: they are abandoned. */
-  withdraw(earlyStarts: readonly QueuedDelivery[]): void
+  /** Deliveries that entered the queue were not accepted: they are abandoned. */
+  withdraw(entered: readonly QueuedDelivery[]): void
   /** A settlement is written, or fenced: the queue takes note. */
   ended(decided: DecidedSettlement, result: EndedResult, now: number): void
   /** Reports a settlement that is written. */
@@ -131,7 +131,6 @@ const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 /** The abort reason of a wait. Without one, an abort creates an exception with a stack. */
 const IDLE = 'nothing waits'
-const NO_DELIVERIES: readonly QueuedDelivery[] = Object.freeze([])
 /** How often an acceptance gets new positions when others have taken them. */
 const MAX_COLLISIONS = 3
 /** A group takes no further acceptance above this number of events and deliveries. */
@@ -253,7 +252,7 @@ export function createCommitLoop(
   function refuseAccepted(group: PendingGroup, thrown: unknown): void {
     for (const one of group.accepted) {
       refuse(one, thrown)
-      handlers.withdraw(one.earlyStarts)
+      handlers.withdraw(one.entered)
     }
     forget(group.accepted)
     group.accepted = []
@@ -277,7 +276,11 @@ export function createCommitLoop(
     }
     const taken = count === accepts.length ? accepts : accepts.slice(0, count)
     accepts = count === accepts.length ? [] : accepts.slice(count)
-    for (const { acceptance } of taken) setPositions(acceptance)
+    for (const one of taken) {
+      setPositions(one.acceptance)
+      // It may have been in a group before.
+      one.entered = NO_DELIVERIES
+    }
     return taken
   }
 
@@ -311,7 +314,7 @@ export function createCommitLoop(
       starts = picked.starts
       for (const skipped of picked.skipped) ended.push(skipped)
       // The queue counts them.
-      for (const { earlyStarts } of accepted) queuedDeliveries -= earlyStarts.length
+      for (const { entered } of accepted) queuedDeliveries -= entered.length
     }
     const startKey = starts.length > 0 ? startKeys.add(starts) : 0
     return { accepted, ended, starts, startKey, finished: startKeys.takeFinished(), isRepeat: false }
@@ -460,8 +463,7 @@ export function createCommitLoop(
       if (part.length > 0) await commitPart({ accepted: part })
     for (const part of isMixed ? [ended] : halvesOf(ended))
       if (part.length > 0) await commitPart({ ended: part })
-    const startable = withoutAbandoned(starts)
-    if (startable.length > 0) await commitPart({ starts: startable, startKey })
+    if (starts.length > 0) await commitPart({ starts, startKey })
     if (finished.length > 0) await commitPart({ finished })
   }
 
@@ -483,7 +485,7 @@ export function createCommitLoop(
       const pending = accepted[index]!
       const one = result.accepted[index]!
       if (one.kind === 'refused') {
-        handlers.withdraw(pending.earlyStarts)
+        handlers.withdraw(pending.entered)
         if (isCollision(one.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped) again.push(pending)
         else refuse(pending, one.error)
         continue
@@ -506,10 +508,7 @@ export function createCommitLoop(
       await Promise.all(entering)
     }
     forget(accepted)
-    for (const pending of again) {
-      pending.earlyStarts = NO_DELIVERIES
-      queuedDeliveries += pending.acceptance.deliveries.length
-    }
+    for (const { acceptance } of again) queuedDeliveries += acceptance.deliveries.length
     if (again.length > 0) accepts = [...again, ...accepts]
     const notStarted = withoutAbandoned(result.notStarted.map((index) => starts[index]!))
     if (notStarted.length === 0) return
@@ -536,8 +535,8 @@ export function createCommitLoop(
   }
 
   function forget(accepted: readonly PendingAcceptance[]): void {
-    for (const { acceptance, earlyStarts } of accepted)
-      queuedDeliveries -= acceptance.deliveries.length - earlyStarts.length
+    for (const { acceptance, entered } of accepted)
+      queuedDeliveries -= acceptance.deliveries.length - entered.length
   }
 
   async function run(): Promise<void> {
@@ -599,7 +598,7 @@ export function createCommitLoop(
       return new Promise((resolve, reject) => {
         const pending: PendingAcceptance = {
           acceptance,
-          earlyStarts: NO_DELIVERIES,
+          entered: NO_DELIVERIES,
           requestedMs: clock.monotonic(),
           collisions: 0,
           resolve,

@@ -33,7 +33,7 @@ import { createPositions, MAX_NODES } from './positions.js'
 import { createLeaseKeeper } from './lease.js'
 import { createQueueSync, toQueued } from './queue-sync.js'
 import { fillIn } from './body-variants.js'
-import { type AcceptingEvents, createEarlyStarts } from './early-starts.js'
+import { type AcceptingEvents, createEarlyStarts, NO_DELIVERIES } from './early-starts.js'
 import { createPendingQueue } from './queue/pending-queue.js'
 import type { QueueEndpoint } from './queue/queue-endpoint.js'
 import { QueuedDelivery } from './queue/queued-delivery.js'
@@ -174,7 +174,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       settle,
       pick,
       accepted,
-      withdraw: (earlyStarts) => early.withdraw(earlyStarts, lease.now()),
+      withdraw: (entered) => early.withdraw(entered, lease.now()),
       ended,
       report,
       start(delivery) {
@@ -452,19 +452,19 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       }
       if (starts.length + skipped.length === before) break
     }
-    early.dropUntaken(accepting, now)
     sync.fetchContents()
     return { starts, skipped }
   }
 
   /** The committed deliveries of loaded shards enter the queue. Those of other shards have a nudge for their owner. */
   function accepted(
-    { acceptance, earlyStarts }: AcceptingEvents,
+    accepting: AcceptingEvents,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
     now: number,
   ): void | Promise<void> {
     if (result.mayHaveGap) sync.poll()
-    const entered = earlyStarts.length > 0 ? early.confirm(acceptance, result, earlyStarts, now) : earlyStarts
+    const { acceptance } = accepting
+    const starting = accepting.entered.length > 0 ? early.confirm(accepting, result, now) : NO_DELIVERIES
     let unknown: Set<string> | undefined
     let hasReplays = false
     for (const { webhookId, replayOf } of acceptance.deliveries) {
@@ -476,23 +476,23 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       unknown ??= new Set()
       unknown.add(webhookId)
     }
-    if (!unknown && !hasReplays) return enter(acceptance, result, entered, now)
-    return enterAfterReading(acceptance, result, entered, unknown ? [...unknown] : [], now)
+    if (!unknown && !hasReplays) return enter(acceptance, result, starting, now)
+    return enterAfterReading(acceptance, result, starting, unknown ? [...unknown] : [], now)
   }
 
   function enter(
     { events, deliveries }: Acceptance,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
-    entered: readonly QueuedDelivery[],
+    starting: readonly QueuedDelivery[],
     now: number,
   ): void {
-    if (entered.length === deliveries.length) return
+    if (starting.length === deliveries.length) return
     let next = 0
     // The deliveries of one event are for different endpoints.
     const touched = events.length > 1 ? new Set<QueueEndpoint>() : undefined
     let near = 0
     for (const delivery of deliveries) {
-      if (entered[next]?.id === delivery.id) {
+      if (starting[next]?.id === delivery.id) {
         next++
         continue
       }
@@ -517,12 +517,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   async function enterAfterReading(
     acceptance: Acceptance,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
-    entered: readonly QueuedDelivery[],
+    starting: readonly QueuedDelivery[],
     unknown: readonly string[],
     now: number,
   ): Promise<void> {
     await sync.addEndpoints(unknown)
-    enter(acceptance, result, entered, now)
+    enter(acceptance, result, starting, now)
     const { events, deliveries } = acceptance
     let near = 0
     const keys = deliveries

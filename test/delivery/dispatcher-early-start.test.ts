@@ -63,6 +63,11 @@ async function createReadyNode(options: ReadyNodeOptions = {}) {
   }
 }
 
+const COLLISION = {
+  kind: 'refused',
+  error: new HookswitchError('Conflict', 'the position is taken', { field: 'id' }),
+}
+
 const codeOf = (published: Promise<unknown>) =>
   published.then(
     () => undefined,
@@ -199,6 +204,47 @@ describe('a delivery starts in a later group', () => {
     await ready.close()
   })
 
+  it('when the contents of those that wait fill the memory', async () => {
+    const webhooks = [aWebhook(), aWebhook({ uri: 'https://other.example/' }, { id: 'w2', accountId: 'sub' })]
+    const ready = await createReadyNode({ webhooks, caps: { total: 2, perEndpoint: 1 } })
+    const { harness, startedAtOnce } = ready
+    await harness.publish('warm-up', { accountId: 'sub' })
+    await harness.clock.settle()
+    harness.sender.requests.length = startedAtOnce.length = 0
+    harness.sender.script = () => undefined
+    // Four contents for each slot.
+    for (let call = 0; call < 12; call++) await harness.publish(`waiting ${call}`)
+    await harness.clock.settle()
+    await harness.publish('other', { accountId: 'sub' })
+    await harness.clock.settle()
+    expect(startedAtOnce.map(({ callId }) => callId)).toEqual(['waiting 0'])
+    expect(harness.sent()).toEqual(['waiting 0', 'other'])
+    await ready.close()
+  })
+
+  it('when the shard of its webhook is to be given up', async () => {
+    const webhooks = Array.from({ length: 8 }, (_, index) =>
+      aWebhook({ uri: `https://host-${index}.example/` }, { id: `w${index}` }),
+    )
+    const ready = await createReadyNode({ webhooks, isShared: true })
+    const { harness, startedAtOnce } = ready
+    const other = harness.node()
+    harness.sender.script = () => undefined
+    await harness.publish('in flight')
+    await harness.clock.settle()
+    expect(startedAtOnce).toHaveLength(8)
+    startedAtOnce.length = 0
+    await other.start()
+    // The other node gets half of the shards when nothing is in flight there.
+    await harness.clock.advance(LEASE_MS / 2)
+    await harness.publish('later')
+    await harness.clock.settle()
+    expect(startedAtOnce.length).toBeGreaterThan(0)
+    expect(startedAtOnce.length).toBeLessThan(8)
+    await ready.close()
+    await other.close(0)
+  })
+
   it('when its webhook is paused', async () => {
     const policy = constant(600_000, { jitter: 0 })
     const ready = await createReadyNode({ policy })
@@ -246,9 +292,10 @@ describe('an early start whose acceptance', () => {
     await ready.close()
   })
 
-  it('is a duplicate is not sent again', async () => {
+  it('is a duplicate is not sent again, and costs no read of the store', async () => {
     const ready = await createReadyNode()
     const { harness } = ready
+    harness.faults.failing.add('bodies')
     const first = await harness.publish('a', { idempotencyKey: 'key', timestampMs: 1 })
     await harness.clock.settle()
     harness.sender.requests.length = 0
@@ -266,16 +313,33 @@ describe('an early start whose acceptance', () => {
     onCommit(async (group, commit) => {
       if (!isFirst || group.accepted.length === 0) return commit(group)
       isFirst = false
-      const error = new HookswitchError('Conflict', 'the position is taken', { field: 'id' })
       const { starting: _, ...rest } = group
-      const result = await commit({ ...rest, accepted: [] })
-      return { ...result, accepted: [{ kind: 'refused', error }], notStarted: [0] } as GroupResult
+      // The store has a delivery of another node there, and has stored its start.
+      return { ...(await commit({ ...rest, accepted: [] })), accepted: [COLLISION] } as GroupResult
     })
     await harness.publish('a')
     await harness.clock.settle()
     expect(new Set(startedAtOnce.map(({ position }) => position)).size).toBe(2)
     expect(harness.sent()).toEqual(['a'])
     expect(await states(harness)).toEqual(['warm-up delivered', 'a delivered'])
+    await ready.close()
+  })
+
+  it('collides without a lease is not counted any more once it is accepted', async () => {
+    const ready = await createReadyNode({ isShared: true })
+    const { harness, onCommit, node, groups } = ready
+    harness.faults.failing.add('renew')
+    let isFirst = true
+    onCommit(async (group, commit) => {
+      if (group.lease) return { kind: 'fenced' }
+      if (!isFirst) return commit(group)
+      isFirst = false
+      return { ...(await commit({ ...group, accepted: [] })), accepted: [COLLISION] } as GroupResult
+    })
+    await harness.publish('a')
+    expect(groups.map(({ lease }) => lease !== undefined)).toEqual([true, false, false])
+    expect(node.pending()).toBe(0)
+    harness.faults.failing.clear()
     await ready.close()
   })
 
@@ -336,13 +400,24 @@ describe('an early start whose acceptance', () => {
     await ready.close()
   })
 
-  it('is committed after the webhook was disabled is cancelled', async () => {
+  it('is committed after the webhook was disabled and the queue loaded again is cancelled', async () => {
     const ready = await createReadyNode()
     const { harness, onCommit, node } = ready
-    let isFirst = true
+    let commits = 0
+    let mustReload = false
+    const { changes } = harness.faults.store
+    harness.faults.store.changes = async (...input) => {
+      const found = await changes(...input)
+      return found && { ...found, mustReload }
+    }
     onCommit(async (group, commit) => {
-      if (isFirst) {
-        isFirst = false
+      commits++
+      if (commits === 2) {
+        mustReload = true
+        return { kind: 'outdated' }
+      }
+      mustReload = false
+      if (commits === 1) {
         const row = (await harness.store.webhooks.read('acc', 'w1'))!
         const settings = { ...row.settings, enabled: false }
         await harness.store.webhooks.replace(

@@ -86,8 +86,6 @@ export interface PendingQueue {
    * key is known already.
    */
   add(delivery: QueuedDelivery, now: number): boolean
-  /** Whether a delivery of this lane waits or is taken. False for one that has its lane to itself. */
-  hasLane(endpoint: QueueEndpoint, lane: string): boolean
   /** The sequence number of a taken delivery, which was added without one, is known. */
   setSequence(delivery: QueuedDelivery): void
   /**
@@ -431,10 +429,6 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       delivery.endpoint = endpoint
       refresh(endpoint)
       return true
-    },
-    hasLane({ index }, lane) {
-      const key = laneKey(lane)
-      return key !== 0 && index >= 0 && tails.find(index, key) !== NONE
     },
     setSequence(delivery) {
       const entry = takenEntry(delivery)

@@ -60,7 +60,7 @@ export class QueuedDelivery implements Delivery {
   isStartedAhead: boolean
   /** Its attempt was begun: its start is stored, and its request may have been sent. */
   isSent: boolean
-  /** It starts in the group that accepts it, which is not committed yet (`early-starts`). */
+  /** It is in the queue before the group that accepts it is committed (`early-starts`). */
   isUncommitted: boolean
   /** Its outcome is ignored: it was erased, another node has its shard, or it was not accepted. */
   isAbandoned: boolean

@@ -466,27 +466,6 @@ describe('a delivery that is added before its number is known', () => {
   })
 })
 
-describe('a lane', () => {
-  it('is in use while one of its deliveries waits or is taken, at its endpoint', () => {
-    const { queue, endpoint, add, take, key } = createQueue()
-    const other = queue.setWebhook(aWebhook({}, { id: 'w2' }))
-    const lanes = () => [queue.hasLane(endpoint, LANE), queue.hasLane(other, LANE)]
-    expect(lanes()).toEqual([false, false])
-    add(1, { lane: LANE })
-    expect(lanes()).toEqual([true, false])
-    take(1)
-    expect(lanes()).toEqual([true, false])
-    queue.remove(key(1), NOW)
-    expect(lanes()).toEqual([false, false])
-  })
-
-  it('of a single delivery is never in use', () => {
-    const { queue, endpoint, add } = createQueue()
-    add(1, { lane: '-/d1' })
-    expect(queue.hasLane(endpoint, '-/d1')).toBe(false)
-  })
-})
-
 describe('update', () => {
   it('replaces the counters and the due time of a waiting delivery', () => {
     const { queue, add, take, key } = createQueue()
