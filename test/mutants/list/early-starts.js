@@ -124,7 +124,7 @@ export const mutants = [
     tests: [TEST],
   },
   {
-    what: 'a delivery starts in a shard that is to be given up',
+    what: 'a delivery starts in a shard of another node',
     file: 'src/delivery/early-starts.ts',
     find: ' || !isLoaded(endpoint.shard)',
     replace: '',
