@@ -33,9 +33,15 @@ async function createReadyNode(options: ReadyNodeOptions = {}) {
   const { store } = harness.faults
   let intercept = (group: Group, commit: QueueStore['commit']): Promise<GroupResult> =>
     Promise.resolve(commit(group))
+  let isReadSlow = false
   const node = harness.node(nodeOptions, {
     store: {
       ...store,
+      async bodies(keys) {
+        const read = await store.bodies(keys)
+        if (isReadSlow) await harness.clock.sleep(100)
+        return read
+      },
       ...(isDeaf && { subscribe: () => () => {} }),
       commit(group) {
         groups.push(group)
@@ -63,6 +69,9 @@ async function createReadyNode(options: ReadyNodeOptions = {}) {
       intercept = next
     },
     startedAtOnce,
+    slowDownReads() {
+      isReadSlow = true
+    },
     async close() {
       const closing = node.close(0)
       await harness.clock.advance(5_000)
@@ -215,7 +224,7 @@ describe('a delivery starts in a later group', () => {
   it('when the contents of those that wait fill the memory', async () => {
     const webhooks = [aWebhook(), aWebhook({ uri: 'https://other.example/' }, { id: 'w2', accountId: 'sub' })]
     const ready = await createReadyNode({ webhooks, caps: { total: 2, perEndpoint: 1 } })
-    const { harness, startedAtOnce } = ready
+    const { harness, startedAtOnce, onCommit, slowDownReads } = ready
     await harness.publish('warm-up', { accountId: 'sub' })
     await harness.clock.settle()
     harness.sender.requests.length = startedAtOnce.length = 0
@@ -223,8 +232,14 @@ describe('a delivery starts in a later group', () => {
     // Four contents for each slot.
     for (let call = 0; call < 12; call++) await harness.publish(`waiting ${call}`)
     await harness.clock.settle()
-    await harness.publish('other', { accountId: 'sub' })
-    await harness.clock.settle()
+    slowDownReads()
+    // What is read before the commit says that the delivery is gone.
+    onCommit(async (group, commit) => {
+      await harness.clock.sleep(10)
+      return commit(group)
+    })
+    void harness.publish('other', { accountId: 'sub' })
+    await harness.clock.advance(1_000)
     expect(startedAtOnce.map(({ callId }) => callId)).toEqual(['waiting 0'])
     expect(harness.sent()).toEqual(['waiting 0', 'other'])
     await ready.close()
@@ -439,6 +454,7 @@ describe('an early start whose acceptance', () => {
     await harness.clock.advance(2_000)
     expect(harness.sender.requests).toHaveLength(0)
     expect(await states(harness)).toEqual(['warm-up delivered', 'a cancelled'])
+    expect(harness.emitted.at(-1)!.name).toBe('cancelled')
     expect(node.pending()).toBe(0)
     await ready.close()
   })
