@@ -34,9 +34,14 @@ async function createReadyNode(options: ReadyNodeOptions = {}) {
   let intercept = (group: Group, commit: QueueStore['commit']): Promise<GroupResult> =>
     Promise.resolve(commit(group))
   let isReadSlow = false
+  let mustReload = false
   const node = harness.node(nodeOptions, {
     store: {
       ...store,
+      async changes(...input) {
+        const changes = await store.changes(...input)
+        return changes && { ...changes, mustReload }
+      },
       async bodies(keys) {
         const read = await store.bodies(keys)
         if (isReadSlow) await harness.clock.sleep(100)
@@ -69,6 +74,10 @@ async function createReadyNode(options: ReadyNodeOptions = {}) {
       intercept = next
     },
     startedAtOnce,
+    /** Whether changes are too many to list. */
+    setMustReload(value: boolean) {
+      mustReload = value
+    },
     slowDownReads() {
       isReadSlow = true
     },
@@ -425,21 +434,15 @@ describe('an early start whose acceptance', () => {
 
   it('is committed after the webhook was disabled and the queue loaded again is cancelled', async () => {
     const ready = await createReadyNode()
-    const { harness, onCommit, node } = ready
+    const { harness, onCommit, node, setMustReload } = ready
     let commits = 0
-    let mustReload = false
-    const { changes } = harness.faults.store
-    harness.faults.store.changes = async (...input) => {
-      const found = await changes(...input)
-      return found && { ...found, mustReload }
-    }
     onCommit(async (group, commit) => {
       commits++
       if (commits === 2) {
-        mustReload = true
+        setMustReload(true)
         return { kind: 'outdated' }
       }
-      mustReload = false
+      setMustReload(false)
       if (commits === 1) {
         const row = (await harness.store.webhooks.read('acc', 'w1'))!
         const settings = { ...row.settings, enabled: false }
