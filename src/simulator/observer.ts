@@ -14,7 +14,13 @@ import type { NodeLife } from './node-life.js'
 import type { SimulatedCaps } from './options.js'
 import type { Secrets } from './secrets.js'
 import { checkDisabling, checkRetryDelay, type SettlementRuleDeps, trackHealth } from './settlement-rules.js'
-import { canFollow, hasEnded, type TrackedDelivery, type TrackedDeliveryState } from './tracked-state.js'
+import {
+  canFollow,
+  hasEnded,
+  type TrackedDelivery,
+  type TrackedDeliveryState,
+  type TrackedLease,
+} from './tracked-state.js'
 
 export interface ObserverDeps extends SettlementRuleDeps {
   /** Wall clock at moment 0, Unix ms. */
@@ -266,7 +272,11 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (delivery.state !== 'in_flight' || delivery.owner === owner) return false
     const lease = tracked.leases.get(delivery.owner)
     if (!lease || lease.isReleased || lease.sinceMs > delivery.startedMs) return false
-    return lease.aliveUntilMs > Math.floor(startMs + queue.now())
+    return isAlive(lease)
+  }
+
+  function isAlive({ aliveUntilMs }: TrackedLease): boolean {
+    return aliveUntilMs > Math.floor(startMs + queue.now())
   }
 
   function checkCounts(
@@ -412,7 +422,8 @@ export function createObserver(deps: ObserverDeps): Observer {
         )
       const add = (message: string) =>
         violations.add('I18', now(), `${life.name} is closed ${message}`, life.name)
-      if (lease && !lease.isReleased && !hadStoreFault()) add('and still holds a lease')
+      // One that has ended is left to the next owner, with what it may have in flight.
+      if (lease && !lease.isReleased && isAlive(lease) && !hadStoreFault()) add('and still holds a lease')
       if (listeners > 0) add('and still subscribed to its store')
       if (sender.open() > 0) add('with requests in flight')
       if (life.sleepers() > 0) add(`with ${life.sleepers()} timers`)
