@@ -73,18 +73,23 @@ export function createNodeLife(
     if (!isAlive) return new Promise(() => {})
     return new Promise((resolve) => {
       const dueMs = monotonic() + ms
-      const sleeper = { cancel: () => {} }
-      const end = () => {
-        sleeper.cancel()
-        asleep.delete(sleeper)
+      let cancelTimer = () => {}
+      // An abort signal that depends on others lives as long as it has a listener.
+      const cancel = () => {
+        cancelTimer()
         signal?.removeEventListener('abort', end)
+      }
+      const sleeper = { cancel }
+      const end = () => {
+        cancel()
+        asleep.delete(sleeper)
         resolve()
       }
       const arm = (leftMs: number) => {
         const lastsMs = leftMs / rate
         // So short that rounding leaves the time as it is: its caller would sleep again forever.
         const isLost = lastsMs > 0 && queue.now() + lastsMs === queue.now()
-        sleeper.cancel = queue.after(isLost ? PRECISION_MS : lastsMs, () => deliver(wake)).cancel
+        cancelTimer = queue.after(isLost ? PRECISION_MS : lastsMs, () => deliver(wake)).cancel
       }
       const wake = () => {
         // Time while the clock was frozen extends the sleep.
