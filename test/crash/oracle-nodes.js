@@ -15,7 +15,7 @@
 export function* checkRefusals({ history }) {
   for (const { call, index, code, node } of history.refusals) {
     if (code === 'Closing' || history.expectedRefusals.has(code)) continue
-    yield { rule: 'refused', what: `node ${node} refused ${call}, ${index}: ${code}`, call }
+    yield { rule: 'refused', what: `node ${node} refused ${call}, ${index}: ${code}`, call, node }
   }
 }
 

@@ -11,7 +11,8 @@ const MAX_LINES = 40
  * @returns {string[]}
  */
 export function timelineOf(history, { call, webhook, node }) {
-  if (call === undefined) return history.logs.get(node ?? 0) ?? []
+  const log = history.logs.get(node ?? 0) ?? []
+  if (call === undefined) return log
   const isOfCall = (/** @type {{ call: string }} */ step) => step.call === call
   const requests = history.requests.filter(
     (request) => isOfCall(request) && (webhook ?? request.webhook) === request.webhook,
@@ -26,7 +27,8 @@ export function timelineOf(history, { call, webhook, node }) {
   const stops = history.stops.filter(({ at }) => at >= from && at <= to)
   const all = [...steps, ...stops].sort((a, b) => a.at - b.at)
   const lines = all.slice(0, MAX_LINES).map((step) => `${ms(step.at - from)} ${describeStep(step)}`)
-  return all.length > MAX_LINES ? [...lines, `… and ${all.length - MAX_LINES} more`] : lines
+  if (all.length > MAX_LINES) lines.push(`… and ${all.length - MAX_LINES} more`)
+  return [...lines, ...log]
 }
 
 const ms = (/** @type {number} */ micros) => `${(micros / 1000).toFixed(1).padStart(10)} ms`
