@@ -12,11 +12,17 @@ import {
   type WebhookStore,
 } from 'hookswitch/store'
 import { createAccountPages } from './account-pages.js'
-import { type AccountRows, accountRowOf, accountRowsOf, apiKeyRowOf } from './account-rows.js'
+import {
+  type AccountRows,
+  accountRowOf,
+  accountRowsOf,
+  apiKeyRowOf,
+  readAccountRows,
+} from './account-rows.js'
 import type { SqliteHandle } from './driver.js'
 import { type DocRow, prepareChange, prepareQuery } from './query.js'
 import { assertRevision } from './revision.js'
-import type { RpcAccounts } from './rpc-methods.js'
+import type { RefusedAccount, RpcAccounts } from './rpc-methods.js'
 import { serializeError } from './serialized-error.js'
 import type { Synchronous } from './synchronous.js'
 import { createUserStore } from './users.js'
@@ -32,7 +38,15 @@ export function createAccountStore(
   const exists = prepareQuery<IdRow>(db, 'select id from hookswitch_account where id = ?')
   const removedId = prepareQuery<IdRow>(db, 'select id from hookswitch_gone_account where id = ?')
   const holderOf = prepareQuery<IdRow>(db, 'select id from hookswitch_account where realm_key = ?')
-  /** All that a new account could collide with, in one statement. */
+  /** Whether a new account collides with anything. Few do, and a row would cost as much as the search. */
+  const collides = prepareQuery<object>(
+    db,
+    `select 1 where exists (select 1 from hookswitch_account where id = ?1)
+      or exists (select 1 from hookswitch_gone_account where id = ?1)
+      or exists (select 1 from hookswitch_account where realm_key = ?2)
+      or exists (select 1 from hookswitch_api_key where hash = ?3)`,
+  )
+  /** All that a new account could collide with. */
   const holders = prepareQuery<{
     readonly isTaken: number
     readonly wasRemoved: number
@@ -109,12 +123,13 @@ export function createAccountStore(
   function insertRows({ account, apiKey, newUsers, conditions }: AccountRows): void {
     const [id, realmKey] = account
     const [, hash] = apiKey
-    const found = holders.get(id, id, realmKey, hash)!
-    if (found.isTaken) throw conflict('id', 'this id is taken')
-    if (found.wasRemoved) throw conflict('id', 'this id was used before and is not reused')
-    if (found.realmHolder !== null) throw conflict('realm', 'this realm is taken')
+    const found = collides.get(id, realmKey, hash) && holders.get(id, id, realmKey, hash)
+    if (found?.isTaken) throw conflict('id', 'this id is taken')
+    if (found?.wasRemoved) throw conflict('id', 'this id was used before and is not reused')
+    if (found && found.realmHolder !== null) throw conflict('realm', 'this realm is taken')
     assertConditions(account, conditions)
-    if (found.keyHolder !== null && found.keyHolder !== id) throw conflict('apiKey', 'this API key is taken')
+    if (found && found.keyHolder !== null && found.keyHolder !== id)
+      throw conflict('apiKey', 'this API key is taken')
     users.assertDistinctNames(newUsers)
     put(...account)
     putKey(...apiKey)
@@ -123,17 +138,19 @@ export function createAccountStore(
 
   const store: Synchronous<RpcAccounts> = {
     insert: (...insertion) => insertRows(accountRowsOf(...insertion)),
-    insertAll: (insertions) =>
-      insertions.map((rows) => {
+    insertAll(rows, count) {
+      const refused: RefusedAccount[] = []
+      readAccountRows(rows, count).forEach((insertion, index) => {
         try {
-          insertRows(rows)
-          return undefined
+          insertRows(insertion)
         } catch (thrown) {
+          if (!errorCode(thrown)) throw thrown
           // It has written nothing.
-          if (errorCode(thrown)) return serializeError(thrown as HookswitchError)
-          throw thrown
+          refused.push({ index, error: serializeError(thrown as HookswitchError) })
         }
-      }),
+      })
+      return refused
+    },
     update(account, conditions = {}) {
       readExisting(account.id, conditions.revision)
       const row = accountRowOf(account)

@@ -10,7 +10,7 @@ import type {
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
-import type { AccountRows } from './account-rows.js'
+import type { Encoded } from './encoded-values.js'
 import type { SerializedError } from './serialized-error.js'
 
 /** What a method does to the database; `noTransaction`: it must run outside any transaction. */
@@ -18,8 +18,14 @@ export type MethodEffect = 'read' | 'write' | 'noTransaction'
 
 /** The accounts port, and a method of the engine that saves requests. */
 export interface RpcAccounts extends AccountStore {
-  /** Inserts accounts in order. Resolves to the error of each that was refused. */
-  insertAll(insertions: readonly AccountRows[]): Promise<readonly (SerializedError | undefined)[]>
+  /** Inserts accounts in order. Resolves to those that were refused. @param rows see `writeAccountRows` */
+  insertAll(rows: Encoded, count: number): Promise<readonly RefusedAccount[]>
+}
+
+/** An account of several, by its place from 0, that was not inserted. */
+export interface RefusedAccount {
+  readonly index: number
+  readonly error: SerializedError
 }
 
 /** The ports of the store contract whose methods the engine executes. */

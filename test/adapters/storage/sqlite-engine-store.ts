@@ -16,8 +16,9 @@ import {
   type Store,
 } from 'hookswitch/store'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
+import type { Encoded } from '../../../adapters/storage/sqlite/encoded-values.js'
 import { createEngine, type Engine } from '../../../adapters/storage/sqlite/engine.js'
-import { decodeResult, type Encoded, encodeGroup } from '../../../adapters/storage/sqlite/group-encoding.js'
+import { decodeResult, encodeGroup } from '../../../adapters/storage/sqlite/group-encoding.js'
 import { migrateSchema } from '../../../adapters/storage/sqlite/migrations.js'
 import { METHODS } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { HookswitchError } from '../../../src/errors.js'
