@@ -12,13 +12,7 @@ import {
   type WebhookStore,
 } from 'hookswitch/store'
 import { createAccountPages } from './account-pages.js'
-import {
-  type AccountRows,
-  accountRowOf,
-  accountRowsOf,
-  apiKeyRowOf,
-  readAccountRows,
-} from './account-rows.js'
+import { type AccountRows, accountRowOf, apiKeyRowOf, readAccountRows } from './account-rows.js'
 import type { SqliteHandle } from './driver.js'
 import { type DocRow, prepareChange, prepareQuery } from './query.js'
 import { assertRevision } from './revision.js'
@@ -41,10 +35,10 @@ export function createAccountStore(
   /** Whether a new account collides with anything. Few do, and a row would cost as much as the search. */
   const collides = prepareQuery<object>(
     db,
-    `select 1 where exists (select 1 from hookswitch_account where id = ?1)
-      or exists (select 1 from hookswitch_gone_account where id = ?1)
-      or exists (select 1 from hookswitch_account where realm_key = ?2)
-      or exists (select 1 from hookswitch_api_key where hash = ?3)`,
+    `select 1 where exists (select 1 from hookswitch_account where id = ?)
+      or exists (select 1 from hookswitch_gone_account where id = ?)
+      or exists (select 1 from hookswitch_account where realm_key = ?)
+      or exists (select 1 from hookswitch_api_key where hash = ?)`,
   )
   /** All that a new account could collide with. */
   const holders = prepareQuery<{
@@ -123,7 +117,7 @@ export function createAccountStore(
   function insertRows({ account, apiKey, newUsers, conditions }: AccountRows): void {
     const [id, realmKey] = account
     const [, hash] = apiKey
-    const found = collides.get(id, realmKey, hash) && holders.get(id, id, realmKey, hash)
+    const found = collides.get(id, id, realmKey, hash) && holders.get(id, id, realmKey, hash)
     if (found?.isTaken) throw conflict('id', 'this id is taken')
     if (found?.wasRemoved) throw conflict('id', 'this id was used before and is not reused')
     if (found && found.realmHolder !== null) throw conflict('realm', 'this realm is taken')
@@ -137,7 +131,6 @@ export function createAccountStore(
   }
 
   const store: Synchronous<RpcAccounts> = {
-    insert: (...insertion) => insertRows(accountRowsOf(...insertion)),
     insertAll(rows, count) {
       const refused: RefusedAccount[] = []
       readAccountRows(rows, count).forEach((insertion, index) => {
@@ -187,7 +180,7 @@ export function createAccountStore(
     accountPage: pages.accountPage,
     byRealm: (realm) => byRealm.all(normalizeRealm(realm)).map(accountOf),
     byName: (key) => byName.all(key).map(accountOf),
-    list: () => list.all().map(accountOf),
+    listDocs: () => jsonArray(list.all().map(({ doc }) => doc)),
 
     apiKey(accountId) {
       const row = apiKey.get(accountId)
@@ -204,13 +197,17 @@ export function createAccountStore(
 
     putUser: users.putUser,
     removeUser: users.removeUser,
-    users: users.users,
+    userDocs: (accountIds) => jsonArray(accountIds.map((id) => jsonArray(users.docs(id)))),
     userPage: pages.userPage,
     userByName: users.userByName,
     user: users.user,
     userByCredential: users.userByCredential,
   }
   return store
+}
+
+function jsonArray(items: readonly string[]): string {
+  return `[${items.join(',')}]`
 }
 
 function accountOf({ doc }: DocRow): Account {
