@@ -31,6 +31,8 @@ import { valuesOf as webhookValuesOf } from './webhooks.js'
 
 /** Accounts in one transaction. */
 const MAX_INSERTIONS = 1_000
+/** Transactions at the same time: the server executes one while it flushes another, or waits for this process. */
+const MAX_TRANSACTIONS = 2
 
 /** A new account with its API key and users. */
 interface Insertion {
@@ -136,7 +138,7 @@ export function postgresAccounts(
       await session.transaction(others.length === 0 ? insertOne(first!, {}) : insertAll(insertions))
       return insertions.map(() => ({ value: undefined }))
     },
-    { maxWeight: MAX_INSERTIONS },
+    { maxWeight: MAX_INSERTIONS, maxGroups: MAX_TRANSACTIONS },
   )
 
   return {
