@@ -10,7 +10,7 @@ import { checkServiceOptions, optionProblem, type ServiceOptions, serviceOptions
 import { chooseStore, type StoreChoice } from './store-options.js'
 import type { SwitchChoice } from './switch-choice.js'
 import { chooseSwitches } from './switch-options.js'
-import { handleUnlisted } from './unlisted-accounts.js'
+import { handleUnlisted, readListed } from './unlisted-accounts.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -50,7 +50,10 @@ export async function checkFileSettings(settings: Settings): Promise<void> {
 async function readNamedFiles(settings: Settings): Promise<Pick<ServicePlan, 'options' | 'accounts'>> {
   const options = await serviceOptions(settings)
   const { accounts: path } = settings.values
-  const accounts = path === undefined ? undefined : await readAccountsFile(path, settings.labelOf('accounts'))
+  const accounts =
+    path === undefined
+      ? undefined
+      : await whileFilling(() => readAccountsFile(path, settings.labelOf('accounts')))
   return { options, accounts }
 }
 
@@ -115,6 +118,8 @@ export async function ensureAccounts(
   log: Log,
 ): Promise<void> {
   if (!file) return
+  // Read first, when the accounts of a first start are not there yet.
+  const listedBefore = await readListed(hs)
   let ids: readonly string[]
   try {
     ids = await whileFilling(() => hs.accounts.ensure(file.accounts as never))
@@ -122,5 +127,7 @@ export async function ensureAccounts(
     const code = errorCode(thrown)
     throw code === 'InvalidInput' || code === 'Conflict' ? file.describe(thrown as Error) : thrown
   }
-  await handleUnlisted(hs, ids, { prune: settings.values.accountsPrune ?? false, log })
+  const listed = new Set(ids)
+  const unlisted = listedBefore.filter((id) => !listed.has(id))
+  await handleUnlisted(hs, unlisted, { prune: settings.values.accountsPrune ?? false, log })
 }

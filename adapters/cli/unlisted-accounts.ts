@@ -10,22 +10,20 @@ export interface UnlistedOptions {
 /** Ids in one warning. */
 const MAX_NAMED = 20
 
-/**
- * Handles the accounts that an earlier file listed. Accounts that were created otherwise, over HTTP for instance, are left
- * alone. An account with others below it stays.
- *
- * @param listed ids of the accounts in the file
- */
+/** Ids of the accounts that any file has listed so far. Accounts that were created otherwise, over HTTP for instance, are not among them. */
+export async function readListed(hs: Pick<Hookswitch, 'accounts'>): Promise<readonly string[]> {
+  return (await hs.accounts.list()).flatMap(({ id, isListed }) => (isListed ? [id] : []))
+}
+
+/** Handles the accounts that an earlier file listed. An account with others below it stays. */
 export async function handleUnlisted(
   hs: Pick<Hookswitch, 'accounts'>,
-  listed: readonly string[],
+  unlisted: readonly string[],
   { prune, log }: UnlistedOptions,
 ): Promise<void> {
-  const ids = new Set(listed)
-  const unlisted = (await hs.accounts.list()).filter(({ id, isListed }) => isListed && !ids.has(id))
   if (unlisted.length === 0) return
   const removed = prune ? await removeAll(hs, unlisted) : new Set<string>()
-  const kept = unlisted.filter(({ id }) => !removed.has(id)).map(({ id }) => id)
+  const kept = unlisted.filter((id) => !removed.has(id))
   if (removed.size > 0) {
     const named = [...removed].slice(0, MAX_NAMED)
     log.warn({ accounts: named, count: removed.size }, 'removed accounts that --accounts no longer lists')
@@ -39,13 +37,13 @@ export async function handleUnlisted(
 /** Removes accounts, those below others first. Resolves to the ids of those without others below them. */
 async function removeAll(
   { accounts }: Pick<Hookswitch, 'accounts'>,
-  unlisted: readonly { readonly id: string }[],
+  unlisted: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const removed = new Set<string>()
   let count: number
   do {
     count = removed.size
-    for (const { id } of unlisted) {
+    for (const id of unlisted) {
       if (removed.has(id)) continue
       try {
         await accounts.remove(id)

@@ -79,31 +79,49 @@ export async function ensureAccounts(
   const isRepetitive = hasRepeated(inputs)
   const stored = inputs.length >= READ_ALL_FROM && !isRepetitive ? await readStored(deps) : undefined
   const ids: string[] = []
-  const order = topologicalOrder(inputs)
-  const batchSize = isRepetitive ? 1 : BATCH_SIZE
-  for (const level of levelsOf(inputs, order)) {
+  for (const level of levelsOf(inputs, topologicalOrder(inputs))) {
     const reads = isRepetitive ? undefined : { stored, lineageOf: cachedLineages(deps) }
-    const start = async (from: number): Promise<Batch> => {
-      const indexes = level.slice(from, from + batchSize)
+    const start = async (indexes: readonly number[]): Promise<Batch> => {
       const ensured = indexes.map((index) => ensureOne(deps, inputs[index]!, reads))
       return { indexes, results: await Promise.allSettled(ensured) }
     }
-    let running: Promise<Batch> | undefined
-    for (let from = 0; from < level.length; from += batchSize) {
-      const current = running ?? start(from)
-      const next = from + batchSize
-      // The next batch is prepared while the store writes this one.
-      running = isRepetitive || next >= level.length ? undefined : start(next)
-      const batch = await current
-      try {
-        collect(batch, ids)
-      } catch (thrown) {
-        await running
-        throw thrown
-      }
-    }
+    await ensureLevel(deps, level, isRepetitive ? ONE_BY_ONE : TOGETHER, { start, ids })
   }
   return ids
+}
+
+/** How many accounts of a list are ensured at the same time. */
+interface Pace {
+  readonly batchSize: number
+  readonly maxBatches: number
+}
+
+/**
+ * A durable store commits accounts together that are written at the same time. Small batches, so that the store's answers
+ * are handled and its next transaction begins while this process prepares more.
+ */
+const TOGETHER: Pace = { batchSize: 100, maxBatches: 40 }
+/** For lists in which a later entry changes the account of an earlier one. */
+const ONE_BY_ONE: Pace = { batchSize: 1, maxBatches: 1 }
+
+/** Ensures the accounts of one level. @throws the first error in the order of the list, after everything that runs has ended */
+async function ensureLevel(
+  { clock }: Pick<AccountDeps, 'clock'>,
+  level: readonly number[],
+  { batchSize, maxBatches }: Pace,
+  { start, ids }: { start(indexes: readonly number[]): Promise<Batch>; readonly ids: string[] },
+): Promise<void> {
+  const running: Promise<Batch>[] = []
+  try {
+    for (let from = 0; from < level.length; from += batchSize) {
+      if (running.length === maxBatches) collect(await running.shift()!, ids)
+      else if (from > 0) await clock.yield()
+      running.push(start(level.slice(from, from + batchSize)))
+    }
+    while (running.length > 0) collect(await running.shift()!, ids)
+  } finally {
+    await Promise.all(running)
+  }
 }
 
 /** Accounts of a list that were ensured together. */
@@ -145,9 +163,6 @@ async function readStored({ accounts }: AccountDeps): Promise<StoredAccounts> {
   }
   return ({ id, realm }) => (id === undefined ? byRealm.get(normalizeRealm(realm)) : byId.get(id))
 }
-
-/** Accounts that are written at the same time: a durable store commits them together. */
-const BATCH_SIZE = 2_000
 
 /** Whether two accounts of the list have the same id or realm: the later one then counts. */
 function hasRepeated(inputs: readonly AccountInput[]): boolean {

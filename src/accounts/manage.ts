@@ -1,6 +1,6 @@
 /** Creating, reading and updating accounts in the store. API keys are read and rotated through the directory. */
 import { HookswitchError, notFound } from '../errors.js'
-import type { Random } from '../ports.js'
+import type { Clock, Random } from '../ports.js'
 import type { Account } from './account.js'
 import {
   type AccountChange,
@@ -25,6 +25,7 @@ import { buildUser, type UserDeps, type UserView, userViews } from './users.js'
 /** Dependencies of the account operations. */
 export interface AccountDeps extends UserDeps {
   readonly random: Pick<Random, 'bytes'>
+  readonly clock: Pick<Clock, 'now' | 'yield'>
 }
 
 /** An account with its users, without secrets. */

@@ -119,9 +119,9 @@ export function accountAdmin(deps: AccountAdminDeps): AccountAdmin {
   return {
     rules: accountRules,
     async lineage(accountId) {
-      const [account, ...ancestors] = await directory.lineage(accountId)
-      if (!account) throw notFound(accountId, 'account')
-      return [account, ...ancestors]
+      const lineage = await directory.lineage(accountId)
+      if (lineage.length === 0) throw notFound(accountId, 'account')
+      return lineage as readonly [Account, ...Account[]]
     },
     page: async (query) =>
       deps.accountDeps ? deps.accountDeps.accounts.accountPage(query) : directoryPage(directory, query),

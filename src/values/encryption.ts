@@ -56,7 +56,9 @@ export function createSecretCipher(
     encrypt(plain, purpose, nonce) {
       const cipher = createCipheriv('aes-256-gcm', keys[0]!.cipher, nonce)
       cipher.setAAD(Buffer.from(purpose))
-      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      const body = cipher.update(plain, 'utf8')
+      // GCM is a stream: `final` computes the tag and returns no bytes.
+      cipher.final()
       return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')
     },
     decrypt(sealed, purpose) {

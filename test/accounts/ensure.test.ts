@@ -162,6 +162,63 @@ describe('accounts ensured at every start', () => {
   })
 })
 
+describe('a long list', () => {
+  const inputOf = (nth: number): AccountInput => ({ id: `a${nth}`, name: 'A', realm: `a${nth}.test` })
+  const inputs = (count: number) => Array.from({ length: count }, (_, nth) => inputOf(nth))
+
+  /** A store that inserts a turn of the event loop later. `waiting`: calls of `insert` without an answer, now and at most. */
+  function slowHarness() {
+    const deps = createAccountHarness()
+    const waiting = { now: 0, most: 0 }
+    const insert: typeof deps.accounts.insert = async (...insertion) => {
+      waiting.now += 1
+      waiting.most = Math.max(waiting.most, waiting.now)
+      await deps.clock.yield()
+      waiting.now -= 1
+      return deps.accounts.insert(...insertion)
+    }
+    return { ...deps, accounts: { ...deps.accounts, insert }, waiting }
+  }
+
+  it('is ensured many at a time, with a bound on those that wait for the store', async () => {
+    const deps = slowHarness()
+    const list = inputs(6_000)
+    expect(await ensureAccounts(deps, list)).toEqual(list.map(({ id }) => id))
+    expect(await deps.accounts.list()).toHaveLength(6_000)
+    expect(deps.waiting.most).toBeGreaterThan(50)
+    expect(deps.waiting.most).toBeLessThanOrEqual(4_000)
+  })
+
+  it('is rejected with the first of several errors in its order, once nothing is being written any more', async () => {
+    const deps = slowHarness()
+    await ensureAccount(deps, { ...inputOf(0), id: 'other', realm: 'taken.test' })
+    const list = inputs(1_000).map((input, nth) =>
+      nth === 150 || nth === 160 || nth === 900 ? { ...input, realm: 'Taken.test' } : input,
+    )
+    await expect(ensureAccounts(deps, list)).rejects.toMatchObject({ code: 'Conflict', field: '150.realm' })
+    expect(deps.waiting.now).toBe(0)
+    const written = writes(deps.calls).length
+    for (let turn = 0; turn < 10; turn += 1) await deps.clock.yield()
+    expect(writes(deps.calls)).toHaveLength(written)
+  })
+
+  it('has parents before children, however far apart they are', async () => {
+    const deps = slowHarness()
+    const children = inputs(500).map((input) => ({ ...input, parentId: 'parent' }))
+    await ensureAccounts(deps, [...children, { id: 'parent', name: 'P', realm: 'parent.test' }])
+    expect(await deps.accounts.descendants('parent')).toHaveLength(500)
+  })
+
+  it('that is stored already is not written', async () => {
+    const deps = createAccountHarness()
+    const list = inputs(300).map((input) => ({ ...input, users: [{ username: 'bob', password: 'pw' }] }))
+    await ensureAccounts(deps, list)
+    const written = writes(deps.calls).length
+    await ensureAccounts(deps, list)
+    expect(writes(deps.calls)).toHaveLength(written)
+  })
+})
+
 describe('topologicalOrder', () => {
   it('contains every index once, and every parent before its children, for any forest', () => {
     const forests = fc.array(fc.nat(), { maxLength: 20 }).chain((picks) =>

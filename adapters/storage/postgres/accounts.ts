@@ -31,6 +31,8 @@ import { valuesOf as webhookValuesOf } from './webhooks.js'
 
 /** Accounts in one transaction. */
 const MAX_INSERTIONS = 1_000
+/** Transactions at the same time: the server executes one while it flushes another, or waits for this process. */
+const MAX_TRANSACTIONS = 2
 
 /** A new account with its API key and users. */
 interface Insertion {
@@ -107,24 +109,23 @@ export function postgresAccounts(
   const insertAll = (insertions: readonly Insertion[]) => async (tx: Transaction) => {
     // In the order of their ids, so that nodes with the same list do not wait for each other in a circle.
     const sorted = [...insertions].sort((a, b) => (a.account.id < b.account.id ? -1 : 1))
-    const accounts = sorted.map(({ account }) => account)
-    const ids = textArray(accounts.map(({ id }) => id))
-    const parents = new Set(accounts.flatMap(({ parentId }) => parentId ?? []))
+    const parents = new Set(sorted.flatMap(({ account }) => account.parentId ?? []))
     if (parents.size > 0) await tx.query(sql.lockParents, [textArray([...parents])])
-    const column = (at: number) => textArray(accounts.map((account) => values(account)[at] ?? null))
-    const inserted = await tx.query(sql.insertAll, [ids, column(1), column(2), column(3), column(4)])
-    if (inserted.length < accounts.length) throw taken('id', 'one of several ids or realms is taken')
+    const rows = sorted.map(({ account }) => values(account))
+    const column = (at: number) => textArray(rows.map((row) => row[at] ?? null))
+    const ids = column(0)
+    await tx.query(sql.insertAll, [
+      ids,
+      column(1),
+      column(2),
+      column(3),
+      column(4),
+      textArray(sorted.map(({ apiKey }) => apiKey.hash)),
+      textArray(sorted.map(({ apiKey }) => JSON.stringify(apiKey))),
+    ])
     // Checked after the insert: this sees a removal that the insert waited for.
     if ((await tx.query(sql.wereRemoved, [ids])).length > 0)
       throw taken('id', 'one of several ids was used before and is not reused')
-    const keys = sorted.map(({ apiKey }) => apiKey)
-    await translated(
-      tx.query(sql.insertApiKeys, [
-        textArray(keys.map(({ accountId }) => accountId)),
-        textArray(keys.map(({ hash }) => hash)),
-        textArray(keys.map((key) => JSON.stringify(key))),
-      ]),
-    )
     await users.insertAll(
       tx,
       sorted.flatMap(({ newUsers }) => newUsers),
@@ -137,7 +138,7 @@ export function postgresAccounts(
       await session.transaction(others.length === 0 ? insertOne(first!, {}) : insertAll(insertions))
       return insertions.map(() => ({ value: undefined }))
     },
-    { maxWeight: MAX_INSERTIONS },
+    { maxWeight: MAX_INSERTIONS, maxGroups: MAX_TRANSACTIONS },
   )
 
   return {

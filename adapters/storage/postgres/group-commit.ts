@@ -22,6 +22,8 @@ export interface GroupOptions<Item> {
    * otherwise one connection without an answer would block them all. Default: it waits for the end.
    */
   readonly overlapAfterMs?: number
+  /** Groups in progress at the same time, if their order does not matter. Default 1. */
+  readonly maxGroups?: number
 }
 
 /** For groups that only read: long compared with an answer, short compared with the time limit of an answer. */
@@ -45,10 +47,12 @@ interface QueuedCall<Item, Result> {
  */
 export function createGroupCommit<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly CallResult<Result>[]>,
-  { weightOf = () => 1, maxWeight, overlapAfterMs }: GroupOptions<Item>,
+  { weightOf = () => 1, maxWeight, overlapAfterMs, maxGroups = 1 }: GroupOptions<Item>,
 ): GroupCommit<Item, Result> {
   let queued: QueuedCall<Item, Result>[] = []
   let running: Promise<void> | undefined
+  /** Groups in progress, unless they overlap by time. */
+  const groups = new Set<Promise<void>>()
 
   function nextGroup(): QueuedCall<Item, Result>[] {
     let weight = 0
@@ -100,7 +104,13 @@ export function createGroupCommit<Item, Result>(
     await undefined
     while (queued.length > 0) {
       const written = writeGroup(nextGroup())
-      await (overlapAfterMs === undefined ? written : atMost(written, overlapAfterMs))
+      if (overlapAfterMs !== undefined) {
+        await atMost(written, overlapAfterMs)
+        continue
+      }
+      groups.add(written)
+      void written.then(() => groups.delete(written))
+      if (groups.size === maxGroups) await Promise.race(groups)
     }
     running = undefined
   }

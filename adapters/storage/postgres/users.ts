@@ -47,25 +47,22 @@ export function postgresUsers(session: Session, schema: string) {
     /** Inserts the users of new accounts, in their transaction. */
     async insertAll(tx: Transaction, users: readonly User[]): Promise<void> {
       if (users.length === 0) return
+      const credentials = users.flatMap(({ accountId, id, credentialKeys }) =>
+        credentialKeys.map((key) => ({ accountId, key, id })),
+      )
       try {
         await tx.query(sql.insertAll, [
           textArray(users.map(({ accountId }) => accountId)),
           textArray(users.map(({ id }) => id)),
           textArray(users.map(userNameKey)),
           textArray(users.map((user) => JSON.stringify(user))),
+          textArray(credentials.map(({ accountId }) => accountId)),
+          textArray(credentials.map(({ key }) => key)),
+          textArray(credentials.map(({ id }) => id)),
         ])
       } catch (thrown) {
         throw constraintOf(thrown) === 'account_user_name' ? taken() : thrown
       }
-      const credentials = users.flatMap(({ accountId, id, credentialKeys }) =>
-        credentialKeys.map((key) => ({ accountId, key, id })),
-      )
-      if (credentials.length === 0) return
-      await tx.query(sql.insertCredentials, [
-        textArray(credentials.map(({ accountId }) => accountId)),
-        textArray(credentials.map(({ key }) => key)),
-        textArray(credentials.map(({ id }) => id)),
-      ])
     },
     putUser: (user, { revision, isNew } = {}) =>
       session.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-/** The rows of a new account. The host's thread builds them: strings cross to the worker faster than documents. */
+/** The rows of new accounts. The host's thread builds and encodes them. */
 import {
   type Account,
   type AccountConditions,
@@ -8,6 +8,7 @@ import {
   normalizeRealm,
   userNameKey,
 } from 'hookswitch/store'
+import { type Encoded, Reader, type Writer } from './encoded-values.js'
 
 /** A row of a new user, and its credentials. */
 export interface UserRows {
@@ -54,4 +55,39 @@ export function accountRowOf(account: Account): AccountRows['account'] {
 
 export function apiKeyRowOf(key: ApiKeyRow): AccountRows['apiKey'] {
   return [key.accountId, key.hash, JSON.stringify(key)]
+}
+
+/** Appends the rows of one account. */
+export function writeAccountRows(to: Writer, { account, apiKey, newUsers, conditions }: AccountRows): void {
+  const [id, realmKey, nameKey, parentId, doc] = account
+  to.string(id)
+  to.string(realmKey)
+  to.string(nameKey)
+  to.optionalString(parentId ?? undefined)
+  to.string(doc)
+  for (const text of apiKey) to.string(text)
+  to.list(newUsers, (user) => {
+    to.string(user.id)
+    to.string(user.nameKey)
+    to.string(user.doc)
+    to.list(user.credentialKeys, (key) => to.string(key))
+  })
+  to.number(conditions.uniqueName ? 1 : 0)
+  to.number(conditions.requireParent ? 1 : 0)
+}
+
+/** Reads the rows of `count` accounts. */
+export function readAccountRows(encoded: Encoded, count: number): readonly AccountRows[] {
+  const from = new Reader(encoded)
+  return Array.from({ length: count }, () => ({
+    account: [from.string(), from.string(), from.string(), from.optionalString() ?? null, from.string()],
+    apiKey: [from.string(), from.string(), from.string()],
+    newUsers: from.list(() => ({
+      id: from.string(),
+      nameKey: from.string(),
+      doc: from.string(),
+      credentialKeys: from.list(() => from.string()),
+    })),
+    conditions: { uniqueName: from.number() === 1, requireParent: from.number() === 1 },
+  }))
 }

@@ -12,11 +12,11 @@ import {
   type WebhookStore,
 } from 'hookswitch/store'
 import { createAccountPages } from './account-pages.js'
-import { type AccountRows, accountRowOf, accountRowsOf, apiKeyRowOf } from './account-rows.js'
+import { type AccountRows, accountRowOf, apiKeyRowOf, readAccountRows } from './account-rows.js'
 import type { SqliteHandle } from './driver.js'
 import { type DocRow, prepareChange, prepareQuery } from './query.js'
 import { assertRevision } from './revision.js'
-import type { RpcAccounts } from './rpc-methods.js'
+import type { RefusedAccount, RpcAccounts } from './rpc-methods.js'
 import { serializeError } from './serialized-error.js'
 import type { Synchronous } from './synchronous.js'
 import { createUserStore } from './users.js'
@@ -32,7 +32,15 @@ export function createAccountStore(
   const exists = prepareQuery<IdRow>(db, 'select id from hookswitch_account where id = ?')
   const removedId = prepareQuery<IdRow>(db, 'select id from hookswitch_gone_account where id = ?')
   const holderOf = prepareQuery<IdRow>(db, 'select id from hookswitch_account where realm_key = ?')
-  /** All that a new account could collide with, in one statement. */
+  /** Whether a new account collides with anything. Few do, and a row would cost as much as the search. */
+  const collides = prepareQuery<object>(
+    db,
+    `select 1 where exists (select 1 from hookswitch_account where id = ?)
+      or exists (select 1 from hookswitch_gone_account where id = ?)
+      or exists (select 1 from hookswitch_account where realm_key = ?)
+      or exists (select 1 from hookswitch_api_key where hash = ?)`,
+  )
+  /** All that a new account could collide with. */
   const holders = prepareQuery<{
     readonly isTaken: number
     readonly wasRemoved: number
@@ -109,12 +117,13 @@ export function createAccountStore(
   function insertRows({ account, apiKey, newUsers, conditions }: AccountRows): void {
     const [id, realmKey] = account
     const [, hash] = apiKey
-    const found = holders.get(id, id, realmKey, hash)!
-    if (found.isTaken) throw conflict('id', 'this id is taken')
-    if (found.wasRemoved) throw conflict('id', 'this id was used before and is not reused')
-    if (found.realmHolder !== null) throw conflict('realm', 'this realm is taken')
+    const found = collides.get(id, id, realmKey, hash) && holders.get(id, id, realmKey, hash)
+    if (found?.isTaken) throw conflict('id', 'this id is taken')
+    if (found?.wasRemoved) throw conflict('id', 'this id was used before and is not reused')
+    if (found && found.realmHolder !== null) throw conflict('realm', 'this realm is taken')
     assertConditions(account, conditions)
-    if (found.keyHolder !== null && found.keyHolder !== id) throw conflict('apiKey', 'this API key is taken')
+    if (found && found.keyHolder !== null && found.keyHolder !== id)
+      throw conflict('apiKey', 'this API key is taken')
     users.assertDistinctNames(newUsers)
     put(...account)
     putKey(...apiKey)
@@ -122,18 +131,19 @@ export function createAccountStore(
   }
 
   const store: Synchronous<RpcAccounts> = {
-    insert: (...insertion) => insertRows(accountRowsOf(...insertion)),
-    insertAll: (insertions) =>
-      insertions.map((rows) => {
+    insertAll(rows, count) {
+      const refused: RefusedAccount[] = []
+      readAccountRows(rows, count).forEach((insertion, index) => {
         try {
-          insertRows(rows)
-          return undefined
+          insertRows(insertion)
         } catch (thrown) {
+          if (!errorCode(thrown)) throw thrown
           // It has written nothing.
-          if (errorCode(thrown)) return serializeError(thrown as HookswitchError)
-          throw thrown
+          refused.push({ index, error: serializeError(thrown as HookswitchError) })
         }
-      }),
+      })
+      return refused
+    },
     update(account, conditions = {}) {
       readExisting(account.id, conditions.revision)
       const row = accountRowOf(account)
@@ -170,7 +180,7 @@ export function createAccountStore(
     accountPage: pages.accountPage,
     byRealm: (realm) => byRealm.all(normalizeRealm(realm)).map(accountOf),
     byName: (key) => byName.all(key).map(accountOf),
-    list: () => list.all().map(accountOf),
+    listDocs: () => jsonArray(list.all().map(({ doc }) => doc)),
 
     apiKey(accountId) {
       const row = apiKey.get(accountId)
@@ -187,13 +197,17 @@ export function createAccountStore(
 
     putUser: users.putUser,
     removeUser: users.removeUser,
-    users: users.users,
+    userDocs: (accountIds) => jsonArray(accountIds.map((id) => jsonArray(users.docs(id)))),
     userPage: pages.userPage,
     userByName: users.userByName,
     user: users.user,
     userByCredential: users.userByCredential,
   }
   return store
+}
+
+function jsonArray(items: readonly string[]): string {
+  return `[${items.join(',')}]`
 }
 
 function accountOf({ doc }: DocRow): Account {

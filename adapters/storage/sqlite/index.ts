@@ -26,10 +26,11 @@
  *   host's handle (`host-database.ts`); everything else uses a second connection in the worker.
  */
 import type { InboxStore, Log, NodeLease, Store } from 'hookswitch/store'
-import { withInsertsTogether } from './account-inserts.js'
+import { createAccountClient } from './account-client.js'
 import type { Backend, BackendDeps } from './backend.js'
-import { unavailableError } from './errors.js'
-import { decodeResult, type Encoded, encodeGroup } from './group-encoding.js'
+import type { Encoded } from './encoded-values.js'
+import { toStoreError, unavailableError } from './errors.js'
+import { decodeResult, encodeGroup } from './group-encoding.js'
 import { createHostInbox, locateHostDatabase } from './host-database.js'
 import { openInThread } from './in-thread.js'
 import { createLifecycle } from './lifecycle.js'
@@ -67,6 +68,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const { subscribe, notify } = createListeners()
   const lifecycle = createLifecycle()
   let machineMs = () => 0
+  /** The file of the open database. */
+  let path = ''
 
   const request = (call: RpcRequest) => lifecycle.backend?.request(call) ?? Promise.reject(notOpen())
   const leaseMethod = (method: 'own' | 'renew') => (owner: string, leaseMs: number) =>
@@ -87,6 +90,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       checked.kind === 'database'
         ? locateHostDatabase(checked.database)
         : { path: checked.path, field: 'path' }
+    path = opening.path
     const isInThread = checked.kind === 'path' && checked.inThread
     cached = withReadCache(isInThread ? openInThread(opening, deps) : await openInWorker(opening, deps))
     return cached
@@ -118,7 +122,9 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       hostInbox?.stop()
       return lifecycle.close()
     },
-    accounts: withInsertsTogether(createPortClient('accounts', request)),
+    accounts: createAccountClient(createPortClient('accounts', request), (thrown) =>
+      toStoreError(thrown, path),
+    ),
     tokens: createPortClient('tokens', request),
     openLegs: createPortClient('openLegs', request),
     encryption: createPortClient('encryption', request),

@@ -10,16 +10,26 @@ import type {
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
-import type { AccountRows } from './account-rows.js'
+import type { Encoded } from './encoded-values.js'
 import type { SerializedError } from './serialized-error.js'
 
 /** What a method does to the database; `noTransaction`: it must run outside any transaction. */
 export type MethodEffect = 'read' | 'write' | 'noTransaction'
 
-/** The accounts port, and a method of the engine that saves requests. */
-export interface RpcAccounts extends AccountStore {
-  /** Inserts accounts in order. Resolves to the error of each that was refused. */
-  insertAll(insertions: readonly AccountRows[]): Promise<readonly (SerializedError | undefined)[]>
+/** The accounts port as the engine executes it (`account-client.ts`). */
+export interface RpcAccounts extends Omit<AccountStore, 'insert' | 'list' | 'users'> {
+  /** Inserts accounts in order. Resolves to those that were refused. @param rows see `writeAccountRows` */
+  insertAll(rows: Encoded, count: number): Promise<readonly RefusedAccount[]>
+  /** A JSON array of all accounts, sorted by id. */
+  listDocs(): Promise<string>
+  /** A JSON array with the users of each account, in any order. */
+  userDocs(accountIds: readonly string[]): Promise<string>
+}
+
+/** An account of several, by its place from 0, that was not inserted. */
+export interface RefusedAccount {
+  readonly index: number
+  readonly error: SerializedError
 }
 
 /** The ports of the store contract whose methods the engine executes. */
@@ -40,7 +50,6 @@ export const METHODS: {
   readonly [Port in PortName]: Readonly<Record<keyof RpcPorts[Port], MethodEffect>>
 } = {
   accounts: {
-    insert: 'write',
     insertAll: 'write',
     update: 'write',
     remove: 'write',
@@ -51,10 +60,10 @@ export const METHODS: {
     accountPage: 'read',
     byRealm: 'read',
     byName: 'read',
-    list: 'read',
+    listDocs: 'read',
     putUser: 'write',
     removeUser: 'write',
-    users: 'read',
+    userDocs: 'read',
     userPage: 'read',
     userByName: 'read',
     user: 'read',

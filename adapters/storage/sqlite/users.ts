@@ -15,8 +15,10 @@ import type { Synchronous } from './synchronous.js'
 
 type UserStore = Pick<
   Synchronous<AccountStore>,
-  'putUser' | 'removeUser' | 'users' | 'user' | 'userByName' | 'userByCredential'
+  'putUser' | 'removeUser' | 'user' | 'userByName' | 'userByCredential'
 > & {
+  /** The documents of the users of an account, in any order. */
+  docs(accountId: string): readonly string[]
   /** @throws HookswitchError `Conflict` when two users of a new account have the same name */
   assertDistinctNames(users: readonly UserRows[]): void
   /** Inserts the users of a new account, whose names are distinct. */
@@ -105,15 +107,11 @@ export function createUserStore(db: SqliteHandle, hasAccount: (accountId: string
       return true
     },
     removeAll(accountId) {
-      for (const user of store.users(accountId)) deleteRows(user)
+      for (const row of list.all(accountId)) deleteRows(userOf(row))
       // The id of the account is never assigned again.
       forgetRemoved(accountId)
     },
-    users: (accountId) =>
-      list
-        .all(accountId)
-        .map(userOf)
-        .sort((a, b) => (userNameKey(a) < userNameKey(b) ? -1 : 1)),
+    docs: (accountId) => list.all(accountId).map(({ doc }) => doc),
     user(accountId, userId) {
       const row = read.get(accountId, userId)
       return row && userOf(row)

@@ -21,7 +21,8 @@ import { memoryUsers } from './users.js'
 export function memoryAccounts() {
   const byId = new Map<string, Account>()
   const idByRealm = new Map<string, string>()
-  const byNameKey = new Map<string, Map<string, Account>>()
+  /** Ids by normalized name; a set where several accounts share it, for a set takes as much memory as an account. */
+  const idsByName = new Map<string, string | Set<string>>()
   const children = new Map<string, Map<string, Account>>()
   const keys = new Map<string, ApiKeyRow>()
   const accountByKey = new Map<string, string>()
@@ -29,16 +30,33 @@ export function memoryAccounts() {
   const removedIds = new Set<string>()
   const users = memoryUsers((accountId) => byId.has(accountId))
 
+  const idsOfName = (nameKey: string): Iterable<string> => {
+    const ids = idsByName.get(nameKey) ?? []
+    return typeof ids === 'string' ? [ids] : ids
+  }
+  const indexName = ({ id, name }: Account) => {
+    const nameKey = normalizeAccountName(name)
+    const ids = idsByName.get(nameKey)
+    if (ids === undefined) idsByName.set(nameKey, id)
+    else if (typeof ids === 'string') idsByName.set(nameKey, new Set([ids, id]))
+    else ids.add(id)
+  }
+  const unindexName = ({ id, name }: Account) => {
+    const nameKey = normalizeAccountName(name)
+    const ids = idsByName.get(nameKey)
+    if (typeof ids === 'string' || ids?.size === 1) idsByName.delete(nameKey)
+    else ids?.delete(id)
+  }
   const index = (account: Account) => {
     byId.set(account.id, account)
     idByRealm.set(normalizeRealm(account.realm), account.id)
-    innerMap(byNameKey, normalizeAccountName(account.name)).set(account.id, account)
+    indexName(account)
     if (account.parentId !== undefined) innerMap(children, account.parentId).set(account.id, account)
   }
   const unindex = (account: Account) => {
     byId.delete(account.id)
     idByRealm.delete(normalizeRealm(account.realm))
-    deleteInner(byNameKey, normalizeAccountName(account.name), account.id)
+    unindexName(account)
     if (account.parentId !== undefined) deleteInner(children, account.parentId, account.id)
   }
   const rejectTakenRealm = (account: Account) => {
@@ -50,8 +68,7 @@ export function memoryAccounts() {
     if (requireParent && account.parentId !== undefined) existing(account.parentId)
     const nameKey = normalizeAccountName(account.name)
     if (!uniqueName || nameKey === '') return
-    const holders = [...(byNameKey.get(nameKey)?.keys() ?? [])]
-    if (holders.some((id) => id !== account.id))
+    if ([...idsOfName(nameKey)].some((id) => id !== account.id))
       throw new HookswitchError('Conflict', 'this name is taken', { field: 'name' })
   }
   /** Ids below an account, nearest first. Iterating a Set visits entries added meanwhile; a cycle adds none. */
@@ -162,7 +179,7 @@ export function memoryAccounts() {
       const id = idByRealm.get(normalizeRealm(realm))
       return id === undefined ? [] : [existing(id)]
     },
-    byName: (key: string): readonly Account[] => [...(byNameKey.get(key)?.values() ?? [])],
+    byName: (key: string): readonly Account[] => Array.from(idsOfName(key), existing),
     list: (): readonly Account[] => [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     apiKeyIds: (): Iterable<string> => keys.keys(),
     apiKey: (accountId: string): ApiKeyRow | undefined => keys.get(accountId),

@@ -1,23 +1,14 @@
 import type { PageQuery, UserConditions } from '../../accounts/account-store.js'
 import { type User, userNameKey, userRevision, userSortKey } from '../../accounts/user.js'
 import { HookswitchError, notFound } from '../../errors.js'
+import { AccountUsers } from './account-users.js'
 import { assertRevision, pageOf } from './page.js'
-import { deleteInner, innerMap } from './state.js'
 
 const usernameTaken = () => new HookswitchError('Conflict', 'this user name is taken', { field: 'username' })
 
-/** Users, indexed by account with id, by account with name, and by account with credential key. */
+/** Users by account. */
 export function memoryUsers(accountExists: (accountId: string) => boolean) {
-  const byAccount = new Map<string, Map<string, User>>()
-  const idByName = new Map<string, Map<string, string>>()
-  /** By account, then credential key. */
-  const byCredential = new Map<string, Map<string, User>>()
-
-  const unindex = (user: User) => {
-    deleteInner(byAccount, user.accountId, user.id)
-    deleteInner(idByName, user.accountId, userNameKey(user))
-    for (const key of user.credentialKeys) deleteInner(byCredential, user.accountId, key)
-  }
+  const byAccount = new Map<string, AccountUsers>()
   /** Ids of removed users by account. */
   const removedIds = new Map<string, Set<string>>()
   const removeUser = (
@@ -25,10 +16,12 @@ export function memoryUsers(accountExists: (accountId: string) => boolean) {
     userId: string,
     conditions: Pick<UserConditions, 'revision'> = {},
   ): boolean => {
-    const user = byAccount.get(accountId)?.get(userId)
-    if (!user) return false
+    const users = byAccount.get(accountId)
+    const user = users?.byId(userId)
+    if (!users || !user) return false
     assertRevision(userId, userRevision(user), conditions.revision)
-    unindex(user)
+    users.remove(user)
+    if (users.size === 0) byAccount.delete(accountId)
     const removed = removedIds.get(accountId)
     if (removed) removed.add(userId)
     else removedIds.set(accountId, new Set([userId]))
@@ -38,46 +31,41 @@ export function memoryUsers(accountExists: (accountId: string) => boolean) {
   return {
     /** Rejects users of a new account that share a name. */
     rejectDuplicateNames(users: readonly User[]): void {
-      if (new Set(users.map(userNameKey)).size < users.length) throw usernameTaken()
+      if (users.length > 1 && new Set(users.map(userNameKey)).size < users.length) throw usernameTaken()
     },
     putUser(user: User, { revision, isNew }: UserConditions = {}): void {
       if (!accountExists(user.accountId)) throw notFound(user.accountId, 'account')
-      const before = byAccount.get(user.accountId)?.get(user.id)
+      const users = byAccount.get(user.accountId)
+      const before = users?.byId(user.id)
       if (isNew && (before || removedIds.get(user.accountId)?.has(user.id))) {
         throw new HookswitchError('Conflict', 'this id is taken or was used before', { field: 'id' })
       }
       if (revision !== undefined && !before) throw notFound(user.id, 'user')
       if (before) assertRevision(user.id, userRevision(before), revision)
-      const name = userNameKey(user)
-      const holder = idByName.get(user.accountId)?.get(name)
-      if (holder !== undefined && holder !== user.id) throw usernameTaken()
-      if (before) unindex(before)
-      innerMap(byAccount, user.accountId).set(user.id, user)
-      innerMap(idByName, user.accountId).set(name, user.id)
-      for (const key of user.credentialKeys) innerMap(byCredential, user.accountId).set(key, user)
+      const holder = users?.byName(userNameKey(user))
+      if (holder && holder.id !== user.id) throw usernameTaken()
+      if (before) users?.remove(before)
+      if (users) users.add(user)
+      else byAccount.set(user.accountId, new AccountUsers(user))
     },
     removeUser,
     removeAll(accountId: string): void {
-      for (const userId of [...(byAccount.get(accountId)?.keys() ?? [])]) removeUser(accountId, userId)
+      byAccount.delete(accountId)
       // The id of the account is never assigned again.
       removedIds.delete(accountId)
     },
     users: (accountId: string): readonly User[] =>
-      [...(byAccount.get(accountId)?.values() ?? [])].sort((a, b) =>
-        userNameKey(a) < userNameKey(b) ? -1 : 1,
-      ),
+      [...(byAccount.get(accountId)?.all() ?? [])].sort((a, b) => (userNameKey(a) < userNameKey(b) ? -1 : 1)),
     userPage: (accountId: string, query: PageQuery): readonly User[] =>
-      pageOf(byAccount.get(accountId)?.values() ?? [], query, userSortKey),
-    userByName(accountId: string, username: string): User | undefined {
-      const id = idByName.get(accountId)?.get(username.toLowerCase())
-      return id === undefined ? undefined : byAccount.get(accountId)?.get(id)
-    },
-    user: (accountId: string, userId: string): User | undefined => byAccount.get(accountId)?.get(userId),
+      pageOf(byAccount.get(accountId)?.all() ?? [], query, userSortKey),
+    userByName: (accountId: string, username: string): User | undefined =>
+      byAccount.get(accountId)?.byName(username.toLowerCase()),
+    user: (accountId: string, userId: string): User | undefined => byAccount.get(accountId)?.byId(userId),
     userByCredential(accountIds: readonly string[], credentialKeys: readonly string[]): User | undefined {
       for (const accountId of accountIds) {
-        const ofAccount = byCredential.get(accountId)
+        const users = byAccount.get(accountId)
         for (const key of credentialKeys) {
-          const user = ofAccount?.get(key)
+          const user = users?.byCredential(key)
           if (user) return user
         }
       }

@@ -1,6 +1,6 @@
 import { createHookswitch, memoryStore } from 'hookswitch'
 import { expect, it, onTestFinished } from 'vitest'
-import { handleUnlisted } from '../../../adapters/cli/unlisted-accounts.js'
+import { handleUnlisted, readListed } from '../../../adapters/cli/unlisted-accounts.js'
 
 const account = (id: string, parentId?: string) => ({
   id,
@@ -23,8 +23,8 @@ it('accounts that an earlier file listed are named in a warning, and others are 
   const { hs, warnings, log } = await started()
   await hs.accounts.create(account('by-hand'))
   await hs.accounts.ensure([account('one'), account('two')])
-  const ids = await hs.accounts.ensure([account('one')])
-  await handleUnlisted(hs, ids, { prune: false, log })
+  expect(await readListed(hs)).toEqual(['one', 'two'])
+  await handleUnlisted(hs, ['two'], { prune: false, log })
   expect(warnings).toEqual([
     {
       fields: { accounts: ['two'], count: 1 },
@@ -43,7 +43,7 @@ it('pruning removes them from below, and keeps those with others below them', as
     account('four', 'three'),
   ])
   await hs.accounts.create(account('by-hand', 'four'))
-  await handleUnlisted(hs, await hs.accounts.ensure([]), { prune: true, log })
+  await handleUnlisted(hs, await readListed(hs), { prune: true, log })
   expect((await hs.accounts.list()).map(({ id }) => id)).toEqual(['by-hand', 'four', 'three'])
   expect(warnings.map(({ fields }) => fields)).toEqual([
     { accounts: ['two', 'one'], count: 2 },

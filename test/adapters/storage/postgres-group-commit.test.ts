@@ -1,13 +1,20 @@
 import { HookswitchError } from 'hookswitch/store'
 import { describe, expect, it } from 'vitest'
-import { type CallResult, createGroupCommit } from '../../../adapters/storage/postgres/group-commit.js'
+import {
+  type CallResult,
+  createGroupCommit,
+  type GroupOptions,
+} from '../../../adapters/storage/postgres/group-commit.js'
 
 const outage = (code?: string) =>
   new HookswitchError('StoreUnavailable', 'out', { cause: code === undefined ? undefined : { code } })
 const MALFORMED = '22021'
 
 /** A group commit over the test's `write`, with a record of the groups that were written. */
-function createGroup(write: (items: readonly string[]) => Promise<void>, overlapAfterMs?: number) {
+function createGroup(
+  write: (items: readonly string[]) => Promise<void>,
+  options: Partial<GroupOptions<string>> = {},
+) {
   const groups: (readonly string[])[] = []
   const group = createGroupCommit<string, string>(
     async (items) => {
@@ -15,7 +22,7 @@ function createGroup(write: (items: readonly string[]) => Promise<void>, overlap
       await write(items)
       return items.map((value): CallResult<string> => ({ value }))
     },
-    { maxWeight: 200, ...(overlapAfterMs !== undefined && { overlapAfterMs }) },
+    { maxWeight: 200, ...options },
   )
   return { groups, run: group.run }
 }
@@ -58,12 +65,37 @@ describe('a group commit', () => {
     let answer = () => {}
     const { run } = createGroup(
       (items) => (items[0] === 'a' ? new Promise((resolve) => (answer = resolve)) : Promise.resolve()),
-      1,
+      { overlapAfterMs: 1 },
     )
     const first = run('a')
     await new Promise(setImmediate)
     expect(await run('b')).toBe('b')
     answer()
     expect(await first).toBe('a')
+  })
+
+  it('starts as many groups as allowed, and the next one when any of them has ended', async () => {
+    const answers = new Map<string, () => void>()
+    const { groups, run } = createGroup(([first]) => new Promise((resolve) => answers.set(first!, resolve)), {
+      maxGroups: 2,
+    })
+    const results: Promise<string>[] = []
+    for (const item of ['a', 'b', 'c', 'd']) {
+      results.push(run(item))
+      await new Promise(setImmediate)
+    }
+    expect(groups).toEqual([['a'], ['b']])
+    answers.get('b')!()
+    expect(await results[1]).toBe('b')
+    await new Promise(setImmediate)
+    expect(groups).toEqual([['a'], ['b'], ['c', 'd']])
+    results.push(run('e'))
+    await new Promise(setImmediate)
+    expect(groups).toHaveLength(3)
+    answers.get('a')!()
+    await new Promise(setImmediate)
+    expect(groups.at(-1)).toEqual(['e'])
+    for (const answer of answers.values()) answer()
+    expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd', 'e'])
   })
 })

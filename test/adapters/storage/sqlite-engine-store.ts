@@ -15,11 +15,14 @@ import {
   type Settlement,
   type Store,
 } from 'hookswitch/store'
+import { createAccountClient } from '../../../adapters/storage/sqlite/account-client.js'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
+import type { Encoded } from '../../../adapters/storage/sqlite/encoded-values.js'
 import { createEngine, type Engine } from '../../../adapters/storage/sqlite/engine.js'
-import { decodeResult, type Encoded, encodeGroup } from '../../../adapters/storage/sqlite/group-encoding.js'
+import { toStoreError } from '../../../adapters/storage/sqlite/errors.js'
+import { decodeResult, encodeGroup } from '../../../adapters/storage/sqlite/group-encoding.js'
 import { migrateSchema } from '../../../adapters/storage/sqlite/migrations.js'
-import { METHODS } from '../../../adapters/storage/sqlite/rpc-methods.js'
+import { METHODS, type RpcAccounts } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { HookswitchError } from '../../../src/errors.js'
 import type { StoreHarness } from '../../../src/testkit/conformance/index.js'
 import { newRecord } from '../../../src/testkit/conformance/sample-data.js'
@@ -120,7 +123,9 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
       host?.close()
       db.close()
     },
-    accounts: createPort('accounts'),
+    accounts: createAccountClient(createPort('accounts') as unknown as RpcAccounts, (thrown) =>
+      toStoreError(thrown, path),
+    ),
     tokens: createPort('tokens'),
     openLegs: createPort('openLegs'),
     stats: createPort('stats'),

@@ -17,12 +17,17 @@ export const accountStatements = (s: string) =>
       text: `insert into ${s}.account (id, realm_key, name_key, parent_id, doc)
       values ($1, $2, $3, $4, $5) on conflict do nothing returning id`,
     },
-    /** As `insert`, for several accounts. */
+    /**
+     * As `insert` and `putApiKey`, for several accounts, none of which may exist. Faster than `on conflict`, which looks up each
+     * unique key twice.
+     */
     insertAll: {
       name: 'account_insert_all',
-      text: `insert into ${s}.account (id, realm_key, name_key, parent_id, doc)
-      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-      on conflict do nothing returning id`,
+      text: `with a as (
+        insert into ${s}.account (id, realm_key, name_key, parent_id, doc)
+        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+      ) insert into ${s}.api_key (account_id, hash, doc)
+        select * from unnest($1::text[], $6::text[], $7::text[])`,
     },
     /** As `lockParent`, in the order of the ids, so that transactions do not wait for each other in a circle. */
     lockParents: {
@@ -102,11 +107,5 @@ export const accountStatements = (s: string) =>
       name: 'api_key_put',
       text: `insert into ${s}.api_key (account_id, hash, doc) values ($1, $2, $3)
       on conflict (account_id) do update set hash = excluded.hash, doc = excluded.doc`,
-    },
-    /** As `putApiKey`, for new accounts. */
-    insertApiKeys: {
-      name: 'api_key_insert_all',
-      text: `insert into ${s}.api_key (account_id, hash, doc)
-      select * from unnest($1::text[], $2::text[], $3::text[])`,
     },
   }) satisfies Record<string, Statement>

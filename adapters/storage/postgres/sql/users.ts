@@ -17,17 +17,15 @@ export const userStatements = (s: string) =>
         select $1, key, $2 from (select distinct key from unnest($3::text[]) key order by key) k
         on conflict (account_id, key) do update set user_id = excluded.user_id`,
     },
-    /** Users of new accounts. */
+    /** Users of new accounts, and their credentials. */
     insertAll: {
       name: 'user_insert_all',
-      text: `insert into ${s}.account_user (account_id, id, name_key, doc)
-        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[])`,
-    },
-    insertCredentials: {
-      name: 'user_insert_credentials',
-      text: `insert into ${s}.credential (account_id, key, user_id)
+      text: `with u as (
+        insert into ${s}.account_user (account_id, id, name_key, doc)
+        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+      ) insert into ${s}.credential (account_id, key, user_id)
         select distinct on (account_id, key) account_id, key, user_id
-        from unnest($1::text[], $2::text[], $3::text[]) with ordinality c (account_id, key, user_id, place)
+        from unnest($5::text[], $6::text[], $7::text[]) with ordinality c (account_id, key, user_id, place)
         order by account_id, key, place desc`,
     },
     remove: {
