@@ -33,6 +33,7 @@ import { postgresAccounts } from './accounts.js'
 import { postgresEncryption } from './encryption.js'
 import { watchLongTransactions } from './long-transaction-monitor.js'
 import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
+import { postgresLive } from './live.js'
 import { postgresOpenLegs } from './open-legs.js'
 import { checkOptions, type PostgresStoreOptions } from './options.js'
 import { refusePooler } from './pooler-check.js'
@@ -183,7 +184,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   }
 
   return {
-    supports: { durable: true, sharedBetweenNodes: true, transactions: true },
+    supports: { durable: true, sharedBetweenNodes: true, transactions: true, liveItems: true },
     async open(given) {
       log = given.log
       if (!opened) {
@@ -204,6 +205,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     webhooks: whenOpen(postgresWebhooks(deps, queue)),
     deliveries: whenOpen({ ...queue.deliveries, ...postgresQueries(deps, queue) }),
     inbox: whenOpen(queue.inbox),
+    live: whenOpen(postgresLive(deps, queue)),
   }
 }
 

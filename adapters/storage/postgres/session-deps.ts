@@ -1,6 +1,7 @@
 /** Dependencies and ports that the parts of the store share. */
-import type { Clock, InboxStore, Log, QueueStore } from 'hookswitch/store'
+import type { Clock, InboxStore, LiveListener, Log, QueueStore } from 'hookswitch/store'
 import type { Memory } from './commit-memory.js'
+import type { LiveNews } from './notifications.js'
 import type { Session } from './session.js'
 
 /** Dependencies of every part of an open store. */
@@ -50,6 +51,10 @@ export interface Queue {
    * throws.
    */
   notify(shard: number): void
+  /** Notifies all nodes, this one included, by NOTIFY. Never throws. */
+  notifyLive(news: LiveNews): void
+  /** Calls back about live items. Returns a function that unsubscribes. */
+  subscribeLive(listener: LiveListener): () => void
   /** Another server has taken over, which may lack the last commits: nodes load their shards before they write again. */
   serverReplaced(): void
   /** Starts to listen and to poll. Call it after the migrations. */

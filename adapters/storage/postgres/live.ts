@@ -1,0 +1,71 @@
+/** Passes items of live streams between nodes. Says so by NOTIFY, while somebody watches; readers also look every second. */
+import type { LiveStore, LiveWatch, StoredLiveBatch } from 'hookswitch/store'
+import { int8Array, textArray } from './binary-arrays.js'
+import type { Deps, Queue } from './session-deps.js'
+import { BATCHES_PER_READ, liveStatements } from './sql/live.js'
+
+interface BatchRow {
+  readonly writer: string
+  readonly number: number
+  /** JSON array. */
+  readonly accountIds: string
+  /** JSON array; null: erased. */
+  readonly items: string
+}
+
+function batchOf({ writer, number, accountIds, items }: BatchRow): StoredLiveBatch {
+  const accounts = JSON.parse(accountIds) as readonly string[]
+  const texts = JSON.parse(items) as readonly (string | null)[]
+  return {
+    writer,
+    number,
+    items: texts.flatMap((json, index) => (json === null ? [] : [{ accountId: accounts[index]!, json }])),
+  }
+}
+
+export function postgresLive(
+  { session, schema }: Pick<Deps, 'session' | 'schema'>,
+  queue: Pick<Queue, 'notifyLive' | 'subscribeLive'>,
+): LiveStore {
+  const sql = liveStatements(schema)
+  return {
+    async watch(reader, watches, ttlMs) {
+      if (watches.length === 0) await session.query(sql.unwatch, [reader])
+      else await session.query(sql.watch, [reader, JSON.stringify(watches), ttlMs])
+      queue.notifyLive('watched')
+    },
+    async watched(writer) {
+      const rows = await session.query<{ watches: string }>(sql.watched, [writer])
+      return rows.flatMap(({ watches }) => JSON.parse(watches) as readonly LiveWatch[])
+    },
+    async put({ writer, number, items }, forget) {
+      await session.query(sql.put, [
+        writer,
+        number,
+        forget,
+        textArray(items.map(({ accountId }) => accountId)),
+        // An id of a call is not empty.
+        textArray(items.map(({ callId = '' }) => callId)),
+        textArray(items.map(({ eventId = null }) => eventId)),
+        textArray(items.map(({ json }) => json)),
+      ])
+      queue.notifyLive('items')
+    },
+    async forget(writer, number) {
+      await session.query(sql.forget, [writer, number])
+    },
+    async ends(reader) {
+      const rows = await session.query<{ writer: string; number: number }>(sql.ends, [reader])
+      return new Map(rows.map(({ writer, number }) => [writer, number]))
+    },
+    async read(reader, after) {
+      const rows = await session.query<BatchRow>(sql.read, [
+        reader,
+        textArray([...after.keys()]),
+        int8Array([...after.values()]),
+      ])
+      return { batches: rows.map(batchOf), hasMore: rows.length === BATCHES_PER_READ }
+    },
+    subscribe: queue.subscribeLive,
+  }
+}
