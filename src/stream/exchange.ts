@@ -15,7 +15,10 @@ import { combineWatches } from './live-watches.js'
 import { createLiveWriter } from './live-writer.js'
 
 export interface ExchangeDeps {
-  readonly hub: Pick<StreamHub, 'accepted' | 'webhookChanged' | 'dropped' | 'watches' | 'isWatched' | 'onChange'>
+  readonly hub: Pick<
+    StreamHub,
+    'accepted' | 'webhookChanged' | 'dropped' | 'watches' | 'isWatched' | 'onChange'
+  >
   readonly watchers: EventWatchers
   /** Absent: items stay on this node. */
   readonly live: LiveStore | undefined

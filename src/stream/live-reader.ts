@@ -98,7 +98,8 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
     if (said?.watches === text && nowMs - said.sinceMs < RENEW_MS && !isInterrupted) return
     if (!said) {
       cursors.clear()
-      for (const [writer, number] of await store.ends(instance)) cursors.set(writer, { number, seenMs: nowMs })
+      for (const [writer, number] of await store.ends(instance))
+        cursors.set(writer, { number, seenMs: nowMs })
       readMs = nowMs
     }
     await store.watch(instance, watches, WATCH_TTL_MS)
