@@ -56,8 +56,10 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
   const cursors = new Map<string, { readonly number: number; readonly seenMs: number }>()
   /** What this node has said, as JSON, and since when that holds; `undefined`: that it watches nothing. */
   let said: { readonly watches: string; readonly sinceMs: number } | undefined
-  /** True: a statement failed, and others may have written nothing for this node meanwhile. */
+  /** True: a statement failed, perhaps because the store has lost what this node watches. */
   let isInterrupted = false
+  /** True: others may have written items that this node cannot read, or may have written none for it. */
+  let mayHaveLost = false
   let readMs = 0
   let ticking: AbortController | undefined
   let isClosed = false
@@ -77,6 +79,7 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
         log.warn({ reason }, 'reading events of other nodes for streams failed, retrying')
       }
       isInterrupted = true
+      mayHaveLost = true
     }
   }
 
@@ -87,14 +90,14 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
     if (watches.length === 0) {
       if (said || isInterrupted) await store.watch(instance, [], 0)
       said = undefined
-      isInterrupted = false
+      isInterrupted = mayHaveLost = false
       cursors.clear()
       ticking?.abort()
       ticking = undefined
       if (!isClosed && deps.watches().length > 0) refresh()
       return
     }
-    const hasLapsed = said !== undefined && nowMs - said.sinceMs >= WATCH_TTL_MS
+    if (said && nowMs - said.sinceMs >= WATCH_TTL_MS) mayHaveLost = true
     if (said?.watches === text && nowMs - said.sinceMs < RENEW_MS && !isInterrupted) return
     if (!said) {
       cursors.clear()
@@ -103,7 +106,6 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
       readMs = nowMs
     }
     await store.watch(instance, watches, WATCH_TTL_MS)
-    if (isInterrupted || hasLapsed) deps.lost()
     isInterrupted = false
     said = { watches: text, sinceMs: nowMs }
   }
@@ -111,10 +113,14 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
   async function read(): Promise<void> {
     if (!said) return
     const nowMs = clock.monotonic()
-    if (nowMs - readMs >= LIVE_RETENTION_MS) deps.lost()
+    if (nowMs - readMs >= LIVE_RETENTION_MS) mayHaveLost = true
     for (;;) {
       const after = new Map(Array.from(cursors, ([writer, { number }]) => [writer, number]))
       const { batches, hasMore } = await store.read(instance, after)
+      if (mayHaveLost && !isInterrupted) {
+        mayHaveLost = false
+        deps.lost()
+      }
       for (const { writer, number, items } of batches) {
         const last = cursors.get(writer)
         if (last && number !== last.number + 1) deps.lost()
