@@ -6,13 +6,10 @@
  */
 import type { LiveListener } from 'hookswitch/store'
 import type { Nodes } from './nodes.js'
-import type { Deps } from './session-deps.js'
+import type { Deps, LiveSignal } from './session-deps.js'
 import { notificationStatements } from './sql/notifications.js'
 
 export type Listener = () => void
-
-/** What is new about live items: what is watched, or items to read. */
-export type LiveNews = 'watched' | 'items'
 
 export interface Notifier {
   subscribe(listener: Listener): () => void
@@ -24,9 +21,9 @@ export interface Notifier {
   notifyFree(): void
   subscribeLive(listener: LiveListener): () => void
   /** Calls the listeners of this process. */
-  notifyLiveListeners(news: LiveNews): void
+  notifyLiveListeners(signal: LiveSignal): void
   /** Live items, or what is watched of them, have changed. */
-  notifyLive(news: LiveNews): void
+  notifyLive(signal: LiveSignal): void
   /** Sends the messages that are still waiting. */
   flush(): Promise<void>
 }
@@ -37,8 +34,8 @@ export interface Message {
   readonly shards: readonly number[]
   /** Whether shards became free. */
   readonly free: boolean
-  /** What is new about live items. Absent: nothing. */
-  readonly live?: readonly LiveNews[]
+  /** What has changed of live items. Absent: nothing. */
+  readonly live?: readonly LiveSignal[]
 }
 
 /** At most one message in this time: each NOTIFY takes a lock that all commits with a NOTIFY on the server share. */
@@ -50,7 +47,7 @@ export function createNotifier({ session, schema, channel, log }: Deps, nodes: N
   const liveListeners = new Set<LiveListener>()
   let shards = new Set<number>()
   let hasFree = false
-  let live = new Set<LiveNews>()
+  let live = new Set<LiveSignal>()
   let timer: NodeJS.Timeout | undefined
   let sending: Promise<unknown> = Promise.resolve()
 
@@ -98,14 +95,14 @@ export function createNotifier({ session, schema, channel, log }: Deps, nodes: N
         liveListeners.delete(own)
       }
     },
-    notifyLiveListeners(news) {
+    notifyLiveListeners(signal) {
       for (const listener of liveListeners) {
-        if (news === 'watched') listener.onWatched()
+        if (signal === 'watched') listener.onWatched()
         else listener.onItems()
       }
     },
-    notifyLive(news) {
-      live.add(news)
+    notifyLive(signal) {
+      live.add(signal)
       sendSoon()
     },
     notify(shard) {

@@ -103,7 +103,7 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
   function onMessage(text: string): void {
     const message = parseMessage(text)
     if (!message || message.free || message.shards.some(nodes.isOwnedHere)) notifier.notifyListeners()
-    for (const news of message?.live ?? []) notifier.notifyLiveListeners(news)
+    for (const signal of message?.live ?? []) notifier.notifyLiveListeners(signal)
   }
 
   async function check(): Promise<void> {

@@ -1,7 +1,6 @@
 /** Dependencies and ports that the parts of the store share. */
 import type { Clock, InboxStore, LiveListener, Log, QueueStore } from 'hookswitch/store'
 import type { Memory } from './commit-memory.js'
-import type { LiveNews } from './notifications.js'
 import type { Session } from './session.js'
 
 /** Dependencies of every part of an open store. */
@@ -21,6 +20,9 @@ export interface Deps {
   nodeClock(): Clock
   readonly log: Log
 }
+
+/** What has changed of live items: what is watched, or the items. */
+export type LiveSignal = 'watched' | 'items'
 
 /** The part of the queue store that reads, prunes and erases. */
 export type Queries = Pick<
@@ -52,7 +54,7 @@ export interface Queue {
    */
   notify(shard: number): void
   /** Notifies all nodes, this one included, by NOTIFY. Never throws. */
-  notifyLive(news: LiveNews): void
+  notifyLive(signal: LiveSignal): void
   /** Calls back about live items. Returns a function that unsubscribes. */
   subscribeLive(listener: LiveListener): () => void
   /** Another server has taken over, which may lack the last commits: nodes load their shards before they write again. */
