@@ -52,8 +52,8 @@ const CLOSE_MS = 2_000
 
 export function createLiveReader(deps: LiveReaderDeps): LiveReader {
   const { store, instance, clock, log } = deps
-  /** The last number that was read of each writer. */
-  const cursors = new Map<string, { readonly number: number; readonly seenMs: number }>()
+  /** The last number that was read of each writer. Another map: what is being read belongs to readers before. */
+  let cursors = new Map<string, { readonly number: number; readonly seenMs: number }>()
   /** What this node has said, as JSON, and since when that holds; `undefined`: that it watches nothing. */
   let said: { readonly watches: string; readonly sinceMs: number } | undefined
   /** True: a statement failed, perhaps because the store has lost what this node watches. */
@@ -91,7 +91,7 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
       if (said || isInterrupted) await store.watch(instance, [], 0)
       said = undefined
       isInterrupted = mayHaveLost = false
-      cursors.clear()
+      cursors = new Map()
       ticking?.abort()
       ticking = undefined
       if (!isClosed && deps.watches().length > 0) refresh()
@@ -100,9 +100,8 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
     if (said && nowMs - said.sinceMs >= WATCH_TTL_MS) mayHaveLost = true
     if (said?.watches === text && nowMs - said.sinceMs < RENEW_MS && !isInterrupted) return
     if (!said) {
-      cursors.clear()
-      for (const [writer, number] of await store.ends(instance))
-        cursors.set(writer, { number, seenMs: nowMs })
+      const ends = await store.ends(instance)
+      cursors = new Map(Array.from(ends, ([writer, number]) => [writer, { number, seenMs: nowMs }]))
       readMs = nowMs
     }
     await store.watch(instance, watches, WATCH_TTL_MS)
@@ -114,9 +113,11 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
     if (!said) return
     const nowMs = clock.monotonic()
     if (nowMs - readMs >= LIVE_RETENTION_MS) mayHaveLost = true
+    const own = cursors
     for (;;) {
       const after = new Map(Array.from(cursors, ([writer, { number }]) => [writer, number]))
       const { batches, hasMore } = await store.read(instance, after)
+      if (cursors !== own) return
       if (mayHaveLost && !isInterrupted) {
         mayHaveLost = false
         deps.lost()
@@ -131,7 +132,7 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
         }
       }
       readMs = nowMs
-      if (!hasMore || !said) break
+      if (!hasMore) break
       await clock.yield()
     }
     for (const [writer, cursor] of cursors)

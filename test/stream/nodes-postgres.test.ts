@@ -65,6 +65,14 @@ async function follow(hs: Hookswitch, other: Hookswitch, request: StreamRequest)
   return { items, stop: () => abort.abort() }
 }
 
+/** Whether a statement waits for a lock of the table of live items. */
+const isWaiting = async (schema: string) =>
+  (
+    await server!.sql('select from pg_locks where not granted and relation = $1::regclass', [
+      `"${schema}".live`,
+    ])
+  ).length > 0
+
 /** Calls of events, in order, without those of `follow`. */
 const callsOf = (items: readonly StreamItem[]) =>
   items.flatMap(({ type, data }) => {
@@ -133,15 +141,7 @@ describe.skipIf(!server)('streams of two nodes on PostgreSQL', () => {
     await client.query('begin')
     await client.query(liveStatements(`"${schema}"`).lock.text)
     await publish(two, 'gone')
-    await until(
-      async () =>
-        (
-          await server!.sql('select from pg_locks where not granted and relation = $1::regclass', [
-            `"${schema}".live`,
-          ])
-        ).length > 0,
-      { description: 'the item waits for the erasure' },
-    )
+    await until(() => isWaiting(schema), { description: 'the item waits for the erasure' })
     await client.query(`delete from "${schema}".event where call_id = 'gone'`)
     await client.query('commit')
     await publish(two, 'kept')
@@ -151,9 +151,20 @@ describe.skipIf(!server)('streams of two nodes on PostgreSQL', () => {
     const stored = await server!.sql(`select from "${schema}".live where items::text like '%gone%'`)
     expect(stored).toEqual([])
 
-    // An erasure finds items that are written.
-    await two.erase({ accountId: 'top', callId: 'kept' })
+    // The item of another event is being written when an erasure begins.
+    await client.query('begin')
+    await client.query(
+      `insert into "${schema}".live (writer, number, account_ids, call_ids, items)
+        values ('a writer', 1, '{top,top}', '{kept,later}', array['{"type":"-","of":"kept"}', '{"type":"-"}'])`,
+    )
+    const erased = two.erase({ accountId: 'top', callId: 'kept' })
+    await until(() => isWaiting(schema), { description: 'the erasure waits for the item' })
+    await client.query('commit')
+    await erased
     expect(await server!.sql(`select from "${schema}".live where items::text like '%kept%'`)).toEqual([])
+    expect(
+      await server!.sql(`select items[2] as item from "${schema}".live where writer = 'a writer'`),
+    ).toEqual([{ item: '{"type":"-"}' }])
   })
 
   it('go on after all connections were lost', async () => {

@@ -13,6 +13,8 @@ interface Nodes {
   readonly batches: LiveBatch[]
   /** Calls of the store, by name. */
   readonly calls: string[]
+  /** The store for live items, with no method replaced. */
+  readonly live: LiveStore
   /** Replaces methods of the store for live items. */
   replace(methods: Partial<LiveStore>): void
 }
@@ -48,7 +50,7 @@ async function startNodes(): Promise<Nodes> {
   const replace = (methods: Partial<LiveStore>) => {
     replaced = methods
   }
-  return { one, two, batches, calls, replace }
+  return { one, two, batches, calls, live: original, replace }
 }
 
 const EVENTS = { accountId: 'top', types: ['event'] } as const
@@ -320,6 +322,35 @@ describe('what nodes exchange', () => {
       }[name])
     },
   )
+
+  it('is not mixed up by readers that come and go while items are read', async () => {
+    const { one, two, live, replace } = await startNodes()
+    const first = await openStream(one, EVENTS)
+    await two.publish(1, 'top', { callId: 'first' })
+    await first.until(1)
+    let release = () => {}
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    replace({
+      async read(reader, after) {
+        const result = await live.read(reader, after)
+        await isReleased
+        return result
+      },
+    })
+    await two.publish(1, 'top', { callId: 'read for the first' })
+    await one.clock.advance(1_000)
+    first.stop()
+    await one.clock.advance(1_000)
+    replace({})
+    await two.hs.publish({ hook: 'channel_create', accountId: 'top', callId: 'for nobody' })
+    const second = await openStream(one, EVENTS)
+    release()
+    await two.publish(1, 'top', { callId: 'second' })
+    await one.clock.advance(10_000)
+    expect(callsOf(second.items)).toEqual(['second'])
+  })
 
   it('is asked for again where what others watch could not be read', async () => {
     const { one, two, replace } = await startNodes()

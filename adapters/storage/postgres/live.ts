@@ -4,6 +4,10 @@ import { int8Array, textArray } from './binary-arrays.js'
 import type { Deps, Queue } from './session-deps.js'
 import { BATCHES_PER_READ, liveStatements } from './sql/live.js'
 
+interface WatchRow {
+  readonly isChange: boolean
+}
+
 interface BatchRow {
   readonly writer: string
   readonly number: number
@@ -30,9 +34,11 @@ export function postgresLive(
   const sql = liveStatements(schema)
   return {
     async watch(reader, watches, ttlMs) {
-      if (watches.length === 0) await session.query(sql.unwatch, [reader])
-      else await session.query(sql.watch, [reader, JSON.stringify(watches), ttlMs])
-      queue.notifyLive('watched')
+      const [row] =
+        watches.length === 0
+          ? await session.query<WatchRow>(sql.unwatch, [reader])
+          : await session.query<WatchRow>(sql.watch, [reader, JSON.stringify(watches), ttlMs])
+      if (row?.isChange) queue.notifyLive('watched')
     },
     async watched(writer) {
       const rows = await session.query<{ watches: string }>(sql.watched, [writer])

@@ -12,12 +12,21 @@ export const watchMark = (s: string) =>
 
 export const liveStatements = (s: string) =>
   ({
+    /** Says whether that changes what is watched, or only prolongs it. */
     watch: {
       name: 'live_watch',
-      text: `insert into ${s}.live_watch (reader, watches, until) values ($1, $2, now() + $3 * interval '1 ms')
-        on conflict (reader) do update set watches = excluded.watches, until = excluded.until`,
+      text: `with before as materialized (
+          select from ${s}.live_watch where reader = $1 and watches = $2 and until > now()
+        ), written as (
+          insert into ${s}.live_watch (reader, watches, until) values ($1, $2, now() + $3 * interval '1 ms')
+          on conflict (reader) do update set watches = excluded.watches, until = excluded.until
+        )
+        select not exists (select from before) as "isChange"`,
     },
-    unwatch: { name: 'live_unwatch', text: `delete from ${s}.live_watch where reader = $1` },
+    unwatch: {
+      name: 'live_unwatch',
+      text: `delete from ${s}.live_watch where reader = $1 returning true as "isChange"`,
+    },
     watched: {
       name: 'live_watched',
       text: `select watches from ${s}.live_watch where until > now() and reader <> $1`,
