@@ -152,7 +152,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    */
   readonly openLegs: OpenLegs
   /**
-   * Attempts, changes of webhooks and, on request, events of an account as they happen. Begins when the first item is read, and
+   * Attempts, changes of webhooks and, on request, events of an account as they happen, on every node that shares the store. Begins when the first item is read, and
    * ends with the loop, with `signal`, or with an item `end`. At least once while a record is stored; items may be up to 10 s
    * out of order where several nodes share the store. A reader that is too slow gets an item `gap`; one that reads nothing for
    * 30 s, `end`.
