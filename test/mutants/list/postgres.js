@@ -245,4 +245,32 @@ export const mutants = [
     replace: 'void message?.live',
     tests: ['test/adapters/storage/postgres-conformance.test.ts'],
   },
+  {
+    what: 'live items of a writer that crashed are kept',
+    file: 'adapters/storage/postgres/prune.ts',
+    find: '      await session.query(live.pruneBatches, [])\n',
+    replace: '',
+    tests: ['test/adapters/storage/postgres-live.test.ts'],
+  },
+  {
+    what: 'without a notification nobody notices what is watched',
+    file: 'adapters/storage/postgres/poll.ts',
+    find: "      notifier.notifyLiveListeners('watched')\n",
+    replace: '',
+    tests: ['test/adapters/storage/postgres-live.test.ts'],
+  },
+  {
+    what: 'live items are in the write-ahead log',
+    file: 'adapters/storage/postgres/schema-live.ts',
+    find: 'create unlogged table ${s}.live (',
+    replace: 'create table ${s}.live (',
+    tests: ['test/adapters/storage/postgres-live.test.ts'],
+  },
+  {
+    what: 'every repetition of what is watched is notified',
+    file: 'adapters/storage/postgres/live.ts',
+    find: 'if (row?.isChange) queue',
+    replace: 'if (row !== null) queue',
+    tests: ['test/adapters/storage/postgres-live.test.ts'],
+  },
 ]
