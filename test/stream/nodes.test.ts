@@ -110,6 +110,20 @@ describe('events', () => {
     expect(callsOf(await until(2))).toEqual(['a', 'b'])
   })
 
+  it('of a call that other nodes accept bring attempts of its other legs into a stream', async () => {
+    const { one, two } = await startNodes()
+    await two.webhook()
+    const { items, until } = await openStream(one, { accountId: 'top', types: ['attempt'], callId: 'a' })
+    await two.publish(1, 'top', { callId: 'a', hook: 'channel_bridge', otherLegCallId: 'b' })
+    await until(1)
+    await one.clock.advance(200)
+    await two.publish(1, 'top', { callId: 'stranger' })
+    await two.publish(1, 'top', { callId: 'b' })
+    await until(2)
+    await one.clock.advance(5_000)
+    expect(callsOf(items)).toEqual(['a', 'b'])
+  })
+
   it('arrive only for the accounts of a stream', async () => {
     const { one, two, batches } = await startNodes()
     const own = await openStream(one, EVENTS)
@@ -365,13 +379,23 @@ describe('what nodes exchange', () => {
   })
 
   it('ends with a node: it writes what waits, and watches nothing any more', async () => {
-    const { one, two, calls } = await startNodes()
-    const { items } = await openStream(one, EVENTS)
+    const { one, two, calls, live, replace } = await startNodes()
+    const { items, until } = await openStream(one, EVENTS)
+    const steps: string[] = []
+    replace({
+      async put(batch, forget) {
+        await one.clock.sleep(500)
+        steps.push('written')
+        return live.put(batch, forget)
+      },
+    })
     await two.hs.publish({ hook: 'channel_create', accountId: 'top', callId: 'last' })
-    const closed = two.hs.close({ drainMs: 0 })
-    await one.clock.advance(2_000)
+    const closed = two.hs.close({ drainMs: 0 }).then(() => steps.push('closed'))
+    expect(callsOf(await until(1))).toEqual(['last'])
     await closed
-    expect(callsOf(items)).toEqual(['last'])
+    expect(steps).toEqual(['written', 'closed'])
+    replace({})
+    expect(items).toHaveLength(1)
     await readStream(two, EVENTS)
     const closing = one.hs.close({ drainMs: 0 })
     await one.clock.advance(2_000)

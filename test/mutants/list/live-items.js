@@ -51,9 +51,9 @@ export const mutants = [
   },
   {
     what: 'items of every account are written while any is watched',
-    file: 'src/stream/live-writer.ts',
-    find: "if (wanted !== 'lineage') return wanted",
-    replace: "if (wanted !== 'lineage') return true",
+    file: 'src/stream/live-watches.ts',
+    find: 'if (wanted.isAll || wanted.accounts.has(accountId)) return true',
+    replace: 'if (wanted.isAll || accountId) return true',
     tests: [NODES],
   },
   {
