@@ -40,6 +40,8 @@ export function addLiveItems(
     const untilMs = clock.monotonic() - 2 * LIVE_RETENTION_MS
     return batches.filter(({ writer, atMs }) => writer !== own && atMs > untilMs)
   }
+  /** Rejects as the memory store does when it is closed. */
+  const rejectClosed = () => deliveries.nodes()
   const forget = (own: string, upTo: number) => {
     batches = batches.filter(({ writer, number }) => writer !== own || number > upTo)
   }
@@ -61,17 +63,20 @@ export function addLiveItems(
     },
     live: {
       async watch(reader, list, ttlMs) {
+        await rejectClosed()
         if (list.length === 0) watches.delete(reader)
         else watches.set(reader, { list, untilMs: clock.monotonic() + ttlMs })
         for (const { onWatched } of listeners) onWatched()
       },
       async watched(writer) {
+        await rejectClosed()
         const nowMs = clock.monotonic()
         return [...watches].flatMap(([reader, { list, untilMs }]) =>
           reader !== writer && untilMs > nowMs ? list : [],
         )
       },
       async put({ writer, number, items }, upTo) {
+        await rejectClosed()
         forget(writer, upTo)
         if (batches.some((batch) => batch.writer === writer && batch.number === number)) return
         const kept = items.flatMap(({ accountId, callId, eventId, json }) =>
@@ -81,12 +86,15 @@ export function addLiveItems(
         for (const { onItems } of listeners) onItems()
       },
       async forget(writer, number) {
+        await rejectClosed()
         forget(writer, number)
       },
       async ends(reader) {
+        await rejectClosed()
         return new Map(othersOf(reader).map(({ writer, number }) => [writer, number]))
       },
       async read(reader, after) {
+        await rejectClosed()
         const turns = new Map<string, number>()
         const found = othersOf(reader)
           .filter(({ writer, number }) => number > (after.get(writer) ?? 0))

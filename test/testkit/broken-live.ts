@@ -90,6 +90,9 @@ export const brokenLiveItems: readonly Fault[] = [
   liveFault('nobody is told of items', (store) => ({
     subscribe: (listener: LiveListener) => store.subscribe({ ...listener, onItems() {} }),
   })),
+  liveFault('a closed store reads nothing', (store) => ({
+    read: (reader, after) => store.read(reader, after).catch(() => ({ batches: [], hasMore: false })),
+  })),
   liveFault('a listener cannot be removed', (store) => ({
     subscribe(listener: LiveListener) {
       store.subscribe(listener)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LiveItem, LiveStore, LiveWatch, StoredLiveBatch } from '../../delivery/live-store.js'
 import { until } from '../until.js'
-import type { DefineRule, Fixture } from './fixture.js'
+import { type DefineRule, errorCodeOf, type Fixture } from './fixture.js'
 import { acceptanceOf } from './node.js'
 import { newEvent } from './sample-data.js'
 
@@ -209,4 +209,18 @@ export function liveRules(rule: DefineRule): void {
       assert.equal(count, 0)
     },
   )
+
+  rule('after close, every method but `subscribe` rejects with StoreUnavailable', async (fixture) => {
+    const live = liveOf(fixture)
+    await fixture.store.close()
+    const calls = [
+      live.watch('reader', [WATCH], HOUR_MS),
+      live.watched('writer'),
+      live.put({ writer: 'writer', number: 1, items: [newItem('a')] }, 0),
+      live.forget('writer', 1),
+      live.ends('reader'),
+      live.read('reader', new Map()),
+    ]
+    for (const code of await Promise.all(calls.map(errorCodeOf))) assert.equal(code, 'StoreUnavailable')
+  })
 }
