@@ -14,7 +14,7 @@ import type { Account } from '../accounts/account.js'
 import type { Caller } from '../auth/authenticate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { CheckedEvent } from '../delivery/event.js'
-import type { LiveKind, LiveWatch } from '../delivery/live-store.js'
+import type { LiveWatch } from '../delivery/live-store.js'
 import { payloadOf, SEQUENCE_KEY } from '../delivery/payload.js'
 import type { QueueStore } from '../delivery/queue-store.js'
 import { errorCode, HookswitchError, invalidInput, notFound } from '../errors.js'
@@ -241,7 +241,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     if (ofAccount) ofAccount.add(stream)
     else byAccount.set(stream.accountId, new Set([stream]))
     if (stream.hasDescendants) treeCount += 1
-    if (needsEvents(stream)) eventCount += 1
+    if (stream.needsEvents) eventCount += 1
     changed()
     if (ticking) return
     ticking = new AbortController()
@@ -254,7 +254,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     ofAccount?.delete(stream)
     if (ofAccount?.size === 0) byAccount.delete(stream.accountId)
     if (stream.hasDescendants) treeCount -= 1
-    if (needsEvents(stream)) eventCount -= 1
+    if (stream.needsEvents) eventCount -= 1
     changed()
     if (streams.size > 0) return
     ticking?.abort()
@@ -355,7 +355,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     },
     dropped(accountId, count) {
       if (accountId === undefined) {
-        for (const stream of streams) if (kindsOf(stream).length > 0) stream.drop(count)
+        for (const stream of streams) if (stream.liveKinds.length > 0) stream.drop(count)
         return
       }
       deliver(accountId, (found) => {
@@ -364,11 +364,9 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
       })
     },
     watches: () =>
-      [...streams].flatMap((stream) => {
-        const kinds = kindsOf(stream)
-        const { accountId, hasDescendants: descendants } = stream
-        return kinds.length > 0 ? [{ accountId, descendants, kinds }] : []
-      }),
+      [...streams].flatMap(({ accountId, hasDescendants: descendants, liveKinds: kinds }) =>
+        kinds.length > 0 ? [{ accountId, descendants, kinds }] : [],
+      ),
     isWatched: hasStream,
     onChange(call) {
       changed = call
@@ -387,12 +385,3 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     },
   }
 }
-
-/** Kinds of items that come from other nodes as they happen. */
-const kindsOf = (stream: OpenStream): readonly LiveKind[] => [
-  ...(needsEvents(stream) ? (['event'] as const) : []),
-  ...(stream.types.includes('webhook') ? (['webhook'] as const) : []),
-]
-
-const needsEvents = ({ types, callIds }: OpenStream): boolean =>
-  types.includes('event') || callIds !== undefined

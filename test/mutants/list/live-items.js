@@ -192,8 +192,8 @@ export const mutants = [
   {
     what: 'a lost item is no gap for streams of events',
     file: 'src/stream/hub.ts',
-    find: 'if (kindsOf(stream).length > 0) stream.drop(count)',
-    replace: 'if (kindsOf(stream).length > 2) stream.drop(count)',
+    find: 'if (stream.liveKinds.length > 0) stream.drop(count)',
+    replace: 'if (stream.liveKinds.length > 2) stream.drop(count)',
     tests: [NODES],
   },
   {
@@ -206,22 +206,22 @@ export const mutants = [
   {
     what: 'a stream does not say that it includes the accounts below',
     file: 'src/stream/hub.ts',
-    find: 'const { accountId, hasDescendants: descendants } = stream',
-    replace: 'const { accountId } = stream; const descendants = false',
+    find: 'kinds.length > 0 ? [{ accountId, descendants, kinds }] : [],',
+    replace: 'kinds.length > 0 ? [{ accountId, descendants: descendants && false, kinds }] : [],',
     tests: [NODES],
   },
   {
     what: 'a stream of changes of webhooks is not watched for',
-    file: 'src/stream/hub.ts',
-    find: "...(stream.types.includes('webhook') ? (['webhook'] as const) : []),",
+    file: 'src/stream/open-stream.ts',
+    find: "...(this.types.includes('webhook') ? (['webhook'] as const) : []),",
     replace: '',
     tests: [NODES],
   },
   {
     what: 'the legs of a call are not learned from other nodes',
-    file: 'src/stream/hub.ts',
-    find: "types.includes('event') || callIds !== undefined",
-    replace: "types.includes('event')",
+    file: 'src/stream/open-stream.ts',
+    find: "return this.types.includes('event') || this.callIds !== undefined",
+    replace: "return this.types.includes('event')",
     tests: [NODES],
   },
   {
