@@ -1,10 +1,10 @@
 /**
- * The storage port by which nodes pass items of live streams to each other: accepted events, and changes of webhooks.
+ * The storage port by which nodes exchange items of live streams: accepted events, and changes of webhooks.
  *
  * Theory of operation
  *
- * - An instance that has readers says which accounts it watches, for some seconds, and repeats that. The others write the items
- *   of these accounts, and nothing while nobody watches.
+ * - An instance that has readers registers the accounts that it watches, for some seconds, and repeats that. The others write the
+ *   items of these accounts, and nothing while nobody watches.
  * - Items are written in batches, numbered 1, 2, … by each writer, which writes one after the other. So a reader needs one
  *   number per writer as its cursor, sees every batch once and in order, and notices a missing one by its number.
  * - Items are best effort, and stored for seconds: a store may lose them all with a crash.

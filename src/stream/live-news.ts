@@ -1,4 +1,4 @@
-/** What nodes that share a store tell each other for live streams, as JSON. Pure. */
+/** What nodes that share a store exchange for live streams, as JSON. Pure. */
 import type { CheckedEvent } from '../delivery/event.js'
 import type { LiveItem } from '../delivery/live-store.js'
 import type { WebhookChange } from '../wire/stream-json.js'

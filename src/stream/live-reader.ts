@@ -3,10 +3,10 @@
  *
  * Theory of operation
  *
- * - While this node has readers, it says every 5 s which accounts it watches, and reads what others wrote: once per second, and
- *   soon after a hint. Otherwise it does nothing.
- * - Its cursor is the last number of each writer. A missing number, or a time in which it could not read or say what it watches,
- *   means that an unknown number of items is lost.
+ * - While this node has readers, it registers every 5 s which accounts it watches, and reads what others wrote: once per second,
+ *   and soon after a hint. Otherwise it does nothing.
+ * - The cursor is the last number of each writer. A missing number, or a time without reading or registration, means that an
+ *   unknown number of items is lost.
  */
 import { createCoalescingTask } from '../delivery/coalescing-task.js'
 import { LIVE_RETENTION_MS, type LiveStore, type LiveWatch } from '../delivery/live-store.js'
@@ -35,7 +35,7 @@ export interface LiveReader {
   refresh(): void
   /** There may be items. */
   hint(): void
-  /** Says, for at most two seconds, that this node watches nothing any more. */
+  /** Ends the registration. Waits for the store for at most two seconds. */
   close(): Promise<void>
 }
 
@@ -54,8 +54,8 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
   const { store, instance, clock, log } = deps
   /** The last number that was read of each writer. Another map: what is being read belongs to readers before. */
   let cursors = new Map<string, { readonly number: number; readonly seenMs: number }>()
-  /** What this node has said, as JSON, and since when that holds; `undefined`: that it watches nothing. */
-  let said: { readonly watches: string; readonly sinceMs: number } | undefined
+  /** What is registered, as JSON, and since when; `undefined`: nothing. */
+  let registered: { readonly watches: string; readonly sinceMs: number } | undefined
   /** True: a statement failed, perhaps because the store has lost what this node watches. */
   let isInterrupted = false
   /** True: others may have written items that this node cannot read, or may have written none for it. */
@@ -64,7 +64,7 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
   let ticking: AbortController | undefined
   let isClosed = false
 
-  const watching = createCoalescingTask(() => attempt(say))
+  const watching = createCoalescingTask(() => attempt(register))
   const reading = createCoalescingTask(
     () => attempt(read),
     (begin) => void clock.sleep(READ_DELAY_MS).then(begin),
@@ -83,13 +83,13 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
     }
   }
 
-  async function say(): Promise<void> {
+  async function register(): Promise<void> {
     const watches = isClosed ? [] : deps.watches()
     const text = JSON.stringify(watches)
     const nowMs = clock.monotonic()
     if (watches.length === 0) {
-      if (said || isInterrupted) await store.watch(instance, [], 0)
-      said = undefined
+      if (registered || isInterrupted) await store.watch(instance, [], 0)
+      registered = undefined
       isInterrupted = mayHaveLost = false
       cursors = new Map()
       ticking?.abort()
@@ -97,20 +97,20 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
       if (!isClosed && deps.watches().length > 0) refresh()
       return
     }
-    if (said && nowMs - said.sinceMs >= WATCH_TTL_MS) mayHaveLost = true
-    if (said?.watches === text && nowMs - said.sinceMs < RENEW_MS && !isInterrupted) return
-    if (!said) {
+    if (registered && nowMs - registered.sinceMs >= WATCH_TTL_MS) mayHaveLost = true
+    if (registered?.watches === text && nowMs - registered.sinceMs < RENEW_MS && !isInterrupted) return
+    if (!registered) {
       const ends = await store.ends(instance)
       cursors = new Map(Array.from(ends, ([writer, number]) => [writer, { number, seenMs: nowMs }]))
       readMs = nowMs
     }
     await store.watch(instance, watches, WATCH_TTL_MS)
     isInterrupted = false
-    said = { watches: text, sinceMs: nowMs }
+    registered = { watches: text, sinceMs: nowMs }
   }
 
   async function read(): Promise<void> {
-    if (!said) return
+    if (!registered) return
     const nowMs = clock.monotonic()
     if (nowMs - readMs >= LIVE_RETENTION_MS) mayHaveLost = true
     const own = cursors
@@ -159,7 +159,7 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
   return {
     refresh,
     hint() {
-      if (said) reading.trigger()
+      if (registered) reading.trigger()
     },
     async close() {
       isClosed = true

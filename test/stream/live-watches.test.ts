@@ -35,7 +35,7 @@ describe('what an instance watches', () => {
 })
 
 describe('the filter of items', () => {
-  it('wants items of watched accounts, by kind, and asks for the lineage only where that may matter', () => {
+  it('wants items of watched accounts, by kind, and needs the lineage only where that may matter', () => {
     const filter = new LiveFilter([
       watch('a'),
       watch('tree', { descendants: true, kinds: ['webhook'] }),

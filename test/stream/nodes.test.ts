@@ -248,7 +248,7 @@ describe('what nodes exchange', () => {
     expect(calls).toEqual([])
   })
 
-  it('is said again as long as there are readers, and forgotten some time after it was written', async () => {
+  it('is watched as long as there are readers, and forgotten some time after it was written', async () => {
     const { one, two, calls, batches } = await startNodes()
     const { items } = await openStream(one, EVENTS)
     for (let minute = 0; minute < 5; minute += 1) {
@@ -363,7 +363,7 @@ describe('what nodes exchange', () => {
     expect(callsOf(second.items)).toEqual(['second'])
   })
 
-  it('is asked for again where what others watch could not be read', async () => {
+  it('begins later where what others watch could not be read at first', async () => {
     const { one, two, replace } = await startNodes()
     replace({
       async watched() {

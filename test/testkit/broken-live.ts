@@ -84,10 +84,10 @@ export const brokenLiveItems: readonly Fault[] = [
     put: ({ items, ...batch }, forget) =>
       store.put({ ...batch, items: items.map(({ eventId: _none, ...item }) => item) }, forget),
   })),
-  liveFault('nobody is told what is watched', (store) => ({
+  liveFault('nobody is notified of what is watched', (store) => ({
     subscribe: (listener: LiveListener) => store.subscribe({ ...listener, onWatched() {} }),
   })),
-  liveFault('nobody is told of items', (store) => ({
+  liveFault('nobody is notified of items', (store) => ({
     subscribe: (listener: LiveListener) => store.subscribe({ ...listener, onItems() {} }),
   })),
   liveFault('a closed store reads nothing', (store) => ({

@@ -1,4 +1,4 @@
-/** Passes items of live streams between nodes. Says so by NOTIFY, while somebody watches; readers also look every second. */
+/** Items of live streams on their way to other nodes. A NOTIFY is only a hint: nodes also read and poll once a second. */
 import type { LiveStore, LiveWatch, StoredLiveBatch } from 'hookswitch/store'
 import { int8Array, textArray } from './binary-arrays.js'
 import type { Deps, Queue } from './session-deps.js'

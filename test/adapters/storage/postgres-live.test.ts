@@ -77,7 +77,7 @@ describe.skipIf(!server)('live items in PostgreSQL', () => {
     expect(live).toEqual([['watched'], ['items'], ['watched'], ['items']])
   })
 
-  it('are noticed by the poll where no notification says what is watched', async () => {
+  it('are watched for after the next poll where a notification is lost', async () => {
     await store.deliveries.own('node', 30_000)
     const calls = countWatched()
     const insert = `insert into "${schema}".live_watch values ('reader', $1, now() + interval '1 hour')`

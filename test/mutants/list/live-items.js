@@ -127,24 +127,24 @@ export const mutants = [
     tests: [NODES],
   },
   {
-    what: 'what is watched is said once only',
+    what: 'what is watched is registered once only',
     file: 'src/stream/live-reader.ts',
-    find: 'nowMs - said.sinceMs < RENEW_MS && !isInterrupted) return',
+    find: 'nowMs - registered.sinceMs < RENEW_MS && !isInterrupted) return',
     replace: '!isInterrupted) return',
     tests: [NODES],
   },
   {
     what: 'a node without readers goes on watching',
     file: 'src/stream/live-reader.ts',
-    find: 'if (said || isInterrupted) await store.watch(instance, [], 0)',
+    find: 'if (registered || isInterrupted) await store.watch(instance, [], 0)',
     replace: 'void store.watch',
     tests: [NODES],
   },
   {
     what: 'a node without readers goes on reading',
     file: 'src/stream/live-reader.ts',
-    find: '      said = undefined\n',
-    replace: '      if (isClosed) said = undefined\n',
+    find: '      registered = undefined\n',
+    replace: '      if (isClosed) registered = undefined\n',
     tests: [NODES],
   },
   {
@@ -204,7 +204,7 @@ export const mutants = [
     tests: [NODES],
   },
   {
-    what: 'a stream does not say that it includes the accounts below',
+    what: 'the accounts below a stream are not watched',
     file: 'src/stream/hub.ts',
     find: 'kinds.length > 0 ? [{ accountId, descendants, kinds }] : [],',
     replace: 'kinds.length > 0 ? [{ accountId, descendants: descendants && false, kinds }] : [],',

@@ -12,7 +12,7 @@ export const watchMark = (s: string) =>
 
 export const liveStatements = (s: string) =>
   ({
-    /** Says whether that changes what is watched, or only prolongs it. */
+    /** Returns whether that changes what is watched, or only prolongs it. */
     watch: {
       name: 'live_watch',
       text: `with before as materialized (
