@@ -25,7 +25,13 @@ import type { Sender } from './ports.js'
 import type { ApiBackendDeps } from './runtime/api-backend.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { systemClock } from './runtime/clock.js'
-import { type Core, createCore, type HookswitchEvents, type PublishedCustomEvent } from './runtime/core.js'
+import {
+  type Core,
+  createCore,
+  type HookswitchEvents,
+  type PublishedCustomEvent,
+  type PublishedEvent,
+} from './runtime/core.js'
 import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
 import { type EraseRequest, type EraseResult, erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
@@ -44,6 +50,7 @@ import { safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
 import type { Store } from './store/contract.js'
+import { createEventWatchers } from './stream/event-watchers.js'
 import type { StreamRequest } from './stream/hub.js'
 import { iterateStream, type StreamItem } from './stream/iterate.js'
 import { createIdGenerator } from './values/ids.js'
@@ -145,7 +152,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    */
   readonly openLegs: OpenLegs
   /**
-   * Attempts, changes of webhooks and, on request, events of an account as they happen. Begins when the first item is read, and
+   * Attempts, changes of webhooks and, on request, events of an account as they happen, on every node that shares the store. Begins when the first item is read, and
    * ends with the loop, with `signal`, or with an item `end`. At least once while a record is stored; items may be up to 10 s
    * out of order where several nodes share the store. A reader that is too slow gets an item `gap`; one that reads nothing for
    * 30 s, `end`.
@@ -156,6 +163,15 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * for await (const { type, data } of hs.stream({ accountId: 'acme' })) console.log(type, data)
    */
   stream(request: StreamRequest & { readonly signal?: AbortSignal }): AsyncIterable<StreamItem>
+  /**
+   * Calls `listener` for each accepted event of an account, without the accounts below it, whichever node of a shared store
+   * accepts it: at once for this node, usually within a tenth of a second and at most about a second for others. Events of other
+   * nodes are best effort: those within about a second after the first call for an account, and during an outage of the store,
+   * may be missing. Each node emits the events of `events` for itself only.
+   *
+   * @returns a function that ends it
+   */
+  watchEvents(accountId: string, listener: (event: PublishedEvent) => unknown): () => void
   /** Erases the records of a call, of a number, or of all calls of an account permanently. Rejects with `InvalidInput`. */
   erase(request: EraseRequest): Promise<EraseResult>
 }
@@ -188,12 +204,13 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   const metrics = safeMetrics(options.metrics, log, ended.signal)
   const tracing = safeTracing(options.tracing, log)
   const newId = createIdGenerator((count) => random.bytes(count))
-  const events = createEventBus<HookswitchEvents>((thrown, name) => {
+  const logFault = (thrown: unknown, name: string) =>
     log.warn(
       { event: name, reason: thrown instanceof Error ? thrown.message : 'unknown' },
       'a listener failed',
     )
-  })
+  const events = createEventBus<HookswitchEvents>(logFault)
+  const watchers = createEventWatchers((thrown) => logFault(thrown, 'watchEvents'))
 
   let opened: Core | undefined
   let running: Core | undefined
@@ -257,6 +274,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
         random,
         log,
         events,
+        watchers,
         metrics,
         tracing,
         sender,
@@ -268,6 +286,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     }
     if (closing) return
     await opened.dispatcher.start()
+    opened.exchange.start()
     const core = opened
     metrics.watch(() => readGauges(core))
     background = startBackground(core, publishing, normalized)
@@ -291,6 +310,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
     await opened?.metaEvents.idle()
+    await opened?.exchange.close()
     await writeStatistics()
     await erasures.wait()
     ended.abort()
@@ -334,6 +354,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       starting ??= open().catch(async (thrown: unknown) => {
         // Restores the initial state, so that the host can call `start` again.
         await opened?.dispatcher.close(0).catch(() => {})
+        await opened?.exchange.close()
         await writeStatistics()
         await store.close().catch(() => {})
         opened = starting = undefined
@@ -369,6 +390,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     webhooks,
     openLegs: bindOpenLegs(core),
     stream: ({ signal, ...request }) => iterateStream(async () => core().streams.open(request), signal),
+    watchEvents: (accountId, listener) => watchers.watch(accountId, listener),
     erase: eraseRecords,
     handle: handler.handle,
     handlesPath,

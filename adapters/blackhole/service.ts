@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Hookswitch, HookswitchEvents, PublishedEvent } from 'hookswitch'
+import type { Hookswitch, PublishedEvent } from 'hookswitch'
 import { rateLimitSource, safeLog } from 'hookswitch/adapter'
 import type { WebSocket } from 'ws'
 import { callEventOf } from './call-event.js'
@@ -15,13 +15,8 @@ import { CLOSE, Session } from './session.js'
 export interface BlackholeSource {
   /** Checks tokens. */
   readonly auth: Pick<Hookswitch['auth'], 'authenticate' | 'authorize'>
-  /** Emits accepted events. */
-  readonly events: {
-    /** Adds a listener. */
-    on(name: 'event', listener: (event: HookswitchEvents['event']) => unknown): unknown
-    /** Removes a listener. */
-    off(name: 'event', listener: (event: HookswitchEvents['event']) => unknown): unknown
-  }
+  /** Calls back with the accepted events of an account. Returns a function that ends it. */
+  watchEvents(accountId: string, listener: (event: PublishedEvent) => unknown): () => void
   /** Opaque id of this process, sent as `node`. */
   readonly node?: string
 }
@@ -73,7 +68,7 @@ export function createBlackholeService(
   WebSocketServer: ServerConstructor,
 ): Blackhole {
   const { clock, maxSockets, maxSocketsPerAddress } = settings
-  const { auth, events, node = '' } = hs
+  const { auth, node = '' } = hs
   const log = safeLog(settings.log)
   const handshakes = new WebSocketServer({
     noServer: true,
@@ -83,7 +78,7 @@ export function createBlackholeService(
   })
   const open = new Set<OpenSocket>()
   const countBySource = new Map<string, number>()
-  const sessionsByAccount = new Map<string, Set<Session>>()
+  const bound = new Map<string, { readonly sessions: Set<Session>; readonly unwatch: () => void }>()
   const attached = new Set<http.Server>()
   const own = new Set<http.Server>()
   let ticking: AbortController | undefined
@@ -94,24 +89,26 @@ export function createBlackholeService(
   const refuseWith = (socket: Duplex, status: number) => refuse(socket, refusal(status, node, clock.now()))
   handshakes.on('wsClientError', (_error, socket) => refuseWith(socket, 400))
 
-  function onEvent(event: PublishedEvent): void {
-    const sessions = sessionsByAccount.get(event.accountId)
-    const callEvent = sessions && callEventOf(event, node)
-    if (callEvent) for (const session of sessions) session.deliver(callEvent)
-  }
-
   function bind(session: Session, accountId: string): void {
-    if (sessionsByAccount.size === 0) events.on('event', onEvent)
-    const sessions = sessionsByAccount.get(accountId)
-    if (sessions) sessions.add(session)
-    else sessionsByAccount.set(accountId, new Set([session]))
+    const existing = bound.get(accountId)
+    if (existing) {
+      existing.sessions.add(session)
+      return
+    }
+    const sessions = new Set([session])
+    const unwatch = hs.watchEvents(accountId, (event) => {
+      const callEvent = callEventOf(event, node)
+      if (callEvent) for (const one of sessions) one.deliver(callEvent)
+    })
+    bound.set(accountId, { sessions, unwatch })
   }
 
   function unbind(session: Session, accountId: string): void {
-    const sessions = sessionsByAccount.get(accountId)
-    sessions?.delete(session)
-    if (sessions?.size === 0) sessionsByAccount.delete(accountId)
-    if (sessionsByAccount.size === 0) events.off('event', onEvent)
+    const existing = bound.get(accountId)
+    existing?.sessions.delete(session)
+    if (existing?.sessions.size !== 0) return
+    bound.delete(accountId)
+    existing.unwatch()
   }
 
   async function tick(signal: AbortSignal): Promise<void> {

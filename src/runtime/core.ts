@@ -24,6 +24,7 @@ import type { EndpointListDeps } from '../stats/endpoint-list.js'
 import { createStatistics } from '../stats/statistics.js'
 import type { Store } from '../store/contract.js'
 import { shardOf } from '../store/shards.js'
+import type { EventWatchers } from '../stream/event-watchers.js'
 import type { SecretCipher } from '../values/encryption.js'
 import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.js'
 import { VERSION } from '../version.js'
@@ -33,7 +34,7 @@ import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
-import { bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
+import { bindExchange, bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
 export interface PublishedEvent extends ChannelEvent {
@@ -127,6 +128,8 @@ export interface CoreDeps {
   readonly metrics: Metrics
   readonly tracing: Tracing | undefined
   readonly events: EventBus<HookswitchEvents>
+  /** Listeners to events of single accounts, of all nodes. */
+  readonly watchers: EventWatchers
   /** Publishes a change of an account or user. Never rejects. */
   documentChanged(change: DocumentChange): Promise<void>
 }
@@ -163,7 +166,7 @@ export function createCore(
     tokenTtlMs: options.tokenTtlSeconds * 1000,
     authority: { operators: options.operators, restrictUsers: options.restrictUsers },
   }
-  const streams = bindStreams({
+  const streamDeps = {
     store,
     options,
     clock,
@@ -171,8 +174,10 @@ export function createCore(
     metrics,
     auth,
     newId,
-    descendants: (accountId) => accounts.descendants(accountId),
-  })
+    descendants: (accountId: string) => accounts.descendants(accountId),
+  }
+  const streams = bindStreams(streamDeps)
+  const exchange = bindExchange(streams, deps.watchers, streamDeps)
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
@@ -199,7 +204,7 @@ export function createCore(
       emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
-        notifyStreams(streams, options.recordSuccesses, name, payload)
+        notifyStreams(streams, exchange, options.recordSuccesses, name, payload)
         events.emit(name, payload as never)
       },
       rulesOf: (webhook) => ({
@@ -259,7 +264,7 @@ export function createCore(
     onDeliveriesCancelled: dispatcher.cancelUnsent,
     onResumed: ({ id, accountId }) =>
       log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
-    onChanged: (before, after) => streams.webhookChanged(changeOf(before, after)),
+    onChanged: (before, after) => exchange.webhookChanged(changeOf(before, after)),
     lifetimeMsOf: ({ retries }) =>
       deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
     rules: {
@@ -304,6 +309,7 @@ export function createCore(
     statistics,
     endpointList,
     streams,
+    exchange,
     catalogue,
     events,
     clock,

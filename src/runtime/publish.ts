@@ -213,12 +213,12 @@ export function countRefused(
 
 /** Passes an accepted event to the streams, and emits it under its hook's id and as `event`, if somebody listens. */
 export function notifyListeners(
-  { events, streams }: Core,
+  { events, exchange }: Core,
   event: CheckedEvent,
   eventId: string,
   sequence: number,
 ): void {
-  streams.accepted(event, eventId, sequence)
+  exchange.accepted(event, eventId, sequence)
   const hook = event.hook as 'event'
   if (!events.hasListeners(hook) && !events.hasListeners('event')) return
   const published = { ...event, eventId, sequence }

@@ -1,4 +1,4 @@
-/** Binds the hub of streams to a running instance, and tells it what happens. */
+/** Binds the hub of streams and the exchange with other nodes to a running instance, and notifies them of what happens. */
 import type { Caller } from '../auth/authenticate.js'
 import { isWithin, rightsOf } from '../auth/authority.js'
 import { authorizeToken } from '../auth/authorize-token.js'
@@ -9,6 +9,8 @@ import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log } from '../ports.js'
 import type { Store } from '../store/contract.js'
+import type { EventWatchers } from '../stream/event-watchers.js'
+import { createExchange, type Exchange } from '../stream/exchange.js'
 import { createStreamHub, type StreamHub } from '../stream/hub.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { WebhookChange } from '../wire/stream-json.js'
@@ -41,6 +43,23 @@ export function bindStreams({ store, options, auth, newId, ...deps }: StreamDeps
   })
 }
 
+/** @param watchers listeners of the host to events of single accounts */
+export function bindExchange(
+  hub: StreamHub,
+  watchers: EventWatchers,
+  { store, clock, log, auth, newId }: StreamDeps,
+): Exchange {
+  return createExchange({
+    hub,
+    watchers,
+    live: store.live,
+    instance: newId(),
+    clock,
+    log,
+    lineage: auth.lineages.lineage,
+  })
+}
+
 /** A token cache that also has the streams of the tokens checked that it drops. */
 export function withStreams(cache: TokenCache, streams: () => Pick<StreamHub, 'recheck'>): TokenCache {
   const recheck = (isConcerned: (caller: Caller) => boolean) => streams().recheck(isConcerned)
@@ -61,9 +80,10 @@ export function withStreams(cache: TokenCache, streams: () => Pick<StreamHub, 'r
   }
 }
 
-/** Tells the hub of an event of the dispatcher. @param recordSuccesses whether successes are recorded */
+/** Notifies streams of an event of the dispatcher. @param recordSuccesses whether successes are recorded */
 export function notifyStreams<Name extends keyof DeliveryEvents>(
   streams: StreamHub,
+  exchange: Exchange,
   recordSuccesses: boolean,
   name: Name,
   payload: DeliveryEvents[Name],
@@ -73,10 +93,10 @@ export function notifyStreams<Name extends keyof DeliveryEvents>(
     if (recordSuccesses || record.result !== 'success') streams.recorded(record)
   } else if (name === 'webhook_disabled') {
     const { webhookId: id, accountId, reason } = payload as DeliveryEvents['webhook_disabled']
-    streams.webhookChanged({ id, accountId, change: 'disabled', disableReason: reason })
+    exchange.webhookChanged({ id, accountId, change: 'disabled', disableReason: reason })
   } else if (name === 'webhook_paused' || name === 'webhook_resumed') {
     const { webhookId: id, accountId } = payload as DeliveryEvents['webhook_resumed']
-    streams.webhookChanged({ id, accountId, change: 'changed' })
+    exchange.webhookChanged({ id, accountId, change: 'changed' })
   } else if (name !== 'delivered') {
     // An end without a request is recorded, and is no attempt.
     streams.attemptsChanged((payload as DeliveryEnd).accountId)

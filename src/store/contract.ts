@@ -1,6 +1,7 @@
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { InboxStore } from '../delivery/inbox-store.js'
+import type { LiveStore } from '../delivery/live-store.js'
 import type { QueueStore } from '../delivery/queue-store.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock, Log } from '../ports.js'
@@ -16,6 +17,11 @@ export interface StoreSupports {
   readonly sharedBetweenNodes: boolean
   /** `publish(event, { tx })` can write in the host's own transaction; the store has an `inbox`. */
   readonly transactions: boolean
+  /**
+   * Nodes pass items of live streams to each other; the store has `live`. Default false: streams show the events and changes of
+   * webhooks of their own node.
+   */
+  readonly liveItems?: boolean
 }
 
 /**
@@ -58,4 +64,6 @@ export interface Store {
   readonly stats: StatsStore
   /** Present iff `supports.transactions`. */
   readonly inbox?: InboxStore
+  /** Present iff `supports.liveItems`. */
+  readonly live?: LiveStore
 }

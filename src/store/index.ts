@@ -51,6 +51,16 @@ export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
 export { isTerminal } from '../delivery/lifecycle.js'
+export type {
+  LiveBatch,
+  LiveItem,
+  LiveKind,
+  LiveListener,
+  LiveStore,
+  LiveWatch,
+  StoredLiveBatch,
+} from '../delivery/live-store.js'
+export { LIVE_RETENTION_MS } from '../delivery/live-store.js'
 export { createPositions, MAX_NODES, type Positions, positionAt } from '../delivery/positions.js'
 export type {
   AcceptanceResult,

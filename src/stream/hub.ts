@@ -5,8 +5,8 @@
  *
  * - A stream belongs to an account; with `descendants` also to the accounts below it. For each item the lineage of its account
  *   is looked up (cached): the item goes to the streams that contain the account and whose readers may see it now.
- * - Items of attempts come from the log (`attempt-feed`). Events and changes of webhooks are known where they happen, and go to
- *   the streams of this node only.
+ * - Items of attempts come from the log (`attempt-feed`). Events and changes of webhooks are known where they happen, and are
+ *   brought to the hubs of all nodes (`exchange`).
  * - Nothing waits for a reader: a stream has a bounded queue (`subscriber`). One timer per node runs while streams are open.
  * - The token of a reader is checked again every 30 s, and at once when this node learns that it may be invalid.
  */
@@ -14,6 +14,7 @@ import type { Account } from '../accounts/account.js'
 import type { Caller } from '../auth/authenticate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { CheckedEvent } from '../delivery/event.js'
+import type { LiveWatch } from '../delivery/live-store.js'
 import { payloadOf, SEQUENCE_KEY } from '../delivery/payload.js'
 import type { QueueStore } from '../delivery/queue-store.js'
 import { errorCode, HookswitchError, invalidInput, notFound } from '../errors.js'
@@ -85,6 +86,19 @@ export interface StreamHub {
   webhookChanged(change: WebhookChange): void
   /** An event was accepted. */
   accepted(event: CheckedEvent, eventId: string, sequence: number): void
+  /**
+   * Events of other nodes are missing, and, without an account, changes of webhooks too.
+   *
+   * @param accountId `undefined`: of any account
+   * @param count null: an unknown number
+   */
+  dropped(accountId: string | undefined, count: number | null): void
+  /** The events and changes of webhooks that the streams contain. */
+  watches(): readonly LiveWatch[]
+  /** Whether a stream may contain items of an account. */
+  isWatched(accountId: string): boolean
+  /** Calls back when a stream was opened or has ended. Replaces the function before. */
+  onChange(call: () => void): void
   /** Checks the tokens of readers now. @param isConcerned default: all */
   recheck(isConcerned?: (caller: Caller) => boolean): void
   /** Open streams. */
@@ -112,6 +126,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
   let treeCount = 0
   /** Streams that need to know of events. */
   let eventCount = 0
+  let changed = () => {}
   const closing = new AbortController()
   let ticking: AbortController | undefined
   let delivering: Promise<void> = Promise.resolve()
@@ -226,7 +241,8 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     if (ofAccount) ofAccount.add(stream)
     else byAccount.set(stream.accountId, new Set([stream]))
     if (stream.hasDescendants) treeCount += 1
-    if (needsEvents(stream)) eventCount += 1
+    if (stream.needsEvents) eventCount += 1
+    changed()
     if (ticking) return
     ticking = new AbortController()
     void run(ticking.signal)
@@ -238,7 +254,8 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     ofAccount?.delete(stream)
     if (ofAccount?.size === 0) byAccount.delete(stream.accountId)
     if (stream.hasDescendants) treeCount -= 1
-    if (needsEvents(stream)) eventCount -= 1
+    if (stream.needsEvents) eventCount -= 1
+    changed()
     if (streams.size > 0) return
     ticking?.abort()
     ticking = undefined
@@ -336,6 +353,24 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
         for (const stream of wanted) stream.push(content, stream.id)
       })
     },
+    dropped(accountId, count) {
+      if (accountId === undefined) {
+        for (const stream of streams) if (stream.liveKinds.length > 0) stream.drop(count)
+        return
+      }
+      deliver(accountId, (found) => {
+        for (const stream of found)
+          if (stream.types.includes('event')) stream.drop(stream.callIds ? null : count)
+      })
+    },
+    watches: () =>
+      [...streams].flatMap(({ accountId, hasDescendants: descendants, liveKinds: kinds }) =>
+        kinds.length > 0 ? [{ accountId, descendants, kinds }] : [],
+      ),
+    isWatched: hasStream,
+    onChange(call) {
+      changed = call
+    },
     recheck(isConcerned = () => true) {
       for (const stream of streams)
         if (stream.caller && isConcerned(stream.caller)) void recheckStream(stream)
@@ -350,6 +385,3 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     },
   }
 }
-
-const needsEvents = ({ types, callIds }: OpenStream): boolean =>
-  types.includes('event') || callIds !== undefined

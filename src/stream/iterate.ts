@@ -12,7 +12,7 @@ export type StreamItem =
   | { readonly type: 'attempt'; readonly id: string; readonly data: Readonly<Record<string, unknown>> }
   /** A webhook changed: `id`, `account_id`, `change` (`created`, `changed`, `disabled`, `deleted`), `disable_reason`. */
   | { readonly type: 'webhook'; readonly id: string; readonly data: Readonly<Record<string, unknown>> }
-  /** An accepted event of this node: its payload without the custom data of a webhook. */
+  /** An accepted event: its payload without the custom data of a webhook. */
   | { readonly type: 'event'; readonly id: string; readonly data: Readonly<Record<string, unknown>> }
   /** Attempts of a webhook in one second, where there are more than 200 items: `hook_id`, `ok`, `failed`, `timestamp`. */
   | { readonly type: 'rate'; readonly id: string; readonly data: Readonly<Record<string, unknown>> }

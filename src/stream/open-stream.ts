@@ -2,6 +2,7 @@
 import type { Account } from '../accounts/account.js'
 import type { Caller } from '../auth/authenticate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
+import type { LiveKind } from '../delivery/live-store.js'
 import {
   DEFAULT_STREAM_TYPES,
   encodeStreamId,
@@ -43,6 +44,8 @@ export class OpenStream extends Subscriber {
   readonly filter: StreamFilter
   readonly hasDescendants: boolean
   readonly types: readonly StreamType[]
+  /** Kinds of items that it has as they happen, on every node. */
+  readonly liveKinds: readonly LiveKind[]
   caller: Caller | undefined
   /** Accounts whose log is read for it. */
   accountIds: readonly string[]
@@ -78,9 +81,18 @@ export class OpenStream extends Subscriber {
     this.callIds = options.callIds && new Set(options.callIds)
     this.startPosition = position
     this.position = position
+    this.liveKinds = [
+      ...(this.needsEvents ? (['event'] as const) : []),
+      ...(this.types.includes('webhook') ? (['webhook'] as const) : []),
+    ]
     this.scope = scope
     this.isResumed = lastId !== undefined
     this.clock = deps.clock
+  }
+
+  /** Whether it has events, or attempts of a call, whose legs are known by events. */
+  get needsEvents(): boolean {
+    return this.types.includes('event') || this.callIds !== undefined
   }
 
   /** The id of an item that is sent now. */

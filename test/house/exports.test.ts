@@ -73,6 +73,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'CALL_RETENTION_MS',
       'ERASURE_STEPS',
       'HookswitchError',
+      'LIVE_RETENTION_MS',
       'MAX_NODES',
       'REQUEST_BODY_BYTES',
       'SHARDS',

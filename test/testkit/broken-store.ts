@@ -23,7 +23,16 @@ export interface Fault {
   readonly reopen?: (store: Store) => Promise<Store>
 }
 
-type Port = 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'encryption' | 'stats' | 'inbox' | 'deliveries'
+type Port =
+  | 'accounts'
+  | 'tokens'
+  | 'webhooks'
+  | 'openLegs'
+  | 'encryption'
+  | 'stats'
+  | 'inbox'
+  | 'live'
+  | 'deliveries'
 type PortOf<Name extends Port> = NonNullable<Store[Name]>
 
 /** Replaces some methods of one port. */

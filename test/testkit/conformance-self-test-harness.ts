@@ -3,6 +3,7 @@ import type { Clock, Log } from '../../src/ports.js'
 import type { Store } from '../../src/store/contract.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { type StoreHarness, storeConformance } from '../../src/testkit/conformance/index.js'
+import { addLiveItems } from '../support/live-store.js'
 import type { Fault } from './broken-store.js'
 import { addInbox } from './conformance-self-test-inbox.js'
 
@@ -53,14 +54,15 @@ function harnessOf(isShared: boolean, fault: Partial<Fault>, joins = false): Sto
   let transaction: StoreHarness['transaction']
   return {
     name: 'a store',
-    supports: { durable: true, sharedBetweenNodes: isShared, transactions: true },
+    supports: { durable: true, sharedBetweenNodes: isShared, transactions: true, liveItems: isShared },
     notificationTimeoutMs: 5,
     async open({ clock }) {
       const memory = memoryStore({ shared: isShared })
       await memory.open({ clock, log: silent })
       const inbox = addInbox(memory)
       transaction = (_store, end, work) => inbox.transaction(end, work)
-      const store: Store = { ...inbox.store, supports: { ...inbox.store.supports, durable: true } }
+      const durable: Store = { ...inbox.store, supports: { ...inbox.store.supports, durable: true } }
+      const store = isShared ? addLiveItems(durable) : durable
       return fault.breakStore ? fault.breakStore(store, clock) : store
     },
     ...(joins && {

@@ -6,6 +6,7 @@ import { brokenEncryption } from './broken-encryption.js'
 import { brokenEndpoints } from './broken-endpoints.js'
 import { brokenAcceptances, brokenGroups, brokenNumbers, brokenRepeats } from './broken-groups.js'
 import { brokenInboxes, brokenSharedInboxes } from './broken-inbox.js'
+import { brokenLiveItems } from './broken-live.js'
 import {
   brokenChanges,
   brokenLanes,
@@ -69,6 +70,7 @@ const SHARED_FAULTS: readonly Fault[] = [
   ...brokenSharedClocks,
   ...brokenSharedNotifications,
   ...brokenSharedInboxes,
+  ...brokenLiveItems,
 ]
 
 /** The rules that each defect breaks, in the group that must notice it. */

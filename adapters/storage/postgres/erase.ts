@@ -5,6 +5,7 @@ import { ALL_SHARDS, createOwnerVersions, type OwnerChange } from './owner-versi
 import type { Transaction } from './session.js'
 import type { Deps, Queries, Queue } from './session-deps.js'
 import { type ErasedRow, eraseStatements } from './sql/erase.js'
+import { liveStatements } from './sql/live.js'
 import { type BodiesRow, mentionStatements } from './sql/mentions.js'
 import { pruneStatements } from './sql/prune.js'
 import type { Statement } from './statement.js'
@@ -20,6 +21,7 @@ export function postgresErasure(
   const { session, schema } = deps
   const sql = eraseStatements(schema)
   const shared = pruneStatements(schema)
+  const live = liveStatements(schema)
   const versions = createOwnerVersions(schema)
   const removedBy = async (statement: Statement, values: readonly unknown[]) =>
     (await session.query<RemovedCount>(statement, values))[0]!.removed
@@ -116,6 +118,14 @@ export function postgresErasure(
     return 0
   }
 
+  /** Erases live items, which are not counted. The events are gone: a batch that is written later does not contain them. */
+  const eraseLiveItems = (accountId: string, callIds: readonly string[] | null) =>
+    session.transaction(async (tx) => {
+      await tx.query(live.lock, [])
+      await tx.query(live.erase, [accountId, callIds])
+      return 0
+    })
+
   return {
     async erase(erasure, limit) {
       const { accountId, callIds = null } = erasure
@@ -128,6 +138,7 @@ export function postgresErasure(
         (left: number) => removedBy(sql.inbox, [accountId, callIds, left]),
         (left: number) => (callIds ? 0 : eraseDeletedWebhooks(accountId, left)),
         () => (callIds ? 0 : eraseChangeMark(accountId)),
+        () => eraseLiveItems(accountId, callIds),
       ]) {
         if (removed < limit) removed += await step(limit - removed)
       }

@@ -31,6 +31,7 @@
 import type { Clock, Log, Store } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
 import { postgresEncryption } from './encryption.js'
+import { postgresLive } from './live.js'
 import { watchLongTransactions } from './long-transaction-monitor.js'
 import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
 import { postgresOpenLegs } from './open-legs.js'
@@ -183,7 +184,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   }
 
   return {
-    supports: { durable: true, sharedBetweenNodes: true, transactions: true },
+    supports: { durable: true, sharedBetweenNodes: true, transactions: true, liveItems: true },
     async open(given) {
       log = given.log
       if (!opened) {
@@ -204,6 +205,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     webhooks: whenOpen(postgresWebhooks(deps, queue)),
     deliveries: whenOpen({ ...queue.deliveries, ...postgresQueries(deps, queue) }),
     inbox: whenOpen(queue.inbox),
+    live: whenOpen(postgresLive(deps, queue)),
   }
 }
 

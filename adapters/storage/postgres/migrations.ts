@@ -6,6 +6,7 @@ import { webhookChangeMarks } from './schema-changes.js'
 import { storeClockTable } from './schema-clock.js'
 import { encryptionTable } from './schema-encryption.js'
 import { failureIndex } from './schema-failures.js'
+import { liveTables } from './schema-live.js'
 import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
 import { queueLogTables } from './schema-queue-log.js'
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, text: queueLogTables },
   { version: 8, text: statsTables },
   { version: 9, text: failureIndex },
+  { version: 10, text: liveTables },
 ]
 
 /** The schema version of this package. */

@@ -4,8 +4,9 @@
  * Messages are sent after the commit, outside of the transaction, and may be lost. What must not be lost is in tables
  * (`nudge`, `change`, `inbox`, `shard`), where the poll finds it (`poll.ts`).
  */
+import type { LiveListener } from 'hookswitch/store'
 import type { Nodes } from './nodes.js'
-import type { Deps } from './session-deps.js'
+import type { Deps, LiveSignal } from './session-deps.js'
 import { notificationStatements } from './sql/notifications.js'
 
 export type Listener = () => void
@@ -18,6 +19,11 @@ export interface Notifier {
   notify(shard: number): void
   /** Shards became free. */
   notifyFree(): void
+  subscribeLive(listener: LiveListener): () => void
+  /** Calls the listeners of this process. */
+  notifyLiveListeners(signal: LiveSignal): void
+  /** Live items, or what is watched of them, have changed. */
+  notifyLive(signal: LiveSignal): void
   /** Sends the messages that are still waiting. */
   flush(): Promise<void>
 }
@@ -28,6 +34,8 @@ export interface Message {
   readonly shards: readonly number[]
   /** Whether shards became free. */
   readonly free: boolean
+  /** What has changed of live items. Absent: nothing. */
+  readonly live?: readonly LiveSignal[]
 }
 
 /** At most one message in this time: each NOTIFY takes a lock that all commits with a NOTIFY on the server share. */
@@ -36,18 +44,21 @@ const BATCH_MS = 10
 export function createNotifier({ session, schema, channel, log }: Deps, nodes: Nodes): Notifier {
   const sql = notificationStatements(schema)
   const listeners = new Set<Listener>()
+  const liveListeners = new Set<LiveListener>()
   let shards = new Set<number>()
   let hasFree = false
+  let live = new Set<LiveSignal>()
   let timer: NodeJS.Timeout | undefined
   let sending: Promise<unknown> = Promise.resolve()
 
   function send(): void {
     clearTimeout(timer)
     timer = undefined
-    if (shards.size === 0 && !hasFree) return
-    const message: Message = { shards: [...shards], free: hasFree }
+    if (shards.size === 0 && !hasFree && live.size === 0) return
+    const message: Message = { shards: [...shards], free: hasFree, ...(live.size > 0 && { live: [...live] }) }
     shards = new Set()
     hasFree = false
+    live = new Set()
     sending = session.query(sql.notify, [channel, JSON.stringify(message)]).catch((thrown: unknown) => {
       log.debug({ reason: String(thrown) }, 'could not notify other nodes: their poll will find the work')
     })
@@ -77,6 +88,23 @@ export function createNotifier({ session, schema, channel, log }: Deps, nodes: N
       }
     },
     notifyListeners,
+    subscribeLive(listener) {
+      const own = { ...listener }
+      liveListeners.add(own)
+      return () => {
+        liveListeners.delete(own)
+      }
+    },
+    notifyLiveListeners(signal) {
+      for (const listener of liveListeners) {
+        if (signal === 'watched') listener.onWatched()
+        else listener.onItems()
+      }
+    },
+    notifyLive(signal) {
+      live.add(signal)
+      sendSoon()
+    },
     notify(shard) {
       if (nodes.isOwnedHere(shard)) return notifyListeners()
       shards.add(shard)
@@ -97,8 +125,8 @@ export function createNotifier({ session, schema, channel, log }: Deps, nodes: N
 /** Parses a payload; `undefined` for one of a newer version or of another program. */
 export function parseMessage(text: string): Message | undefined {
   try {
-    const { shards, free } = JSON.parse(text) as Message
-    return { shards: shards.map(Number), free: free === true }
+    const { shards, free, live = [] } = JSON.parse(text) as Message
+    return { shards: shards.map(Number), free: free === true, live: [...live] }
   } catch {
     return undefined
   }

@@ -33,6 +33,8 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
   let subscription: ChannelSubscription | undefined
   let reconnectMs = RECONNECT_MS
   let working: Promise<unknown> = Promise.resolve()
+  /** What was watched of live items at the last poll. */
+  let watched: string | null = null
 
   /** Runs `work` later, unless the store is closed by then; the timer keeps no process alive. */
   function schedule(ms: number, work: () => Promise<void>): void {
@@ -58,13 +60,17 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
   async function hasWork(): Promise<boolean> {
     const local = [...nodes.all()]
     if (local.length === 0) return false
-    const [row] = await session.query<{ hasWork: boolean }>(watch, [
+    const [row] = await session.query<{ hasWork: boolean; watched: string | null }>(watch, [
       textArray(local.map(({ owner }) => owner)),
       int4Array(local.map(({ fence }) => fence)),
       textArray(local.map(({ seenXid }) => seenXid)),
       int8Array(local.map(({ version }) => version)),
       int8Array(local.map(({ pending }) => pending)),
     ])
+    if (row!.watched !== watched) {
+      watched = row!.watched
+      notifier.notifyLiveListeners('watched')
+    }
     return row!.hasWork || local.some((node) => node.mayHaveLostNudges || node.mayHaveLostCommits)
   }
 
@@ -97,6 +103,7 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
   function onMessage(text: string): void {
     const message = parseMessage(text)
     if (!message || message.free || message.shards.some(nodes.isOwnedHere)) notifier.notifyListeners()
+    for (const signal of message?.live ?? []) notifier.notifyLiveListeners(signal)
   }
 
   async function check(): Promise<void> {

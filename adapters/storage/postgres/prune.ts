@@ -2,6 +2,7 @@
 import { CALL_RETENTION_MS, createPositions } from 'hookswitch/store'
 import { int8Array } from './binary-arrays.js'
 import type { Deps, Queries } from './session-deps.js'
+import { liveStatements } from './sql/live.js'
 import { type ExcessRow, pruneStatements, type UnusedRow } from './sql/prune.js'
 
 /** Webhooks that one statement checks. */
@@ -23,6 +24,7 @@ export function postgresPruning({
   schema,
 }: Pick<Deps, 'session' | 'schema'>): Pick<Queries, 'prune'> {
   const sql = pruneStatements(schema)
+  const live = liveStatements(schema)
   const removedBy = async (statement: { name: string; text: string }, values: readonly unknown[]) =>
     (await session.query<RemovedCount>(statement, values))[0]!.removed
 
@@ -99,6 +101,8 @@ export function postgresPruning({
         if (removed < limit) removed += await step(limit - removed)
       }
       await session.query(sql.changes, [])
+      await session.query(live.pruneBatches, [])
+      await session.query(live.pruneWatches, [])
       return removed
     },
   }

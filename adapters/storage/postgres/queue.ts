@@ -182,6 +182,8 @@ export function postgresQueue(deps: Deps): Queue {
     inbox: postgresInbox(deps),
     memory,
     notify: notifier.notify,
+    notifyLive: notifier.notifyLive,
+    subscribeLive: notifier.subscribeLive,
     serverReplaced() {
       // Keys and numbers that were lost are used again.
       memory.webhookKeys.clear()

@@ -1,5 +1,5 @@
 /** Dependencies and ports that the parts of the store share. */
-import type { Clock, InboxStore, Log, QueueStore } from 'hookswitch/store'
+import type { Clock, InboxStore, LiveListener, Log, QueueStore } from 'hookswitch/store'
 import type { Memory } from './commit-memory.js'
 import type { Session } from './session.js'
 
@@ -20,6 +20,9 @@ export interface Deps {
   nodeClock(): Clock
   readonly log: Log
 }
+
+/** What has changed of live items: what is watched, or the items. */
+export type LiveSignal = 'watched' | 'items'
 
 /** The part of the queue store that reads, prunes and erases. */
 export type Queries = Pick<
@@ -50,6 +53,10 @@ export interface Queue {
    * throws.
    */
   notify(shard: number): void
+  /** Notifies all nodes, this one included, by NOTIFY. Never throws. */
+  notifyLive(signal: LiveSignal): void
+  /** Calls back about live items. Returns a function that unsubscribes. */
+  subscribeLive(listener: LiveListener): () => void
   /** Another server has taken over, which may lack the last commits: nodes load their shards before they write again. */
   serverReplaced(): void
   /** Starts to listen and to poll. Call it after the migrations. */

@@ -8,7 +8,8 @@ import { withoutRecord } from './settle.js'
 /** Rules of `supports` and `close`. */
 export function closingRules(rule: DefineRule): void {
   rule('the store supports what the harness declares', async (fixture) => {
-    assert.deepEqual({ ...fixture.store.supports }, { ...fixture.harness.supports })
+    const { store, harness } = fixture
+    assert.deepEqual({ liveItems: false, ...store.supports }, { liveItems: false, ...harness.supports })
   })
 
   rule('after close, every method rejects with StoreUnavailable', async (fixture) => {

@@ -14,6 +14,7 @@ import { healthRules } from './health.js'
 import { inboxRules, sharedInboxRules } from './inbox.js'
 import { laneRules } from './lanes.js'
 import { legRules } from './legs.js'
+import { liveRules } from './live.js'
 import { loadRules } from './load.js'
 import { nodeRules } from './nodes.js'
 import { notificationRules, sharedNotificationRules } from './notifications.js'
@@ -57,7 +58,7 @@ export interface ConformanceRunner {
  * })
  */
 export function storeConformance(runner: ConformanceRunner, harness: StoreHarness): void {
-  const { durable, sharedBetweenNodes, transactions } = harness.supports
+  const { durable, sharedBetweenNodes, transactions, liveItems = false } = harness.supports
   const groups: readonly (readonly [string, (rule: DefineRule) => void])[] = [
     ['accounts', accountRules],
     ['users', userRules],
@@ -90,6 +91,7 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['closing', closingRules],
     ...(transactions ? [['inbox', inboxRules] as const] : []),
     ...(transactions && sharedBetweenNodes ? [['inbox of several nodes', sharedInboxRules] as const] : []),
+    ...(liveItems ? [['live items', liveRules] as const] : []),
     ...(durable ? [['durability', durabilityRules] as const] : []),
   ]
   runner.describe(harness.name, () => {

@@ -25,7 +25,7 @@ if (server) {
     { describe, it },
     {
       name: 'the PostgreSQL store',
-      supports: { durable: true, sharedBetweenNodes: true, transactions: true },
+      supports: { durable: true, sharedBetweenNodes: true, transactions: true, liveItems: true },
       async open({ clock }) {
         await emptyTables(server, schema!)
         return openAt(clock)

@@ -227,7 +227,7 @@ describe.skipIf(!server)('opening a PostgreSQL store', () => {
     const nodes = Array.from({ length: 4 }, () => openError({ ...to({}), schema }))
     expect(await Promise.all(nodes)).toEqual([undefined, undefined, undefined, undefined])
     const versions = await direct.sql(`select version from ${schema}.hookswitch_migration order by version`)
-    expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     const notAnalyzed = await direct.sql(`select relname from pg_class
       where relnamespace = '${schema}'::regnamespace and relkind = 'r' and reltuples < 0`)
     expect(notAnalyzed).toEqual([])

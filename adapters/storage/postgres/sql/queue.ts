@@ -1,5 +1,6 @@
 import { EVENT_COLUMNS, WAITING_COLUMNS, WEBHOOK_ID_COLUMNS } from '../rows.js'
 import type { Statement } from '../statement.js'
+import { watchMark } from './live.js'
 import { storeMs } from './store-clock.js'
 
 /** Waiting deliveries as bytes (`waiting-rows.ts`), and their webhooks as a JSON array of key, document and health. */
@@ -140,8 +141,8 @@ export const queueStatements = (s: string) =>
     },
     /**
      * Whether any of the nodes `$1` with the fences `$2`, which have polled up to `$3` and know the versions `$4`, has
-     * something to do, or any shard is free. Stores their numbers of pending deliveries, `$5`. The statement that runs once
-     * a second.
+     * something to do, or any shard is free, and what is watched of live items. Stores their numbers of pending deliveries,
+     * `$5`. The statement that runs once a second.
      */
     watch: {
       name: 'queue_watch',
@@ -162,6 +163,6 @@ export const queueStatements = (s: string) =>
               or exists (select from ${s}.inbox i where i.shard = m.id)
             )
           )
-        ) as "hasWork"`,
+        ) as "hasWork", ${watchMark(s)} as watched`,
     },
   }) satisfies Record<string, Statement>
