@@ -349,7 +349,7 @@ export function createCommitLoop(
   /** Waits before a commit is repeated, not for long once a publisher waits for the store. */
   async function pause(ms: number): Promise<void> {
     await clock.sleep(Math.min(ms, FIRST_PAUSE_MS), drainDeadline)
-    if (ms <= FIRST_PAUSE_MS || accepts.length > 0 || drainDeadline.aborted) return
+    if (ms <= FIRST_PAUSE_MS || unanswered.first || drainDeadline.aborted) return
     pausing = new AbortController()
     await clock.sleep(ms - FIRST_PAUSE_MS, AbortSignal.any([pausing.signal, drainDeadline]))
     pausing = undefined

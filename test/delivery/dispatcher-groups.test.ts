@@ -237,6 +237,26 @@ describe('a store that fails', () => {
     await node.close(0)
   })
 
+  it('is tried ten times a second while a publisher of the group waits', async () => {
+    const harness = await createHarness()
+    let failures = 5
+    const store = intercepted(harness, async (group, commit) => {
+      if (group.accepted.length > 0 && failures-- > 0) throw unavailable()
+      return commit(group)
+    })
+    const node = harness.node({}, { store })
+    await node.start()
+    let isAccepted = false
+    void harness.publish('a').then(() => {
+      isAccepted = true
+    })
+    await harness.clock.advance(499)
+    expect(isAccepted).toBe(false)
+    await harness.clock.advance(1)
+    expect(isAccepted).toBe(true)
+    await node.close(0)
+  })
+
   it('keeps a group that may have been written, also when a repeat of it was not', async () => {
     const harness = await createHarness()
     const errors = [unavailable(), notWritten(unavailable())]

@@ -60,4 +60,11 @@ export const mutants = [
     replace: '',
     tests: ['test/delivery/dispatcher-groups.test.ts'],
   },
+  {
+    what: 'a publisher waits for seconds after the store is reachable again',
+    file: 'src/delivery/commit-loop.ts',
+    find: 'unanswered.first || drainDeadline.aborted) return',
+    replace: 'accepts.length > 0 || drainDeadline.aborted) return',
+    tests: ['test/delivery/dispatcher-groups.test.ts'],
+  },
 ]
