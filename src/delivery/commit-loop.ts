@@ -224,7 +224,7 @@ export function createCommitLoop(
       for (let late = unanswered.first; late; late = unanswered.first) {
         if (late.requestedMs + MAX_PUBLISH_WAIT_MS - clock.monotonic() > 0) break
         refuse(late, unavailable())
-        if (dropped.has(late)) queuedDeliveries -= late.acceptance.deliveries.length
+        if (dropped.has(late)) forget(late)
       }
       accepts = accepts.filter(({ queue }) => queue !== undefined)
     }
@@ -243,8 +243,10 @@ export function createCommitLoop(
 
   /** Refuses what is in no group yet. */
   function refuseAccepts(thrown: unknown): void {
-    for (const one of accepts) refuse(one, thrown)
-    forget(accepts)
+    for (const one of accepts) {
+      refuse(one, thrown)
+      forget(one)
+    }
     accepts = []
   }
 
@@ -253,8 +255,8 @@ export function createCommitLoop(
     for (const one of group.accepted) {
       refuse(one, thrown)
       handlers.withdraw(one.entered)
+      forget(one)
     }
-    forget(group.accepted)
     group.accepted = []
     group.starts = withoutAbandoned(group.starts)
   }
@@ -488,12 +490,14 @@ export function createCommitLoop(
         handlers.withdraw(pending.entered)
         if (isCollision(one.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped) again.push(pending)
         else refuse(pending, one.error)
+        forget(pending)
         continue
       }
       unqueue(pending)
       pending.resolve(one.events)
       const reading = handlers.accepted(pending, one, ms)
-      if (reading) entering.push(reading)
+      if (reading) entering.push(reading.then(() => forget(pending)))
+      else forget(pending)
     }
     const refused = new Set(result.notStarted)
     committed.push({
@@ -507,7 +511,6 @@ export function createCommitLoop(
       flush()
       await Promise.all(entering)
     }
-    forget(accepted)
     for (const { acceptance } of again) queuedDeliveries += acceptance.deliveries.length
     if (again.length > 0) accepts = [...again, ...accepts]
     const notStarted = withoutAbandoned(result.notStarted.map((index) => starts[index]!))
@@ -534,9 +537,9 @@ export function createCommitLoop(
     }
   }
 
-  function forget(accepted: readonly PendingAcceptance[]): void {
-    for (const { acceptance, entered } of accepted)
-      queuedDeliveries -= acceptance.deliveries.length - entered.length
+  /** The deliveries of an acceptance are in the queue, or will not be. */
+  function forget({ acceptance, entered }: PendingAcceptance): void {
+    queuedDeliveries -= acceptance.deliveries.length - entered.length
   }
 
   async function run(): Promise<void> {

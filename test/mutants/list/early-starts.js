@@ -133,8 +133,8 @@ export const mutants = [
   {
     what: 'a group waits for the reads of one acceptance after the other',
     file: 'src/delivery/commit-loop.ts',
-    find: '      if (reading) entering.push(reading)\n',
-    replace: '      if (reading) await reading\n',
+    find: 'entering.push(reading.then(() => forget(pending)))',
+    replace: 'await reading.then(() => forget(pending))',
     tests: ['test/delivery/commit-loop.test.ts'],
   },
 ]
