@@ -51,6 +51,13 @@ type Blamed = ReadonlyMap<number, AcceptanceResult>
 
 /** Runs in all, while other nodes use the same numbers and keys. */
 const MAX_RUNS = 20
+/**
+ * Runs without a pause. A node that accepts the keys of a group one by one would otherwise stop each run at its next key; after
+ * a pause it is ahead of the group by many.
+ */
+const RUNS_AT_ONCE = 2
+/** The longest pause after a run is this many milliseconds, times the number of runs. */
+const PAUSE_MS = 10
 const SETTLED: EndedResult = Object.freeze({ kind: 'settled' })
 const FENCED: EndedResult = Object.freeze({ kind: 'fenced' })
 
@@ -64,6 +71,9 @@ interface Decided {
   readonly webhook: GroupWebhookRow | undefined
 }
 
+/** Of random length, so that two groups do not meet again. */
+const pauseAtMost = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * ms))
+
 export function createSlowCommit({ session, schema, nodes, memory, statementOf, notifier }: SlowCommitDeps) {
   const sql = commitStatements(schema)
 
@@ -74,7 +84,10 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
         return await session.transaction((tx) => write(tx, group, ownShards, blamed, false))
       } catch (thrown) {
         const state = sqlStateOf(thrown)
-        if (state === '23505' && run < MAX_RUNS) continue
+        if (state === '23505' && run < MAX_RUNS) {
+          if (run >= RUNS_AT_ONCE) await pauseAtMost(run * PAUSE_MS)
+          continue
+        }
         if (!isDataError(state) || blamed.size > 0) throw thrown
         blamed = await findBlamed(group, ownShards)
         if (blamed.size === 0) throw thrown

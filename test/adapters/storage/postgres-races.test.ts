@@ -328,6 +328,22 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     expect(await deadlocks()).toBe(before)
   })
 
+  it('a group of many keys is accepted while another node accepts the same keys one by one', async () => {
+    const { other } = await pair()
+    const events = Array.from({ length: 600 }, (_, index) =>
+      newEvent({ idempotency: { key: `key-${index}`, bodyHash: 'hash', untilMs: clock.now() + 60_000 } }),
+    )
+    const again = (index: number) => acceptanceOf({ ...newEvent(), idempotency: events[index]!.idempotency! })
+    const oneByOne = async () => {
+      for (let index = 0; index < events.length; index++) await other.commit({ accepted: [again(index)] })
+    }
+    const [{ accepted }] = await Promise.all([
+      node.commit({ accepted: events.map((event) => acceptanceOf(event)) }),
+      oneByOne(),
+    ])
+    expect(accepted.map(({ kind }) => kind)).toEqual(events.map(() => 'accepted'))
+  })
+
   it('a nudge of a transaction that was running at the last poll is found by the next', async () => {
     const { other, theirs } = await pair()
     const { deliveries } = node.prepare(theirs)

@@ -273,4 +273,11 @@ export const mutants = [
     replace: 'if (row !== null) queue',
     tests: ['test/adapters/storage/postgres-live.test.ts'],
   },
+  {
+    what: 'a group is refused while another node accepts its keys one by one',
+    file: 'adapters/storage/postgres/commit-slow.ts',
+    find: 'const RUNS_AT_ONCE = 2',
+    replace: 'const RUNS_AT_ONCE = 100',
+    tests: ['test/adapters/storage/postgres-races.test.ts'],
+  },
 ]
