@@ -111,9 +111,11 @@ describe('a service whose parent has ended', () => {
       ${
         stdout === 'pipe'
           ? ''
-          : `setInterval(() => {
+          : `const timer = setInterval(() => {
         const text = require('node:fs').readFileSync('output', 'utf8')
-        if (text.includes('ready')) process.stdout.write(text)
+        if (!text.endsWith('\\n')) return
+        clearInterval(timer)
+        process.stdout.write(text)
       }, 50)`
       }`
     const bin = join(folder, 'node_modules', '.bin', 'hookswitch')
