@@ -69,6 +69,8 @@ export interface CommitHandlers {
   accepted(
     acceptance: AcceptingEvents,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    /** Whether any acceptance of the group may have a gap. */
+    mayHaveGap: boolean,
     now: number,
   ): void | Promise<void>
   /** Deliveries that entered the queue were not accepted: they are abandoned. */
@@ -278,11 +280,7 @@ export function createCommitLoop(
     }
     const taken = count === accepts.length ? accepts : accepts.slice(0, count)
     accepts = count === accepts.length ? [] : accepts.slice(count)
-    for (const one of taken) {
-      setPositions(one.acceptance)
-      // It may have been in a group before.
-      one.entered = NO_DELIVERIES
-    }
+    for (const { acceptance } of taken) setPositions(acceptance)
     return taken
   }
 
@@ -465,7 +463,8 @@ export function createCommitLoop(
       if (part.length > 0) await commitPart({ accepted: part })
     for (const part of isMixed ? [ended] : halvesOf(ended))
       if (part.length > 0) await commitPart({ ended: part })
-    if (starts.length > 0) await commitPart({ starts, startKey })
+    const startable = withoutAbandoned(starts)
+    if (startable.length > 0) await commitPart({ starts: startable, startKey })
     if (finished.length > 0) await commitPart({ finished })
   }
 
@@ -483,6 +482,7 @@ export function createCommitLoop(
     state.version = Math.max(state.version, result.version)
     const again: PendingAcceptance[] = []
     const entering: Promise<void>[] = []
+    const mayHaveGap = result.accepted.some((one) => one.kind === 'accepted' && one.mayHaveGap)
     for (let index = 0; index < accepted.length; index++) {
       const pending = accepted[index]!
       const one = result.accepted[index]!
@@ -491,11 +491,12 @@ export function createCommitLoop(
         if (isCollision(one.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped) again.push(pending)
         else refuse(pending, one.error)
         forget(pending)
+        pending.entered = NO_DELIVERIES
         continue
       }
       unqueue(pending)
       pending.resolve(one.events)
-      const reading = handlers.accepted(pending, one, ms)
+      const reading = handlers.accepted(pending, one, mayHaveGap, ms)
       if (reading) entering.push(reading.then(() => forget(pending)))
       else forget(pending)
     }

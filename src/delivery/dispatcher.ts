@@ -185,7 +185,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       notStarted,
       abandon: release,
       mayStart: isOfCurrentEpoch,
-      putBack: (delivery) => putBack(delivery, lease.now() + OWN_FAULT_PAUSE_MS),
+      putBack(delivery) {
+        if (!delivery.isUncommitted) return putBack(delivery, lease.now() + OWN_FAULT_PAUSE_MS)
+        early.withdraw([delivery], lease.now())
+        release(delivery)
+      },
       onFenced: () => sync.onFenced(),
       applyChanges: () => sync.applyChanges(),
       onRecovered: () => {
@@ -452,6 +456,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       }
       if (starts.length + skipped.length === before) break
     }
+    early.dropUntaken(accepting, now)
     sync.fetchContents()
     return { starts, skipped }
   }
@@ -460,11 +465,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   function accepted(
     accepting: AcceptingEvents,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    mayHaveGap: boolean,
     now: number,
   ): void | Promise<void> {
     if (result.mayHaveGap) sync.poll()
     const { acceptance } = accepting
-    const starting = accepting.entered.length > 0 ? early.confirm(accepting, result, now) : NO_DELIVERIES
+    const starting =
+      accepting.entered.length > 0 ? early.confirm(accepting, result, mayHaveGap, now) : NO_DELIVERIES
     let unknown: Set<string> | undefined
     let hasReplays = false
     for (const { webhookId, replayOf } of acceptance.deliveries) {

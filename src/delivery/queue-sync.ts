@@ -319,13 +319,14 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     if (!firstPart) return onFenced()
     if (isOtherHistory(firstPart)) return loadAll()
     history = firstPart.history
-    const starts: Start[] = []
+    /** A start that is named twice, because the attempt was put back and started again, is interrupted once. */
+    const starts = new Map<string, Start>()
     queue.dropShards(shards)
     queue.forgetIdle(shards)
     if (mustLoadAll) state.version = firstPart.version
     for (let part: LoadedPart | undefined = firstPart; ; ) {
       enter(part.waiting, part.webhooks)
-      starts.push(...part.interrupted)
+      for (const start of part.interrupted) starts.set(startKey(start), start)
       if (part.cursor === undefined) break
       part = await store.load(lease, shards, part.cursor)
       if (!part) return onFenced()
@@ -335,10 +336,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     // What is in flight was started with rows that may have changed.
     const busy = inShards().filter(({ taken }) => taken > 0)
     for (const row of await Promise.all(busy.map(({ id }) => store.webhookOf(id)))) if (row) setWebhook(row)
-    const known = new Set(starts.map(startKey))
-    for (const start of abandoned.starts)
-      if (loaded.has(shardOf(start.webhookId)) && !known.has(startKey(start))) starts.push(start)
-    await settleInterrupted(starts)
+    for (const start of abandoned.starts) {
+      const key = startKey(start)
+      if (loaded.has(shardOf(start.webhookId)) && !starts.has(key)) starts.set(key, start)
+    }
+    await settleInterrupted([...starts.values()])
     if (state.lease !== lease) return
     abandoned.starts = abandoned.starts.filter(({ webhookId }) => !loaded.has(shardOf(webhookId)))
     if (shards.length > 0) await store.completeTakeover(lease, shards)

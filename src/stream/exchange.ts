@@ -81,6 +81,8 @@ export function createExchange(deps: ExchangeDeps): Exchange {
       hub.onChange(reader.refresh)
       watchers.onChange(reader.refresh)
       reader.refresh()
+      // The store may have said what is watched before this node listened.
+      writer.refresh()
     },
     async close() {
       unsubscribe()

@@ -203,3 +203,23 @@ describe('a server that has taken over without the last commits', () => {
     await closing
   })
 })
+
+describe('lost deliveries', () => {
+  it('of a server that has taken over, are not those that were never committed', async () => {
+    const harness = await createHarness([aWebhook()], true)
+    const { store, failOver } = failingOver(harness.faults.store)
+    const errors: object[] = []
+    const log = { debug() {}, info() {}, warn() {}, error: (fields: object) => void errors.push(fields) }
+    const recorded = createRecordingMetrics()
+    const node = harness.node({ caps: { perEndpoint: 1 } }, { store, log, metrics: recorded.metrics })
+    await node.start()
+    await harness.publish('before')
+    await harness.clock.settle()
+    failOver([])
+    await Promise.all([harness.publish('one'), harness.publish('two')])
+    await harness.clock.advance(5_000)
+    expect(harness.sent()).toEqual(['before', 'one', 'two'])
+    expect(errors).toEqual([])
+    expect(recorded.count('hookswitch_deliveries_lost_total')).toBe(0)
+  })
+})

@@ -158,4 +158,39 @@ describe('nodes on one store', () => {
     await harness.clock.settle()
     await closing
   })
+
+  it('send what a dead one had in flight once more, also if the store names its start twice', async () => {
+    const harness = await createHarness([aWebhook()], true)
+    harness.sender.script = () => undefined
+    const dying = killableStore(harness)
+    const node = harness.node({}, { store: dying.store })
+    await node.start()
+    await harness.publish('a')
+    await harness.clock.settle()
+    dying.kill()
+    harness.sender.script = () => responseWith(200)
+    const { store } = harness.faults
+    const next = harness.node(
+      {},
+      {
+        store: {
+          ...store,
+          async load(...input) {
+            const part = await store.load(...input)
+            return part && { ...part, interrupted: [...part.interrupted, ...part.interrupted] }
+          },
+        },
+      },
+    )
+    await harness.clock.advance(2 * LEASE_MS)
+    await next.start()
+    await harness.clock.advance(2 * LEASE_MS)
+    expect((await harness.attempts()).map(({ attempt, reason }) => [attempt, reason])).toEqual([
+      [1, 'interrupted'],
+      [2, undefined],
+    ])
+    const closing = next.close(0)
+    await harness.clock.advance(5_000)
+    await closing
+  })
 })

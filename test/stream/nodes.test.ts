@@ -9,6 +9,8 @@ import { type Instance, type Reader, readStream, startInstance, typesOf } from '
 interface Nodes {
   readonly one: Instance
   readonly two: Instance
+  /** Starts another node. */
+  start(): Promise<Instance>
   /** Batches that were written. */
   readonly batches: LiveBatch[]
   /** Calls of the store, by name. */
@@ -45,12 +47,13 @@ async function startNodes(): Promise<Nodes> {
       subscribe: original.subscribe,
     },
   }
-  const one = await startInstance({ store }, clock)
-  const two = await startInstance({ store }, clock)
+  const start = () => startInstance({ store }, clock)
+  const one = await start()
+  const two = await start()
   const replace = (methods: Partial<LiveStore>) => {
     replaced = methods
   }
-  return { one, two, batches, calls, live: original, replace }
+  return { one, two, start, batches, calls, live: original, replace }
 }
 
 const EVENTS = { accountId: 'top', types: ['event'] } as const
@@ -86,6 +89,14 @@ describe('events', () => {
       documentsOf(items).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
     )
     expect(first).toEqual(second)
+  })
+
+  it('of a node that starts while streams are open are written from its start on', async () => {
+    const { one, start } = await startNodes()
+    const { until } = await openStream(one, EVENTS)
+    const third = await start()
+    await third.publish(1, 'top', { callId: 'of the third' })
+    expect(callsOf(await until(1))).toEqual(['of the third'])
   })
 
   it('of one call that another node accepts arrive in order, with their numbers', async () => {
@@ -232,6 +243,9 @@ describe('what nodes exchange', () => {
       await two.webhook()
       await one.clock.advance(60_000)
     }
+    // Each node has looked once, when it started.
+    expect(calls).toEqual(['watched', 'watched'])
+    calls.length = 0
     const attempts = await readStream(one, { accountId: 'top', types: ['attempt'] })
     await publishAll()
     attempts.stop()

@@ -114,6 +114,7 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
   return {
     async open() {
       isOpen = true
+      watched = null
       await listen()
       schedule(POLL_EVERY_MS, poll)
       schedule(CHECK_EVERY_MS, check)

@@ -35,7 +35,7 @@ export class QueuedDelivery implements Delivery {
   interruptions: number
   reason: string | undefined
   readonly replayOf: string | undefined
-  readonly acceptedMs: number
+  acceptedMs: number
   endedMs: number | undefined
 
   /** Position: unique among the deliveries of its webhook. */

@@ -5,7 +5,7 @@ export const mutants = [
   {
     what: 'interrupted attempts are not settled',
     file: 'src/delivery/queue-sync.ts',
-    find: '    await settleInterrupted(starts)\n',
+    find: '    await settleInterrupted([...starts.values()])\n',
     replace: '',
     tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
@@ -84,5 +84,12 @@ export const mutants = [
     find: 'active.length === 0 && !loop.hasLost',
     replace: 'true',
     tests: ['test/delivery/dispatcher-groups.test.ts', 'test/delivery/dispatcher-close.test.ts'],
+  },
+  {
+    what: 'a start that the store names twice is settled twice, and its delivery forgotten',
+    file: 'src/delivery/queue-sync.ts',
+    find: 'for (const start of part.interrupted) starts.set(startKey(start), start)',
+    replace: 'for (const start of part.interrupted) starts.set(String(starts.size), start)',
+    tests: ['test/delivery/dispatcher-nodes.test.ts'],
   },
 ]

@@ -245,4 +245,11 @@ export const mutants = [
     replace: '',
     tests: [NODES],
   },
+  {
+    what: 'a node that starts does not know what is watched already',
+    file: 'src/stream/exchange.ts',
+    find: '      writer.refresh()\n    },\n',
+    replace: '    },\n',
+    tests: ['test/stream/nodes.test.ts'],
+  },
 ]
