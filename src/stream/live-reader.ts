@@ -52,7 +52,7 @@ const CLOSE_MS = 2_000
 
 export function createLiveReader(deps: LiveReaderDeps): LiveReader {
   const { store, instance, clock, log } = deps
-  /** The last number that was read of each writer. Another map: what is being read belongs to readers before. */
+  /** The last number that was read of each writer. Replaced, not cleared: a read in progress belongs to earlier readers. */
   let cursors = new Map<string, { readonly number: number; readonly seenMs: number }>()
   /** What is registered, as JSON, and since when; `undefined`: nothing. */
   let registered: { readonly watches: string; readonly sinceMs: number } | undefined

@@ -5,7 +5,7 @@
  *
  * - While nobody watches, an item is dropped by one comparison, and nothing is written or read.
  * - Items wait at most 50 ms, and are written in batches, one after the other. Publishers and deliveries never wait for that.
- *   What is above the limit of waiting items is counted, and the count is written.
+ *   Items beyond the limit are dropped and counted; the count is written instead.
  * - A batch whose outcome is unknown is written again under its number. A batch that cannot be written is left out: readers
  *   notice that its number is missing.
  */
