@@ -73,7 +73,7 @@ export interface CommitHandlers {
     mayHaveGap: boolean,
     now: number,
   ): void | Promise<void>
-  /** Deliveries that entered the queue were not accepted: they are abandoned. */
+  /** Deliveries that entered the queue were not accepted, or may not start: they are abandoned. */
   withdraw(entered: readonly QueuedDelivery[]): void
   /** A settlement is written, or fenced: the queue takes note. */
   ended(decided: DecidedSettlement, result: EndedResult, now: number): void
@@ -374,6 +374,8 @@ export function createCommitLoop(
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
         if (errorCode(thrown) !== 'StoreUnavailable' && canSplit(group)) {
           log.warn({ reason }, 'a group was refused: its parts are committed separately')
+          // Each part would show only its own gaps.
+          for (const { entered } of group.accepted) handlers.withdraw(entered)
           await commitParts(group)
           return
         }

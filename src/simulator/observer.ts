@@ -202,14 +202,14 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (group.isRepeat) cover('group repeated')
     if (result.kind !== 'committed') return
     const { isRepeat, lease = NO_LEASE } = group
+    // A later event of a call does not name the gap that the group has found before an earlier one.
+    const hasGap = result.accepted.some((one) => one.kind === 'accepted' && one.mayHaveGap)
     const afterGap = new Set<string>()
     group.accepted.forEach((acceptance, index) => {
       const one = result.accepted[index]!
       if (one.kind !== 'accepted') return
-      if (one.mayHaveGap) {
-        cover('numbers with a gap')
-        for (const { id } of acceptance.deliveries) afterGap.add(id)
-      }
+      if (one.mayHaveGap) cover('numbers with a gap')
+      if (hasGap) for (const { id } of acceptance.deliveries) afterGap.add(id)
       accepted(acceptance, one.events, isRepeat)
     })
     group.ended.forEach((settlement, index) => {

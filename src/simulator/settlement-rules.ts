@@ -48,7 +48,10 @@ export function checkRetryDelay(
   if (dueMs - calledMs > CAP_MS) add(`waits ${dueMs - calledMs} ms, which exceeds every cap`)
   if (record?.attempt === undefined || record.reason === 'interrupted') return
   if (isClockLate(deps, delivery.startedMs)) return
-  const afterStartMs = dueMs - delivery.startedStoreMs
+  // A grant may set the node's store time back, by what the call of the one before took.
+  const isSetBack = calledMs < delivery.startedStoreMs
+  const sinceStartMs = isSetBack ? queue.now() - delivery.startedMs : calledMs - delivery.startedStoreMs
+  const afterStartMs = dueMs - calledMs + sinceStartMs
   if (record.clientError === 'own_fault') {
     if (afterStartMs < OWN_FAULT_MS) add(`is retried ${afterStartMs} ms after a fault of the service`)
     return

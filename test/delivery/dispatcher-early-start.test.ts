@@ -521,35 +521,59 @@ describe('an early start whose acceptance', () => {
 })
 
 describe('what a group accepts at once', () => {
-  it('is not sent before an event of another node, which only the number of an earlier event shows', async () => {
-    const webhooks = [
-      aWebhook({ uri: 'https://one.example/', hook: 'channel_create' } as never),
-      aWebhook({ uri: 'https://two.example/', hook: 'channel_destroy' } as never, { id: 'w2' }),
-    ]
-    const ready = await createReadyNode({ isShared: true, isDeaf: true, webhooks })
-    const { harness, groups } = ready
-    // the endpoint w2 is known
-    await harness.publish('warm-up 2', { hook: 'channel_destroy' })
+  const event = { hook: 'channel_create', accountId: 'acc', callId: 'a' }
+  const sequencesTo = ({ sender }: Harness, webhookId: string) =>
+    sender.requests
+      .filter(({ group }) => group === webhookId)
+      .map(({ body }) => JSON.parse(body!).sequence as number)
+
+  /**
+   * A node that hears nothing of others has two webhooks; another one has accepted the first event of a call, for `w2`. Now
+   * the node accepts an event for `w1`, these calls, and an event for `w2`, in one group.
+   */
+  async function acceptAfterOther(
+    ready: Awaited<ReturnType<typeof createReadyNode>>,
+    between: readonly string[] = [],
+  ) {
+    const { harness } = ready
+    const destroyed = { ...event, hook: 'channel_destroy' }
+    await harness.publish('warm-up', { hook: 'channel_destroy' })
     await harness.clock.settle()
-    harness.sender.requests.length = groups.length = 0
-    const event = { accountId: 'acc', callId: 'a' }
+    harness.sender.requests.length = 0
     const elsewhere = { ...harness.accept, accept: harness.acceptWithoutNode }
-    // another node accepts number 1 of the call, for w2
-    await acceptEvents(elsewhere, [{ ...event, hook: 'channel_destroy', timestampMs: 1 }], 100)
+    await acceptEvents(elsewhere, [destroyed], 100)
     harness.sender.script = () => undefined
-    // two publications in one group: number 2 for w1, number 3 for w2
-    await Promise.all([
-      acceptEvents(harness.accept, [{ ...event, hook: 'channel_create', timestampMs: 2 }], 100),
-      acceptEvents(harness.accept, [{ ...event, hook: 'channel_destroy', timestampMs: 3 }], 100),
-    ])
+    const inputs = [event, ...between.map((callId) => ({ ...event, callId })), destroyed]
+    await Promise.all(inputs.map((input) => codeOf(acceptEvents(harness.accept, [input], 100))))
     await harness.clock.settle()
-    console.log(
-      'groups',
-      groups.map((g) => [g.accepted.length, g.starting?.deliveries.length]),
-    )
-    const sent = harness.sender.requests.map(({ group, body }) => [group, JSON.parse(body!).sequence])
-    console.log(JSON.stringify(sent))
-    expect(sent.filter(([g]) => g === 'w2')).toEqual([['w2', 1]])
+  }
+  const createNodeWithTwo = () =>
+    createReadyNode({
+      isShared: true,
+      isDeaf: true,
+      webhooks: [
+        aWebhook({ uri: 'https://one.example/', hook: 'channel_create' }),
+        aWebhook({ uri: 'https://two.example/', hook: 'channel_destroy' }, { id: 'w2' }),
+      ],
+    })
+
+  it('is not sent before an event of another node, which only the number of an earlier event shows', async () => {
+    const ready = await createNodeWithTwo()
+    await acceptAfterOther(ready)
+    expect(ready.groups.map(({ accepted }) => accepted.length)).toContain(2)
+    expect(sequencesTo(ready.harness, 'w2')).toEqual([1])
+    await ready.close()
+  })
+
+  it('is not sent before it either when the group is refused and committed in parts', async () => {
+    const ready = await createNodeWithTwo()
+    ready.onCommit(async (group, commit) => {
+      if (group.accepted.some(({ events }) => events[0]?.callId === 'poison')) throw new Error('out of range')
+      return commit(group)
+    })
+    await acceptAfterOther(ready, ['poison'])
+    expect(ready.groups.map(({ accepted }) => accepted.length)).toContain(3)
+    expect(sequencesTo(ready.harness, 'w2')).toEqual([1])
     await ready.close()
   })
 
@@ -561,7 +585,7 @@ describe('what a group accepts at once', () => {
       if (!isFirst || group.accepted.length === 0) return commit(group)
       isFirst = false
       const { starting: _, ...rest } = group
-      // meanwhile a poll is requested, and the store is out
+      // The poll that is requested meanwhile keeps the acceptance out of the next group.
       harness.faults.failing.add('poll').add('load')
       node.wake()
       return { ...(await commit({ ...rest, accepted: [] })), accepted: [COLLISION] } as GroupResult
@@ -571,29 +595,7 @@ describe('what a group accepts at once', () => {
     expect(await code).toBe('StoreUnavailable')
     harness.faults.failing.clear()
     await harness.clock.advance(10_000)
-    expect(harness.sent()).toEqual([])
-    expect(node.pending()).toBe(0)
-    await ready.close()
-  })
-
-  it('ends when it is too old, although the next of its call is retried', async () => {
-    const ready = await createReadyNode({
-      webhooks: [aWebhook({ maxAgeSeconds: 60 })],
-      policy: constant(600_000, { jitter: 0 }),
-    })
-    const { harness } = ready
-    harness.sender.script = () => responseWith(503)
-    const event = { hook: 'channel_create', accountId: 'acc', callId: 'x' }
-    const now = harness.clock.now()
-    // Two acceptances of one group.
-    await Promise.all(
-      [now - 61_000, now].map((timestampMs) =>
-        acceptEvents(harness.accept, [{ ...event, timestampMs }], 100),
-      ),
-    )
-    await harness.clock.advance(5_000)
-    console.log(await states(harness))
-    expect((await states(harness))[1]).toBe('x expired')
+    expectNothingPending(ready)
     await ready.close()
   })
 
@@ -610,33 +612,42 @@ describe('what a group accepts at once', () => {
     expect(await states(harness)).toEqual(['warm-up delivered', 'late expired'])
     await ready.close()
   })
+
+  it('expires when it is too old, although the next of its call is retried', async () => {
+    const ready = await createReadyNode({
+      webhooks: [aWebhook({ maxAgeSeconds: 60 })],
+      policy: constant(600_000, { jitter: 0 }),
+    })
+    const { harness } = ready
+    harness.sender.script = () => responseWith(503)
+    const now = harness.clock.now()
+    // Two acceptances of one group.
+    await Promise.all(
+      [now - 61_000, now].map((timestampMs) =>
+        acceptEvents(harness.accept, [{ ...event, timestampMs }], 100),
+      ),
+    )
+    await harness.clock.advance(5_000)
+    expect((await states(harness))[1]).toBe('a expired')
+    await ready.close()
+  })
+
   it('is sent in order when its age is not limited any more', async () => {
-    const webhook = aWebhook({ maxAgeSeconds: 60 })
-    const ready = await createReadyNode({ webhooks: [webhook] })
+    const ready = await createReadyNode({ webhooks: [aWebhook({ maxAgeSeconds: 60 })] })
     const { harness } = ready
     harness.sender.script = () => undefined
-    const event = { hook: 'channel_create', accountId: 'acc', callId: 'x' }
     const now = harness.clock.now()
-    await acceptEvents(
-      harness.accept,
-      [
-        { ...event, timestampMs: now - 61_000 },
-        { ...event, timestampMs: now },
-      ],
-      100,
-    )
+    const events = [now - 61_000, now].map((timestampMs) => ({ ...event, timestampMs }))
+    await acceptEvents(harness.accept, events, 100)
     await harness.clock.settle()
     const row = (await harness.store.webhooks.read('acc', 'w1'))!
     const { maxAgeSeconds: _, ...settings } = row.settings
-    await harness.store.webhooks.replace(
-      { ...row, settings, revision: row.revision + 1 } as never,
-      row.revision,
-    )
+    await harness.store.webhooks.replace({ ...row, settings, revision: row.revision + 1 }, row.revision)
     await harness.clock.advance(2_000)
     harness.sender.script = () => responseWith(200)
     harness.sender.open[0]!.answer(responseWith(200))
     await harness.clock.advance(5_000)
-    expect(harness.sender.requests.map(({ body }) => JSON.parse(body!).sequence)).toEqual([2])
+    expect(sequencesTo(harness, 'w1')).toEqual([2])
     await ready.close()
   })
 })

@@ -204,8 +204,8 @@ describe('a server that has taken over without the last commits', () => {
   })
 })
 
-describe('lost deliveries', () => {
-  it('of a server that has taken over, are not those that were never committed', async () => {
+describe('a server that has taken over', () => {
+  it('has not lost what waits in a group that is not committed yet', async () => {
     const harness = await createHarness([aWebhook()], true)
     const { store, failOver } = failingOver(harness.faults.store)
     const errors: object[] = []

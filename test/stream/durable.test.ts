@@ -9,6 +9,7 @@ import { until } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
+import { collectItems } from './harness.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -52,13 +53,7 @@ const webhook = async (hs: Hookswitch, accountId: string, path = '') =>
 
 /** Reads a stream until it is stopped. Resolves when it is open. */
 async function follow(hs: Hookswitch, request: StreamRequest) {
-  const abort = new AbortController()
-  onTestFinished(() => abort.abort())
-  const items: StreamItem[] = []
-  const stream = hs.stream({ ...request, signal: abort.signal })
-  void (async () => {
-    for await (const item of stream) items.push(item)
-  })()
+  const { items, stop } = collectItems(hs, request)
   // Changes of webhooks are announced as soon as the stream is open.
   const probe = await webhook(hs, request.accountId, 'probe')
   const isOpen = () => items.some(({ data }) => 'id' in data && data.id === probe)
@@ -72,7 +67,7 @@ async function follow(hs: Hookswitch, request: StreamRequest) {
     { description: 'the stream is open' },
   )
   await hs.webhooks.remove(request.accountId, probe)
-  return { items, stop: () => abort.abort() }
+  return { items, stop }
 }
 
 const attemptIds = (items: readonly StreamItem[]) =>

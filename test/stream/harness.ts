@@ -133,3 +133,14 @@ export async function readStream({ hs, clock }: Instance, request: StreamRequest
 export const typesOf = (items: readonly StreamItem[]): readonly string[] => items.map(({ type }) => type)
 export const lastIdOf = (items: readonly StreamItem[]): string =>
   items.flatMap((item) => ('id' in item ? [item.id] : [])).at(-1)!
+
+/** Collects the items of a stream as they arrive, until `stop` or the end of the test. */
+export function collectItems(hs: Hookswitch, request: StreamRequest) {
+  const abort = new AbortController()
+  onTestFinished(() => abort.abort())
+  const items: StreamItem[] = []
+  void (async () => {
+    for await (const item of hs.stream({ ...request, signal: abort.signal })) items.push(item)
+  })()
+  return { items, stop: () => abort.abort() }
+}

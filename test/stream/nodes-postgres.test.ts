@@ -6,8 +6,9 @@ import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { liveStatements } from '../../adapters/storage/postgres/sql/live.js'
 import { localPostgres } from '../adapters/storage/pg-cluster.js'
+import { collectItems } from './harness.js'
 
-// A database of its own, because a test ends all connections to it.
+// This file has its own server, because one test ends all connections to it.
 const server = await localPostgres()
 afterAll(() => server?.end())
 
@@ -42,13 +43,7 @@ const publish = (hs: Hookswitch, callId: string, accountId = 'top', fields: obje
 
 /** Reads a stream of `hs` until the test ends. Resolves when it has items of the node `other`. */
 async function follow(hs: Hookswitch, other: Hookswitch, request: StreamRequest) {
-  const abort = new AbortController()
-  onTestFinished(() => abort.abort())
-  const items: StreamItem[] = []
-  const stream = hs.stream({ ...request, signal: abort.signal })
-  void (async () => {
-    for await (const item of stream) items.push(item)
-  })()
+  const { items, stop } = collectItems(hs, request)
   const { accountId } = request
   let probes = 0
   await until(
@@ -62,7 +57,7 @@ async function follow(hs: Hookswitch, other: Hookswitch, request: StreamRequest)
     },
     { description: 'an item of the other node' },
   )
-  return { items, stop: () => abort.abort() }
+  return { items, stop }
 }
 
 /** Whether a statement waits for a lock of the table of live items. */

@@ -295,27 +295,23 @@ describe('what nodes exchange', () => {
   it('has a gap where a batch could not be written', async () => {
     const { one, two, replace } = await startNodes()
     const { items, until } = await openStream(one, EVENTS)
-    replace({
-      async put() {
-        throw new HookswitchError('InvalidInput', 'refused')
-      },
-    })
-    await two.publish(1, 'top', { callId: 'lost' })
-    await one.clock.advance(100)
-    replace({})
+    const loseBatch = async () => {
+      replace({
+        async put() {
+          throw new HookswitchError('InvalidInput', 'refused')
+        },
+      })
+      await two.publish(1, 'top', { callId: 'lost' })
+      await one.clock.advance(100)
+      replace({})
+    }
+    await loseBatch()
     await two.publish(1, 'top', { callId: 'next' })
     await until(1)
     await one.clock.advance(10_000)
     // The first batch of a writer that this node has not read from: nothing shows that there was one before.
     expect(callsOf(items)).toEqual(['next'])
-    replace({
-      async put() {
-        throw new HookswitchError('InvalidInput', 'refused')
-      },
-    })
-    await two.publish(1, 'top', { callId: 'lost' })
-    await one.clock.advance(100)
-    replace({})
+    await loseBatch()
     await two.publish(1, 'top', { callId: 'last' })
     await until(3)
     expect(typesOf(items)).toEqual(['event', 'gap', 'event'])

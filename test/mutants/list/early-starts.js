@@ -165,4 +165,11 @@ export const mutants = [
     replace: 'await reading.then(() => forget(pending))',
     tests: ['test/delivery/commit-loop.test.ts'],
   },
+  {
+    what: 'the parts of a refused group start what they accept',
+    file: 'src/delivery/commit-loop.ts',
+    find: '          for (const { entered } of group.accepted) handlers.withdraw(entered)\n',
+    replace: '',
+    tests: [TEST],
+  },
 ]
