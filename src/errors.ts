@@ -118,6 +118,11 @@ function toSentence({ path, rule, message, target }: Failure): string {
   return `${path === '' ? '' : `${path}: `}${message}${reason}${list}`
 }
 
+/** Refuses what comes after `close`, or is not committed when the instance closes. */
+export function closingError(): HookswitchError {
+  return new HookswitchError('Closing', 'this instance is closing', { retryAfterSeconds: 1 })
+}
+
 /**
  * Creates a `NotFound` error: "account 'nope' does not exist".
  *

@@ -12,7 +12,7 @@ import { signOut } from './auth/sign-out.js'
 import type { ChannelEvent, CustomEvent } from './delivery/event.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
-import { HookswitchError } from './errors.js'
+import { closingError, HookswitchError } from './errors.js'
 import { createEventBus, type EventHub } from './events.js'
 import { parseTrustedProxies } from './http/client-address.js'
 import { handlesPath, ROOT_PATHS } from './http/handles-path.js'
@@ -101,6 +101,11 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * 5,000.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>
+  /**
+   * Ends all live streams with the last item `end` (`closing`), and refuses new ones with `Closing`. `close` does this first.
+   * Call it earlier if you wait for your HTTP server to stop before you call `close`: a stream keeps its connection open.
+   */
+  endStreams(): void
   /**
    * Accepts an event. When it resolves, the event and one delivery per matching webhook are committed.
    *
@@ -222,7 +227,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
 
   /** The running instance. Throws `StoreUnavailable` before `start`, `Closing` after `close`. */
   function core(): Core {
-    if (closing) throw new HookswitchError('Closing', 'this instance is closing', { retryAfterSeconds: 1 })
+    if (closing) throw closingError()
     if (running) return running
     throw new HookswitchError('StoreUnavailable', 'call start() first', { retryAfterSeconds: 1 })
   }
@@ -368,6 +373,9 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
         return Promise.reject(invalidOption('drainMs', 'must be 0 or more'))
       closing ??= shutDown(drainMs)
       return closing
+    },
+    endStreams() {
+      opened?.streams.close()
     },
     publish: ((event: ChannelEvent, publishOptions?: PublishOptions) =>
       publish(publishing, event, publishOptions ?? {})) as Hookswitch<Hooks[number]>['publish'],

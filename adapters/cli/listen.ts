@@ -27,13 +27,19 @@ export function listen(server: Server, port: number, host: string, labels: Addre
   })
 }
 
+/** How often connections are closed whose last response has ended, ms. */
+const IDLE_MS = 20
+
 /** Closes the server: no new connections, requests in progress may end, the rest is cut after `limitMs`. */
 export function stopListening(server: Server, limitMs: number): Promise<void> {
   if (!server.listening) return Promise.resolve()
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), limitMs)
+    // A connection that becomes idle later would be kept for another request.
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS)
     server.close(() => {
       clearTimeout(cut)
+      clearInterval(idle)
       resolve()
     })
     server.closeIdleConnections()

@@ -37,9 +37,13 @@ const SETTING_OF_OPTION = {
 /** Makes an error of the store name the setting that chose the store; returns other errors unchanged. */
 export function storeProblem(settings: Settings, choice: StoreChoice, thrown: unknown): unknown {
   if (choice.store === 'memory') return thrown
-  const labels = Object.entries(SETTING_OF_OPTION).map(([option, name]) => [option, settings.labelOf(name)])
+  const labels = Object.fromEntries(
+    Object.entries(SETTING_OF_OPTION).map(([option, name]) => [option, settings.labelOf(name)]),
+  )
+  // Without the setting, the secret is in the key file.
+  if (choice.store === 'sqlite' && settings.values.secret === undefined) labels.secret = `${choice.path}.key`
   const label = settings.labelOf(choice.store === 'sqlite' ? 'data' : 'postgres')
-  return problemWithFlag(label, thrown, Object.fromEntries(labels))
+  return problemWithFlag(label, thrown, labels)
 }
 
 /** Flags of the options of a store that have their own. */

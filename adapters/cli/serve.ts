@@ -46,7 +46,7 @@ export interface Serving {
    */
   reload(): Promise<void>
   /**
-   * Drains: stops accepting requests, waits up to 2 s for requests in progress and up to 5 s for deliveries in flight, and
+   * Drains: ends live streams, stops accepting requests, waits up to 2 s for requests in progress and up to 5 s for deliveries in flight, and
    * closes the store. Further calls resolve with the first.
    */
   close(): Promise<void>
@@ -98,6 +98,8 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       const wasReady = isReady
       isReady = false
       if (wasReady) log.info({}, 'draining: no new requests; requests and deliveries in flight may end')
+      // They are requests that would not end by themselves.
+      hs.endStreams()
       await Promise.all([
         switches?.close(REQUEST_DRAIN_MS),
         webSockets?.close(),

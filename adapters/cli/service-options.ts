@@ -27,6 +27,9 @@ export async function serviceOptions(settings: Settings): Promise<ServiceOptions
   const options = OPTION_SETTINGS.map((name) => [name, values[name]])
   return {
     ...Object.fromEntries(options.filter(([, value]) => value !== undefined)),
+    // Where the portal is served, no page of its origin needs `?auth_token=`; other clients of KAZOO do.
+    ...(values.portal !== false &&
+      settings.originOf('tokenInQuery')?.source === 'default' && { tokenInQuery: 'cross-origin' as const }),
     ...burstOptions(settings),
     ...(values.secret === undefined ? {} : { secret: values.secret }),
     ...(retryPolicy === undefined ? {} : { retryPolicy: policyOf(settings, retryPolicy) }),

@@ -255,7 +255,8 @@ const ACCOUNTS = {
     default: OPTION_DEFAULTS.tokenCacheSize,
   }),
   tokenInQuery: setting(boolean, {
-    about: 'accept a token in the query too, as ?auth_token=',
+    about:
+      'accept a token in the query too, as ?auth_token=; by default not from pages of the same origin, unless --no-portal',
     default: true,
   }),
   loginBurst: setting(burst, {

@@ -33,6 +33,18 @@ export interface ApiResponse<Data> {
   readonly requestId?: string
   /** The new token; only in the response to a login. */
   readonly authToken?: string
+  /** Fields of the request that are probably misspelt. Absent: there are none. */
+  readonly warnings?: readonly FieldWarning[]
+}
+
+/** A field of a request that was stored although it is probably misspelt. */
+export interface FieldWarning {
+  /** The field as sent. */
+  readonly path: string
+  /** One sentence. */
+  readonly message: string
+  /** The field that was probably meant. */
+  readonly target: string
 }
 
 /** How an operation is requested. */

@@ -1,5 +1,5 @@
 /** `hookswitch/client`: a client of the HTTP API for Node and browsers. */
-export type { ApiResponse, CallOptions, CallParameters, Endpoint } from './call.js'
+export type { ApiResponse, CallOptions, CallParameters, Endpoint, FieldWarning } from './call.js'
 export { type ClientOptions, createClient, type HookswitchClient } from './client.js'
 export type { UserLogin } from './credentials.js'
 export type { ClientClock } from './deadline.js'

@@ -331,6 +331,8 @@ export interface Delivery {
   readonly ended_at?: string
   /** One sentence that explains the state. */
   readonly explain: string
+  /** Value of `explanation`. */
+  readonly explanation: Explanation
 }
 
 /** The schema `FoundDelivery` of the API. */
@@ -365,6 +367,8 @@ export interface FoundDelivery {
   readonly ended_at?: string
   /** One sentence that explains the state. */
   readonly explain: string
+  /** Value of `explanation`. */
+  readonly explanation: Explanation
 }
 
 /** The schema `ReplayCount` of the API. */
@@ -387,6 +391,32 @@ export interface RequestPreview {
   readonly body?: string
   /** The same as a shell command. Its placeholders are variables of the shell. */
   readonly curl: string
+}
+
+/** What `explain` says, for programs and other languages. */
+export interface Explanation {
+  /** What explains the state. */
+  readonly code: 'call_order' | 'breaker_open' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'priority' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'gone' | 'cancelled' | 'quarantined'
+  /** Earlier deliveries of the call that must end first (`call_order`). */
+  readonly ahead?: number
+  /** Seconds until it may be sent (`breaker_open`, `receiver_pause`, `retry`). */
+  readonly seconds?: number
+  /** Failures of the webhook in a row (`breaker_open`). */
+  readonly failures?: number
+  /** Number of attempts made (`retry`, `delivered`, `exhausted`), or the number of the current one (`in_flight`). */
+  readonly attempts?: number
+  /** Number of requests in flight at which it waits (`endpoint_cap`, `account_cap`, `origin_cap`, `total_cap`). */
+  readonly limit?: number
+  /** Why the last attempt failed (`retry`, `exhausted`). */
+  readonly reason?: string
+}
+
+/** The schema `LookedUp` of the API. */
+export interface LookedUp {
+  /** What has this id. */
+  readonly type: 'webhook' | 'delivery' | 'call'
+  /** The id. */
+  readonly id: string
 }
 
 /** The schema `Match` of the API. */
@@ -531,6 +561,30 @@ export interface Login {
   readonly reseller_id?: string
   /** Always empty. */
   readonly apps: readonly unknown[]
+}
+
+/** The schema `Token` of the API. */
+export interface Token {
+  /** Id of the account of the token. */
+  readonly account_id: string
+  /** Name of the account. */
+  readonly account_name?: string
+  /** Id of the user who signed in; absent for an API key. */
+  readonly owner_id?: string
+  /** Language tag of the account. */
+  readonly language: string
+  /** Whether the account is a reseller. */
+  readonly is_reseller: boolean
+  /** Id of the reseller of the account. */
+  readonly reseller_id?: string
+  /** Always empty. */
+  readonly apps: readonly unknown[]
+  /** Level of the user; `admin` for an API key. */
+  readonly priv_level: 'user' | 'admin'
+  /** Whether the token acts on every account. */
+  readonly is_operator: boolean
+  /** Whether the token can only read data, except that it can change its own user. */
+  readonly is_read_only: boolean
 }
 
 /** Fields of an account. Other public keys are stored as they are. */
@@ -1373,6 +1427,12 @@ export interface ListParameters {
   readonly pageSize?: number
   /** `next_start_key` of the previous page. */
   readonly startKey?: string
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `signInByApiKey`. */
@@ -1409,12 +1469,6 @@ export interface ListHooksParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `readSample`. */
@@ -1435,12 +1489,6 @@ export interface ListWebhooksParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `createWebhook`. */
@@ -1481,12 +1529,6 @@ export interface ListAttemptsParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `readAccountStats`. */
@@ -1569,12 +1611,6 @@ export interface ListWebhookAttemptsParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `readWebhookStats`. */
@@ -1646,12 +1682,6 @@ export interface ListDeliveriesParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `readSecret`. */
@@ -1694,12 +1724,6 @@ export interface ListDeliveryAttemptsParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `readCall`. */
@@ -1726,12 +1750,6 @@ export interface ListCallAttemptsParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `publishEvents`. */
@@ -1748,6 +1766,14 @@ export interface MatchEventParameters {
   readonly accountId?: string
   /** `data` of the request. */
   readonly data: PartialEvent
+}
+
+/** Parameters of `lookUp`. */
+export interface LookUpParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** An id of any kind. */
+  readonly id?: string
 }
 
 /** Parameters of `listUnhealthyWebhooks`. */
@@ -1782,12 +1808,6 @@ export interface ListAccountsParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `createAccount`. */
@@ -1856,12 +1876,6 @@ export interface ListChildrenParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `listDescendants`. */
@@ -1876,12 +1890,6 @@ export interface ListDescendantsParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `listSiblings`. */
@@ -1896,12 +1904,6 @@ export interface ListSiblingsParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `listTree`. */
@@ -1964,12 +1966,6 @@ export interface ListUsersParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `createUser`. */
@@ -2038,12 +2034,6 @@ export interface SearchParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `searchMany`. */
@@ -2076,12 +2066,6 @@ export interface SearchAccountParameters extends ListParameters {
   readonly createdTo?: number | string
   /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Every operation of the HTTP API, with the names of its OpenAPI document. */
@@ -2090,6 +2074,8 @@ export interface Operations {
   signInByApiKey(parameters: SignInByApiKeyParameters, options?: CallOptions): Promise<ApiResponse<Login>>
   /** Exchange a hash of username and password for a token: `PUT /user_auth`. `auth_token` in the response is the token for later requests. */
   signInByCredentials(parameters: SignInByCredentialsParameters, options?: CallOptions): Promise<ApiResponse<Login>>
+  /** Read what the token may do: `GET /token_auth`. */
+  readToken(options?: CallOptions): Promise<ApiResponse<Token>>
   /** Revoke the token: `DELETE /token_auth`. */
   signOut(options?: CallOptions): Promise<ApiResponse<Readonly<Record<string, unknown>>>>
   /** Read the account's API key: `GET /accounts/{account_id}/api_key`. */
@@ -2186,6 +2172,8 @@ export interface Operations {
   }>>
   /** Tell which webhooks of the account would get an event, and why others would not: `PUT /accounts/{account_id}/events/match`. Of the event, only `hook` is required; a filter sees the fields that are given. `account_id` may be an account below. Sorted by name. Not paged. */
   matchEvent(parameters: MatchEventParameters, options?: CallOptions): Promise<ApiResponse<readonly Match[]>>
+  /** Find what an id belongs to: `GET /accounts/{account_id}/lookup`. The webhook, delivery and call of the account that have this id; usually one of them. An empty list: none. Not paged. */
+  lookUp(parameters?: LookUpParameters, options?: CallOptions): Promise<ApiResponse<readonly LookedUp[]>>
   /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
   readOverview(options?: CallOptions): Promise<ApiResponse<Overview>>
   /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403. */
@@ -2222,7 +2210,7 @@ export interface Operations {
   listAncestors(parameters?: ListAncestorsParameters, options?: CallOptions): Promise<ApiResponse<readonly AccountAncestor[]>>
   /** Move an account with everything below it: `POST /accounts/{account_id}/move`. For operators only. */
   moveAccount(parameters: MoveAccountParameters, options?: CallOptions): Promise<ApiResponse<Account>>
-  /** Erase the records of a call, of a number, or of all calls: `PUT /accounts/{account_id}/erase`. Erases events, deliveries (waiting ones too) and attempts permanently. Operators may name an account that was deleted. */
+  /** Erase the records of a call, of a number, or of all calls: `PUT /accounts/{account_id}/erase`. Erases events, deliveries (waiting ones too) and attempts permanently. Operators may name an account that was deleted. A body without any field erases the data of all calls of the account; an unknown field is an error. */
   eraseRecords(parameters: EraseRecordsParameters, options?: CallOptions): Promise<ApiResponse<{
     /** Value of `call_ids`. */
     readonly call_ids?: readonly string[]
@@ -2269,6 +2257,7 @@ export interface Operations {
 export const ENDPOINTS = {
   signInByApiKey: { method: 'PUT', path: '/api_auth', isOpen: true },
   signInByCredentials: { method: 'PUT', path: '/user_auth', isOpen: true },
+  readToken: { method: 'GET', path: '/token_auth', hasNoParameters: true },
   signOut: { method: 'DELETE', path: '/token_auth', hasNoParameters: true },
   readApiKey: { method: 'GET', path: '/accounts/{account_id}/api_key' },
   rotateApiKey: { method: 'PUT', path: '/accounts/{account_id}/api_key' },
@@ -2302,6 +2291,7 @@ export const ENDPOINTS = {
   listCallAttempts: { method: 'GET', path: '/accounts/{account_id}/calls/{call_id}/attempts', isList: true },
   publishEvents: { method: 'PUT', path: '/accounts/{account_id}/events' },
   matchEvent: { method: 'PUT', path: '/accounts/{account_id}/events/match' },
+  lookUp: { method: 'GET', path: '/accounts/{account_id}/lookup' },
   readOverview: { method: 'GET', path: '/system/overview', hasNoParameters: true },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },

@@ -1,5 +1,5 @@
 /** Reads a response of the API. Everything that is not one becomes an error. */
-import type { Endpoint } from './call.js'
+import type { Endpoint, FieldWarning } from './call.js'
 import { HookswitchClientError, redact } from './error.js'
 
 /** The envelope of a success, in camel case. */
@@ -11,6 +11,7 @@ export interface Envelope {
   readonly authToken?: string
   readonly startKey?: string
   readonly nextStartKey?: string
+  readonly warnings?: readonly FieldWarning[]
 }
 
 /** What a response is read with. */
@@ -63,6 +64,7 @@ export async function readResponse(response: Response, context: ResponseContext)
   return {
     data: body.data,
     status,
+    ...warningsOf(body.metadata),
     ...texts({
       revision: body.revision,
       requestId: body.request_id,
@@ -71,6 +73,17 @@ export async function readResponse(response: Response, context: ResponseContext)
       authToken: endpoint.isOpen ? body.auth_token : undefined,
     }),
   }
+}
+
+/** Warnings in the `metadata` of the envelope; others than those of this API are left out. */
+function warningsOf(metadata: unknown): Pick<Envelope, 'warnings'> {
+  if (!isObject(metadata) || !Array.isArray(metadata.warnings)) return {}
+  const warnings = metadata.warnings.filter(
+    (warning): warning is FieldWarning =>
+      isObject(warning) &&
+      [warning.path, warning.message, warning.target].every((text) => typeof text === 'string'),
+  )
+  return warnings.length === 0 ? {} : { warnings }
 }
 
 /** The entries that are texts. */

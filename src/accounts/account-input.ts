@@ -292,12 +292,14 @@ export function applyAccountChange(account: Account, change: AccountChange, nowM
   }
 }
 
+export const belowItself = failure('parentId', 'error', 'An account cannot be its own ancestor')
+
 /** @throws `InvalidInput` (field `parentId`) if the parent does not exist, is the account itself or is below it */
 export function assertValidParent(accountId: string, lineageOfParent: readonly Account[]): void {
   if (lineageOfParent.length === 0) {
     throw invalidInput([failure('parentId', 'error', 'The account does not exist')])
   }
   if (lineageOfParent.some((account) => account.id === accountId)) {
-    throw invalidInput([failure('parentId', 'error', 'An account cannot be its own ancestor')])
+    throw invalidInput([belowItself])
   }
 }

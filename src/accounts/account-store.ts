@@ -38,6 +38,16 @@ export interface AccountConditions {
   readonly uniqueName?: boolean
   /** Rejects with `NotFound` when the parent does not exist. */
   readonly requireParent?: boolean
+  /**
+   * Rejects with `Conflict` (field `parentId`) when the parent is the account or below it. Of concurrent updates with this
+   * condition, on all nodes, each sees the parents that the others have written.
+   */
+  readonly acyclic?: boolean
+  /**
+   * Rejects with `Conflict` (field `depth`) when the account or one below it would have more accounts than this in its
+   * lineage, also because of concurrent writes with this condition.
+   */
+  readonly maxDepth?: number
 }
 
 /** Conditions that the store checks in the transaction that writes a user. */

@@ -51,8 +51,11 @@ export function deriveLookupKeys(
   return accountIds.flatMap((accountId) => cipher.fingerprints(keyText(accountId, method, digest)))
 }
 
+/** What a password is checked against. */
+type Credentials = Pick<User, 'accountId' | 'username' | 'credentialKeys'>
+
 /** True when the user has one of these keys. The duration does not depend on which key matches. */
-export function hasCredential(user: User, lookupKeys: readonly string[]): boolean {
+export function hasCredential(user: Pick<User, 'credentialKeys'>, lookupKeys: readonly string[]): boolean {
   let found = false
   for (const storedKey of user.credentialKeys) {
     for (const key of lookupKeys) found = constantTimeEqual(storedKey, key) || found
@@ -61,7 +64,7 @@ export function hasCredential(user: User, lookupKeys: readonly string[]): boolea
 }
 
 /** True when the user can sign in with this password, under whichever secret it was stored. */
-export function hasPassword(cipher: SecretCipher, user: User, password: string): boolean {
+export function hasPassword(cipher: SecretCipher, user: Credentials, password: string): boolean {
   if (user.username === undefined) return false
   const digest = md5(`${user.username.toLowerCase()}:${password}`)
   return hasCredential(user, deriveLookupKeys(cipher, [user.accountId], 'md5', digest))

@@ -1,5 +1,5 @@
 /** Creating and changing accounts as documents of the HTTP API, with every violated rule in one error. */
-import { errorCode, type Failure, HookswitchError, invalidInput, notFound } from '../errors.js'
+import { type Failure, HookswitchError, invalidInput, notFound } from '../errors.js'
 import { isId } from '../values/ids.js'
 import { type Account, accountRevision, normalizeAccountName } from './account.js'
 import {
@@ -16,6 +16,7 @@ import {
   subaccountsForbidden,
   tooDeep,
 } from './account-document.js'
+import { changeAccount, conflictField, MAX_TRIES } from './change-account.js'
 import { requiredFailure, type UncheckedDocument } from './document.js'
 import { type AccountDeps, buildApiKey } from './manage.js'
 
@@ -48,8 +49,6 @@ export interface EditOptions {
   readonly revision?: number
 }
 
-/** How often a change is repeated after concurrent changes by others. */
-export const MAX_TRIES = 20
 const REALM_BYTES = 3
 
 /**
@@ -90,7 +89,7 @@ export async function createChildAccount(
       nowMs: deps.clock.now(),
     })
     try {
-      const conditions = { requireParent: true, uniqueName: uniqueAccountNames }
+      const conditions = { requireParent: true, uniqueName: uniqueAccountNames, maxDepth: MAX_DEPTH }
       await deps.accounts.insert(account, row, [], conditions)
       return account
     } catch (thrown) {
@@ -114,74 +113,58 @@ export function editAccount(
   options: EditOptions & { readonly mayEnable: boolean },
 ): Promise<{ readonly before: Account; readonly after: Account }> {
   const { defaultTimezone, uniqueAccountNames } = deps.accountRules
-  return changeAccount(deps, accountId, options.revision, async (before, [, parent]) => {
-    const merged: ReturnType<typeof mergeAccount> =
-      options.mode === 'merge'
-        ? mergeAccount(before, input)
-        : { document: replacementOf(before, input), failures: [] }
-    const { checked, failures } = checkAccount(merged.document, before)
-    const all = [...failures, ...merged.failures, ...(await takenFailures(deps, checked, before))]
-    if (all.length > 0) throw invalidInput(all)
-    const after = changedAccount(before, checked, {
-      mayEnable: options.mayEnable,
-      parentTimezone: parent?.timezone ?? defaultTimezone,
-      nowMs: deps.clock.now(),
-    })
-    return { after, uniqueName: uniqueAccountNames && after.name !== before.name }
-  })
+  return changeAccount(
+    deps,
+    accountId,
+    options.revision,
+    async (before, [, parent]) => {
+      const merged: ReturnType<typeof mergeAccount> =
+        options.mode === 'merge'
+          ? mergeAccount(before, input)
+          : { document: replacementOf(before, input), failures: [] }
+      const { checked, failures } = checkAccount(merged.document, before)
+      const all = [...failures, ...merged.failures, ...(await takenFailures(deps, checked, before))]
+      if (all.length > 0) throw invalidInput(all)
+      const after = changedAccount(before, checked, {
+        mayEnable: options.mayEnable,
+        parentTimezone: parent?.timezone ?? defaultTimezone,
+        nowMs: deps.clock.now(),
+      })
+      const uniqueName = uniqueAccountNames && after.name !== before.name
+      return { after, conditions: { uniqueName, requireParent: true } }
+    },
+    asFailure,
+  )
 }
 
 /**
  * Moves an account with everything below it.
  *
  * @param to id of the new parent
- * @throws `InvalidInput` (field `to`), `NotFound` (either account), `Forbidden` for a parent at or below the account
+ * @throws `InvalidInput` (field `to`, or `account`: too deep), `NotFound` (either account), `Forbidden` for a parent at or
+ *   below the account
  */
 export async function moveAccount(deps: EditAccountDeps, accountId: string, to: unknown): Promise<Account> {
   if (to === undefined) throw invalidInput([{ ...requiredFailure('to'), message: "Field 'to' is required" }])
   if (typeof to !== 'string') throw invalidInput([mustBeText])
-  const lineageOfParent = isId(to) ? await deps.accounts.lineage(to) : []
-  if (lineageOfParent.length === 0) throw notFound(to, 'account')
-  // KAZOO `cb_accounts:validate_move`.
-  if (lineageOfParent.some(({ id }) => id === accountId)) throw new HookswitchError('Forbidden', 'forbidden')
-  if (lineageOfParent.length >= MAX_DEPTH) throw invalidInput([tooDeep])
-  const { after } = await changeAccount(deps, accountId, undefined, async (before) => ({
-    after: {
-      ...before,
-      parentId: to,
-      modifiedMs: deps.clock.now(),
-      revision: accountRevision(before) + 1,
-    },
-    uniqueName: false,
-  }))
+  if (!isId(to)) throw notFound(to, 'account')
+  const conditions = { requireParent: true, acyclic: true, maxDepth: MAX_DEPTH }
+  const { after } = await changeAccount(
+    deps,
+    accountId,
+    undefined,
+    async (before) => ({
+      after: {
+        ...before,
+        parentId: to,
+        modifiedMs: deps.clock.now(),
+        revision: accountRevision(before) + 1,
+      },
+      conditions,
+    }),
+    asFailure,
+  )
   return after
-}
-
-/** Reads, decides and writes; repeats when another node changed the account in between. */
-async function changeAccount(
-  deps: EditAccountDeps,
-  accountId: string,
-  expected: number | undefined,
-  decide: (
-    before: Account,
-    lineage: readonly Account[],
-  ) => Promise<{ readonly after: Account; readonly uniqueName: boolean }>,
-): Promise<{ readonly before: Account; readonly after: Account }> {
-  for (let tries = 1; ; tries += 1) {
-    const lineage = await deps.accounts.lineage(accountId)
-    const [before] = lineage
-    if (!before) throw notFound(accountId, 'account')
-    const revision = accountRevision(before)
-    if (expected !== undefined && expected !== revision) throw changedConcurrently(accountId)
-    const { after, uniqueName } = await decide(before, lineage)
-    try {
-      await deps.accounts.update(after, { revision, uniqueName, requireParent: true })
-      return { before, after }
-    } catch (thrown) {
-      const isRepeatable = errorCode(thrown) === 'RevisionConflict' && expected === undefined
-      if (!isRepeatable || tries === MAX_TRIES) throw asFailure(thrown, after)
-    }
-  }
 }
 
 /** Names and realms that are taken now; the write checks again. */
@@ -203,18 +186,14 @@ async function takenFailures(
   return failures
 }
 
-const conflictField = (thrown: unknown): string | undefined =>
-  errorCode(thrown) === 'Conflict' ? (thrown as HookswitchError).field : undefined
-
-/** A name or realm that was taken meanwhile is a failure of the document, like one that was taken before. */
+/** What another node wrote meanwhile is a failure of the document, like what was stored before. */
 function asFailure(thrown: unknown, { name, realm }: Account): unknown {
   const field = conflictField(thrown)
   if (field === 'name') return invalidInput([nameTaken(name)])
-  return field === 'realm' ? invalidInput([realmTaken(realm)]) : thrown
-}
-
-export function changedConcurrently(id: string): HookswitchError {
-  return new HookswitchError('RevisionConflict', `${id} was changed concurrently`, { id })
+  if (field === 'realm') return invalidInput([realmTaken(realm)])
+  if (field === 'depth') return invalidInput([tooDeep])
+  // KAZOO `cb_accounts:validate_move`.
+  return field === 'parentId' ? new HookswitchError('Forbidden', 'forbidden') : thrown
 }
 
 export const invalidId: Failure = {

@@ -2,9 +2,11 @@
 import { errorCode, type Failure, HookswitchError, invalidInput, notFound } from '../errors.js'
 import type { Random } from '../ports.js'
 import { isId } from '../values/ids.js'
+import { changedConcurrently, MAX_TRIES } from './change-account.js'
 import { deriveCredentialKeys, hasPassword } from './credential.js'
 import type { UncheckedDocument } from './document.js'
-import { changedConcurrently, type EditOptions, invalidId, MAX_TRIES } from './edit-account.js'
+import { type EditOptions, invalidId } from './edit-account.js'
+import { listedKeysAfter } from './listed-user.js'
 import { type User, userRevision } from './user.js'
 import {
   type CheckedUser,
@@ -61,7 +63,7 @@ export async function createUser(
     id: (givenId as string | undefined) ?? deps.newId(),
     accountId,
     ...rowFields(checked),
-    ...credentialsOf(deps, accountId, checked, credentials),
+    ...credentialsOf(deps, accountId, input, checked, credentials),
     createdMs: nowMs,
     modifiedMs: nowMs,
     revision: 1,
@@ -135,7 +137,7 @@ async function changedUser(deps: EditUserDeps, before: User, document: Unchecked
   const all = [...failures, ...(await takenFailures(deps, before.accountId, checked, before))]
   if (all.length > 0) throw invalidInput(all)
   const fields = rowFields(checked)
-  const changed = credentialsOf(deps, before.accountId, checked, credentials, before)
+  const changed = credentialsOf(deps, before.accountId, document, checked, credentials, before)
   const isDisabledNow = fields.enabled === false && before.enabled !== false
   return {
     id: before.id,
@@ -150,37 +152,52 @@ async function changedUser(deps: EditUserDeps, before: User, document: Unchecked
   }
 }
 
-type Credentials = Pick<User, 'username' | 'credentialKeys' | 'credentialVersion'>
+type Credentials = Pick<User, 'username' | 'credentialKeys' | 'credentialVersion' | 'listedKeys'>
 
-/** The user name and credentials after a change; another version invalidates the user's tokens. */
+/**
+ * The user name and credentials after a change; another version invalidates the user's tokens.
+ *
+ * @param document as sent, with the spelling of the user name
+ */
 function credentialsOf(
   deps: EditUserDeps,
   accountId: string,
+  document: UncheckedDocument,
   { fields }: CheckedUser,
   change: CredentialChange,
   before?: User,
 ): Credentials {
   if (change === 'keep' && before) {
     const { username, credentialKeys, credentialVersion } = before
-    return { ...(username !== undefined && { username }), credentialKeys, credentialVersion }
+    return {
+      ...(username !== undefined && { username }),
+      credentialKeys,
+      credentialVersion,
+      ...listedKeysAfter(before, true),
+    }
   }
   const { password } = fields
   if (change === 'remove' || password === undefined) {
     const hadNone = before !== undefined && before.credentialKeys.length === 0
-    return { credentialKeys: [], credentialVersion: hadNone ? before.credentialVersion : deps.newId() }
+    return {
+      credentialKeys: [],
+      credentialVersion: hadNone ? before.credentialVersion : deps.newId(),
+      ...(before && listedKeysAfter(before, hadNone)),
+    }
   }
   const given =
     change === 'generate_username'
       ? `user_${Buffer.from(deps.random.bytes(USERNAME_BYTES)).toString('hex')}`
-      : fields.username!
-  const isSameName = before?.username?.toLowerCase() === given
-  // The host's spelling stays: clients may hash the name as typed.
-  const username = isSameName ? before!.username! : given
+      : (document.fields.username as string)
+  const isSameName = before?.username?.toLowerCase() === given.toLowerCase()
+  // Clients may hash the name as typed, and read it in lower case: a lower-case name does not replace another spelling.
+  const username = isSameName && given === given.toLowerCase() ? before!.username! : given
   const isSame = isSameName && hasPassword(deps.cipher, before!, password)
   return {
     username,
     credentialKeys: deriveCredentialKeys(deps.cipher, accountId, username, password),
     credentialVersion: isSame ? before!.credentialVersion : deps.newId(),
+    ...(before && listedKeysAfter(before, isSame)),
   }
 }
 
@@ -200,5 +217,5 @@ async function takenFailures(
 /** A name that was taken meanwhile is a failure of the document, like one that was taken before. */
 function asFailure(thrown: unknown, { username = '' }: User): unknown {
   const isTaken = errorCode(thrown) === 'Conflict' && (thrown as HookswitchError).field === 'username'
-  return isTaken ? invalidInput([usernameTaken(username)]) : thrown
+  return isTaken ? invalidInput([usernameTaken(username.toLowerCase())]) : thrown
 }

@@ -3,12 +3,13 @@ import { errorCode, HookswitchError, invalidInput } from '../errors.js'
 import { toCanonicalJson } from '../values/canonical-json.js'
 import { type Account, normalizeRealm } from './account.js'
 import { type AccountInput, applyAccountChange, parseAccountInput } from './account-input.js'
+import { ensureUsers } from './ensure-users.js'
 import { type AccountDeps, insertAccount, updateAccount } from './manage.js'
-import { ensureUsers } from './users.js'
 
 /**
  * Creates the account or updates it. Omitted fields and users stay as they are and nothing is removed. `apiKey` counts
- * only at creation, so that a restart never restores a rotated key. Resolves to the account's id.
+ * only at creation, so that a restart never restores a rotated key; a password only at creation and when it is another one
+ * than the list named before. A user that was removed is not created again. Resolves to the account's id.
  *
  * @param input as for `createAccount`; an existing account is found by `id`, or by `realm` when no id is given
  * @throws `InvalidInput`, `Conflict`

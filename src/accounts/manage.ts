@@ -1,5 +1,5 @@
 /** Creating, reading and updating accounts in the store. API keys are read and rotated through the directory. */
-import { HookswitchError, notFound } from '../errors.js'
+import { HookswitchError, invalidInput, notFound } from '../errors.js'
 import type { Clock, Random } from '../ports.js'
 import type { Account } from './account.js'
 import {
@@ -7,6 +7,7 @@ import {
   type AccountInput,
   applyAccountChange,
   assertValidParent,
+  belowItself,
   buildAccount,
   parseAccountChange,
   parseAccountInput,
@@ -19,11 +20,14 @@ import {
   formatApiKey,
   hashApiKey,
 } from './api-key.js'
+import { changeAccount, conflictField } from './change-account.js'
+import type { EnsureUsersDeps } from './ensure-users.js'
+import { withListedId } from './listed-user.js'
 import type { User } from './user.js'
-import { buildUser, type UserDeps, type UserView, userViews } from './users.js'
+import { buildUser, type UserView, userViews } from './users.js'
 
 /** Dependencies of the account operations. */
-export interface AccountDeps extends UserDeps {
+export interface AccountDeps extends EnsureUsersDeps {
   readonly random: Pick<Random, 'bytes'>
   readonly clock: Pick<Clock, 'now' | 'yield'>
 }
@@ -82,7 +86,9 @@ export async function insertAccount(
     throw new HookswitchError('Conflict', 'apiKey: another account has this key', { field: 'apiKey' })
   }
   const account = { ...buildAccount(parsed, accountId, deps.clock.now()), ...marks }
-  const users = (parsed.users ?? []).map((user) => buildUser(deps, accountId, user))
+  const users = (parsed.users ?? []).map((user) =>
+    buildUser(deps, accountId, marks.isListed ? withListedId(accountId, user) : user),
+  )
   await deps.accounts.insert(account, buildApiKey(deps, accountId, apiKey).row, users)
   return { account, users, apiKey }
 }
@@ -111,7 +117,7 @@ export async function getAccount(
  * Changes the given fields and leaves the others.
  *
  * @throws `InvalidInput` (also for a parent that does not exist or is below the account), `Conflict` (field `realm`),
- *   `NotFound`
+ *   `NotFound`, `RevisionConflict` if others change the account all the time
  */
 export async function updateAccount(
   deps: Pick<AccountDeps, 'accounts' | 'clock'>,
@@ -120,13 +126,16 @@ export async function updateAccount(
   marks: Pick<Account, 'isListed'> = {},
 ): Promise<AccountView> {
   const parsed = parseAccountChange(change)
-  const account = await findAccount(deps, accountId)
-  if (typeof parsed.parentId === 'string') {
-    assertValidParent(accountId, await deps.accounts.lineage(parsed.parentId))
+  const decide = async (before: Account) => {
+    const after = { ...applyAccountChange(before, parsed, deps.clock.now()), ...marks }
+    if (after.parentId === undefined || after.parentId === before.parentId) return { after }
+    assertValidParent(accountId, await deps.accounts.lineage(after.parentId))
+    return { after, conditions: { requireParent: true, acyclic: true } }
   }
-  const changed = { ...applyAccountChange(account, parsed, deps.clock.now()), ...marks }
-  await deps.accounts.update(changed)
-  return { ...changed, users: userViews(await deps.accounts.users(accountId)) }
+  const asError = (thrown: unknown) =>
+    conflictField(thrown) === 'parentId' ? invalidInput([belowItself]) : thrown
+  const { after } = await changeAccount(deps, accountId, undefined, decide, asError)
+  return { ...after, users: userViews(await deps.accounts.users(accountId)) }
 }
 
 async function findAccount(deps: Pick<AccountDeps, 'accounts'>, accountId: string): Promise<Account> {

@@ -121,6 +121,7 @@ export function rowFields({
   | 'username'
   | 'credentialKeys'
   | 'credentialVersion'
+  | 'listedKeys'
   | 'createdMs'
   | 'modifiedMs'
   | 'revision'

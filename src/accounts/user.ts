@@ -37,6 +37,11 @@ export interface User {
    * as typed and lower-cased. The digests themselves would be as good as the password to this API.
    */
   readonly credentialKeys: readonly string[]
+  /**
+   * The credential keys of the password that the list of accounts named last (`ensureAccounts`), since another password was
+   * set. Nobody can sign in with them. Absent: the user has no other password than the listed one.
+   */
+  readonly listedKeys?: readonly string[]
   /** Changes with every change of the password, which invalidates tokens issued for an older version. */
   readonly credentialVersion: string
   /** Creation time: wall clock, Unix ms. */

@@ -1,11 +1,12 @@
 /** Adding, changing and removing the users of an account. Tokens of changed users are revoked by `auth/revocation`. */
-import { errorCode, HookswitchError, notFound } from '../errors.js'
+import { HookswitchError, notFound } from '../errors.js'
 import type { Clock } from '../ports.js'
 import type { SecretCipher } from '../values/encryption.js'
 import { parsePassword, parseUserInput, type UserInput } from './account-input.js'
 import type { AccountStore } from './account-store.js'
 import { deriveCredentialKeys, hasPassword } from './credential.js'
 import { withoutUndefined } from './document.js'
+import { listedKeysAfter } from './listed-user.js'
 import { type PrivLevel, type User, userRevision } from './user.js'
 
 /** Dependencies of the user operations. */
@@ -137,60 +138,17 @@ export async function setPassword(
     })
   }
   const changed = withCredentials(deps, found, found.username, parsed)
-  await deps.accounts.putUser({ ...changed, credentialVersion: deps.newId() })
+  const isSame = changed.credentialVersion === found.credentialVersion
+  await deps.accounts.putUser({
+    ...changed,
+    ...listedKeysAfter(found, isSame),
+    credentialVersion: deps.newId(),
+  })
   return found.id
 }
 
-/**
- * Adds users of an account, or updates their names, passwords and the other given fields. Reads the account's users once,
- * and writes only those that differ.
- *
- * @param inputs checked by `parseAccountInput`
- */
-export async function ensureUsers(
-  deps: UserDeps,
-  accountId: string,
-  inputs: readonly UserInput[],
-): Promise<void> {
-  let stored: UserIndex | undefined
-  for (const input of inputs) {
-    stored ??= indexUsers(await deps.accounts.users(accountId))
-    const user = userToWrite(deps, accountId, stored, input)
-    if (!user) continue
-    try {
-      await deps.accounts.putUser(user)
-      stored.add(user)
-    } catch (thrown) {
-      if (errorCode(thrown) !== 'Conflict') throw thrown
-      // Another node with the same list may have added it meanwhile.
-      stored = indexUsers(await deps.accounts.users(accountId))
-      const again = userToWrite(deps, accountId, stored, input)
-      if (again) await deps.accounts.putUser(again)
-      stored = undefined
-    }
-  }
-}
-
-/** The user as it is to be stored; `undefined`: it is stored so. */
-function userToWrite(
-  deps: UserDeps,
-  accountId: string,
-  stored: UserIndex,
-  input: UserInput,
-): User | undefined {
-  const found = stored.find(input.id ?? input.username)
-  if (!found) return buildUser(deps, accountId, input)
-  const { id: _, username, password, ...fields } = input
-  const keys = deriveCredentialKeys(deps.cipher, accountId, username, password)
-  // The keys also differ when only the first service secret was replaced: then they are derived and written again.
-  const hasSameKeys = keys.every((key) => found.credentialKeys.includes(key))
-  const hasSameFields = Object.entries(fields).every(([name, value]) => found[name as keyof User] === value)
-  if (found.username === username && hasSameKeys && hasSameFields) return undefined
-  return { ...withCredentials(deps, found, username, password), ...fields }
-}
-
 /** Returns the user with this name and password. The credential's version changes only when the credential does. */
-function withCredentials(
+export function withCredentials(
   deps: Pick<UserDeps, 'cipher' | 'clock' | 'newId'>,
   user: User,
   username: string,
@@ -218,15 +176,16 @@ async function findUser(
   return found
 }
 
-/** Finds the users of one account. */
-interface UserIndex {
+/** Finds the users of one account by id or name. */
+export interface UserIndex {
   /** A matching id takes precedence over a matching name, in any case. */
   find(idOrName: string): User | undefined
   /** Adds a user or replaces it. */
   add(user: User): void
 }
 
-function indexUsers(users: readonly User[]): UserIndex {
+/** Indexes the users of one account. */
+export function indexUsers(users: readonly User[]): UserIndex {
   const byId = new Map<string, User>()
   const byName = new Map<string, User>()
   const index: UserIndex = {

@@ -90,7 +90,7 @@ export interface AccountAdminDeps extends RevocationDeps {
   onRemoved?(accountId: string): void
 }
 
-/** Not an id: changes of the tree share this mutex key, so that two concurrent moves cannot form a cycle. */
+/** Not an id: changes of the tree on this node share this mutex key and do not wait for each other in the store. */
 export const TREE = '.tree'
 
 export function accountAdmin(deps: AccountAdminDeps): AccountAdmin {

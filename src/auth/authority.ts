@@ -28,14 +28,20 @@ export interface CallerRights {
   readonly isAdmin: boolean
   /** An admin of one of the accounts `operators`. */
   readonly isOperator: boolean
+  /** A user without admin rights who changes nothing but its own document. */
+  readonly isReadOnly: boolean
 }
 
 export function rightsOf(
   caller: Pick<Caller, 'accountId' | 'privLevel'>,
-  { operators }: AuthorityOptions,
+  { operators, restrictUsers }: AuthorityOptions,
 ): CallerRights {
   const isAdmin = caller.privLevel !== 'user'
-  return { isAdmin, isOperator: isAdmin && operators.includes(caller.accountId) }
+  return {
+    isAdmin,
+    isOperator: isAdmin && operators.includes(caller.accountId),
+    isReadOnly: !isAdmin && restrictUsers,
+  }
 }
 
 /** The account and user of a request. */

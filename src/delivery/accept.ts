@@ -4,7 +4,7 @@
  */
 import type { Account } from '../accounts/account.js'
 import type { Directory } from '../accounts/directory.js'
-import { errorCode, HookswitchError, notFound } from '../errors.js'
+import { closingError, errorCode, HookswitchError, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock } from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -31,6 +31,8 @@ export interface AcceptDeps {
   readonly customKinds?: CustomKinds
   /** Store time, ms. */
   storeNow(): number
+  /** Whether the service is closing, which does not wait for what is read to match events. Default: it is not. */
+  isClosing?(): boolean
   readonly metrics?: Pick<Metrics, 'count'>
 }
 
@@ -160,7 +162,7 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
  * @param traceparent W3C Trace Context of the publisher; it is sent to the receivers
  * @param onChecked gets the events as they will be sent, before anything is awaited
  * @throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that
- *   was used with another body, `QueueFull`, `StoreUnavailable`
+ *   was used with another body, `QueueFull`, `StoreUnavailable`, `Closing`
  */
 export async function acceptEvents(
   deps: AcceptDeps,
@@ -193,13 +195,7 @@ export async function acceptPreparedEvents(
 ): Promise<readonly AcceptedEvent[]> {
   const deliveries: NewDelivery[] = []
   for (const one of prepared) {
-    const { accountId, hook } = one.event
-    const lineage = await deps.directory.lineage(accountId)
-    if (lineage.length === 0) throw notFound(accountId, 'account')
-    const candidates = await deps.webhooks.candidates(
-      lineage.map(({ id }) => id),
-      hook,
-    )
+    const { lineage, candidates } = await readMatching(deps, one.event)
     addDeliveries(one, lineage, candidates, deliveries)
     // The store checks this too, but only after the deliveries of a long list of events have filled the memory.
     if (deliveries.length > maxPending) throw queueFull(deliveries.length)
@@ -213,6 +209,20 @@ export async function acceptPreparedEvents(
   const accepted = await deps.accept(acceptance)
   countAccepted(deps, accepted, deliveries)
   return accepted
+}
+
+/** Reads the accounts and the webhooks that an event may match. */
+async function readMatching(deps: AcceptDeps, { accountId, hook }: CheckedEvent) {
+  try {
+    const lineage = await deps.directory.lineage(accountId)
+    if (lineage.length === 0) throw notFound(accountId, 'account')
+    const accountIds = lineage.map(({ id }) => id)
+    return { lineage, candidates: await deps.webhooks.candidates(accountIds, hook) }
+  } catch (thrown) {
+    // The store was closed meanwhile. Nothing is committed yet, and the store is not out.
+    if (errorCode(thrown) === 'StoreUnavailable' && deps.isClosing?.()) throw closingError()
+    throw thrown
+  }
 }
 
 function countAccepted(

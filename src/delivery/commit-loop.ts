@@ -5,14 +5,16 @@
  *
  * - One loop runs everything that must not overlap: groups, and tasks that read the store into the queue. While
  *   one commit runs, the next group collects what was accepted and what ended. There is no timer: an idle node
- *   commits at once, a busy one commits larger groups.
+ *   commits what one turn of the event loop brings, a busy one commits larger groups, each as soon as the store has
+ *   written the one before. A store that writes before `commit` returns leaves the host a turn between two groups.
  * - A group is formed in one synchronous step: ended attempts are decided and applied to the queue, which
  *   promotes the next deliveries of their lanes; then due deliveries are taken as far as there are slots. The
  *   group contains the acceptances, the settlements and the starts, in this order.
  * - Only a committed group has effects outside: publishers get their answers, requests are sent, the host is
  *   notified. So nothing is sent of which the store does not know, and nothing is reported that may be lost.
  * - The requests of a group are sent, and its ends reported, while the store writes the next group: a store in a thread or
- *   on a server works at the same time as this process.
+ *   on a server works at the same time as this process. If there is no next group yet, the ends are reported a turn of
+ *   the event loop before the requests are sent: what the host publishes then is written while they are sent.
  * - A delivery that can be sent at once starts in the group that accepts it (`early-starts`).
  * - Attempts end while a group is written, and their slots would stay empty until the next group is. So a group starts
  *   deliveries ahead of free slots, at most as many as attempts ended during the previous commit.
@@ -21,7 +23,7 @@
  * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
  *   accepted: the group is not given up. If the store says that it wrote nothing, all publishers get the error at once.
  */
-import { errorCode, HookswitchError } from '../errors.js'
+import { closingError, errorCode, HookswitchError } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { createLinkedQueue, enqueue, type QueueItem, unqueue } from '../values/linked-queue.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -107,8 +109,8 @@ export interface CommitLoop {
   accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
   /** Adds an ended attempt to the next group. */
   finish(finished: FinishedAttempt): void
-  /** Commits these settlements now. Only inside a task. */
-  settleNow(decided: readonly DecidedSettlement[]): Promise<void>
+  /** Commits these settlements now. Only inside a task. False: they were given up, because the node closes while its store fails. */
+  settleNow(decided: readonly DecidedSettlement[]): Promise<boolean>
   /** Forms a group as soon as possible, if there is anything to write. */
   trigger(): void
   /** Sends and reports what is committed, if that has been put off until the next commit. */
@@ -133,6 +135,7 @@ const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 /** The abort reason of a wait. Without one, an abort creates an exception with a stack. */
 const IDLE = 'nothing waits'
+const NO_SETTLEMENTS: readonly DecidedSettlement[] = Object.freeze([])
 /** How often an acceptance gets new positions when others have taken them. */
 const MAX_COLLISIONS = 3
 /** A group takes no further acceptance above this number of events and deliveries. */
@@ -141,7 +144,8 @@ const MAX_GROUP_SIZE = 5_000
 /** A group that is written, and the effects that it still has. */
 interface CommittedGroup {
   readonly starts: readonly QueuedDelivery[]
-  readonly ended: readonly DecidedSettlement[]
+  /** Those that are not reported yet. */
+  ended: readonly DecidedSettlement[]
   readonly results: readonly EndedResult[]
 }
 
@@ -183,7 +187,7 @@ export function createCommitLoop(
 ): CommitLoop {
   const { store, clock, log, now, drainDeadline } = deps
   let accepts: PendingAcceptance[] = []
-  let finished: FinishedAttempt[] = []
+  let finishedAttempts: FinishedAttempt[] = []
   const tasks: (() => Promise<void>)[] = []
   let isTriggered = false
   let isRunning = false
@@ -299,8 +303,8 @@ export function createCommitLoop(
   function form(): PendingGroup {
     const ms = now()
     const ended: DecidedSettlement[] = []
-    const attempts = finished
-    finished = []
+    const attempts = finishedAttempts
+    finishedAttempts = []
     for (const attempt of attempts) {
       const settlement = handlers.settle(attempt, ms)
       if (settlement) ended.push(settlement)
@@ -317,7 +321,9 @@ export function createCommitLoop(
       for (const { entered } of accepted) queuedDeliveries -= entered.length
     }
     const startKey = starts.length > 0 ? startKeys.add(starts) : 0
-    return { accepted, ended, starts, startKey, finished: startKeys.takeFinished(), isRepeat: false }
+    // The start of a lost settlement is what tells the next owner that it was sent.
+    const finished = hasLost ? [] : startKeys.takeFinished()
+    return { accepted, ended, starts, startKey, finished, isRepeat: false }
   }
 
   function toGroup(group: PendingGroup): Group {
@@ -467,7 +473,7 @@ export function createCommitLoop(
       if (part.length > 0) await commitPart({ ended: part })
     const startable = withoutAbandoned(starts)
     if (startable.length > 0) await commitPart({ starts: startable, startKey })
-    if (finished.length > 0) await commitPart({ finished })
+    if (finished.length > 0 && !hasLost) await commitPart({ finished })
   }
 
   /** The effects of the group are lost: its settlements stay unwritten, and its starts are not sent. */
@@ -529,15 +535,31 @@ export function createCommitLoop(
     const ms = now()
     // The commit may have taken long, and waited for the store: the lease may be about to end.
     const isInTime = deps.canStart()
-    for (const { starts, ended, results } of groups) {
-      for (const delivery of starts) {
+    for (const group of groups) {
+      for (const delivery of group.starts) {
         // Since the commit the lease has ended, the delivery was erased, or its webhook disabled.
         if (delivery.isAbandoned) handlers.abandon(delivery)
         else if (isInTime && handlers.mayStart(delivery)) handlers.start(delivery)
         else handlers.putBack(delivery)
       }
-      for (let index = 0; index < ended.length; index++) handlers.report(ended[index]!, results[index]!, ms)
+      report(group, ms)
     }
+  }
+
+  function report(group: CommittedGroup, ms: number): void {
+    const { ended, results } = group
+    group.ended = NO_SETTLEMENTS
+    for (let index = 0; index < ended.length; index++) handlers.report(ended[index]!, results[index]!, ms)
+  }
+
+  /** Reports the ends of what is committed; its requests are sent in the next step of the loop. False: there are none. */
+  function reportEnds(): boolean {
+    const unreported = committed.filter(({ ended }) => ended.length > 0)
+    if (unreported.length === 0) return false
+    isTriggered = true
+    const ms = now()
+    for (const group of unreported) report(group, ms)
+    return true
   }
 
   /** The deliveries of an acceptance are in the queue, or will not be. */
@@ -546,6 +568,8 @@ export function createCommitLoop(
   }
 
   async function run(): Promise<void> {
+    /** The turn of the event loop in which the last commit began. */
+    let turn: Promise<void> | undefined
     while (!isAbandoned) {
       const task = tasks.shift()
       if (task) {
@@ -555,10 +579,11 @@ export function createCommitLoop(
       }
       if (!isTriggered) break
       isTriggered = false
-      await clock.yield()
+      await (turn ?? clock.yield())
+      turn = undefined
       const group = form()
       if (sizeOf(group) === 0 && group.finished.length === 0) {
-        flush()
+        if (!reportEnds()) flush()
         continue
       }
       // What was accepted or ended meanwhile, and what the group made due, is in the next one.
@@ -568,6 +593,7 @@ export function createCommitLoop(
       const committing = commit(group).finally(() => {
         isCommitting = false
       })
+      turn = clock.yield()
       flush()
       await committing
     }
@@ -600,7 +626,7 @@ export function createCommitLoop(
     trigger,
     flush,
     accept(acceptance) {
-      if (isStopped) return Promise.reject(new HookswitchError('Closing', 'this instance is closing'))
+      if (isStopped) return Promise.reject(closingError())
       return new Promise((resolve, reject) => {
         const pending: PendingAcceptance = {
           acceptance,
@@ -622,13 +648,13 @@ export function createCommitLoop(
       })
     },
     finish(attempt) {
-      finished.push(attempt)
+      finishedAttempts.push(attempt)
       if (isCommitting) endedMeanwhile++
       trigger()
     },
     async settleNow(settlements) {
-      if (settlements.length === 0) return
-      await commit({ ...emptyGroup(), ended: settlements })
+      if (settlements.length > 0) await commit({ ...emptyGroup(), ended: settlements })
+      return !hasLost
     },
     exclusively(task) {
       return new Promise((resolve) => {
@@ -644,7 +670,7 @@ export function createCommitLoop(
     },
     stop() {
       isStopped = true
-      refuseAccepts(new HookswitchError('Closing', 'this instance is closing'))
+      refuseAccepts(closingError())
     },
     abandon() {
       isAbandoned = true

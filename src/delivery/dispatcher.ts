@@ -72,6 +72,8 @@ export interface Dispatcher {
   cancelUnsent(webhookId: string): void
   /** Store time as this node knows it, ms. */
   now(): number
+  /** Whether `close` was called. */
+  isClosing(): boolean
   /** Deliveries that wait or are in flight, on all nodes. */
   pending(): number
   /** A delivery of the store with what this node knows of it: in flight, due time, earlier deliveries of its lane. */
@@ -660,6 +662,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     },
     cancelUnsent,
     now: lease.now,
+    isClosing: () => stopping.signal.aborted,
     pending,
     withQueueState(delivery) {
       const found = delivery.endedMs === undefined ? queue.position(delivery) : undefined

@@ -1,4 +1,4 @@
-/** Explains in one sentence why a delivery is not finished, or how it ended. */
+/** Explains why a delivery is not finished, or how it ended: as data, and as a sentence. */
 import { isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { StoredDelivery } from './delivery-queries.js'
@@ -13,71 +13,146 @@ export interface ExplainContext {
   readonly caps: Caps
 }
 
-function inSeconds(ms: number): string {
-  const seconds = Math.max(1, Math.ceil(ms / 1000))
-  return seconds === 1 ? '1 second' : `${seconds} seconds`
+/** What explains a delivery; `sentenceOf` says what each code means. */
+export const EXPLANATION_CODES = [
+  'call_order',
+  'breaker_open',
+  'receiver_pause',
+  'retry',
+  'probe',
+  'endpoint_cap',
+  'account_cap',
+  'origin_cap',
+  'total_cap',
+  'priority',
+  'due',
+  'in_flight',
+  'delivered',
+  'exhausted',
+  'expired',
+  'gone',
+  'cancelled',
+  'quarantined',
+] as const
+type ExplanationCode = (typeof EXPLANATION_CODES)[number]
+
+export interface Explanation {
+  readonly code: ExplanationCode
+  /** Earlier deliveries of the call (`call_order`). */
+  readonly ahead?: number
+  /** Until it may be sent (`breaker_open`, `receiver_pause`, `retry`); at least 1. */
+  readonly seconds?: number
+  /** Failures of the webhook in a row (`breaker_open`). */
+  readonly failures?: number
+  /** Attempts made (`retry`, `delivered`, `exhausted`), or the number of the current one (`in_flight`). */
+  readonly attempts?: number
+  /** Requests in flight that are allowed (`endpoint_cap`, `account_cap`, `origin_cap`, `total_cap`). */
+  readonly limit?: number
+  /** Why the last attempt failed (`retry`, `exhausted`); absent where it is unknown. */
+  readonly reason?: string
 }
 
-function withReason(delivery: StoredDelivery): string {
-  return delivery.reason === undefined ? '' : `: ${delivery.reason}`
-}
+const secondsOf = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
 
-const requests = (count: number) => (count === 1 ? '1 request' : `${count} requests`)
-const attempts = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
+const withReason = ({ reason }: StoredDelivery) => (reason === undefined ? {} : { reason })
 
-function explainWaiting(
-  delivery: StoredDelivery,
-  { webhook, now, limitReached, caps }: ExplainContext,
-): string {
-  if (delivery.ahead > 0) {
-    const earlier = delivery.ahead === 1 ? '1 earlier delivery' : `${delivery.ahead} earlier deliveries`
-    return `Waits for call order: ${earlier} of this call must end first.`
-  }
+function explainWaiting(delivery: StoredDelivery, context: ExplainContext): Explanation {
+  const { webhook, now, limitReached, caps } = context
+  if (delivery.ahead > 0) return { code: 'call_order', ahead: delivery.ahead }
   const pausedUntilMs = webhook?.health?.pausedUntilMs ?? 0
-  if (pausedUntilMs > now && isProbed(webhook?.health)) {
-    const failures = webhook?.health?.failuresInRow
-    return `The breaker is open for ${inSeconds(pausedUntilMs - now)}, after ${failures} failures in a row.`
+  if (pausedUntilMs > now) {
+    const seconds = secondsOf(pausedUntilMs - now)
+    const failures = webhook?.health?.failuresInRow ?? 0
+    return isProbed(webhook?.health)
+      ? { code: 'breaker_open', seconds, failures }
+      : { code: 'receiver_pause', seconds }
   }
-  if (pausedUntilMs > now)
-    return `Waits ${inSeconds(pausedUntilMs - now)}: the receiver asked for fewer requests.`
   const dueMs = delivery.dueMs ?? now
-  if (dueMs > now)
-    return `Retry in ${inSeconds(dueMs - now)}, after ${attempts(delivery.attempts)}${withReason(delivery)}.`
+  if (dueMs > now) {
+    const { attempts } = delivery
+    return { code: 'retry', seconds: secondsOf(dueMs - now), attempts, ...withReason(delivery) }
+  }
   switch (limitReached) {
     case 'endpoint':
-      return isProbed(webhook?.health)
-        ? 'Waits for a probe: the breaker lets one request at a time through.'
-        : `Waits for capacity: the endpoint is at its cap of ${requests(caps.perEndpoint)} in flight.`
+      if (isProbed(webhook?.health)) return { code: 'probe' }
+      return { code: 'endpoint_cap', limit: caps.perEndpoint }
     case 'account':
-      return `Waits for capacity: the account is at its cap of ${requests(caps.perAccount)} in flight.`
+      return { code: 'account_cap', limit: caps.perAccount }
     case 'origin':
-      return `Waits for capacity: the origin of the uri is at its cap of ${requests(caps.perOrigin)} in flight.`
-    case 'priority':
-      return 'Waits for capacity: receivers that were never tried, or do not answer fast, share a part of all requests in flight.'
+      return { code: 'origin_cap', limit: caps.perOrigin }
     case 'total':
-      return `Waits for capacity: the service is at its cap of ${requests(caps.total)} in flight.`
+      return { code: 'total_cap', limit: caps.total }
+    case 'priority':
+      return { code: 'priority' }
     default:
-      return 'Is due now.'
+      return { code: 'due' }
   }
 }
 
-/** One sentence: why a delivery is not finished, or how it ended. */
-export function explainDelivery(delivery: StoredDelivery, context: ExplainContext): string {
+export function explainDelivery(delivery: StoredDelivery, context: ExplainContext): Explanation {
+  const { attempts } = delivery
   switch (delivery.state) {
     case 'waiting':
       return explainWaiting(delivery, context)
     case 'in_flight':
-      return `Is being sent: attempt ${delivery.attempts + 1}.`
+      return { code: 'in_flight', attempts: attempts + 1 }
     case 'delivered':
-      return `Delivered after ${attempts(delivery.attempts)}.`
+      return { code: 'delivered', attempts }
     case 'exhausted':
-      return `Gave up after ${attempts(delivery.attempts)}${withReason(delivery)}.`
+      return { code: 'exhausted', attempts, ...withReason(delivery) }
+    case 'cancelled':
+      return { code: delivery.reason === 'gone' ? 'gone' : 'cancelled' }
+    default:
+      return { code: delivery.state }
+  }
+}
+
+const count = (number: number | undefined, one: string, other = `${one}s`) =>
+  number === 1 ? `1 ${one}` : `${number} ${other}`
+
+/** An explanation as one English sentence. */
+export function sentenceOf(explanation: Explanation): string {
+  const { code, ahead, failures, limit } = explanation
+  const seconds = count(explanation.seconds, 'second')
+  const attempts = count(explanation.attempts, 'attempt')
+  const reason = explanation.reason === undefined ? '' : `: ${explanation.reason}`
+  const cap = (what: string) =>
+    `Waits for capacity: ${what} is at its cap of ${count(limit, 'request')} in flight.`
+  switch (code) {
+    case 'call_order':
+      return `Waits for call order: ${count(ahead, 'earlier delivery', 'earlier deliveries')} of this call must end first.`
+    case 'breaker_open':
+      return `The breaker is open for ${seconds}, after ${count(failures, 'failure')} in a row.`
+    case 'receiver_pause':
+      return `Waits ${seconds}: the receiver asked for fewer requests.`
+    case 'retry':
+      return `Retry in ${seconds}, after ${attempts}${reason}.`
+    case 'probe':
+      return 'Waits for a probe: the breaker lets one request at a time through.'
+    case 'endpoint_cap':
+      return cap('the endpoint')
+    case 'account_cap':
+      return cap('the account')
+    case 'origin_cap':
+      return cap('the origin of the uri')
+    case 'total_cap':
+      return cap('the service')
+    case 'priority':
+      return 'Waits for capacity: receivers that were never tried, or do not answer fast, share a part of all requests in flight.'
+    case 'due':
+      return 'Is due now.'
+    case 'in_flight':
+      return `Is being sent: attempt ${explanation.attempts}.`
+    case 'delivered':
+      return `Delivered after ${attempts}.`
+    case 'exhausted':
+      return `Gave up after ${attempts}${reason}.`
     case 'expired':
       return 'Not sent: the event was older than max_age_seconds when it was due.'
+    case 'gone':
+      return 'Cancelled: the receiver answered 410 Gone, and the webhook was disabled.'
     case 'cancelled':
-      return delivery.reason === 'gone'
-        ? 'Cancelled: the receiver answered 410 Gone, and the webhook was disabled.'
-        : 'Cancelled: the webhook was disabled or deleted.'
+      return 'Cancelled: the webhook was disabled or deleted.'
     case 'quarantined':
       return 'Quarantined: the node crashed three times in a row while sending it.'
   }

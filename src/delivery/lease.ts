@@ -66,7 +66,10 @@ export function createLeaseKeeper(
   const { store, clock, log, owner } = deps
   const storeClock = createStoreClock(clock)
   const stopping = new AbortController()
-  /** Aborts the wait for the next renewal. */
+  /**
+   * Aborts the wait for the next renewal. Replaced only after it was aborted, because to create one for each renewal costs more than
+   * the renewal. A request for a renewal while one is under way is dropped.
+   */
   let waiting = new AbortController()
   /** Monotonic, ms. */
   let canStartUntilMs = Number.NEGATIVE_INFINITY
@@ -95,9 +98,8 @@ export function createLeaseKeeper(
     let isLate = false
     while (!stopping.signal.aborted) {
       if (!isLate) {
-        waiting = new AbortController()
-        const signal = AbortSignal.any([waiting.signal, stopping.signal])
-        await clock.sleep(hasShards ? renewEveryMs : MIN_RENEWAL_MS, signal)
+        if (waiting.signal.aborted) waiting = new AbortController()
+        await clock.sleep(hasShards ? renewEveryMs : MIN_RENEWAL_MS, waiting.signal)
         // A store that refuses groups under a lease that it grants again must not be asked in a loop.
         const pauseMs = lastRequestMs + MIN_RENEWAL_MS - clock.monotonic()
         if (pauseMs > 0) await clock.sleep(pauseMs, stopping.signal)
@@ -127,6 +129,7 @@ export function createLeaseKeeper(
     renewNow: () => request(store.renew),
     async stop(mayRelease) {
       stopping.abort()
+      waiting.abort()
       await renewing
       if (!mayRelease) return
       // A lease that is not released ends by itself: a failure here must not fail the close.

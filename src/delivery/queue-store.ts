@@ -114,7 +114,8 @@ export interface Group {
   /**
    * True: an earlier commit of the same group rejected, and may have been written. Events that are stored already are
    * accepted, with their stored number, as long as the whole acceptance is; settlements whose effect is already stored (the
-   * row has `next.attempts` and `next.state`, or is gone and its record is stored) are settled; starts are stored once.
+   * row has `next.attempts` and `next.state`, or is gone and its record is stored) are settled; starts are stored once, and
+   * those that are refused this time are no longer stored.
    */
   readonly isRepeat: boolean
 }
@@ -204,7 +205,10 @@ export interface LoadedPart {
   readonly waiting: WaitingDeliveries
   /** The webhooks of `waiting.webhookIds`, disabled and deleted ones too. */
   readonly webhooks: readonly Webhook[]
-  /** Starts of earlier owners of these shards whose outcome was never stored (`attempts = attempt - 1`). Last part only. */
+  /**
+   * Starts of earlier owners of these shards whose outcome was never stored (`attempts = attempt - 1`), each once, however
+   * often it was stored. Last part only.
+   */
   readonly interrupted: readonly Start[]
   /** Where the next part continues; absent: this is the last one. */
   readonly cursor?: string
@@ -243,7 +247,10 @@ export function isNotWritten(thrown: unknown): boolean {
 
 /** What a node learns by polling. */
 export interface Polled {
-  /** Deliveries that other nodes accepted for this node's shards, and the node's own nudges of earlier leases; each is returned once. */
+  /**
+   * Deliveries that other nodes accepted for this node's shards, and the node's own nudges of earlier leases; each is returned
+   * once. A store that is not shared forgets them when it is closed: the next owner loads all that waits.
+   */
   readonly waiting: WaitingDeliveries
   /** The webhooks of `waiting.webhookIds`. */
   readonly webhooks: readonly Webhook[]

@@ -288,8 +288,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     loop.trigger()
   }
 
-  /** Settles attempts that earlier owners were making when they crashed. Nothing of these shards is sent before. */
-  async function settleInterrupted(starts: readonly Start[]): Promise<void> {
+  /**
+   * Settles attempts that earlier owners were making when they crashed. Nothing of these shards is sent before. False: the
+   * settlements were given up, so the store must not forget the starts.
+   */
+  async function settleInterrupted(starts: readonly Start[]): Promise<boolean> {
     for (let from = 0; from < starts.length; from += FETCH_SIZE) {
       const some = starts.slice(from, from + FETCH_SIZE).filter((start) => !queue.position(start)?.isTaken)
       const contents = await store.bodies(some)
@@ -307,9 +310,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
         else queue.update(start, next)
       })
       settling = decided
-      await loop.settleNow(decided)
+      const isSettled = await loop.settleNow(decided)
       settling = []
+      if (!isSettled) return false
     }
+    return true
   }
 
   async function load(shards: readonly number[], first?: LoadedPart): Promise<void> {
@@ -319,7 +324,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     if (!firstPart) return onFenced()
     if (isOtherHistory(firstPart)) return loadAll()
     history = firstPart.history
-    /** A start that is named twice, because the attempt was put back and started again, is interrupted once. */
+    /** By delivery: an attempt that this node has abandoned may be among those that the store names. */
     const starts = new Map<string, Start>()
     queue.dropShards(shards)
     queue.forgetIdle(shards)
@@ -340,8 +345,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       const key = startKey(start)
       if (loaded.has(shardOf(start.webhookId)) && !starts.has(key)) starts.set(key, start)
     }
-    await settleInterrupted([...starts.values()])
-    if (state.lease !== lease) return
+    const isSettled = await settleInterrupted([...starts.values()])
+    if (!isSettled || state.lease !== lease) return
     abandoned.starts = abandoned.starts.filter(({ webhookId }) => !loaded.has(shardOf(webhookId)))
     if (shards.length > 0) await store.completeTakeover(lease, shards)
     for (const shard of shards) {
@@ -389,14 +394,16 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     await load(shards, first)
     unload([...leaving])
     if (state.lease !== lease) return
-    mustLoadAll = false
+    // If it fails, everything is loaded and counted again.
     await countLost()
+    mustLoadAll = false
     loop.trigger()
   }
 
   /**
    * Compares the queue, which was loaded from a server with another log, with what was in it before. What was sent already
-   * is not counted: most of it will have arrived.
+   * is not counted: most of it will have arrived. Nor are shards that this node does not own on the new server, because it
+   * lost the hand-over too: another node may have delivered from them since.
    */
   async function countLost(): Promise<void> {
     if (!knownBefore) return

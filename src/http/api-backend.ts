@@ -13,6 +13,7 @@ import type {
   FoundDeliveries,
   StoredDelivery,
 } from '../delivery/delivery-queries.js'
+import type { Explanation } from '../delivery/explain.js'
 import type { MatchReport } from '../delivery/match-report.js'
 import type { Overview } from '../delivery/overview.js'
 import type { RequestPreview } from '../delivery/preview.js'
@@ -142,8 +143,8 @@ export interface ApiBackend {
     search(query: DeliverySearch): Promise<FoundDeliveries>
     /** Rejects with `NotFound`. */
     read(accountId: string, deliveryId: string): Promise<StoredDelivery>
-    /** Returns one sentence that explains the delivery's state. */
-    explain(delivery: StoredDelivery): Promise<string>
+    /** Explains the delivery's state. */
+    explain(delivery: StoredDelivery): Promise<Explanation>
     attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
     /** The history of a call. Rejects with `NotFound`. */
     call(accountId: string, callId: string): Promise<CallHistory>

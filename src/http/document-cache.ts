@@ -15,7 +15,9 @@ export interface DocumentCache {
 /** Creates a cache of at most 1000 webhooks; the least recently read is evicted. */
 export function createDocumentCache(): DocumentCache {
   const cache = new LRUCache<string, { readonly revision: number; readonly text: string }>({
-    max: MAX_DOCUMENTS,
+    // `max` would allocate for all of them in advance.
+    maxSize: MAX_DOCUMENTS,
+    sizeCalculation: () => 1,
   })
   return {
     serialize(webhook) {

@@ -4,7 +4,7 @@ import type { Log } from '../ports.js'
 import { toIsoTime } from '../values/iso-time.js'
 import { type HttpError, notImplemented, toHttpError } from '../wire/error-body.js'
 import { parseQuery, type Query } from '../wire/query.js'
-import { clientRequestId, getHeader, wantsIndent } from '../wire/request-head.js'
+import { clientRequestId, getHeader, type TokenInQuery, wantsIndent } from '../wire/request-head.js'
 import type { ApiBackend } from './api-backend.js'
 import { parseTrustedProxies, resolveClientAddress, type TrustedProxies } from './client-address.js'
 import { corsHeaders, preflightHeaders } from './cors.js'
@@ -21,8 +21,8 @@ export interface HandlerOptions {
   readonly cors?: readonly string[]
   /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustProxy?: readonly string[]
-  /** Whether a token in the query, `?auth_token=`, is read. Default true. */
-  readonly tokenInQuery?: boolean
+  /** Whether a token in the query, `?auth_token=`, is read; `cross-origin`: not from its own origin. Default true. */
+  readonly tokenInQuery?: TokenInQuery
   /** Logs every request. Default: none is logged. */
   readonly accessLog?: AccessLog
   /** Receives internal errors, and requests that fail because the store or directory is unavailable. May throw. */
@@ -46,7 +46,7 @@ interface HandlerContext {
   readonly documentCache: DocumentCache
   readonly cors: readonly string[]
   readonly trustedProxies: TrustedProxies
-  readonly tokenInQuery: boolean
+  readonly tokenInQuery: TokenInQuery
   readonly log: FaultLog
   readonly accessLog: AccessLog | undefined
 }

@@ -63,3 +63,9 @@ export interface HttpService {
 
 /** Maximum size of a request body in bytes (1 MiB). */
 export const MAX_BODY_BYTES = 1_048_576
+
+/**
+ * Maximum size of a request body in bytes on paths that need no token (16 KiB). A login has a few short fields, and the
+ * other requests have no body; strangers must not cause the cost of parsing a larger one.
+ */
+export const MAX_OPEN_BODY_BYTES = 16_384

@@ -118,3 +118,53 @@ export async function paginateByKey<Row>(request: ListRequest, list: SortedList<
     if (examined >= MAX_EXAMINED) return { rows, nextStartKey: encodeSortKey(after) }
   }
 }
+
+/** A search whose pages may be short although more follow. `Place` is where to continue. */
+export interface Search<Row, Place> {
+  /** Reads one page: at most `limit` rows, except that those of one place stay together. */
+  read(limit: number, after: Place | undefined): Promise<FoundRows<Row, Place>>
+  readonly placeOf: (row: Row) => Place
+  /** The JSON that filters apply to. */
+  readonly toJson: (row: Row) => JsonObject
+  /** Rows per query with a filter. */
+  readonly batchSize: number
+  /** Rows that one request examines with a filter. Default 20,000. */
+  readonly maxExamined?: number
+}
+
+/** Rows of a search. `next` is absent if there are no more. */
+export interface FoundRows<Row, Place> {
+  readonly rows: readonly Row[]
+  readonly next?: Place | undefined
+}
+
+/**
+ * Reads one page of a search. With a filter, reads batches until the page is full or enough rows are examined.
+ *
+ * @param size maximum number of rows, except that those of one place stay together
+ * @param start continue behind this place
+ */
+export async function paginateSearch<Row, Place>(
+  { filter }: ListRequest,
+  size: number,
+  start: Place | undefined,
+  search: Search<Row, Place>,
+): Promise<FoundRows<Row, Place>> {
+  if (!filter) return search.read(size, start)
+  const { batchSize, maxExamined = MAX_EXAMINED } = search
+  const rows: Row[] = []
+  let after = start
+  // A query that finds nothing has examined as many rows as one that finds some.
+  for (let examined = 0; examined < maxExamined; examined += batchSize) {
+    const batch = await search.read(batchSize, after)
+    for (const row of batch.rows) {
+      const place = search.placeOf(row)
+      if (rows.length >= size && place !== after) return { rows, next: after }
+      after = place
+      if (filter(search.toJson(row))) rows.push(row)
+    }
+    after = batch.next
+    if (after === undefined || rows.length >= size) break
+  }
+  return { rows, next: after }
+}

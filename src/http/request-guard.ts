@@ -21,11 +21,17 @@ import {
   validationError,
 } from '../wire/error-body.js'
 import type { Query } from '../wire/query.js'
-import { findToken, getHeader, resolveMethod } from '../wire/request-head.js'
+import {
+  findToken,
+  getHeader,
+  mayHaveQueryToken,
+  resolveMethod,
+  type TokenInQuery,
+} from '../wire/request-head.js'
 import { matchRoute, parseTarget, type RouteMatch } from '../wire/router.js'
 import type { Method, Route } from '../wire/routes.js'
 import type { ApiBackend } from './api-backend.js'
-import { MAX_BODY_BYTES, type RequestRecord } from './message.js'
+import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, type RequestRecord } from './message.js'
 
 /** Maximum length of a request target in characters. The server's own header limit usually applies first. */
 const MAX_URL_LENGTH = 16_384
@@ -51,8 +57,8 @@ export interface AcceptedRequest {
 export interface GuardOptions {
   /** Whether OPTIONS is a preflight request. */
   readonly isCorsEnabled: boolean
-  /** Whether `?auth_token=` is read. */
-  readonly tokenInQuery: boolean
+  /** Which requests may have `?auth_token=`. */
+  readonly tokenInQuery: TokenInQuery
 }
 
 /** The result of the checks; `preflight` is a CORS preflight request. */
@@ -89,6 +95,10 @@ export async function guardRequest(
   const target = parseTarget(request.url)
   const match = target && matchRoute(target.segments)
   if (!match || isHidden(match, backend)) return rejected(ROUTE_NOT_FOUND)
+  const isOpenPath = Object.values(match.routes).every(({ requiresToken }) => !requiresToken)
+  if (isOpenPath && minimumBodySize(request) > MAX_OPEN_BODY_BYTES) {
+    return rejected(bodyTooLarge(MAX_OPEN_BODY_BYTES))
+  }
   facts.routes = match.routes
   if (request.method === 'OPTIONS' && isCorsEnabled) return { kind: 'preflight' }
   const unparsed = unparsedBodyOf(request)
@@ -100,7 +110,7 @@ export async function guardRequest(
   // A stream lives long, and its URL is in the log of every proxy: its token is read from the header alone.
   const lookup = route.isStream
     ? findToken(request.headers, [], {})
-    : findToken(request.headers, query, unparsed.head, tokenInQuery)
+    : findToken(request.headers, query, unparsed.head, mayHaveQueryToken(request.headers, tokenInQuery))
   if (lookup.hasConflict) return rejected(TWO_TOKENS)
   if (lookup.token !== undefined && !route.isLogin) {
     const caller = await authenticateCaller(backend, lookup.token, route)
@@ -130,6 +140,13 @@ export async function guardRequest(
   if (!isKnownAccount && route.isForRemoved !== true) return rejected(badIdentifier(match.params.accountId!))
   const base = `${request.mountPrefix ?? ''}/${target.version}`
   return { kind: 'accepted', accepted: { route, params: match.params, data: extracted.data, base } }
+}
+
+/** Of a body that a framework of the host has parsed, only the size that the client declared is known. */
+function minimumBodySize({ body, parsedBody, headers }: RequestRecord): number {
+  return parsedBody === undefined
+    ? minimumByteLength(body)
+    : Number(getHeader(headers, 'content-length') ?? 0)
 }
 
 /** For a string, its length in characters, a lower bound that costs nothing: the host holds it in memory anyway. */

@@ -13,6 +13,7 @@ import { type HookswitchOptions, OPTION_DEFAULTS } from './options.js'
 import { resolveAddressPolicy, resolveCatalogue, resolveHealthRules, resolveRetries } from './presets.js'
 import {
   boolean,
+  booleanOr,
   checkSecret,
   functionMap,
   invalidOption,
@@ -128,7 +129,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   allow: stringList,
   cors: originList,
   trustProxy: stringList,
-  tokenInQuery: boolean,
+  tokenInQuery: booleanOr('cross-origin'),
   ingest: boolean,
   accessLog: boolean,
   log: objectWithMethods('debug', 'info', 'warn', 'error'),

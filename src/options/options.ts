@@ -131,9 +131,11 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly trustProxy?: readonly string[]
   /**
    * Whether the HTTP API reads a token in the query, `?auth_token=`, as clients of KAZOO send it. URLs are logged by proxies
-   * and stored by browsers, so turn it off where no client needs it. Default true.
+   * and stored by browsers, so turn it off where no client needs it. `cross-origin`: not in requests that a browser marks
+   * as sent by a page of the same origin, or as typed by its user (`Sec-Fetch-Site`); for services whose origin also
+   * serves `hookswitch/portal`. Default true.
    */
-  readonly tokenInQuery?: boolean
+  readonly tokenInQuery?: boolean | 'cross-origin'
   /** Adds the HTTP route that accepts events. Default false. */
   readonly ingest?: boolean
   /**

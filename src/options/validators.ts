@@ -56,6 +56,13 @@ export const numberAtLeast =
 export const boolean: Validator = (field, value) => {
   if (typeof value !== 'boolean') throw invalidOption(field, 'must be true or false')
 }
+/** True, false, or this string. */
+export const booleanOr =
+  (text: string): Validator =>
+  (field, value) => {
+    if (typeof value !== 'boolean' && value !== text)
+      throw invalidOption(field, `must be true, false or '${text}'`)
+  }
 /** One of these strings. */
 export const oneOf =
   (...values: readonly string[]): Validator =>

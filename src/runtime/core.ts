@@ -148,7 +148,7 @@ export function createCore(
   const { clock, random, log, sender, events, metrics, tracing } = deps
   const newId = createIdGenerator((count) => random.bytes(count))
   const newTimeOrderedId = createTimeOrderedIdGenerator((count) => random.bytes(count), clock.now)
-  const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, newId }
+  const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, log, newId }
   const directory = safeDirectory(options.directory ?? storeDirectory(accountDeps))
   const lineages = lineageCache(directory, clock)
   const cachedTokens = withStreams(tokenCache(clock, { max: options.tokenCacheSize }), () => streams)
@@ -293,6 +293,7 @@ export function createCore(
     knownHooks: catalogue.map(({ id }) => id).filter((id) => !isMetaHook(id)),
     customKinds: customKindsOf(catalogue, dataValidators),
     storeNow: dispatcher.now,
+    isClosing: dispatcher.isClosing,
     metrics,
   }
   const metaEvents = createMetaEvents({ accept, clock, log, maxPending: options.maxPending })

@@ -5,7 +5,7 @@ import type {
   FoundDeliveries,
   StoredDelivery,
 } from '../delivery/delivery-queries.js'
-import { explainDelivery } from '../delivery/explain.js'
+import { type Explanation, explainDelivery } from '../delivery/explain.js'
 import type { DeliveryState } from '../delivery/lifecycle.js'
 import type { Core } from './core.js'
 
@@ -132,8 +132,8 @@ export function toStoreTime(core: Core, delivery: StoredDelivery): StoredDeliver
   return delayed(delivery, storeAheadMs(core))
 }
 
-/** One sentence about the current state of a delivery, whose due time is store time. */
-export async function explain(core: Core, delivery: StoredDelivery): Promise<string> {
+/** Explains the current state of a delivery, whose due time is store time. */
+export async function explain(core: Core, delivery: StoredDelivery): Promise<Explanation> {
   const { store, dispatcher, caps } = core
   return explainDelivery(delivery, {
     webhook: await store.deliveries.webhookOf(delivery.webhookId),

@@ -97,6 +97,6 @@ function validate(request: unknown): Failure[] {
   ) {
     add('number', 'must be a number or name of 3 to 128 characters')
   }
-  if (callId !== undefined && number !== undefined) add('number', 'must not be combined with callId')
+  if (callId !== undefined && number !== undefined) add('number', 'must not be combined with a call')
   return failures
 }

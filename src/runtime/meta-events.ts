@@ -43,7 +43,8 @@ interface Rate {
 type Details = Omit<MetaEvent, 'timestampMs'>
 
 export function createMetaEvents({ accept, clock, log, maxPending }: MetaEventDeps): MetaEvents {
-  const rates = new LRUCache<string, Rate>({ max: MAX_BUCKETS })
+  // `max` would allocate for all of them in advance.
+  const rates = new LRUCache<string, Rate>({ maxSize: MAX_BUCKETS, sizeCalculation: () => 1 })
   const accepting = createWaitGroup()
 
   /** Takes a token. Returns the number of events suppressed since the last one; `undefined`: this one is too. */

@@ -5,6 +5,7 @@
 import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-record.js'
 import type { CallHistory } from '../delivery/call-history.js'
 import type { DeliverySearch, FoundDeliveries, StoredDelivery } from '../delivery/delivery-queries.js'
+import { sentenceOf } from '../delivery/explain.js'
 import type { DeliveryState } from '../delivery/lifecycle.js'
 import { type MatchReport, reportMatches } from '../delivery/match-report.js'
 import type { Overview } from '../delivery/overview.js'
@@ -342,7 +343,7 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
     },
     overview: async () => readOverview(core()),
     async explain(accountId, deliveryId) {
-      return explain(core(), await readDelivery(accountId, deliveryId))
+      return sentenceOf(await explain(core(), await readDelivery(accountId, deliveryId)))
     },
   }
 }

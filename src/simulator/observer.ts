@@ -272,6 +272,8 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (delivery.state !== 'in_flight' || delivery.owner === owner) return false
     const lease = tracked.leases.get(delivery.owner)
     if (!lease || lease.isReleased || lease.sinceMs > delivery.startedMs) return false
+    // Started under an earlier lease of that node, at the time at which it got this one.
+    if (!delivery.start.startsWith(`${delivery.owner} ${lease.fence} `)) return false
     return isAlive(lease)
   }
 

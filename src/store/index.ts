@@ -19,6 +19,13 @@ export type {
   RemovalOptions,
   UserConditions,
 } from '../accounts/account-store.js'
+export {
+  type AccountTree,
+  assertPlacement,
+  checksPlacement,
+  type Placement,
+  placementOf,
+} from '../accounts/placement.js'
 export type { PrivLevel, User } from '../accounts/user.js'
 export { userNameKey, userRevision, userSortKey } from '../accounts/user.js'
 export type { TokenRow, TokenStore } from '../auth/token-store.js'

@@ -17,7 +17,7 @@ import type { CheckedEvent } from '../delivery/event.js'
 import type { LiveWatch } from '../delivery/live-store.js'
 import { payloadOf, SEQUENCE_KEY } from '../delivery/payload.js'
 import type { QueueStore } from '../delivery/queue-store.js'
-import { errorCode, HookswitchError, invalidInput, notFound } from '../errors.js'
+import { closingError, errorCode, invalidInput, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock, Log } from '../ports.js'
 import {
@@ -217,8 +217,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
   }
 
   function throwIfClosing(): void {
-    if (closing.signal.aborted)
-      throw new HookswitchError('Closing', 'this instance is closing', { retryAfterSeconds: 1 })
+    if (closing.signal.aborted) throw closingError()
   }
 
   /** @throws as `open`, for the request itself */

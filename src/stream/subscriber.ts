@@ -86,6 +86,8 @@ export class Subscriber {
   private secondMs: number
   private countInSecond = 0
   private rates: Map<string, Rate> | undefined = undefined
+  /** What was left out in this second because of its number of items: one gap for all, for a fast reader takes each at once. */
+  private limited: { readonly from: string; dropped: number } | undefined = undefined
   private rateId: string
   private lastTakenMs: number
   /** Since when something waits; `undefined`: nothing does. */
@@ -110,7 +112,7 @@ export class Subscriber {
     if (content.type !== 'webhook') this.countInSecond += 1
     if (this.countInSecond <= MAX_PER_SECOND || content.type === 'webhook') this.enqueue(content, id)
     else if (content.type === 'attempt') this.count(content, id)
-    else this.drop(1)
+    else this.limit()
   }
 
   /** Adds an item of the past, which is never counted: the caller waits for `whenRoom` before. */
@@ -192,7 +194,8 @@ export class Subscriber {
   /** Adds a last item. What waits is dropped, unless the service is closing. */
   end(reason: StreamEndReason): void {
     if (this.isEnded) return
-    if (reason !== 'closing') this.clear()
+    if (reason === 'closing') this.sendLimited()
+    else this.clear()
     this.add(contentOf('end', streamEndJson(reason)))
     this.finish()
   }
@@ -215,6 +218,7 @@ export class Subscriber {
   }
 
   private clear(): void {
+    this.limited = undefined
     this.queue = []
     this.size = 0
   }
@@ -246,7 +250,7 @@ export class Subscriber {
     if (waiters) for (const resolve of waiters) resolve()
   }
 
-  /** Begins another second if the present one is over, and sends what was counted in it. */
+  /** Begins another second if the present one is over, and sends what was counted and left out in it. */
   private startSecond(): void {
     const { clock } = this.deps
     const passedMs = clock.monotonic() - this.secondMs
@@ -256,10 +260,24 @@ export class Subscriber {
     this.rates = undefined
     this.secondMs += passedMs - (passedMs % 1000)
     this.countInSecond = 0
+    this.sendLimited()
     if (!rates) return
     for (const [webhookId, { ok, failed }] of rates) {
       this.enqueue(contentOf('rate', streamRateJson(webhookId, ok, failed, startMs)), this.rateId)
     }
+  }
+
+  /** Leaves out an item of a second that has too many. */
+  private limit(): void {
+    this.deps.onDrop(1)
+    this.limited ??= { from: this.lastId, dropped: 0 }
+    this.limited.dropped += 1
+  }
+
+  private sendLimited(): void {
+    const { limited } = this
+    this.limited = undefined
+    if (limited) this.add(limited)
   }
 
   private count({ data }: StreamContent, id: string): void {
@@ -268,7 +286,7 @@ export class Subscriber {
     let rate = this.rates.get(webhookId)
     if (!rate) {
       if (this.rates.size >= MAX_RATES) {
-        this.drop(1)
+        this.limit()
         return
       }
       rate = { ok: 0, failed: 0 }

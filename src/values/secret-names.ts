@@ -32,6 +32,8 @@ const LOG_WORDS = ['(?:api|access|private|secret|signing)_?key', 'md5', 'sha1?',
 /** In a header the same words and these. */
 const HEADER_WORDS = ['auth', 'key']
 const SHORT_HEADER_WORDS = ['session']
+/** Words that do so only at the end of the name: `X-Access`, not `Access-Control-Allow-Origin`. */
+const LAST_HEADER_WORDS = ['access', 'login']
 
 const oneOf = (...words: readonly string[]) => `(?:${words.join('|')})`
 
@@ -41,7 +43,7 @@ const SECRET_FIELD = new RegExp(
 )
 
 const SECRET_HEADER = new RegExp(
-  `${oneOf(...LONG_WORDS, ...HEADER_WORDS)}|(?:^|_)${oneOf(...SHORT_WORDS, ...SHORT_HEADER_WORDS)}s?(?:_|$)`,
+  `${oneOf(...LONG_WORDS, ...HEADER_WORDS)}|(?:^|_)${oneOf(...SHORT_WORDS, ...SHORT_HEADER_WORDS)}s?(?:_|$)|(?:^|_)${oneOf(...LAST_HEADER_WORDS)}$`,
 )
 
 /** In snake_case: `apiKey`, `Api-Key` and `API key` become `api_key`. */

@@ -4,6 +4,7 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type Failure, HookswitchError } from '../errors.js'
+import { findReferenceProblem, findSchemaProblem } from './json-schema-check.js'
 
 /** A JSON Schema of draft 2020-12, as plain data. It must describe an object. */
 export type JsonDataSchema = Readonly<Record<string, unknown>>
@@ -98,19 +99,24 @@ function standardValidator(schema: StandardSchemaV1): DataValidator {
 }
 
 async function jsonValidator(schema: JsonDataSchema, field: string): Promise<DataValidator> {
-  const { Validator } = await import('@cfworker/json-schema')
+  const { dereference, Validator } = await import('@cfworker/json-schema')
   const { $schema = DRAFT } = schema
   if ($schema !== DRAFT) throw invalid(field, `$schema must be '${DRAFT}' or absent`)
-  const validator = new Validator(schema, '2020-12', false)
-  try {
-    validator.validate({})
-  } catch (thrown) {
-    // References that lead nowhere and invalid patterns show here.
-    throw invalid(
-      field,
-      `is not a usable JSON Schema: ${thrown instanceof Error ? thrown.message : 'unknown'}`,
-    )
-  }
+  const problem = findSchemaProblem(schema)
+  if (problem) throw invalid(`${field}${problem.place}`, problem.message)
+  const unusable = (thrown: unknown) =>
+    invalid(field, `is not a usable JSON Schema: ${thrown instanceof Error ? thrown.message : 'unknown'}`)
+  // The library notes URIs in the schema, and the given one belongs to the host.
+  const own = orThrow(() => structuredClone(schema), unusable)
+  const schemas = orThrow(() => dereference(own), unusable)
+  const reference = findReferenceProblem(own, {
+    schemaOf: (uri) => schemas[uri],
+    refOf: ({ __absolute_ref__ = '' }: { readonly __absolute_ref__?: string }) => __absolute_ref__,
+  })
+  if (reference) throw invalid(`${field}${reference.place}`, reference.message)
+  const validator = new Validator(own, '2020-12', false)
+  // Schemas that refer to each other without an end show here.
+  orThrow(() => validator.validate({}), unusable)
   return (data) => {
     if (data === undefined) return failed('data', 'Field is required but missing', 'required')
     const { valid, errors } = validator.validate(data)
@@ -123,6 +129,14 @@ async function jsonValidator(schema: JsonDataSchema, field: string): Promise<Dat
         return { path: pathOf(instanceLocation), rule: keyword, message: error }
       })
     return { failures }
+  }
+}
+
+function orThrow<T>(work: () => T, asError: (thrown: unknown) => HookswitchError): T {
+  try {
+    return work()
+  } catch (thrown) {
+    throw asError(thrown)
   }
 }
 

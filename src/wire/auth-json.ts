@@ -1,18 +1,47 @@
 /** JSON of logins and API keys. */
 import type { Account } from '../accounts/account.js'
+import { resellerOf } from '../accounts/account-document.js'
+import type { Caller } from '../auth/authenticate.js'
+import type { CallerRights } from '../auth/authority.js'
 import type { SignInInput } from '../auth/sign-in.js'
 import type { JsonObject } from './webhook-json.js'
 
-/** Returns `data` of a login response (KAZOO). `apps` is always empty: there is no app store. */
-export function loginJson(account: Account, userId: string | undefined): JsonObject {
+/**
+ * Returns `data` of a login response (KAZOO). `apps` is always empty: there is no app store.
+ *
+ * @param ancestors the accounts above, nearest first; one of them may be the reseller
+ */
+export function loginJson(
+  account: Account,
+  userId: string | undefined,
+  ancestors: readonly Account[],
+): JsonObject {
   return {
     account_id: account.id,
     account_name: account.name === '' ? undefined : account.name,
     owner_id: userId,
     language: account.language,
     is_reseller: account.isReseller,
-    reseller_id: account.resellerId,
+    reseller_id: resellerOf([account, ...ancestors]),
     apps: [],
+  }
+}
+
+/**
+ * Returns `data` of the question what a token may do: that of its login, and its rights.
+ *
+ * @param lineage the account and those above it, nearest first
+ */
+export function tokenJson(
+  [account, ...ancestors]: readonly [Account, ...Account[]],
+  { userId }: Pick<Caller, 'userId'>,
+  { isAdmin, isOperator, isReadOnly }: CallerRights,
+): JsonObject {
+  return {
+    ...loginJson(account, userId, ancestors),
+    priv_level: isAdmin ? 'admin' : 'user',
+    is_operator: isOperator,
+    is_read_only: isReadOnly,
   }
 }
 

@@ -1,16 +1,17 @@
 /** Parses and checks the JSON body of a request. Schemas are validated elsewhere. */
 import type { Failure } from '../errors.js'
 import type { BodyKind } from './routes.js'
-import { scanJson } from './scan-json.js'
-
-/** Maximum nesting depth of objects and lists in a request body, including the body itself. */
-export const MAX_JSON_DEPTH = 32
+import { type JsonLimits, type JsonScan, scanJson } from './scan-json.js'
 
 /**
- * Maximum number of members of one object in a request body. No valid document has more: 64 KiB, the largest size of one,
- * hold at most 9,362 members with different names.
+ * Limits of a request body, so that the cost of parsing and checking it is bounded.
+ *
+ * * `depth`: nesting of objects and lists, including the body itself.
+ * * `entries`: members of one object or elements of one list. No valid document has more: 64 KiB, the largest size of one,
+ *   hold at most 9,362 members with different names.
+ * * `total`: entries of all objects and lists. Events with fields of usual lengths fill 1 MiB with fewer.
  */
-export const MAX_JSON_MEMBERS = 10_000
+export const JSON_LIMITS: JsonLimits = { depth: 32, entries: 10_000, total: 65_000 }
 
 /** A parsed request body. Its `failures` are reported only after the caller is authorized. */
 export interface RequestBody {
@@ -44,13 +45,11 @@ const HEAD_FIELDS = ['auth_token', 'verb']
 export function peekBody(bytes: Uint8Array | string | undefined): UnparsedBody {
   if (bytes === undefined || bytes.length === 0) return { head: {}, parse: () => EMPTY_BODY }
   const raw = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
-  const { isTooDeep, isTooWide, fields } = scanJson(raw, MAX_JSON_DEPTH, MAX_JSON_MEMBERS, HEAD_FIELDS)
+  const { fields, ...excess } = scanJson(raw, JSON_LIMITS, HEAD_FIELDS)
+  const message = excessMessage(excess)
   return {
     head: fields,
-    parse: () => {
-      if (isTooDeep) return unreadableBody(TOO_DEEP, true)
-      return isTooWide ? unreadableBody(TOO_WIDE, true) : parseBody(bytes)
-    },
+    parse: () => (message === undefined ? parseBody(bytes) : unreadableBody(message, true)),
   }
 }
 
@@ -61,8 +60,15 @@ export function peekParsedBody(parsed: unknown): UnparsedBody {
   return { head: isObject ? (parsed as UnparsedBody['head']) : {}, parse: () => wrapParsedBody(parsed) }
 }
 
-const TOO_DEEP = `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`
-const TOO_WIDE = `An object of the request body has more than ${MAX_JSON_MEMBERS} members`
+const TOO_DEEP = `The request body is nested deeper than ${JSON_LIMITS.depth} levels`
+const TOO_WIDE = `An object or list of the request body has more than ${JSON_LIMITS.entries} entries`
+const TOO_LARGE = `The objects and lists of the request body have more than ${JSON_LIMITS.total} entries`
+
+function excessMessage({ isTooDeep, isTooWide, isTooLarge }: Omit<JsonScan, 'fields'>): string | undefined {
+  if (isTooDeep) return TOO_DEEP
+  if (isTooWide) return TOO_WIDE
+  return isTooLarge ? TOO_LARGE : undefined
+}
 
 /** Rejects invalid UTF-8, which is not JSON (RFC 8259, section 8.1). Drops a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -74,8 +80,8 @@ const unreadableBody = (message: string, json: boolean): RequestBody => ({
   failures: [{ path: 'json', rule: 'invalid', message, target: 'body' }],
 })
 
-/** Parses the raw body. An empty body, or only white space, means `{"data":{}}`. Never throws. */
-export function parseBody(bytes: Uint8Array | string | undefined): RequestBody {
+/** Parses the raw body, whose limits are checked before. An empty body, or only white space, means `{"data":{}}`. Never throws. */
+function parseBody(bytes: Uint8Array | string | undefined): RequestBody {
   if (typeof bytes === 'string') return bytes === '' ? EMPTY_BODY : parseText(bytes)
   if (bytes === undefined || bytes.byteLength === 0) return EMPTY_BODY
   let text: string
@@ -87,23 +93,29 @@ export function parseBody(bytes: Uint8Array | string | undefined): RequestBody {
   return parseText(text)
 }
 
-/** Checks a body that an earlier body parser of the host's framework turned into a value, text or bytes. */
-export function wrapParsedBody(parsed: unknown): RequestBody {
+/** Checks a value that an earlier body parser of the host's framework has made. */
+function wrapParsedBody(parsed: unknown): RequestBody {
   if (parsed === undefined) return EMPTY_BODY
-  if (parsed instanceof Uint8Array) return parseBody(parsed)
-  if (typeof parsed === 'string') return parseText(parsed)
-  return checkJson(parsed)
+  const message = excessMessage(measureValue(parsed))
+  return message === undefined ? checkJson(parsed) : unreadableBody(message, true)
 }
 
-function isTooDeep(value: unknown, remainingDepth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return remainingDepth === 0 || Object.values(value).some((inner) => isTooDeep(inner, remainingDepth - 1))
-}
-
-function isTooWide(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const inner = Object.values(value)
-  return (!Array.isArray(value) && inner.length > MAX_JSON_MEMBERS) || inner.some(isTooWide)
+/** The same limits as `scanJson`, of a value that is already parsed. */
+function measureValue(document: unknown): Omit<JsonScan, 'fields'> {
+  let isTooDeep = false
+  let isTooWide = false
+  let total = 0
+  const visit = (value: unknown, depth: number) => {
+    if (typeof value !== 'object' || value === null) return
+    if (depth > JSON_LIMITS.depth) isTooDeep = true
+    if (isTooDeep) return
+    const entries = Array.isArray(value) ? value : Object.values(value)
+    total += Math.max(entries.length, 1)
+    if (entries.length > JSON_LIMITS.entries) isTooWide = true
+    for (const entry of entries) visit(entry, depth + 1)
+  }
+  visit(document, 1)
+  return { isTooDeep, isTooWide, isTooLarge: total > JSON_LIMITS.total }
 }
 
 function parseText(text: string): RequestBody {
@@ -118,9 +130,6 @@ function parseText(text: string): RequestBody {
 }
 
 function checkJson(value: unknown): RequestBody {
-  // Before all other checks, as for bytes, which are scanned for their depth before they are parsed.
-  if (isTooDeep(value, MAX_JSON_DEPTH)) return unreadableBody(TOO_DEEP, true)
-  if (isTooWide(value)) return unreadableBody(TOO_WIDE, true)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return unreadableBody('The request body must be a JSON object', true)
   }
@@ -160,6 +169,13 @@ function findDefect(value: unknown, depth: number): Defect | undefined {
       : undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const defect = findDefect(value[index], depth + 1)
+      if (defect) return { path: [String(index), ...defect.path], message: defect.message }
+    }
+    return undefined
+  }
   for (const key of Object.keys(value)) {
     const defect =
       (key === '__proto__' && depth > 1 ? { path: [], message: 'This name is not allowed' } : undefined) ??

@@ -3,6 +3,7 @@ import type { MatchReport } from '../delivery/match-report.js'
 import type { RequestPreview } from '../delivery/preview.js'
 import type { ReplayCount, Replayed, ReplayRequest } from '../delivery/replay.js'
 import { type Failure, invalidInput } from '../errors.js'
+import { MAX_FAILURES } from '../values/schema-failures.js'
 import { headersJson } from './attempt-json.js'
 import { decodeReplayCursor, encodeReplayCursor } from './cursor.js'
 import { isFailure, parseTime, type TimeSpan } from './time.js'
@@ -72,14 +73,38 @@ export const previewJson = ({ method, uri, headers, body, curl }: RequestPreview
 export const publishedJson = (eventIds: readonly string[]): JsonObject => ({ event_ids: eventIds })
 export const secretJson = (secret: string): JsonObject => ({ secret })
 
-/** Parses the body of an erasure; the operation validates it. */
+/** The fields of an erasure on the wire. */
+const ERASE_FIELDS = ['call_id', 'number']
+
+/** Monster UI adds it to every request that changes something. */
+const UI_METADATA = 'ui_metadata'
+
+/**
+ * Parses the body of an erasure; the operation validates the values. Without any field it selects the whole account, so
+ * a misspelt field must not be ignored as on other routes. `ui_metadata` is ignored beside a field that selects calls.
+ *
+ * @throws `InvalidInput` naming each unknown field
+ */
 export function parseErase(data: Readonly<Record<string, unknown>>): {
   readonly callId?: string
   readonly number?: string
 } {
   const { call_id: callId, number } = data as { call_id?: string; number?: string }
-  return { ...(callId !== undefined && { callId }), ...(number !== undefined && { number }) }
+  const selection = { ...(callId !== undefined && { callId }), ...(number !== undefined && { number }) }
+  const isWhole = Object.keys(selection).length === 0
+  const unknown = Object.keys(data).filter(
+    (name) => !ERASE_FIELDS.includes(name) && (isWhole || name !== UI_METADATA),
+  )
+  if (unknown.length > 0) throw invalidInput(unknown.slice(0, MAX_FAILURES).map(unknownField))
+  return selection
 }
+
+const unknownField = (path: string): Failure => ({
+  path,
+  rule: 'additionalProperties',
+  message: 'is not a field of an erasure',
+  target: false,
+})
 
 /** Translates the path of a failure of an erasure to wire names. */
 export const toEraseFailure = (failure: Failure): Failure =>

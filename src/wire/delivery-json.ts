@@ -1,14 +1,15 @@
 /** JSON of deliveries. */
 import { deliveryKind, type StoredDelivery } from '../delivery/delivery-queries.js'
+import { type Explanation, sentenceOf } from '../delivery/explain.js'
 import { toIsoTime } from '../values/iso-time.js'
 import type { JsonObject } from './webhook-json.js'
 
 /**
  * Returns the JSON of one delivery.
  *
- * @param explain one sentence that explains its state
+ * @param explanation `undefined`: the fields are there, for filters, and empty
  */
-export function deliveryJson(delivery: StoredDelivery, explain: string): JsonObject {
+export function deliveryJson(delivery: StoredDelivery, explanation?: Explanation): JsonObject {
   const dueMs = delivery.state === 'waiting' ? delivery.dueMs : undefined
   return {
     id: delivery.id,
@@ -24,13 +25,14 @@ export function deliveryJson(delivery: StoredDelivery, explain: string): JsonObj
     accepted_at: toIsoTime(delivery.acceptedMs),
     next_attempt_at: isoTime(dueMs),
     ended_at: isoTime(delivery.endedMs),
-    explain,
+    explain: explanation ? sentenceOf(explanation) : '',
+    explanation: explanation ?? {},
   }
 }
 
 /** Returns the JSON of a delivery in a list over all accounts. */
-export function foundDeliveryJson(delivery: StoredDelivery, explain: string): JsonObject {
-  return { account_id: delivery.accountId, ...deliveryJson(delivery, explain) }
+export function foundDeliveryJson(delivery: StoredDelivery, explanation?: Explanation): JsonObject {
+  return { account_id: delivery.accountId, ...deliveryJson(delivery, explanation) }
 }
 
 const isoTime = (unixMs: number | undefined) => (unixMs === undefined ? undefined : toIsoTime(unixMs))

@@ -39,6 +39,18 @@ function toMethod(name: string): Method | undefined {
   return METHODS.has(name) ? (name as Method) : undefined
 }
 
+/** Which requests may have a token in the query: all, none, or those that are not from the service's own origin. */
+export type TokenInQuery = boolean | 'cross-origin'
+
+/** Values of `Sec-Fetch-Site` (W3C Fetch Metadata): sent by a page of the same origin; typed by the user, or a bookmark. */
+const OWN_ORIGIN: ReadonlySet<string | undefined> = new Set(['same-origin', 'none'])
+
+/** Only browsers send `Sec-Fetch-Site`, and no page can forge it; without it a request is not from the own origin. */
+export function mayHaveQueryToken(headers: RequestHeaders, tokenInQuery: TokenInQuery): boolean {
+  if (typeof tokenInQuery === 'boolean') return tokenInQuery
+  return !OWN_ORIGIN.has(getHeader(headers, 'sec-fetch-site'))
+}
+
 /** Result of `findToken`. `hasConflict`: the request has two different `X-Auth-Token` headers. */
 export type TokenLookup =
   | { readonly token?: string; readonly hasConflict?: false }

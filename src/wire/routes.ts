@@ -14,6 +14,7 @@ export type BodyKind = 'none' | 'object' | 'object or list'
 export type OperationId =
   | 'signInByApiKey'
   | 'signInByCredentials'
+  | 'readToken'
   | 'signOut'
   | 'readApiKey'
   | 'rotateApiKey'
@@ -47,6 +48,7 @@ export type OperationId =
   | 'readCall'
   | 'listCallAttempts'
   | 'publishEvents'
+  | 'lookUp'
   | 'readOverview'
   | 'streamItems'
   | 'listUnhealthyWebhooks'
@@ -131,6 +133,7 @@ const USER = `${USERS}/{user_id}`
 export const ROUTES: readonly DocumentedRoute[] = [
   { operation: 'signInByApiKey', method: 'PUT', path: '/api_auth', ...login },
   { operation: 'signInByCredentials', method: 'PUT', path: '/user_auth', ...login },
+  { operation: 'readToken', method: 'GET', path: '/token_auth', ...read },
   { operation: 'signOut', method: 'DELETE', path: '/token_auth', ...read },
   {
     operation: 'readApiKey',
@@ -215,6 +218,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
     isIngest: true,
   },
   { operation: 'matchEvent', method: 'PUT', path: `${ACCOUNT}/events/match`, ...ask },
+  { operation: 'lookUp', method: 'GET', path: `${ACCOUNT}/lookup`, ...read },
   { operation: 'readOverview', method: 'GET', path: '/system/overview', ...read, access: 'operator' },
   { operation: 'streamItems', method: 'GET', path: `${ACCOUNT}/stream`, ...read, isStream: true },
   {

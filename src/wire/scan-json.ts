@@ -1,14 +1,17 @@
 /**
  * One pass over the bytes of a JSON document, much cheaper than parsing it: whether it is nested too deeply, whether an
- * object has too many members, and the text of a few fields of the top-level object. Of invalid JSON it reports something, but never throws; parsing finds that out.
+ * object or list, or all of them together, have too many entries, and the text of a few fields of the top-level object. Of
+ * invalid JSON it reports something, but never throws; parsing finds that out.
  */
 
 /** Result of `scanJson`. */
 export interface JsonScan {
   /** Objects and lists are nested deeper than the limit. The scan ends there. */
   readonly isTooDeep: boolean
-  /** An object has more members than the limit, repeated names included. */
+  /** An object or list has more entries than the limit, repeated names included. */
   readonly isTooWide: boolean
+  /** All objects and lists together have more entries than the limit. */
+  readonly isTooLarge: boolean
   /** The named fields of the top-level object: their text, or `true` for a value that is neither text nor null. */
   readonly fields: Readonly<Record<string, string | true>>
 }
@@ -27,21 +30,29 @@ const SPACE = 0x20
 /** Longest field that is decoded; a longer one counts as a value that is not text. */
 const MAX_FIELD_BYTES = 8_192
 
+/** Limits of a JSON document. */
+export interface JsonLimits {
+  /** Objects and lists within each other, including the document itself. */
+  readonly depth: number
+  /** Members of one object, or elements of one list; at least 1. */
+  readonly entries: number
+  /** Entries of all objects and lists together; an empty one counts as one entry. */
+  readonly total: number
+}
+
 /**
  * Scans a JSON document.
  *
- * @param maxDepth objects and lists within each other, including the document itself
- * @param maxMembers members of one object
  * @param names the top-level fields to read, in ASCII
  */
 export function scanJson(
   bytes: Uint8Array,
-  maxDepth: number,
-  maxMembers: number,
+  { depth: maxDepth, entries: maxEntries, total: maxTotal }: JsonLimits,
   names: readonly string[],
 ): JsonScan {
-  /** Members of the object that is open at each depth. */
-  const members = new Uint32Array(maxDepth + 1)
+  /** Commas of the object or list that is open at each depth: valid JSON has one entry more. */
+  const commas = new Uint32Array(maxDepth + 1)
+  let total = 0
   let isTooWide = false
   const fields: Record<string, string | true> = Object.create(null)
   let depth = 0
@@ -67,14 +78,7 @@ export function scanJson(
       continue
     }
     if (byte <= SPACE) continue
-    if (byte === COLON) {
-      // A negative depth is that of invalid JSON.
-      if (depth >= 0) {
-        members[depth]! += 1
-        if (members[depth]! > maxMembers) isTooWide = true
-      }
-      continue
-    }
+    if (byte === COLON) continue
     if (field !== undefined) {
       // The last of several fields with one name counts, as for JSON.parse.
       if (byte === NULL) delete fields[field]
@@ -83,13 +87,22 @@ export function scanJson(
     }
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       depth += 1
-      if (depth > maxDepth) return { isTooDeep: true, isTooWide, fields }
-      if (depth >= 0) members[depth] = 0
+      total += 1
+      if (depth > maxDepth) return { isTooDeep: true, isTooWide, isTooLarge: total > maxTotal, fields }
+      // A negative depth is that of invalid JSON.
+      if (depth >= 0) commas[depth] = 0
       if (depth === 1) isTopObject = isNameNext = byte === OPEN_OBJECT
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth -= 1
-    else if (byte === COMMA && depth === 1) isNameNext = isTopObject
+    else if (byte === COMMA) {
+      total += 1
+      if (depth === 1) isNameNext = isTopObject
+      if (depth >= 0) {
+        commas[depth]! += 1
+        if (commas[depth]! >= maxEntries) isTooWide = true
+      }
+    }
   }
-  return { isTooDeep: false, isTooWide, fields }
+  return { isTooDeep: false, isTooWide, isTooLarge: total > maxTotal, fields }
 }
 
 /** A name with escapes is not recognized: decoding thousands of them would cost what the scan saves. */

@@ -12,8 +12,11 @@ export const SECRET = 'a secret of the service'
 export function createAccountHarness(secrets: readonly string[] = [SECRET]): AccountDeps & {
   readonly clock: ManualClock
   readonly calls: unknown[]
+  /** The fields of every line of the log. */
+  readonly logged: unknown[]
 } {
   const calls: unknown[] = []
+  const logged: unknown[] = []
   const random = seededRandom(1)
   return {
     accounts: recordingAccountStore(calls),
@@ -21,7 +24,9 @@ export function createAccountHarness(secrets: readonly string[] = [SECRET]): Acc
     clock: manualClock(),
     random,
     newId: createIdGenerator(random.bytes),
+    log: { debug: (fields) => logged.push(fields) },
     calls,
+    logged,
   }
 }
 

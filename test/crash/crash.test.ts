@@ -21,7 +21,12 @@ describe('the oracle of the crash runs', () => {
     history.requests = history.requests.filter((request) => !isLast(request))
     for (const request of history.requests) Object.assign(request, { node: 1 })
     history.stops = []
-    history.failover = { at: 3500, waiting: new Set(['account-0/a event-0-1']), lost: new Set(['event-0-2']) }
+    history.failover = {
+      at: 3500,
+      waiting: new Set(['account-0/a event-0-1']),
+      lost: new Set(['event-0-2']),
+      knowsHandOver: true,
+    }
     history.countedLosses.push({ node: 1, lost: countedAsLost, returned: 1 })
     return history
   }
@@ -38,10 +43,13 @@ describe('the oracle of the crash runs', () => {
     const moved = failedOver(1)
     for (const request of moved.requests) if (request.at > 3500) Object.assign(request, { node: 2 })
     expect(checkHistory(moved).violations).toEqual([])
+    const unknown = failedOver(0)
+    if (unknown.failover) unknown.failover.knowsHandOver = false
+    expect(checkHistory(unknown).violations).toEqual([])
   })
   it('detects what a failover does not explain', () => {
     const history = failedOver(2)
-    history.failover = { at: 3500, waiting: new Set(), lost: new Set() }
+    history.failover = { at: 3500, waiting: new Set(), lost: new Set(), knowsHandOver: true }
     expect(violatedRules(history)).toEqual(expect.arrayContaining(['lost', 'duplicate']))
   })
 

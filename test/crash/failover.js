@@ -16,6 +16,7 @@ import { query, startProxy, startReplication } from './replication.js'
 /** Enough for every shard to have webhooks. */
 const ACCOUNTS = 40
 const SLOTS = 8
+const SHARDS = 64
 /** A lease lasts 10 s: longer than the failover, shorter than the wait for a node that could not release its own. */
 const SPEED = 3
 /** Acknowledgements of each node before the failover, and after it. */
@@ -60,6 +61,12 @@ export async function runFailover({ seed, nodes: count, clockBehindMs }) {
   const acksOf = (/** @type {NodeProcess} */ { id }) => history.acks.filter(({ node }) => node === id).length
   for (const node of nodes) await waitUntil(history, node, 'it accepts nothing', () => acksOf(node) >= ACKS)
 
+  // Half of the runs cut replication while shards may still be handed over to the nodes that came later.
+  const knowsHandOver = () => isHandOverOver(servers.standby.url, schema, count)
+  if (random.integer(0, 1) === 1) {
+    const [first] = /** @type {[NodeProcess]} */ (/** @type {unknown} */ (nodes))
+    await waitUntil(history, first, 'the standby does not get to know the hand-over', knowsHandOver)
+  }
   servers.cutReplication()
   await sleep(random.integer(UNREPLICATED_MS.min, UNREPLICATED_MS.max))
   servers.killPrimary()
@@ -81,6 +88,7 @@ export async function runFailover({ seed, nodes: count, clockBehindMs }) {
     at,
     waiting: new Set(waiting.map(({ webhook, event }) => `${webhook} ${event}`)),
     lost: new Set(),
+    knowsHandOver: await knowsHandOver(),
   }
   proxy.pointTo(servers.standby.port)
   const before = new Map(nodes.map((node) => [node, acksOf(node)]))
@@ -104,4 +112,20 @@ export async function runFailover({ seed, nodes: count, clockBehindMs }) {
   proxy.close()
   servers.end()
   return { history }
+}
+
+/**
+ * Whether a server has the shards of all nodes, none of which is being handed over.
+ *
+ * @param {string} url
+ * @param {string} schema
+ * @param {number} nodes
+ */
+async function isHandOverOver(url, schema, nodes) {
+  const owners = await query(
+    url,
+    `select count(*)::int as shards from ${schema}.shard where not leaving and owner is not null group by owner`,
+  )
+  const owned = owners.reduce((sum, { shards }) => sum + shards, 0)
+  return owners.length === nodes && owned === SHARDS
 }

@@ -65,8 +65,11 @@ export class History {
    */
   named
   /**
-   * A failover: a moment after the primary was killed and before the nodes reach the standby, `webhook event` of what waited in the standby when it was promoted, and events that
-   * it never got. @type {{ at: number, waiting: ReadonlySet<string>, lost: ReadonlySet<string> } | undefined}
+   * A failover: a moment after the primary was killed and before the nodes reach the standby, `webhook event` of what waited in
+   * the standby when it was promoted, events that it never got, and whether it certainly knows which node owns which shard.
+   * @type {{
+   *   at: number, waiting: ReadonlySet<string>, lost: ReadonlySet<string>, knowsHandOver: boolean,
+   * } | undefined}
    */
   failover
   /** Pending deliveries that nodes said the store had lost, and that it had again. @type {{ node: number, lost: number, returned: number }[]} */

@@ -123,7 +123,8 @@ function* checkBodies(/** @type {TrackedState} */ { deliveries, replays }) {
 /**
  * The nodes count the pending deliveries that the standby of a failover never got: at least those that were never sent and whose
  * owner has accepted them itself and stays their owner, and none that had succeeded. (What another node accepted a moment before
- * is not known to the owner yet, and what is in flight is not counted.)
+ * is not known to the owner yet, and what is in flight is not counted. Where the standby may not know of a hand-over, no number is
+ * certain.)
  */
 function* checkCountedLosses(/** @type {TrackedState} */ state) {
   if (!state.history.failover) return
@@ -136,7 +137,7 @@ function* checkCountedLosses(/** @type {TrackedState} */ state) {
 
 /** @param {TrackedState} state */
 function countLost({ history, positionOf, succeeded }) {
-  const { at = 0, lost = new Set() } = history.failover ?? {}
+  const { at = 0, lost = new Set(), knowsHandOver = false } = history.failover ?? {}
   const early = history.requests.filter((one) => one.at <= at)
   const keyOf = (/** @type {ReceivedRequest} */ { webhook, event }) => `${webhook} ${event}`
   // Also after it, when a start was committed just before: a node does not send what the new server does not have.
@@ -165,7 +166,8 @@ function countLost({ history, positionOf, succeeded }) {
       if (!succeeded.has(key)) count.never += 1
       if (!arrived.has(key)) count.possible += 1
       const owner = owners.get(webhook)
-      const isOwn = owner === publishers.get(event) && !fenced.has(owner ?? 0) && !moved.has(webhook)
+      const isOwn =
+        knowsHandOver && owner === publishers.get(event) && !fenced.has(owner ?? 0) && !moved.has(webhook)
       if (isOwn && !sent.has(key)) count.certain += 1
     }
   }

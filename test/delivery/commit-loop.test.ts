@@ -30,6 +30,9 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
   const answers: ((thrown?: Error) => void)[] = []
   /** How many deliveries each group may start ahead of free slots. */
   const ahead: number[] = []
+  const groups: Group[] = []
+  const startKeys = createStartKeys()
+  const drainDeadline = new AbortController()
   /** Deliveries that the next group starts. */
   let due: QueuedDelivery[] = []
   const state: NodeState = {
@@ -42,6 +45,7 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
   const store = {
     commit(group: Group) {
       log.push('commit')
+      groups.push(group)
       if (!isAsync) return written(group)
       return new Promise<GroupResult>((resolve, reject) =>
         answers.push((thrown) => (thrown ? reject(thrown) : resolve(written(group)))),
@@ -51,7 +55,10 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
   let canStart = true
   let mayStart = true
   const handlers: CommitHandlers = {
-    settle: ({ delivery }) => ({ delivery, settlement: { deliveryId: delivery.id } }) as DecidedSettlement,
+    settle({ delivery }) {
+      startKeys.end(delivery)
+      return { delivery, settlement: { deliveryId: delivery.id } } as DecidedSettlement
+    },
     pick(_now, maxAhead) {
       ahead.push(maxAhead)
       const starts = due
@@ -81,10 +88,10 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
       now: clock.now,
       canStart: () => canStart,
       pending: () => 0,
-      drainDeadline: new AbortController().signal,
+      drainDeadline: drainDeadline.signal,
     },
     state,
-    createStartKeys(),
+    startKeys,
     handlers,
   )
   return {
@@ -99,8 +106,13 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
     setMayStart(value: boolean) {
       mayStart = value
     },
-    finish: (id: string) => loop.finish({ delivery: aDelivery(id), webhook: {} as never, result: undefined }),
-    answerNow: () => answers.shift()!(),
+    finish: (ended: string | QueuedDelivery) => {
+      const delivery = typeof ended === 'string' ? aDelivery(ended) : ended
+      loop.finish({ delivery, webhook: {} as never, result: undefined })
+    },
+    groups,
+    endDrain: () => drainDeadline.abort(),
+    answerNow: () => answers.shift()?.(),
     setCanStart(value: boolean) {
       canStart = value
     },
@@ -145,6 +157,60 @@ describe('the effects of a committed group', () => {
     expect(log).toEqual(['commit', 'ended ended', 'report ended'])
   })
 
+  it('begin with the ends, so that what the host does then is written while the requests are sent', async () => {
+    const { log, start, finish, answer } = createFixture({
+      overrides: {
+        report({ delivery }) {
+          log.push(`report ${delivery.id}`)
+          if (delivery.id === 'first') finish('next')
+        },
+      },
+    })
+    finish('first')
+    await start(aDelivery('second'))
+    await answer()
+    expect(log).toEqual(['commit', 'ended first', 'report first', 'commit', 'send second'])
+  })
+
+  it('begin with the ends, and continue with the requests where the host does nothing then', async () => {
+    const { log, start, finish, answer } = createFixture()
+    finish('first')
+    await start(aDelivery('second'))
+    await answer()
+    expect(log).toEqual(['commit', 'ended first', 'report first', 'send second'])
+  })
+
+  it('leave out what was abandoned, or may no longer be sent, after the ends were reported', async () => {
+    const [lost, late] = [aDelivery('lost'), aDelivery('late')]
+    const { log, start, finish, answer, setCanStart } = createFixture({
+      overrides: {
+        report({ delivery }) {
+          log.push(`report ${delivery.id}`)
+          lost.isAbandoned = true
+          setCanStart(false)
+        },
+      },
+    })
+    finish('first')
+    await start(lost, late)
+    await answer()
+    expect(log).toEqual(['commit', 'ended first', 'report first', 'abandon lost', 'put back late'])
+  })
+
+  it('send the requests although an end cannot be reported', async () => {
+    const { log, start, finish, answer } = createFixture({
+      overrides: {
+        report() {
+          throw new Error('no report')
+        },
+      },
+    })
+    finish('first')
+    await start(aDelivery('second'))
+    await answer()
+    expect(log).toEqual(['commit', 'ended first', 'send second'])
+  })
+
   it('come before the next commit where the store writes at once', async () => {
     const { log, start, makeDue } = createFixture({ isAsync: false })
     makeDue(aDelivery('first'))
@@ -163,15 +229,16 @@ describe('the effects of a committed group', () => {
   })
 
   it('happen at once on request, and only once', async () => {
-    const { log, loop, start, answerNow, clock } = createFixture()
+    const { log, loop, start, answer } = createFixture()
+    const accepting = loop.accept({ events: [], deliveries: [], maxPending: 1 })
+    void accepting.then(() => {
+      log.push('accepted')
+      loop.flush()
+      log.push('flushed')
+    })
     await start(aDelivery('first'))
-    answerNow()
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
-    expect(log).toEqual(['commit'])
-    loop.flush()
-    expect(log).toEqual(['commit', 'send first'])
-    await clock.settle()
-    expect(log).toEqual(['commit', 'send first'])
+    await answer()
+    expect(log).toEqual(['commit', 'accepted', 'send first', 'flushed'])
   })
 
   it('leave out a delivery that was abandoned since, and put one back when the lease is about to end', async () => {
@@ -223,6 +290,45 @@ describe('the effects of a committed group', () => {
   })
 })
 
+describe('the next group', () => {
+  it('is formed in the turn of the event loop in which the store has written the one before', async () => {
+    const { log, start, makeDue, answerNow } = createFixture()
+    await start(aDelivery('first'))
+    makeDue(aDelivery('second'))
+    answerNow()
+    for (let step = 0; step < 10; step++) await Promise.resolve()
+    expect(log).toEqual(['commit', 'commit', 'send first'])
+  })
+
+  it.each([true, false])(
+    'leaves the host a turn if the store has written within one (as a promise: %s)',
+    async (isAsync) => {
+      const { log, loop, answerNow, makeDue } = createFixture({
+        isAsync,
+        overrides: {
+          start() {
+            // There is always more to do.
+            makeDue(aDelivery('next'))
+            loop.trigger()
+          },
+        },
+      })
+      makeDue(aDelivery('first'))
+      loop.trigger()
+      for (let turn = 0; turn < 20; turn++) {
+        const before = log.length
+        await new Promise(setImmediate)
+        for (let step = 0; isAsync && step < 10; step++) {
+          answerNow()
+          await Promise.resolve()
+        }
+        expect(log.length - before).toBeLessThan(3)
+      }
+      loop.abandon()
+    },
+  )
+})
+
 describe('the number of deliveries that a group may start ahead of free slots', () => {
   it('is that of the attempts that ended during the last commit', async () => {
     const { start, finish, answer, ahead } = createFixture()
@@ -230,7 +336,8 @@ describe('the number of deliveries that a group may start ahead of free slots', 
     for (const id of ['a', 'b', 'c']) finish(id)
     await answer()
     await answer()
-    expect(ahead).toEqual([0, 3, 0])
+    // The last two found nothing to write: before and after the ends are reported.
+    expect(ahead).toEqual([0, 3, 0, 0])
   })
 
   it('is 0 after a commit that was repeated, however many ended meanwhile', async () => {
@@ -243,6 +350,58 @@ describe('the number of deliveries that a group may start ahead of free slots', 
     await answer()
     expect(ahead).toEqual([0, 0])
     await answer()
+  })
+})
+
+describe('the store forgets the starts of a group', () => {
+  it('when the last of its attempts is settled', async () => {
+    const { start, finish, answer, groups } = createFixture()
+    const [first, second] = [aDelivery('first'), aDelivery('second')]
+    await start(first, second)
+    await answer()
+    finish(first)
+    await start()
+    await answer()
+    finish(second)
+    await start()
+    await answer()
+    expect(groups.map(({ finished }) => finished)).toEqual([[], [], [1]])
+  })
+
+  it('not after a settlement was given up while the node closes', async () => {
+    const { start, finish, answer, groups, endDrain } = createFixture()
+    const [lost, last] = [aDelivery('lost'), aDelivery('last')]
+    await start(lost, last)
+    await answer()
+    finish(lost)
+    await start()
+    endDrain()
+    finish(last)
+    await answer(new HookswitchError('StoreUnavailable', 'unavailable'))
+    await answer()
+    expect(groups.map(({ ended }) => ended.map(({ deliveryId }) => deliveryId))).toEqual([
+      [],
+      ['lost'],
+      ['last'],
+    ])
+    expect(groups.at(-1)!.finished).toEqual([])
+  })
+
+  it('not after a part of a refused group with their settlements was given up', async () => {
+    const { start, finish, answer, groups, endDrain } = createFixture()
+    const lost = aDelivery('lost')
+    await start(lost)
+    await answer()
+    finish(lost)
+    await start()
+    await answer(new Error('refused'))
+    endDrain()
+    await answer(new HookswitchError('StoreUnavailable', 'unavailable'))
+    expect(groups.map(({ ended, finished }) => [ended.length, finished])).toEqual([
+      [0, []],
+      [1, [1]],
+      [1, []],
+    ])
   })
 })
 

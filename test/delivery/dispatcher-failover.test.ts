@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Group, QueueStore } from '../../src/delivery/queue-store.js'
+import { HookswitchError } from '../../src/errors.js'
 import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, responseWith } from './harness.js'
@@ -125,6 +126,41 @@ describe('a server that has taken over without the last commits', () => {
     await harness.clock.advance(5_000)
     expect(harness.sent()).toEqual(['in-flight', 'kept', 'later'])
     expect(errors).toHaveLength(1)
+    const closing = node.close(0)
+    await harness.clock.advance(5_000)
+    await closing
+  })
+
+  it('is counted again if that failed', async () => {
+    const harness = await createHarness([aWebhook({}, { id: 'w1' })], true)
+    harness.sender.script = () => undefined
+    const { store, failOver } = failingOver(harness.faults.store)
+    const errors: object[] = []
+    const log = { debug() {}, info() {}, warn() {}, error: (fields: object) => void errors.push(fields) }
+    let failures = 0
+    const failing: QueueStore = {
+      ...store,
+      async bodies(keys) {
+        if (failures-- > 0) throw new HookswitchError('StoreUnavailable', 'no answer')
+        return store.bodies(keys)
+      },
+    }
+    const node = harness.node({ caps: { total: 1 } }, { store: failing, log })
+    await node.start()
+    for (const call of ['in-flight', 'lost']) await harness.publish(call)
+    await harness.clock.settle()
+    const rows = await harness.store.deliveries.deliveries({ accountId: 'acc', webhookId: 'w1', limit: 9 })
+    failOver(rows.filter(({ callId }) => callId === 'lost').map(({ position }) => position))
+    failures = 1
+    const publishing = harness.publish('later')
+    await harness.clock.advance(1_000)
+    await publishing
+    expect(failures).toBeLessThan(1)
+    expect(errors).toEqual([{ lost: 1, returned: 0 }])
+    harness.sender.script = () => responseWith(200)
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.advance(5_000)
+    expect(harness.sent()).toEqual(['in-flight', 'later'])
     const closing = node.close(0)
     await harness.clock.advance(5_000)
     await closing

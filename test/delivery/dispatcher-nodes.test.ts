@@ -84,6 +84,37 @@ describe('nodes on one store', () => {
     await two.close(0)
   })
 
+  it('find what was interrupted although the node that took over could not record it before it closed', async () => {
+    const harness = await createHarness([aWebhook()], true)
+    harness.sender.script = () => undefined
+    const connection = killableStore(harness)
+    const one = harness.node({}, { store: connection.store })
+    await one.start()
+    await harness.publish('a')
+    await harness.clock.settle()
+    connection.kill()
+    harness.sender.script = () => responseWith(200)
+
+    const two = harness.node()
+    harness.faults.failing.add('commit')
+    const started = two.start()
+    await harness.clock.advance(LEASE_MS + 1000)
+    const closing = two.close(0)
+    await harness.clock.advance(LEASE_MS)
+    await closing
+    await started
+    harness.faults.failing.clear()
+
+    const three = harness.node()
+    await three.start()
+    await harness.clock.advance(2 * LEASE_MS)
+    expect((await harness.attempts()).map(({ attempt, reason }) => [attempt, reason])).toEqual([
+      [1, 'interrupted'],
+      [2, undefined],
+    ])
+    await three.close(0)
+  })
+
   it('quarantine a delivery whose node crashed three times in a row', async () => {
     const harness = await createHarness([aWebhook()], true)
     harness.sender.script = () => undefined

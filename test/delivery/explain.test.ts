@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import { type ExplainContext, explainDelivery } from '../../src/delivery/explain.js'
+import { type ExplainContext, explainDelivery, sentenceOf } from '../../src/delivery/explain.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 
@@ -10,9 +10,11 @@ const explain = (
   delivery: Partial<StoredDelivery>,
   context: { webhook?: Webhook; limitReached?: ExplainContext['limitReached'] } = {},
 ): string =>
-  explainDelivery(
-    { ...aDelivery({ state: 'waiting', dueMs: NOW }), position: 1, ahead: 0, sequence: 1, ...delivery },
-    { webhook: aWebhook(), now: NOW, limitReached: undefined, caps: CAPS, ...context },
+  sentenceOf(
+    explainDelivery(
+      { ...aDelivery({ state: 'waiting', dueMs: NOW }), position: 1, ahead: 0, sequence: 1, ...delivery },
+      { webhook: aWebhook(), now: NOW, limitReached: undefined, caps: CAPS, ...context },
+    ),
   )
 const paused = (pausedUntilMs: number) => aWebhook({}, { health: { failuresInRow: 1, pausedUntilMs } })
 
@@ -65,7 +67,7 @@ describe('the explanation of a waiting delivery', () => {
   it('does not need the webhook', () => {
     const delivery = { ...aDelivery({ state: 'waiting' }), position: 1, ahead: 0, sequence: 1 }
     const context = { webhook: undefined, now: NOW, limitReached: undefined, caps: CAPS }
-    expect(explainDelivery(delivery, context)).toBe('Is due now.')
+    expect(explainDelivery(delivery, context)).toEqual({ code: 'due' })
   })
 })
 

@@ -29,14 +29,14 @@ async function freePort(): Promise<number> {
 }
 
 /** The flags of a node in compose.yaml, for a process on loopback. */
-function flagsOf({ command }: NodeService, accounts: string): string[] {
+function flagsOf({ command }: NodeService, accounts: string, port: string): string[] {
   const flags = [...command]
   const set = (flag: string, value: string) => {
     expect(flags).toContain(flag)
     flags[flags.indexOf(flag) + 1] = value
   }
   set('--host', '127.0.0.1')
-  set('--port', '0')
+  set('--port', port)
   set('--admin-port', '0')
   set('--admin-host', '127.0.0.1')
   set('--accounts', accounts)
@@ -102,9 +102,9 @@ describe('the topology of compose.yaml', () => {
       ])
       const env = { HOOKSWITCH_POSTGRES: server!.url, HOOKSWITCH_SECRET: 'the same for all nodes' }
       const schema = ['--schema', server!.freshSchema()]
-      const nodes: RunningProgram[] = names.map((name) =>
-        hookswitch([...flagsOf(services[name]!, accounts), ...schema], { cwd: folder, env }),
-      )
+      const start = (name: string, port: string) =>
+        hookswitch([...flagsOf(services[name]!, accounts, port), ...schema], { cwd: folder, env })
+      const nodes: RunningProgram[] = names.map((name) => start(name, '0'))
       const listening = await Promise.all(nodes.map(ready))
       const url = await startNginx(
         folder,
@@ -129,8 +129,30 @@ describe('the topology of compose.yaml', () => {
       expect(await nodes[0]!.ended).toMatchObject({ code: 0, signal: null })
       for (const callId of ['i', 'j']) expect(await publish(callId)).toBe(202)
       await expect.poll(callIds).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'])
+
+      // A rolling restart: the other node stops as soon as the first one is ready again.
+      const again = start('node-1', new URL(listening[0]!.url).port)
+      let isReady = false
+      const readyAgain = ready(again).then(() => {
+        isReady = true
+      })
+      const restarted: string[] = []
+      const publishNext = async () => {
+        restarted.push(`restart-${restarted.length}`)
+        expect(await publish(restarted.at(-1)!)).toBe(202)
+      }
+      // Some of these find the first node down.
+      while (!isReady) await publishNext()
+      await readyAgain
       nodes[1]!.child.kill('SIGTERM')
+      for (let after = 0; after < 10; after += 1) await publishNext()
       expect(await nodes[1]!.ended).toMatchObject({ code: 0, signal: null })
+      for (let after = 0; after < 10; after += 1) await publishNext()
+      await expect
+        .poll(() => callIds().filter((id) => id.startsWith('restart')))
+        .toEqual(restarted.toSorted())
+      again.child.kill('SIGTERM')
+      expect(await again.ended).toMatchObject({ code: 0, signal: null })
     },
   )
 })

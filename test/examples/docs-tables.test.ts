@@ -341,7 +341,7 @@ describe('the tables of the HTTP API', () => {
   it('list every field of an attempt, of a delivery and of an event', () => {
     const attempt = attemptJson({ method: 'POST', atMs: 0 } as never)
     expect(sorted(firstCodes(API, '\n## An attempt'))).toEqual(sorted(Object.keys(attempt)))
-    const delivery = deliveryJson({ state: 'delivered', lane: '', acceptedMs: 0 } as never, '')
+    const delivery = deliveryJson({ state: 'delivered', lane: '', acceptedMs: 0 } as never, { code: 'due' })
     expect(sorted(firstCodes(API, '\n## A delivery'))).toEqual(sorted(Object.keys(delivery)))
     expect(sorted(firstCodes(API, '\n## An event'))).toEqual(sorted(Object.keys(eventSchema.properties)))
   })

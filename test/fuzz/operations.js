@@ -231,6 +231,7 @@ export const OPERATION_INPUTS = {
     return { data: { credentials, ...account, ...(algorithm === 'sha1' && { method: 'sha' }) } }
   },
   signOut: () => ({}),
+  readToken: () => ({}),
   readApiKey: () => ({}),
   rotateApiKey: () => ({ params: { account_id: 'child' } }),
   listHooks: (random, known) => ({ query: listQuery(random, known) }),
@@ -324,6 +325,11 @@ export const OPERATION_INPUTS = {
     query: [...listQuery(random, known), ...(random.chance(0.4) ? SLIM : [])],
   }),
   readCall: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
+  lookUp: (random, known) => ({
+    query: [
+      ['id', pickRecent(random, random.pick([known.calls, known.deliveries, known.webhooks]), 'unknown')],
+    ],
+  }),
   readOverview: () => ({}),
   listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   streamItems: (random, known) => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createHandler, type HandlerOptions } from '../../src/http/handle.js'
 import { createFakeBackend } from './fake-backend.js'
 import { jsonOf, OWN_ACCOUNT, type RequestOptions, request, silentLog, WEBHOOK_ID } from './records.js'
@@ -55,5 +55,51 @@ describe('request bodies', () => {
     await send('PUT', WEBHOOKS)
     expect(calls.at(-1)).toEqual(['create', OWN_ACCOUNT, { settings: {} }])
     expect(jsonOf(await send('PUT', '/v1/api_auth')).data).toHaveProperty(['api_key', 'required'])
+  })
+
+  it.each([
+    ['PUT', '/v2/api_auth'],
+    ['PUT', '/v1/user_auth/'],
+    ['POST', '/v2/user_auth'],
+    ['GET', '/v2/webhooks'],
+    ['PUT', '/v2/user_auth/recovery'],
+  ])('have at most 16 KiB where no token is needed, and are not parsed above: %s %s', async (method, url) => {
+    const parser = vi.spyOn(JSON, 'parse')
+    try {
+      const { send, calls } = setUp()
+      for (const data of ['[{}]', '{"api_key":[{}]}', '{},"other":[{}]', '"x"', '{}'])
+        for (const token of [null, 'valid-token']) {
+          const body = `{"data":${data},"padding":"`.padEnd(16_383, 'x')
+          const response = await send(method, url, { body: `${body}"}`, token })
+          expect([response.status, calls]).toEqual([413, []])
+        }
+      expect(parser).not.toHaveBeenCalled()
+    } finally {
+      parser.mockRestore()
+    }
+  })
+
+  it('of a login may have 16 KiB; the error of a larger one names the limit', async () => {
+    const { send } = setUp()
+    const body = (size: number) =>
+      `{"data":{"api_key":"${'a'.repeat(64)}"},"x":"`.padEnd(size - 2, 'x').concat('"}')
+    expect((await send('PUT', '/v2/api_auth', { body: body(16_384), token: null })).status).toBe(201)
+    const response = await send('PUT', '/v2/api_auth', { body: body(16_385), token: null })
+    expect(jsonOf(response)).toMatchObject({
+      error: '413',
+      data: { body: { maxSize: { message: 'The body must not exceed 16384 bytes', target: 16_384 } } },
+    })
+  })
+
+  it('that a framework has parsed are limited by their declared size where no token is needed', async () => {
+    const parsedBody = { data: { api_key: 'a'.repeat(64) } }
+    const send = (length: string | undefined) =>
+      setUp().send('PUT', '/v2/api_auth', {
+        headers: { 'content-length': length, 'transfer-encoding': length ? undefined : 'chunked' },
+        more: { parsedBody },
+      })
+    expect((await send('16384')).status).toBe(201)
+    expect((await send(undefined)).status).toBe(201)
+    expect((await send('16385')).status).toBe(413)
   })
 })

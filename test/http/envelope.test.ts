@@ -54,7 +54,7 @@ describe('the success envelope', () => {
     const body = jsonOf(await send('PUT', '/v1/api_auth', { body: { data: { api_key: API_KEY } } }))
     expect(body).toMatchObject({ auth_token: 'new-token', version: VERSION })
     expect(JSON.stringify(body)).not.toContain(TOKEN)
-    expect(calls.map(([method]) => method)).toEqual(['signIn'])
+    expect(calls.map(([method]) => method)).toEqual(['signIn', 'lineage'])
   })
 
   it('accepts the token from header, query or body', async () => {
@@ -135,6 +135,6 @@ describe("the client's address", () => {
   ])('is determined with trustProxy %j: %s', async (trustProxy, address) => {
     const { send, calls } = setUp({ trustProxy })
     await send('PUT', '/v1/api_auth', login)
-    expect(calls).toEqual([['signIn', { apiKey: API_KEY }, { address }]])
+    expect(calls[0]).toEqual(['signIn', { apiKey: API_KEY }, { address }])
   })
 })

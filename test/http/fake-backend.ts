@@ -46,7 +46,7 @@ const STATISTICS: StatsSeries = {
   completeToMs: 60_000,
 }
 
-const endpointOf = ({ id, accountId, name, uri, health }: WebhookView): ListedEndpoint => ({
+export const endpointOf = ({ id, accountId, name, uri, health }: WebhookView): ListedEndpoint => ({
   id,
   accountId,
   name,
@@ -137,7 +137,7 @@ export function createFakeBackend(
         if (accountId !== OWN_ACCOUNT && accountId !== CHILD_ACCOUNT) throw errorWithCode('Forbidden')
         return true
       },
-      rightsOf: () => ({ isAdmin: true, isOperator: false }),
+      rightsOf: () => ({ isAdmin: true, isOperator: false, isReadOnly: false }),
       isOperatorAccount: () => false,
       async lineage(accountId) {
         record('lineage', accountId)
@@ -349,7 +349,7 @@ export function createFakeBackend(
       },
       async explain(one) {
         record('explain', one.id)
-        return `about ${one.id}`
+        return { code: 'in_flight', attempts: deliveries.indexOf(one) + 1 }
       },
       async attempts(query) {
         record('attempts', query)

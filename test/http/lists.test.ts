@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
+import type { ApiBackend } from '../../src/http/api-backend.js'
 import { createHandler } from '../../src/http/handle.js'
 import { paginate, paginateByKey } from '../../src/http/paginate.js'
 import type { SortKey } from '../../src/wire/cursor.js'
-import { createFakeBackend } from './fake-backend.js'
+import { createFakeBackend, endpointOf } from './fake-backend.js'
 import {
   attempt,
   delivery,
@@ -127,6 +129,17 @@ describe('lists of webhooks', () => {
 })
 
 describe('lists of deliveries', () => {
+  it('have an explanation of every delivery for filters by fields, the value of which is not known yet', async () => {
+    const { deliveries, list } = setUp()
+    deliveries.push(delivery(1), delivery(2))
+    const all = `${WEBHOOKS}/${WEBHOOK_ID}/deliveries`
+    for (const field of ['explain', 'explanation']) {
+      expect(idsOf([await list(`${all}?has_key=${field}`)])).toHaveLength(2)
+      expect(idsOf([await list(`${all}?key_missing=${field}`)])).toEqual([])
+    }
+    expect(idsOf([await list(`${all}?filter_explanation.code=in_flight`)])).toEqual([])
+  })
+
   it('explain only the deliveries that they return', async () => {
     const { deliveries, list, calls } = setUp()
     for (let position = 1; position <= 40; position++) {
@@ -281,6 +294,118 @@ describe('lists for operators', () => {
       const { backend } = createFakeBackend({ operator: false })
       const denied = await createHandler(backend, { log: silentLog })(request('GET', `/v1/system/${name}`))
       expect(denied.status).toBe(403)
+    },
+  )
+
+  /** A backend that searches 3,000 deliveries of three states, four of each position, and 500 webhooks. */
+  function filteredLists(maxRead = Number.POSITIVE_INFINITY) {
+    const { backend } = createFakeBackend()
+    const states = ['delivered', 'waiting', 'exhausted'] as const
+    const rows = Array.from({ length: 3_000 }, (_, index) =>
+      delivery(Math.floor((3_000 - index) / 4), {
+        id: `d${index}`,
+        state: states[index % 3]!,
+        webhookId: `w${index % 7}`,
+      }),
+    )
+    const endpoints = Array.from({ length: 500 }, (_, index) => ({
+      ...endpointOf(webhook({ id: `w${String(index).padStart(3, '0')}`, name: `n${index % 5}` })),
+      state: 'paused' as const,
+      failuresInRow: index % 10,
+    }))
+    const reads: number[] = []
+    const search: ApiBackend['deliveries']['search'] = async ({
+      cursor = Infinity,
+      limit,
+      states: wanted,
+    }) => {
+      reads.push(limit)
+      const from = rows.findIndex(({ position }) => position < cursor)
+      if (from < 0) return { deliveries: [] }
+      const last = rows[from + Math.min(limit, maxRead) - 1]
+      const page = last
+        ? rows.slice(from).filter(({ position }) => position >= last.position)
+        : rows.slice(from)
+      const found = wanted ? page.filter(({ state }) => wanted.includes(state)) : page
+      return last ? { deliveries: found, cursor: last.position } : { deliveries: found }
+    }
+    const unhealthy: ApiBackend['webhooks']['unhealthy'] = async ({ afterId = '', limit }) => {
+      reads.push(limit)
+      const page = endpoints.filter(({ id }) => id > afterId).slice(0, limit)
+      return page.length < limit ? { endpoints: page } : { endpoints: page, nextId: page.at(-1)!.id }
+    }
+    const handle = createHandler(
+      {
+        ...backend,
+        deliveries: { ...backend.deliveries, search },
+        webhooks: {
+          ...backend.webhooks,
+          unhealthy,
+          endpoints: async (_, { after, limit }) => {
+            const { endpoints: page, nextId } = await unhealthy({
+              limit,
+              ...(after && { afterId: after[1] }),
+            })
+            return { endpoints: page, ...(nextId !== undefined && { next: ['n', nextId] }) }
+          },
+        },
+      },
+      { log: silentLog },
+    )
+    /** Follows the pages. */
+    async function readAll(url: string) {
+      const items: Record<string, unknown>[] = []
+      const sizes: number[] = []
+      let key = ''
+      do {
+        const page = jsonOf(await handle(request('GET', `${url}&start_key=${key}`)))
+        const data = page.data as Record<string, unknown>[]
+        items.push(...data)
+        sizes.push(data.length)
+        key = (page.next_start_key as string | undefined) ?? ''
+      } while (key !== '')
+      return { items, sizes, reads }
+    }
+    return { rows, endpoints, readAll }
+  }
+
+  it.each([
+    ['filter_state=bogus', () => false],
+    ['filter_state=waiting', (row: StoredDelivery) => row.state === 'waiting'],
+    ['filter_not_state=waiting', (row: StoredDelivery) => row.state !== 'waiting'],
+    ['filter_state=["waiting","delivered"]', (row: StoredDelivery) => row.state !== 'exhausted'],
+    [
+      'filter_hook_id=w3&filter_not_state=waiting',
+      (row: StoredDelivery) => row.webhookId === 'w3' && row.state !== 'waiting',
+    ],
+    ['filter_account_id=other', () => false],
+    ['key_missing=call_id', () => false],
+    ['has_key=call_id', () => true],
+  ])('filter deliveries, and lose and repeat none between pages: %s', async (filter, isWanted) => {
+    const { rows, readAll } = filteredLists()
+    const { items, sizes } = await readAll(`/v1/system/deliveries?page_size=100&${filter}`)
+    expect(items.map(({ id }) => id)).toEqual(rows.filter(isWanted).map(({ id }) => id))
+    // Those of one position stay together.
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(103)
+  })
+
+  it('examine a bounded number of deliveries, also where a read finds few', async () => {
+    const { rows, readAll } = filteredLists(4)
+    const { items, sizes, reads } = await readAll('/v1/system/deliveries?page_size=100&filter_hook_id=w3')
+    expect(items).toHaveLength(rows.filter(({ webhookId }) => webhookId === 'w3').length)
+    expect(reads.length / sizes.length).toBeLessThanOrEqual(40)
+    expect(sizes.length).toBeGreaterThan(10)
+  })
+
+  it.each(['/v1/system/endpoints', `/v1/accounts/${OWN_ACCOUNT}/webhooks/health`])(
+    'filter webhooks by their health: %s',
+    async (url) => {
+      const { endpoints, readAll } = filteredLists()
+      const { items, sizes } = await readAll(`${url}?page_size=30&filter_failures_in_row=7`)
+      const ids = endpoints.filter(({ failuresInRow }) => failuresInRow === 7).map(({ id }) => id)
+      expect(items.map(({ id }) => id)).toEqual(ids)
+      expect(sizes[0]).toBe(30)
+      expect((await readAll(`${url}?filter_state=bogus`)).items).toEqual([])
     },
   )
 })

@@ -27,14 +27,25 @@ async function respond(method: string, url: string, sent: RequestOptions = {}) {
 describe('a token in the query', () => {
   it('is read unless that is turned off', async () => {
     const url = `${WEBHOOKS}?auth_token=${TOKEN}`
-    const statusWith = async (options: object) => {
+    const statusWith = async (options: object, headers = {}) => {
       const { backend } = createFakeBackend()
       const handle = createHandler(backend, { log: silentLog, ...options })
-      return (await handle(request('GET', url, { token: null }))).status
+      return (await handle(request('GET', url, { token: null, headers }))).status
     }
     expect(await statusWith({})).toBe(200)
     expect(await statusWith({ tokenInQuery: true })).toBe(200)
     expect(await statusWith({ tokenInQuery: false })).toBe(401)
+    // As a page of the same origin, an address that the user typed, a page of another origin, and no browser send it.
+    for (const [site, status] of [
+      ['same-origin', 401],
+      ['none', 401],
+      ['same-site', 200],
+      ['cross-site', 200],
+      [undefined, 200],
+    ] as const) {
+      expect(await statusWith({ tokenInQuery: 'cross-origin' }, { 'sec-fetch-site': site })).toBe(status)
+      expect(await statusWith({ tokenInQuery: true }, { 'sec-fetch-site': site })).toBe(200)
+    }
   })
 })
 

@@ -102,6 +102,17 @@ export const ROUTE_CASES: readonly RouteCase[] = [
       { address: '192.0.2.1' },
     ],
   },
+  get('readToken', '/token_auth', {
+    account_id: OWN_ACCOUNT,
+    account_name: 'Own',
+    language: 'en-US',
+    is_reseller: false,
+    reseller_id: 'reseller-1',
+    apps: [],
+    priv_level: 'admin',
+    is_operator: false,
+    is_read_only: false,
+  }),
   {
     operation: 'signOut',
     method: 'DELETE',
@@ -373,7 +384,7 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     path: `${WEBHOOK}/deliveries?filter_state=waiting`,
     status: 200,
     expectedData: [
-      expect.objectContaining({ id: 'delivery-1', state: 'waiting', explain: 'about delivery-1' }),
+      expect.objectContaining({ id: 'delivery-1', state: 'waiting', explain: 'Is being sent: attempt 1.' }),
     ],
   },
   get('readSecret', `${WEBHOOK}/secret`, { secret: 'whsec_old' }),
@@ -381,7 +392,7 @@ export const ROUTE_CASES: readonly RouteCase[] = [
   get(
     'readDelivery',
     `/accounts/${OWN_ACCOUNT}/deliveries/delivery-2`,
-    expect.objectContaining({ id: 'delivery-2', explain: 'about delivery-2' }),
+    expect.objectContaining({ id: 'delivery-2', explain: 'Is being sent: attempt 2.' }),
   ),
   {
     operation: 'listDeliveryAttempts',
@@ -419,6 +430,13 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     status: 200,
     expectedData: [expect.anything(), expect.anything()],
     expectedCall: ['attempts', { accountId: OWN_ACCOUNT, callIds: ['a/b%41', 'other-leg'], limit: 51 }],
+  },
+  {
+    operation: 'lookUp',
+    method: 'GET',
+    path: `/accounts/${OWN_ACCOUNT}/lookup?id=a%2Fb`,
+    status: 200,
+    expectedData: [{ type: 'call', id: 'a/b' }],
   },
   {
     operation: 'publishEvents',
@@ -481,7 +499,7 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     status: 200,
     expectedData: [
       expect.objectContaining({ account_id: OWN_ACCOUNT, id: 'delivery-1', kind: 'retry' }),
-      expect.objectContaining({ id: 'delivery-2', explain: 'about delivery-2' }),
+      expect.objectContaining({ id: 'delivery-2', explain: 'Is being sent: attempt 2.' }),
     ],
   },
   {

@@ -6,7 +6,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const PARTS = ['src', 'adapters', 'test', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts']
+const PARTS = [
+  'src',
+  'adapters',
+  'test',
+  'examples',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+  // Some tests build the package of the copy.
+  'tsup.config.ts',
+  'docs/receivers',
+]
 
 /** @param {number} count */
 export function makeCopies(count) {

@@ -17,6 +17,7 @@ describe('an invalid option', () => {
     ['tokenTtlSeconds', { tokenTtlSeconds: 0 }],
     ['tokenTtlSeconds', { tokenTtlSeconds: '86400' }],
     ['tokenTtlSeconds', { tokenTtlSeconds: 1.5 }],
+    ['tokenInQuery', { tokenInQuery: 'same-origin' }],
     ['loginBurst', { loginBurst: 0 }],
     ['attemptTimeoutMs', { attemptTimeoutMs: Number.NaN }],
     ['inFlight', { inFlight: 0 }],

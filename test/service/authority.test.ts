@@ -132,6 +132,30 @@ it('routes without an account in the path are for admins, and the list of all ac
   expect(await status('user', 'DELETE', '/v2/token_auth')).toBe(200)
 })
 
+it('a token can be asked what it may do', async () => {
+  const rightsOf = async (restrictUsers: boolean) => {
+    const service = await startService({ operators: ['ops'], restrictUsers })
+    const tokens = await tokensOf(service)
+    const answers = CALLERS.map(async (caller) => {
+      const { status, json } = await service.callApi('GET', '/v2/token_auth', { token: tokens[caller] })
+      const { account_id, owner_id, priv_level, is_operator, is_read_only } = json.data
+      return [caller, status, account_id, owner_id, priv_level, is_operator, is_read_only]
+    })
+    return Promise.all(answers)
+  }
+  const restricted = await rightsOf(true)
+  expect(restricted).toEqual([
+    ['key', 200, 'parent', undefined, 'admin', false, false],
+    ['admin', 200, 'parent', expect.any(String), 'admin', false, false],
+    ['user', 200, 'parent', 'uma', 'user', false, true],
+    ['child', 200, 'child', undefined, 'admin', false, false],
+    ['stranger', 200, 'other', undefined, 'admin', false, false],
+    ['operator', 200, 'ops', undefined, 'admin', true, false],
+  ])
+  const [, , user] = await rightsOf(false)
+  expect(user).toEqual(['user', 200, 'parent', 'uma', 'user', false, false])
+})
+
 it('a user without admin rights changes its own document, but not its rights, state and name', async () => {
   const service = await startService({})
   const tokens = await tokensOf(service)

@@ -60,6 +60,29 @@ it('close() finishes requests in flight and starts nothing new', async () => {
   expect(receiver.requests).toHaveLength(1)
 })
 
+it('a publish that is still being matched when the store is closed is refused because the service is closing', async () => {
+  const store = memoryStore()
+  let goOn = () => {}
+  const reading = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  let isRead = false
+  const webhooks = {
+    ...store.webhooks,
+    async candidates(...args: Parameters<typeof store.webhooks.candidates>) {
+      isRead = true
+      await reading
+      return store.webhooks.candidates(...args)
+    },
+  }
+  const { hs } = await startService({ store: Object.create(store, { webhooks: { value: webhooks } }) })
+  const published = hs.publish(channelCreate('call'))
+  await until(() => isRead)
+  await hs.close()
+  goOn()
+  await expect(published).rejects.toMatchObject({ code: 'Closing', retryAfterSeconds: 1 })
+})
+
 it('close() releases what does not end in time: the next start sends it again, and the interrupted attempt is recorded', async () => {
   const store = memoryStore()
   const secret = 'a secret shared by both instances'

@@ -173,6 +173,7 @@ describe('the OpenAPI document', () => {
     await call('readDelivery', { ...account, delivery_id })
     await call('listDeliveryAttempts', { ...account, delivery_id, query: '?slim=true' })
     await call('readCall', { ...account, call_id: 'call 1' })
+    await call('lookUp', { ...account, query: '?id=call%201' })
     await call('previewWebhook', account, {
       data: { webhook: { name: 'p', uri: receiver.url('/hook'), hook: 'all', http_verb: 'get' } },
     })
@@ -255,6 +256,7 @@ describe('the OpenAPI document', () => {
     await call('deleteWebhook', hook)
     await call('rotateApiKey', account, { token: login.json.auth_token })
     const renewed = await hs.auth.signIn({ apiKey: await hs.accounts.readApiKey('parent') })
+    await call('readToken', {}, { token: renewed.token })
     await call('signOut', {}, { token: renewed.token })
     const isOperators = (id: string) => ['listUnhealthyWebhooks', 'searchDeliveries'].includes(id)
     const missing = operations.map(({ id }) => id).filter((id) => !called.has(id) && !isOperators(id))

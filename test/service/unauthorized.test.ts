@@ -86,7 +86,7 @@ it('a failed login gets the same response whichever part is wrong', async () => 
     ['api_auth', { api_key: '' }],
     ['api_auth', { api_key: `${API_KEY} ` }],
     ['api_auth', { api_key: API_KEY.toUpperCase() }],
-    ['api_auth', { api_key: 'x'.repeat(100_000) }],
+    ['api_auth', { api_key: 'x'.repeat(10_000) }],
     ['api_auth', { api_key: 'ü\u0001' }],
     ['user_auth', { credentials: md5('Ada:wrong'), account_realm }],
     ['user_auth', { credentials: md5('unknown:lovelace'), account_realm }],

@@ -123,6 +123,15 @@ describe('memoryStore', () => {
     expect(await store.deliveries.own('node', 1).catch(errorCode)).toBe('StoreUnavailable')
   })
 
+  it('does not notice when the wall clock is set while it runs', async () => {
+    const { store, clock } = await openStore()
+    const { storeMs } = await store.deliveries.own('node', 1)
+    clock.jumpWall(3_600_000)
+    expect((await store.deliveries.own('node', 1)).storeMs).toBe(storeMs)
+    await clock.advance(5)
+    expect((await store.deliveries.own('node', 1)).storeMs).toBe(storeMs + 5)
+  })
+
   it('rejects an invalid option and names it', () => {
     for (const option of ['attemptsPerWebhook', 'attemptsInAll']) {
       for (const value of [0, -1, 1.5, Number.NaN]) {

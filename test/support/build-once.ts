@@ -40,7 +40,7 @@ export default async function setup(): Promise<void> {
   if (existsSync(entry) && statSync(entry).mtimeMs > newestOf(SOURCES)) return
 
   // Builds elsewhere and renames, so that a concurrent run never sees an incomplete package.
-  const temporary = join(root, 'node_modules', `.build-${process.pid}`)
+  const temporary = join(root, `.dist-${process.pid}`)
   const tsup = join(root, 'node_modules', 'tsup', 'dist', 'cli-default.js')
   await promisify(execFile)(process.execPath, [tsup, '--silent', '--no-dts', '--out-dir', temporary], {
     cwd: root,

@@ -1,7 +1,7 @@
 import type { Account } from '../../src/accounts/account.js'
 import type { User } from '../../src/accounts/user.js'
 import type { TokenRow } from '../../src/auth/token-store.js'
-import { errorCode } from '../../src/errors.js'
+import { errorCode, HookswitchError } from '../../src/errors.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { type Fault, faultsOf } from './broken-store.js'
 
@@ -179,6 +179,32 @@ export const brokenAccounts: readonly Fault[] = [
     insert: (account, key, users, { requireParent: _ignored, ...conditions } = {}) =>
       store.insert(account, key, users, conditions),
   })),
+  accountFault('an account may be below itself', (store) => ({
+    update: (account, { acyclic: _ignored, ...conditions } = {}) => store.update(account, conditions),
+  })),
+  accountFault('the parents are checked before the write', (store) => ({
+    async update(account, { acyclic, ...conditions } = {}) {
+      const lineage = acyclic && account.parentId ? await store.lineage(account.parentId) : []
+      if (lineage.some(({ id }) => id === account.id)) {
+        throw new HookswitchError('Conflict', 'below itself', { field: 'parentId' })
+      }
+      return store.update(account, conditions)
+    },
+  })),
+  accountFault('an update has no maximum depth', (store) => ({
+    update: (account, { maxDepth: _ignored, ...conditions } = {}) => store.update(account, conditions),
+  })),
+  accountFault('an insert has no maximum depth', (store) => ({
+    insert: (account, key, users, { maxDepth: _ignored, ...conditions } = {}) =>
+      store.insert(account, key, users, conditions),
+  })),
+  accountFault('the accounts below do not count for the depth', (store) => ({
+    async update(account, { maxDepth = Infinity, ...conditions } = {}) {
+      const lineage = account.parentId ? await store.lineage(account.parentId) : []
+      if (lineage.length >= maxDepth) throw new HookswitchError('Conflict', 'too deep', { field: 'depth' })
+      return store.update(account, conditions)
+    },
+  })),
   accountFault('pages of accounts are always ascending', (store) => ({
     accountPage: (query) => store.accountPage({ ...query, ascending: true }),
   })),
@@ -249,6 +275,9 @@ export const brokenUsers: readonly Fault[] = [
       },
     }
   }),
+  userFault('the keys of a listed password are lost', (store) => ({
+    putUser: ({ listedKeys: _lost, ...user }, conditions) => store.putUser(user, conditions),
+  })),
   userFault('a credential key belongs to its first user', (store) => {
     const owners = new Map<string, string>()
     return {

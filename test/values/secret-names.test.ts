@@ -93,6 +93,7 @@ describe('isSecretHeader', () => {
       'X-Otp',
       'X-Totp-Code',
     ],
+    ...['X-Access', 'X-Login', 'x-user-login'],
     ...['x-client-secret', 'X-Secrets', 'X-Hub-Signature-256', 'X-Hmac'],
   ])('is true for %s', (name) => {
     expect(isSecretHeader(name)).toBe(true)
@@ -110,6 +111,7 @@ describe('isSecretHeader', () => {
       'Digest',
       '',
     ],
+    ...['Access-Control-Allow-Origin', 'X-Login-Url', 'X-Accessed', 'Content-Location'],
     ...['X-Ping', 'X-Shipping', 'X-Compass', 'X-Passed', 'X-Side', 'X-Ratelimit-Remaining', 'X-Otphone'],
   ])('is false for %j', (name) => {
     expect(isSecretHeader(name)).toBe(false)

@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { extractData, MAX_JSON_DEPTH, parseBody, wrapParsedBody } from '../../src/wire/body.js'
+import { extractData, JSON_LIMITS, peekBody, peekParsedBody } from '../../src/wire/body.js'
+
+const parseBody = (bytes: Uint8Array | undefined) => peekBody(bytes).parse()
+const wrapParsedBody = (parsed: unknown) => peekParsedBody(parsed).parse()
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const nested = (depth: number) => `${'{"data":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`
 
-describe('parseBody', () => {
+describe('peekBody', () => {
   it.each([undefined, bytes(''), bytes(' \r\n\t')])(
     'reads an absent body as an empty `data` object',
     (body) => {
@@ -39,8 +42,8 @@ describe('parseBody', () => {
   )
 
   it('accepts at most 32 levels of nesting', () => {
-    expect(parseBody(bytes(nested(MAX_JSON_DEPTH))).failures).toBeUndefined()
-    expect(parseBody(bytes(nested(MAX_JSON_DEPTH + 1))).failures?.[0]).toMatchObject({ path: 'json' })
+    expect(parseBody(bytes(nested(JSON_LIMITS.depth))).failures).toBeUndefined()
+    expect(parseBody(bytes(nested(JSON_LIMITS.depth + 1))).failures?.[0]).toMatchObject({ path: 'json' })
     expect(parseBody(bytes('['.repeat(200_000))).failures?.[0]).toMatchObject({ path: 'json' })
     const deep = `{"data":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
     expect(parseBody(bytes(deep)).failures?.[0]).toMatchObject({ path: 'json' })
@@ -76,7 +79,7 @@ describe('parseBody', () => {
   })
 })
 
-describe('wrapParsedBody', () => {
+describe('peekParsedBody', () => {
   it('accepts the output of another parser: a value, text or bytes', () => {
     const envelope = { data: { a: 1 } }
     const text = JSON.stringify(envelope)
@@ -94,12 +97,34 @@ describe('wrapParsedBody', () => {
   })
 })
 
-describe('an object with very many members', () => {
-  it('is refused before any other defect, as for bytes', () => {
-    const wide = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`k${index}`, 'a\0']))
-    const message = 'An object of the request body has more than 10000 members'
-    expect(wrapParsedBody({ data: { wide } }).failures).toMatchObject([{ path: 'json', message }])
-    expect(wrapParsedBody({ data: Array.from({ length: 10_001 }, () => 1) }).failures).toBe(undefined)
+describe('an object or list with very many entries', () => {
+  const parsers: [string, (body: unknown) => ReturnType<typeof parseBody>][] = [
+    ['bytes', (body) => parseBody(bytes(JSON.stringify(body)))],
+    ['a parsed value', wrapParsedBody],
+  ]
+  const list = (length: number, item: unknown) => Array.from({ length }, () => item)
+  const object = (length: number) =>
+    Object.fromEntries(list(length, 0).map((_, index) => [`k${index}`, 'a\0']))
+  const tooWide = 'An object or list of the request body has more than 10000 entries'
+  const tooLarge = 'The objects and lists of the request body have more than 65000 entries'
+
+  it.each(parsers)('is refused before any other defect: %s', (_, parse) => {
+    expect(parse({ data: object(10_001) }).failures).toMatchObject([{ path: 'json', message: tooWide }])
+    expect(parse({ data: { api_key: list(10_001, {}) } }).failures).toMatchObject([{ message: tooWide }])
+    expect(parse({ data: {}, other: list(10_001, 1) }).failures).toMatchObject([{ message: tooWide }])
+    expect(parse({ data: list(10_000, 1) }).failures).toBe(undefined)
+  })
+
+  it.each(parsers)('is refused with all others together: %s', (_, parse) => {
+    // One for the body, one for `data`; an empty list counts as one.
+    expect(parse({ data: list(9_999, list(5, 1)), x: [] }).failures).toBe(undefined)
+    expect(parse({ data: list(9_999, [{}]) }).failures).toBe(undefined)
+    const rest = 65_000 - 2 - 9_999 * 6
+    expect(parse({ data: list(9_999, list(5, 1)), x: list(rest, 1) }).failures).toBe(undefined)
+    expect(parse({ data: list(9_999, list(5, 1)), x: list(rest + 1, 1) }).failures).toMatchObject([
+      { path: 'json', message: tooLarge },
+    ])
+    expect(parse({ data: list(7_000, list(5, {})) }).failures).toMatchObject([{ message: tooLarge }])
   })
 })
 

@@ -115,13 +115,11 @@ describe('attemptJson', () => {
 
 describe('deliveryJson', () => {
   it('has the time of the next attempt only while the delivery waits', () => {
-    expect(keys(deliveryJson(delivery(1), 'why'))).toBe(
-      'id event_id hook_id hook_event call_id kind state attempts accepted_at explain',
+    expect(keys(deliveryJson(delivery(1), { code: 'due' }))).toBe(
+      'id event_id hook_id hook_event call_id kind state attempts accepted_at explain explanation',
     )
-    expect(deliveryJson(delivery(1, { dueMs: NOW }), 'why').next_attempt_at).toBe('2030-01-15T12:00:00.250Z')
-    expect(
-      deliveryJson(delivery(1, { dueMs: NOW, state: 'in_flight' }), 'why').next_attempt_at,
-    ).toBeUndefined()
+    expect(deliveryJson(delivery(1, { dueMs: NOW })).next_attempt_at).toBe('2030-01-15T12:00:00.250Z')
+    expect(deliveryJson(delivery(1, { dueMs: NOW, state: 'in_flight' })).next_attempt_at).toBeUndefined()
   })
 })
 
@@ -141,11 +139,11 @@ describe('deliveryKind', () => {
 
 describe('JSON of logins and commands', () => {
   it('has the account fields in the order of the documentation', () => {
-    expect(keys(loginJson(account, 'user-1'))).toBe(
+    expect(keys(loginJson(account, 'user-1', []))).toBe(
       'account_id account_name owner_id language is_reseller reseller_id apps',
     )
     const { resellerId: _, ...plain } = { ...account, name: '' }
-    expect(roundTrip(loginJson(plain, undefined))).toEqual({
+    expect(roundTrip(loginJson(plain, undefined, []))).toEqual({
       account_id: account.id,
       language: 'en-US',
       is_reseller: false,

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS, peekBody } from '../../src/wire/body.js'
-import { scanJson } from '../../src/wire/scan-json.js'
+import { JSON_LIMITS, peekBody } from '../../src/wire/body.js'
+import { type JsonLimits, scanJson } from '../../src/wire/scan-json.js'
 
 const NAMES = ['auth_token', 'verb']
-const scan = (text: string, depth = MAX_JSON_DEPTH, members = MAX_JSON_MEMBERS) =>
-  scanJson(Buffer.from(text), depth, members, NAMES)
+const scan = (text: string, limits: Partial<JsonLimits> = {}) =>
+  scanJson(Buffer.from(text), { ...JSON_LIMITS, ...limits }, NAMES)
 const fieldsOf = (text: string) => ({ ...scan(text).fields })
 
 /** What a scan must find in a parsed document. */
@@ -22,7 +22,13 @@ const depthOf = (value: unknown): number =>
 const widthOf = (value: unknown): number => {
   if (typeof value !== 'object' || value === null) return 0
   const inner = Object.values(value)
-  return Math.max(Array.isArray(value) ? 0 : inner.length, ...inner.map(widthOf))
+  return Math.max(inner.length, ...inner.map(widthOf))
+}
+
+const totalOf = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  const inner = Object.values(value)
+  return inner.reduce((total: number, entry) => total + totalOf(entry), Math.max(inner.length, 1))
 }
 
 const name = fc.oneof(fc.constantFrom(...NAMES, 'data', 'x'), fc.string({ unit: 'binary' }))
@@ -37,14 +43,20 @@ const document = fc.letrec((tie) => ({
 })).value
 
 describe('scanJson', () => {
-  it('finds the same top-level fields as a parser, the depth, and the members of the largest object', () => {
+  it('finds the same top-level fields as a parser, the depth, and the number of entries', () => {
     fc.assert(
-      fc.property(document, fc.constantFrom(undefined, 2), fc.nat(5), (value, indent, limit) => {
-        const text = JSON.stringify(value, undefined, indent)
-        expect(fieldsOf(text)).toEqual(expectedFields(JSON.parse(text)))
-        expect(scan(text, limit).isTooDeep).toBe(depthOf(value) > limit)
-        expect(scan(text, MAX_JSON_DEPTH, limit).isTooWide).toBe(widthOf(JSON.parse(text)) > limit)
-      }),
+      fc.property(
+        document,
+        fc.constantFrom(undefined, 2),
+        fc.integer({ min: 1, max: 5 }),
+        (value, indent, limit) => {
+          const text = JSON.stringify(value, undefined, indent)
+          expect(fieldsOf(text)).toEqual(expectedFields(JSON.parse(text)))
+          expect(scan(text, { depth: limit }).isTooDeep).toBe(depthOf(value) > limit)
+          expect(scan(text, { entries: limit }).isTooWide).toBe(widthOf(JSON.parse(text)) > limit)
+          expect(scan(text, { total: 4 * limit }).isTooLarge).toBe(totalOf(JSON.parse(text)) > 4 * limit)
+        },
+      ),
     )
   })
 
@@ -64,7 +76,7 @@ describe('scanJson', () => {
   it('never throws', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), (bytes, text) => {
-        expect(typeof scanJson(bytes, 4, 4, NAMES).isTooDeep).toBe('boolean')
+        expect(typeof scanJson(bytes, { depth: 4, entries: 4, total: 8 }, NAMES).isTooDeep).toBe('boolean')
         expect(typeof scan(`{"verb${text}`).isTooDeep).toBe('boolean')
       }),
     )
@@ -78,7 +90,7 @@ describe('scanJson', () => {
         return Reflect.get(bytes, key, bytes)
       },
     })
-    expect(scanJson(deep, 8, 8, NAMES).isTooDeep).toBe(true)
+    expect(scanJson(deep, { depth: 8, entries: 8, total: 8 }, NAMES).isTooDeep).toBe(true)
     expect(reads).toBe(9)
   })
 })
@@ -96,7 +108,9 @@ describe('peekBody', () => {
     try {
       expect(parse()).toMatchObject({
         envelope: {},
-        failures: [{ path: 'json', message: 'An object of the request body has more than 10000 members' }],
+        failures: [
+          { path: 'json', message: 'An object or list of the request body has more than 10000 entries' },
+        ],
       })
       expect(parser).not.toHaveBeenCalled()
     } finally {
@@ -104,7 +118,7 @@ describe('peekBody', () => {
     }
   })
 
-  it('counts the members of each object by itself', () => {
+  it('counts the entries of each object by itself', () => {
     const event = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]))
     const text = JSON.stringify({ data: Array.from({ length: 40 }, () => event) })
     expect(peekBody(text).parse().failures).toBe(undefined)

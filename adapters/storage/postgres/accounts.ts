@@ -6,11 +6,14 @@ import {
   type ApiKeyRow,
   accountRevision,
   applyReplacement,
+  assertPlacement,
+  checksPlacement,
   deleteWebhook,
   HookswitchError,
   normalizeAccountName,
   normalizeRealm,
   notFound,
+  type Placement,
   shardOf,
   type User,
 } from 'hookswitch/store'
@@ -26,6 +29,7 @@ import type { Transaction } from './session.js'
 import type { Deps, Queue } from './session-deps.js'
 import { accountStatements, type DocRow } from './sql/accounts.js'
 import { webhookStatements } from './sql/webhooks.js'
+import type { Statement } from './statement.js'
 import { postgresUsers } from './users.js'
 import { valuesOf as webhookValuesOf } from './webhooks.js'
 
@@ -58,6 +62,20 @@ export function postgresAccounts(
     account.parentId ?? null,
     JSON.stringify(account),
   ]
+  /** Before the locks of rows: a transaction that waits for the tree holds nothing. */
+  const checkPlacement = async (
+    tx: Transaction,
+    { id, parentId }: Account,
+    conditions: AccountConditions,
+    lock: Statement,
+  ) => {
+    if (!checksPlacement(conditions)) return
+    await tx.query(lock, [`hookswitch account tree ${schema}`])
+    // A separate statement, which sees what the transactions that held the lock committed.
+    const facts = [id, parentId ?? null, conditions.maxDepth ?? 0]
+    const [placement] = await tx.query<Placement>(sql.placement, facts)
+    assertPlacement(placement!, conditions)
+  }
   const lockParent = async (tx: Transaction, { parentId }: Account, { requireParent }: AccountConditions) => {
     if (parentId === undefined) return
     const held = await tx.query(sql.lockParent, [parentId])
@@ -91,6 +109,7 @@ export function postgresAccounts(
   const insertOne =
     ({ account, apiKey, newUsers }: Insertion, conditions: AccountConditions) =>
     async (tx: Transaction): Promise<void> => {
+      await checkPlacement(tx, account, conditions, sql.shareTree)
       await lockParent(tx, account, conditions)
       await assertNameFree(tx, account, conditions)
       const inserted = await tx.query(sql.insert, values(account))
@@ -144,11 +163,13 @@ export function postgresAccounts(
   return {
     insert: (account, apiKey, newUsers, conditions = {}) => {
       const insertion = { account, apiKey, newUsers }
-      const isUnconditional = !conditions.uniqueName && !conditions.requireParent
+      const isUnconditional =
+        !conditions.uniqueName && !conditions.requireParent && !checksPlacement(conditions)
       return isUnconditional ? together.run(insertion) : session.transaction(insertOne(insertion, conditions))
     },
     update: (account, conditions = {}) =>
       session.transaction(async (tx) => {
+        await checkPlacement(tx, account, conditions, sql.lockTree)
         await lockParent(tx, account, conditions)
         if (conditions.revision !== undefined) await lockRevision(tx, account.id, conditions.revision)
         await assertNameFree(tx, account, conditions)

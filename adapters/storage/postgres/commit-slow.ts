@@ -153,8 +153,10 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
       health: new Map(),
       finished: [],
     }
+    // What an earlier run of the group has started may be refused now.
+    const finishedBefore = isRepeat && starting ? [starting.key] : []
     // A statement does not see the rows that it inserts.
-    await tx.query(...statementOf({ ...nothing, events, deliveries, inboxIds }))
+    await tx.query(...statementOf({ ...nothing, events, deliveries, inboxIds, finished: finishedBefore }))
     const [statement, values] = statementOf({
       ...nothing,
       ended: decided.flatMap(({ decision, settlement, webhook }): SettlementToWrite[] =>

@@ -1,5 +1,6 @@
 /** The versions of the schema, and the checks of a server and a schema before they are used. */
 import { HookswitchError, type Log } from 'hookswitch/store'
+import { withoutParentIndex } from './schema-account-indexes.js'
 import { accountLists } from './schema-account-lists.js'
 import { accountTables, maintenanceIndexes } from './schema-accounts.js'
 import { webhookChangeMarks } from './schema-changes.js'
@@ -11,6 +12,7 @@ import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
 import { queueLogTables } from './schema-queue-log.js'
 import { statsTables } from './schema-stats.js'
+import { undeliveredIndex } from './schema-undelivered.js'
 import type { Session, Transaction } from './session.js'
 import { migrationStatements } from './sql/migrations.js'
 
@@ -32,6 +34,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, text: statsTables },
   { version: 9, text: failureIndex },
   { version: 10, text: liveTables },
+  { version: 11, text: withoutParentIndex },
+  { version: 12, text: undeliveredIndex },
 ]
 
 /** The schema version of this package. */

@@ -40,8 +40,8 @@ import { type LegRow, legsStatement } from './sql/legs.js'
 import { webhookStatements } from './sql/webhooks.js'
 import type { Statement } from './statement.js'
 
-/** Failed states are rare and often queried: they have a separate index. */
-const FAILED = new Set(['exhausted', 'expired', 'quarantined'])
+/** Ends other than success are rare and often queried: they have an index of their own. */
+const UNDELIVERED = new Set(['exhausted', 'expired', 'cancelled', 'quarantined'])
 /** Higher than every position. */
 const NEWEST = Number.MAX_SAFE_INTEGER
 /** Lower than every position, also those of converted rows. */
@@ -122,7 +122,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       return session.query<SearchRow>(sql.searchCall, [...values, callId, accountId, webhookId])
     }
     if (accountId === null && webhookId === null) return session.query<SearchRow>(sql.searchAll, values)
-    const statement = isOnlyFailed(states) ? sql.searchWebhooksFailed : sql.searchWebhooks
+    const statement = isUndelivered(states) ? sql.searchWebhooksUndelivered : sql.searchWebhooks
     return session.query<SearchRow>(statement, [...values, accountId, webhookId])
   }
 
@@ -138,19 +138,16 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     },
     async deliveries(query) {
       const { ascending = false, states } = query
-      const onlyFailed = isOnlyFailed(states)
-      const statement = ascending
-        ? onlyFailed
-          ? sql.upFailed
-          : sql.up
-        : onlyFailed
-          ? sql.downFailed
-          : sql.down
+      const [up, down] = isUndelivered(states) ? [sql.upUndelivered, sql.downUndelivered] : [sql.up, sql.down]
+      const statement = ascending ? up : down
       if (ascending) await upTo('waiting')
       return toStored(await session.query<DeliveryRow>(statement, listValues(query)))
     },
     async countDeliveries(query) {
-      const statement = query.ascending ? sql.countUp : sql.countDown
+      const [up, down] = isUndelivered(query.states)
+        ? [sql.countUpUndelivered, sql.countDownUndelivered]
+        : [sql.countUp, sql.countDown]
+      const statement = query.ascending ? up : down
       const [row] = await session.query<{ readonly count: number }>(statement, listValues(query))
       return row!.count
     },
@@ -237,6 +234,6 @@ function rangeOf({ fromMs, toMs }: Pick<DeliveryQuery, 'fromMs' | 'toMs'>): [num
   return [fromMs ?? Number.NEGATIVE_INFINITY, toMs ?? Number.POSITIVE_INFINITY]
 }
 
-function isOnlyFailed(states: readonly DeliveryState[] | undefined): boolean {
-  return states !== undefined && states.length > 0 && states.every((state) => FAILED.has(state))
+function isUndelivered(states: readonly DeliveryState[] | undefined): boolean {
+  return states !== undefined && states.length > 0 && states.every((state) => UNDELIVERED.has(state))
 }

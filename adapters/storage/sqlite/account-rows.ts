@@ -10,6 +10,9 @@ import {
 } from 'hookswitch/store'
 import { type Encoded, Reader, type Writer } from './encoded-values.js'
 
+/** In place of a `maxDepth`. */
+const NO_LIMIT = -1
+
 /** A row of a new user, and its credentials. */
 export interface UserRows {
   readonly id: string
@@ -74,6 +77,14 @@ export function writeAccountRows(to: Writer, { account, apiKey, newUsers, condit
   })
   to.number(conditions.uniqueName ? 1 : 0)
   to.number(conditions.requireParent ? 1 : 0)
+  to.number(conditions.acyclic ? 1 : 0)
+  to.number(conditions.maxDepth ?? NO_LIMIT)
+}
+
+function conditionsOf(from: Reader): AccountConditions {
+  const [uniqueName, requireParent, acyclic] = [from.number() === 1, from.number() === 1, from.number() === 1]
+  const maxDepth = from.number()
+  return { uniqueName, requireParent, acyclic, ...(maxDepth === NO_LIMIT ? {} : { maxDepth }) }
 }
 
 /** Reads the rows of `count` accounts. */
@@ -88,6 +99,6 @@ export function readAccountRows(encoded: Encoded, count: number): readonly Accou
       doc: from.string(),
       credentialKeys: from.list(() => from.string()),
     })),
-    conditions: { uniqueName: from.number() === 1, requireParent: from.number() === 1 },
+    conditions: conditionsOf(from),
   }))
 }

@@ -4,11 +4,14 @@ import {
   type AccountConditions,
   type ApiKeyRow,
   accountRevision,
+  assertPlacement,
+  checksPlacement,
   deleteWebhook,
   errorCode,
   HookswitchError,
   normalizeRealm,
   notFound,
+  placementOf,
   type WebhookStore,
 } from 'hookswitch/store'
 import { createAccountPages } from './account-pages.js'
@@ -25,6 +28,9 @@ interface IdRow {
   readonly id: string
 }
 
+/** By the index `hookswitch_api_key_hash` (`schema-account-indexes.ts`). Takes the hash twice. */
+const HAS_HASH = 'substr(hash, 1, 10) = substr(?, 1, 10) and hash = ?'
+
 export function createAccountStore(
   db: SqliteHandle,
   webhooks: Pick<Synchronous<WebhookStore>, 'list' | 'replace'>,
@@ -38,7 +44,7 @@ export function createAccountStore(
     `select 1 where exists (select 1 from hookswitch_account where id = ?)
       or exists (select 1 from hookswitch_gone_account where id = ?)
       or exists (select 1 from hookswitch_account where realm_key = ?)
-      or exists (select 1 from hookswitch_api_key where hash = ?)`,
+      or exists (select 1 from hookswitch_api_key where ${HAS_HASH})`,
   )
   /** All that a new account could collide with. */
   const holders = prepareQuery<{
@@ -51,13 +57,22 @@ export function createAccountStore(
     `select exists (select 1 from hookswitch_account where id = ?) as isTaken,
       exists (select 1 from hookswitch_gone_account where id = ?) as wasRemoved,
       (select id from hookswitch_account where realm_key = ?) as realmHolder,
-      (select account_id from hookswitch_api_key where hash = ?) as keyHolder`,
+      (select account_id from hookswitch_api_key where ${HAS_HASH}) as keyHolder`,
   )
   const put = prepareChange(
     db,
     'insert or replace into hookswitch_account (id, realm_key, name_key, parent_id, doc) values (?, ?, ?, ?, ?)',
   )
   const child = prepareQuery<IdRow>(db, 'select id from hookswitch_account where parent_id = ? limit 1')
+  const children = prepareQuery<IdRow>(db, 'select id from hookswitch_account where parent_id = ?')
+  const parent = prepareQuery<{ readonly parentId: string | null }>(
+    db,
+    'select parent_id as parentId from hookswitch_account where id = ?',
+  )
+  const tree = {
+    parentOf: (accountId: string) => parent.get(accountId)?.parentId,
+    childrenOf: (accountId: string) => children.all(accountId).map(({ id }) => id),
+  }
   const remove = prepareChange(db, 'delete from hookswitch_account where id = ?')
   const removeKey = prepareChange(db, 'delete from hookswitch_api_key where account_id = ?')
   const insertRemoved = prepareChange(db, 'insert or ignore into hookswitch_gone_account (id) values (?)')
@@ -78,7 +93,7 @@ export function createAccountStore(
   )
   const list = prepareQuery<DocRow>(db, 'select doc from hookswitch_account order by id')
   const apiKey = prepareQuery<DocRow>(db, 'select doc from hookswitch_api_key where account_id = ?')
-  const byHash = prepareQuery<DocRow>(db, 'select doc from hookswitch_api_key where hash = ?')
+  const byHash = prepareQuery<DocRow>(db, `select doc from hookswitch_api_key where ${HAS_HASH}`)
   const putKey = prepareChange(
     db,
     'insert or replace into hookswitch_api_key (account_id, hash, doc) values (?, ?, ?)',
@@ -93,8 +108,12 @@ export function createAccountStore(
 
   function assertConditions(
     [id, , nameKey, parentId]: AccountRows['account'],
-    { uniqueName, requireParent }: AccountConditions,
+    conditions: AccountConditions,
   ): void {
+    const { uniqueName, requireParent } = conditions
+    if (checksPlacement(conditions)) {
+      assertPlacement(placementOf(tree, { id, parentId }, conditions), conditions)
+    }
     if (requireParent && parentId !== null && !exists.get(parentId)) throw notFound(parentId, 'account')
     if (uniqueName && nameKey !== '' && otherWithName.get(nameKey, id)) {
       throw conflict('name', 'this name is taken')
@@ -110,14 +129,14 @@ export function createAccountStore(
   }
 
   function assertApiKeyFree({ accountId, hash }: ApiKeyRow): void {
-    const row = byHash.get(hash)
+    const row = byHash.get(hash, hash)
     if (row && apiKeyOf(row).accountId !== accountId) throw conflict('apiKey', 'this API key is taken')
   }
 
   function insertRows({ account, apiKey, newUsers, conditions }: AccountRows): void {
     const [id, realmKey] = account
     const [, hash] = apiKey
-    const found = collides.get(id, id, realmKey, hash) && holders.get(id, id, realmKey, hash)
+    const found = collides.get(id, id, realmKey, hash, hash) && holders.get(id, id, realmKey, hash, hash)
     if (found?.isTaken) throw conflict('id', 'this id is taken')
     if (found?.wasRemoved) throw conflict('id', 'this id was used before and is not reused')
     if (found && found.realmHolder !== null) throw conflict('realm', 'this realm is taken')
@@ -187,7 +206,7 @@ export function createAccountStore(
       return row && apiKeyOf(row)
     },
     apiKeyByHash(hash) {
-      const row = byHash.get(hash)
+      const row = byHash.get(hash, hash)
       return row && apiKeyOf(row)
     },
     putApiKey(key) {

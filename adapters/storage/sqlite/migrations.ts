@@ -5,6 +5,7 @@ import { invalidOptionError } from './errors.js'
 import { moveQueue } from './migrate-queue.js'
 import { inTransaction } from './query.js'
 import { SCHEMA_1 } from './schema.js'
+import { SCHEMA_9 } from './schema-account-indexes.js'
 import { SCHEMA_4 } from './schema-account-lists.js'
 import { SCHEMA_3 } from './schema-encryption.js'
 import { SCHEMA_8 } from './schema-failures.js'
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly string[] = [
   SCHEMA_6,
   SCHEMA_7,
   SCHEMA_8,
+  SCHEMA_9,
 ]
 
 /** The version whose old tables have to be empty before they are removed. */

@@ -3,6 +3,7 @@
  * and nudges are values in memory.
  */
 import {
+  type AcceptanceResult,
   type Changes,
   type DeliveryContent,
   type DeliveryKey,
@@ -18,13 +19,27 @@ import {
 import { createAccept } from './accept.js'
 import type { EngineContext } from './context.js'
 import type { Encoded } from './encoded-values.js'
-import { decodeGroup, encodeResult } from './group-encoding.js'
+import { type DecodedGroup, decodeGroup, encodeResult } from './group-encoding.js'
 import { prepareQuery } from './query.js'
 import { createSettle } from './settle.js'
 import { createStartLog } from './starts.js'
 import { createWaitingColumns } from './waiting-columns.js'
 
 const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
+
+/** The result of a group without a lease. */
+function onlyAccepted(
+  { ended, starting, version }: DecodedGroup,
+  accepted: readonly AcceptanceResult[],
+): GroupResult {
+  return {
+    kind: 'committed',
+    accepted,
+    ended: ended.map(() => ({ kind: 'fenced' })),
+    notStarted: starting?.deliveries.map((_, index) => index) ?? [],
+    version,
+  }
+}
 
 export function createQueue(context: EngineContext) {
   const { db, state, changes, endpoints, eventBodies, rows } = context
@@ -105,10 +120,11 @@ export function createQueue(context: EngineContext) {
       const accepted = group.accepted.map((acceptance) =>
         accept(acceptance, now, isRepeat, lease !== undefined),
       )
+      if (!lease) return encodeResult(onlyAccepted(group, accepted))
       const ended = group.ended.map((settlement) => settle(settlement, now, isRepeat))
       const notStarted = starting ? starts.add(starting.key, starting.deliveries) : []
       for (const key of group.finished) starts.remove(key)
-      const version = lease ? changes.version() : group.version
+      const version = changes.version()
       const result: GroupResult = { kind: 'committed', accepted, ended, notStarted, version }
       return encodeResult(result)
     },

@@ -68,19 +68,23 @@ export function createStartLog({ db, state, endpoints }: EngineContext): StartLo
         else stored.push(endpoint!.key, start.position, start.attempt, start.epoch)
       }
       if (stored.length > 0) put(state.term, key, JSON.stringify(stored))
+      // Those that an earlier run of the group has stored.
+      else remove(state.term, key)
       return notStarted
     },
     remove: (key) => void remove(state.term, key),
     removeAll: () => void removeTerm(state.term),
     interrupted(shards) {
-      const found: Start[] = []
+      // An attempt that was put back and started again is in two rows.
+      const found = new Map<string, Start>()
       for (const row of earlier.all(state.term)) {
         for (const { webhook, start } of read(row)) {
           if (!start || !shards.has(shardOf(start.webhookId))) continue
-          if (isInterrupted(waiting.get(start.position, webhook), start)) found.push(start)
+          const { position } = start
+          if (isInterrupted(waiting.get(position, webhook), start)) found.set(`${webhook}/${position}`, start)
         }
       }
-      return found
+      return [...found.values()]
     },
     removeEarlier(shards) {
       for (const row of earlier.all(state.term)) {

@@ -19,10 +19,10 @@ interface PendingRequest {
 }
 
 /**
- * Size of the worker's young generation, MB. Its objects die within a request; V8's default would let their garbage grow to
- * 48 MB.
+ * Size of the worker's young generation, MB. Its objects die within a request. V8's default would let their garbage grow to
+ * 48 MB and is hardly faster; with 6 MB the collector takes up to a tenth of the processor time of a delivery.
  */
-const YOUNG_GENERATION_MB = 6
+const YOUNG_GENERATION_MB = 16
 
 /**
  * Opens the database in a worker thread. Requests made in one turn of the event loop are sent as one message. The worker

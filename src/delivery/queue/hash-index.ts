@@ -10,6 +10,8 @@ import { ENDPOINT, type Entries, NONE } from './entries.js'
 const SEGMENT_BITS = 7
 const SEGMENTS = 2 ** SEGMENT_BITS
 const MIN_CAPACITY = 32
+/** A segment without entries; never written. */
+const EMPTY = new Uint32Array(MIN_CAPACITY)
 
 export class HashIndex {
   /** Entries by hash; `NONE` in a free slot. The length is a power of two. */
@@ -31,7 +33,7 @@ export class HashIndex {
 
   /** Bytes of all segments. */
   get bytes(): number {
-    return this.segments.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    return this.segments.reduce((sum, slots) => (slots === EMPTY ? sum : sum + slots.byteLength), 0)
   }
 
   /** The entry with this key; `NONE`: there is none. */
@@ -92,11 +94,13 @@ export class HashIndex {
 
   /** Removes all entries. */
   clear(): void {
-    for (let index = 0; index < SEGMENTS; index++) this.segments[index] = new Uint32Array(MIN_CAPACITY)
+    for (let index = 0; index < SEGMENTS; index++) this.segments[index] = EMPTY
     this.used.fill(0)
   }
 
-  private fill(segment: number, slots: Uint32Array, slot: number, entry: number): void {
+  private fill(segment: number, found: Uint32Array, slot: number, entry: number): void {
+    const slots = found === EMPTY ? new Uint32Array(MIN_CAPACITY) : found
+    this.segments[segment] = slots
     slots[slot] = entry
     const used = this.used[segment]! + 1
     this.used[segment] = used

@@ -103,9 +103,9 @@ export const moveAccount: Operation = async (context) => {
 export const eraseRecords: Operation = async (context) => {
   const { accounts, admin } = context.backend
   const accountId = accountIdOf(context)
+  const selection = parseErase(context.data as Record<string, unknown>)
   const isKnown = (await accounts.lineage(accountId)).length > 0
   if (!isKnown && !(await admin.wasRemoved(accountId))) throw notFound(accountId, 'account')
-  const selection = parseErase(context.data as Record<string, unknown>)
   const erased = accounts.erase({ accountId, ...selection })
   return { data: eraseJson(await translateFailures(erased, toEraseFailure)) }
 }

@@ -1,6 +1,6 @@
 /** Sign in, sign out, read and rotate the API key. */
 import type { SignInInput } from '../../auth/sign-in.js'
-import { invalidInput } from '../../errors.js'
+import { HookswitchError, invalidInput } from '../../errors.js'
 import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
 import { validateApiAuth, validateUserAuth } from '../../values/validators.generated.js'
 import {
@@ -9,6 +9,7 @@ import {
   parseApiKeyLogin,
   parseCredentialsLogin,
   SECRET_LOGIN_FIELDS,
+  tokenJson,
 } from '../../wire/auth-json.js'
 import { accountIdOf, type Operation, type OperationContext, type OperationResult } from './context.js'
 
@@ -23,12 +24,20 @@ async function signIn(
   }
   const from = clientAddress === undefined ? {} : { address: clientAddress }
   const { token, account, userId } = await backend.auth.signIn(parse(data), from)
-  return { data: loginJson(account, userId), issuedToken: token }
+  const [, ...ancestors] = await backend.accounts.lineage(account.id)
+  return { data: loginJson(account, userId, ancestors), issuedToken: token }
 }
 
 export const signInByApiKey: Operation = (context) => signIn(context, validateApiAuth, parseApiKeyLogin)
 export const signInByCredentials: Operation = (context) =>
   signIn(context, validateUserAuth, parseCredentialsLogin)
+
+export const readToken: Operation = async ({ backend, caller }) => {
+  const [account, ...ancestors] = await backend.accounts.lineage(caller!.accountId)
+  // Removed since the token was checked.
+  if (!account) throw new HookswitchError('InvalidCredentials', 'invalid credentials')
+  return { data: tokenJson([account, ...ancestors], caller!, backend.accounts.rightsOf(caller!)) }
+}
 
 export const signOut: Operation = async ({ backend, caller }) => {
   await backend.auth.signOut(caller!.token)

@@ -78,10 +78,12 @@ export function entityIdOf(context: OperationContext, name: 'webhookId' | 'deliv
 /** Call ids have 1 to 255 printable characters. No event can have another id, so the store is not queried for it. */
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
 
+export const isCallId = (text: string): boolean => CALL_ID.test(text)
+
 /** Returns the call id of the path. A malformed id is treated like an unknown one: throws `NotFound`. */
 export function callIdOf(context: OperationContext): string {
   const callId = context.params.callId!
-  if (!CALL_ID.test(callId)) throw notFound(callId)
+  if (!isCallId(callId)) throw notFound(callId)
   return callId
 }
 

@@ -1,12 +1,19 @@
 /** Deliveries with an explanation of their state. */
 import type { StoredDelivery } from '../../delivery/delivery-queries.js'
-import { DELIVERY_STATES } from '../../delivery/lifecycle.js'
+import { DELIVERY_STATES, type DeliveryState } from '../../delivery/lifecycle.js'
 import { deliveryJson } from '../../wire/delivery-json.js'
 import { filterValues } from '../../wire/filter.js'
 import type { JsonObject } from '../../wire/webhook-json.js'
 import type { ApiBackend } from '../api-backend.js'
 import { paginate } from '../paginate.js'
-import { accountIdOf, entityIdOf, listResult, type Operation, readListRequest } from './context.js'
+import {
+  accountIdOf,
+  entityIdOf,
+  listResult,
+  type Operation,
+  type OperationContext,
+  readListRequest,
+} from './context.js'
 
 /** Deliveries explained concurrently; each explanation may query the store. */
 const EXPLAIN_CONCURRENCY = 16
@@ -20,10 +27,16 @@ export async function explainedJson(
   const items: JsonObject[] = []
   for (let start = 0; start < deliveries.length; start += EXPLAIN_CONCURRENCY) {
     const batch = deliveries.slice(start, start + EXPLAIN_CONCURRENCY)
-    const sentences = await Promise.all(batch.map((delivery) => backend.deliveries.explain(delivery)))
-    items.push(...batch.map((delivery, index) => toJson(delivery, sentences[index]!)))
+    const explanations = await Promise.all(batch.map((delivery) => backend.deliveries.explain(delivery)))
+    items.push(...batch.map((delivery, index) => toJson(delivery, explanations[index]!)))
   }
   return items
+}
+
+/** The states that `filter_state` selects, for an index of the store; `undefined`: all. */
+export function filteredStates({ query }: OperationContext): readonly DeliveryState[] | undefined {
+  const wanted = filterValues(query, 'state')
+  return wanted && DELIVERY_STATES.filter((state) => wanted.includes(state))
 }
 
 export const listDeliveries: Operation = async (context) => {
@@ -32,13 +45,12 @@ export const listDeliveries: Operation = async (context) => {
   const webhookId = entityIdOf(context, 'webhookId')
   const request = readListRequest(context)
   await backend.webhooks.read(accountId, webhookId)
-  const wanted = filterValues(context.query, 'state')
-  const states = wanted && { states: DELIVERY_STATES.filter((state) => wanted.includes(state)) }
+  const states = filteredStates(context)
   const { rows, ...next } = await paginate(
     request,
-    (batch) => backend.deliveries.list({ accountId, webhookId, ...states, ...batch }),
-    // Filters apply to every field but `explain`, which would cost a store query per row.
-    (delivery) => deliveryJson(delivery, ''),
+    (batch) => backend.deliveries.list({ accountId, webhookId, ...(states && { states }), ...batch }),
+    // Filters apply to every field but the explanation, which would cost a store query per row.
+    (delivery) => deliveryJson(delivery),
   )
   return listResult({ items: await explainedJson(backend, rows), ...next }, request)
 }

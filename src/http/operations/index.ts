@@ -22,7 +22,7 @@ import {
   replaceAccount,
 } from './accounts.js'
 import { listAttempts, listCallAttempts, listDeliveryAttempts, listWebhookAttempts } from './attempts.js'
-import { readApiKey, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
+import { readApiKey, readToken, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
 import { readCall } from './calls.js'
 import { listBindings, listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
 import {
@@ -37,6 +37,7 @@ import {
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { matchEvent, publishEvents } from './events.js'
+import { lookUp } from './lookup.js'
 import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
 import { streamItems } from './stream.js'
 import { readOverview, searchDeliveries } from './system.js'
@@ -59,6 +60,7 @@ const notImplemented: Operation = async () => {
 export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   signInByApiKey,
   signInByCredentials,
+  readToken,
   signOut,
   readApiKey,
   rotateApiKey,
@@ -92,6 +94,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   readCall,
   listCallAttempts,
   publishEvents,
+  lookUp,
   readOverview,
   streamItems,
   listUnhealthyWebhooks,

@@ -9,6 +9,7 @@ import { decodeSortKey, encodeSortKey, type SortKey } from '../../wire/cursor.js
 import { invalidStartKey } from '../../wire/list.js'
 import { getQueryValue } from '../../wire/query.js'
 import { endpointJson, foundEndpointJson, statsJson } from '../../wire/stats-json.js'
+import { paginateSearch } from '../paginate.js'
 import {
   accountIdOf,
   entityIdOf,
@@ -73,28 +74,47 @@ export const listEndpoints: Operation = async (context) => {
   const state = enumValue(context, 'state', ENDPOINT_STATES)
   const search = getQueryValue(context.query, 'q')
   const after = placeOf(request.startKey)
-  const { endpoints, next } = await context.backend.webhooks.endpoints(accountIdOf(context), {
-    limit: limitOf(request.pageSize),
-    ...(state !== undefined && { states: [state] }),
-    ...(search && { search }),
-    ...(after && { after }),
+  const { rows, next } = await paginateSearch(request, limitOf(request.pageSize), after, {
+    async read(limit, place) {
+      const { endpoints, next } = await context.backend.webhooks.endpoints(accountIdOf(context), {
+        limit,
+        ...(state !== undefined && { states: [state] }),
+        ...(search && { search }),
+        ...(place && { after: place }),
+      })
+      return { rows: endpoints, next }
+    },
+    placeOf: ({ name, id }): SortKey => [name, id],
+    toJson: endpointJson,
+    ...FILTERED,
   })
   const nextPage = next && { nextStartKey: encodeSortKey(next) }
-  return listResult({ items: endpoints.map(endpointJson), ...nextPage }, request)
+  return listResult({ items: rows.map(endpointJson), ...nextPage }, request)
 }
 
 export const listUnhealthyWebhooks: Operation = async (context) => {
   const request = readListRequest(context)
   const state = enumValue(context, 'state', UNHEALTHY_STATES)
-  const afterId = placeOf(request.startKey)?.[1]
-  const { endpoints, nextId } = await context.backend.webhooks.unhealthy({
-    limit: limitOf(request.pageSize),
-    ...(state !== undefined && { states: [state] }),
-    ...(afterId !== undefined && { afterId }),
+  const firstId = placeOf(request.startKey)?.[1]
+  const { rows, next } = await paginateSearch(request, limitOf(request.pageSize), firstId, {
+    async read(limit, afterId) {
+      const { endpoints, nextId } = await context.backend.webhooks.unhealthy({
+        limit,
+        ...(state !== undefined && { states: [state] }),
+        ...(afterId !== undefined && { afterId }),
+      })
+      return { rows: endpoints, next: nextId }
+    },
+    placeOf: ({ id }) => id,
+    toJson: foundEndpointJson,
+    ...FILTERED,
   })
-  const next = nextId === undefined ? {} : { nextStartKey: encodeSortKey(['', nextId]) }
-  return listResult({ items: endpoints.map(foundEndpointJson), ...next }, request)
+  const nextPage = next === undefined ? {} : { nextStartKey: encodeSortKey(['', next]) }
+  return listResult({ items: rows.map(foundEndpointJson), ...nextPage }, request)
 }
 
 /** A page has at most 200 webhooks, whatever `page_size` says: each costs a few look-ups. */
 const limitOf = (pageSize: number | undefined) => Math.min(pageSize ?? MAX_ENDPOINTS, MAX_ENDPOINTS)
+
+/** Each webhook costs a few look-ups, also one that a filter drops. */
+const FILTERED = { batchSize: MAX_ENDPOINTS, maxExamined: 10 * MAX_ENDPOINTS }

@@ -26,7 +26,12 @@ import {
 } from './store-commands.js'
 import { execute, type StoreDriverState } from './store-driver.js'
 import { formatCall } from './store-format.js'
-import { createReferenceStore, expectedResult, type ReferenceStore } from './store-reference.js'
+import {
+  createReferenceStore,
+  expectedResult,
+  type ReferenceStore,
+  reopenReference,
+} from './store-reference.js'
 
 /** Options of `storeModel`. */
 export interface StoreModelOptions {
@@ -191,6 +196,7 @@ async function runStep(run: Run, step: StoreStep): Promise<void> {
   if (step.do === 'reopen') {
     trace.step('the process ends, another opens the data')
     run.store = await harness.reopen!(run.store)
+    reopenReference(run.reference)
     return
   }
   if (step.do === 'own') nodeNamed(client, step.owner)

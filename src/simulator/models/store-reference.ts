@@ -187,6 +187,11 @@ const hasLease = (m: ReferenceStore, node: ReferenceNode, now: number) =>
 const liveNode = (m: ReferenceStore, lease: LeaseRow, now: number) =>
   m.nodes.find((node) => node.owner === lease.owner && node.fence === lease.fence && hasLease(m, node, now))
 
+/** The process ended. A store that is not shared keeps no nudges then: the next owner loads everything. */
+export function reopenReference(m: ReferenceStore): void {
+  if (!m.shared) for (const row of m.deliveries) row.isNudged = false
+}
+
 // Leases
 
 function grant(m: ReferenceStore, owner: string, now: number, actual: LeaseResult): unknown {
@@ -318,7 +323,7 @@ function commit(m: ReferenceStore, call: GroupCall, actual: GroupResultRow): Gro
   const ended = call.ended.map((one) => (node && owns(node, one) ? settle(m, one, now, isRepeat) : 'fenced'))
   const starts = call.starting?.deliveries ?? []
   const started = starts.filter((start) => node && owns(node, start) && canStart(m, start))
-  if (node && started.length > 0) node.starts[call.starting!.key] = started
+  if (node && call.starting) node.starts[call.starting.key] = started
   for (const key of call.finished) if (node) delete node.starts[key]
   const notStarted = starts.filter((start) => !started.includes(start)).map(({ id }) => id)
   const raised = result?.version ?? version
@@ -434,7 +439,9 @@ function canStart(m: ReferenceStore, { id, attempt, epoch }: StartCall): boolean
 
 // What a node builds its queue from
 
-function closeGaps(m: ReferenceStore): void {
+/** The node has read what others accepted before: a store need not report a gap after that, but may. */
+function closeGaps(m: ReferenceStore, { owner }: ReferenceNode): void {
+  for (const { readBy } of Object.values(m.numbers)) readBy.push(owner)
   for (const [id, event] of Object.entries(m.events)) m.events[id] = { ...event, hasGap: false }
 }
 
@@ -446,10 +453,7 @@ function load(
   const node = liveNode(m, lease, now)
   if (!node) return null
   if (!actual || !noteVersion(node, actual.version)) return 'a higher version'
-  if (kind === 'load') {
-    for (const { readBy } of Object.values(m.numbers)) readBy.push(node.owner)
-    closeGaps(m)
-  }
+  if (kind === 'load') closeGaps(m, node)
   const interrupted = m.left.filter((start) => owns(node, start) && isInterrupted(m, start))
   return {
     ...waitingOf(
@@ -468,7 +472,7 @@ function poll(m: ReferenceStore, lease: LeaseRow, now: number, actual: LoadResul
   const node = liveNode(m, lease, now)
   if (!node) return null
   if (!actual || !noteVersion(node, actual.version)) return 'a higher version'
-  closeGaps(m)
+  closeGaps(m, node)
   const nudged = m.deliveries.filter((row) => row.isNudged && owns(node, row))
   for (const row of nudged) row.isNudged = false
   return { ...waitingOf(m, nudged, actual), interrupted: [] }

@@ -11,6 +11,7 @@ import type {
   ApiKeyRow,
   RemovalOptions,
 } from '../../accounts/account-store.js'
+import { assertPlacement, checksPlacement, placementOf } from '../../accounts/placement.js'
 import type { User } from '../../accounts/user.js'
 import { HookswitchError, notFound } from '../../errors.js'
 import { assertRevision, pageOf } from './page.js'
@@ -64,7 +65,13 @@ export function memoryAccounts() {
     if (holder === undefined || holder === account.id) return
     throw new HookswitchError('Conflict', 'this realm is taken', { field: 'realm' })
   }
-  const checkConditions = (account: Account, { uniqueName, requireParent }: AccountConditions) => {
+  const tree = {
+    parentOf: (accountId: string) => byId.get(accountId)?.parentId,
+    childrenOf: (accountId: string) => children.get(accountId)?.keys() ?? [],
+  }
+  const checkConditions = (account: Account, conditions: AccountConditions) => {
+    const { uniqueName, requireParent } = conditions
+    if (checksPlacement(conditions)) assertPlacement(placementOf(tree, account, conditions), conditions)
     if (requireParent && account.parentId !== undefined) existing(account.parentId)
     const nameKey = normalizeAccountName(account.name)
     if (!uniqueName || nameKey === '') return

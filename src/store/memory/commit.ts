@@ -124,10 +124,10 @@ function start(state: State, node: Node | undefined, { key, deliveries }: Starts
     if (isWaiting && canStart(row, one, row.endpoint.webhook.epoch)) stored.push(one)
     else refused.push(index)
   }
-  if (node && stored.length > 0) {
+  if (node) {
     // A repeated group may have stored them before.
     removeAt(node.starts, key)
-    insert(node.starts, key, refused.length === 0 ? deliveries : stored)
+    if (stored.length > 0) insert(node.starts, key, refused.length === 0 ? deliveries : stored)
   }
   return refused
 }

@@ -366,6 +366,71 @@ export function accountRules(rule: DefineRule): void {
     assert.deepEqual(await fixture.store.accounts.lineage(account.id), [])
   })
 
+  rule('an acyclic update below the account itself rejects with Conflict', async (fixture) => {
+    const { accounts } = fixture.store
+    const [top, other] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const middle = await insertAccount(fixture, { parentId: top.id })
+    const leaf = await insertAccount(fixture, { parentId: middle.id })
+    for (const parentId of [top.id, middle.id, leaf.id]) {
+      const update = accounts.update({ ...top, parentId }, { acyclic: true })
+      await assert.rejects(update, { code: 'Conflict', field: 'parentId' })
+    }
+    assert.deepEqual(await accounts.lineage(leaf.id), [leaf, middle, top])
+    const moved = { ...top, parentId: other.id }
+    await accounts.update(moved, { acyclic: true })
+    assert.deepEqual(await accounts.lineage(leaf.id), [leaf, middle, moved, other])
+  })
+
+  rule('of concurrent acyclic updates that would close a circle, one is refused', async (fixture) => {
+    const { accounts } = fixture.store
+    for (const count of [2, 3]) {
+      const circle: ReturnType<typeof newAccount>[] = []
+      for (let made = 0; made < count; made++) circle.push(await insertAccount(fixture))
+      const codes = await Promise.all(
+        circle.map((account, index) => {
+          const parentId = circle[(index + 1) % count]!.id
+          return errorCodeOf(accounts.update({ ...account, parentId }, { acyclic: true }))
+        }),
+      )
+      assert.deepEqual(codes.filter(Boolean), ['Conflict'])
+      const lineages = await Promise.all(circle.map(({ id }) => accounts.lineage(id)))
+      assert.equal(lineages.filter((lineage) => lineage.at(-1)?.parentId === undefined).length, count)
+    }
+  })
+
+  rule('a maximum depth counts the accounts above and below the one that is written', async (fixture) => {
+    const { accounts } = fixture.store
+    const chain = [await insertAccount(fixture)]
+    for (let made = 0; made < 2; made++) {
+      chain.push(await insertAccount(fixture, { parentId: chain.at(-1)!.id }))
+    }
+    const top = await insertAccount(fixture)
+    const middle = await insertAccount(fixture, { parentId: top.id })
+    for (let made = 0; made < 2; made++) await insertAccount(fixture, { parentId: middle.id })
+    const below = { ...top, parentId: chain[1]!.id }
+    await assert.rejects(accounts.update(below, { maxDepth: 4 }), { code: 'Conflict', field: 'depth' })
+    assert.deepEqual(await accounts.lineage(top.id), [top])
+    await accounts.update(below, { maxDepth: 5 })
+    const insert = (parentId: string, maxDepth: number) => {
+      const account = newAccount({ parentId })
+      return accounts.insert(account, newApiKey(account.id), [], { maxDepth })
+    }
+    await assert.rejects(insert(middle.id, 4), { code: 'Conflict', field: 'depth' })
+    await insert(middle.id, 5)
+    await insert(chain[2]!.id, 4)
+  })
+
+  rule('of an update and an insert that would be too deep together, one is refused', async (fixture) => {
+    const { accounts } = fixture.store
+    const [root, moved] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const leaf = newAccount({ parentId: moved.id })
+    const codes = await Promise.all([
+      errorCodeOf(accounts.update({ ...moved, parentId: root.id }, { maxDepth: 2 })),
+      errorCodeOf(accounts.insert(leaf, newApiKey(leaf.id), [], { maxDepth: 2 })),
+    ])
+    assert.deepEqual(codes.filter(Boolean), ['Conflict'])
+  })
+
   rule('pages of accounts are in order of name, then id, forwards and backwards', async (fixture) => {
     const { accounts } = fixture.store
     const root = await insertAccount(fixture, { name: 'Root' })

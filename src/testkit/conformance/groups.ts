@@ -50,6 +50,26 @@ async function expectNothing(
 
 /** Rules of groups as a whole. */
 export function groupRules(rule: DefineRule): void {
+  rule('a group without a lease only accepts', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [started, waiting] = await fixture.acceptMany(webhook, 2)
+    const { key } = await fixture.node.start(started!)
+    const { acceptance, deliveries } = fixture.prepare(webhook)
+    const result = await fixture.node.tryCommit({
+      lease: undefined,
+      accepted: [acceptance],
+      ended: [fixture.settlement(started!, 'delivered')],
+      starting: { key, deliveries: [startOf(waiting!)] },
+      finished: [key],
+    })
+    assert.ok(result.kind === 'committed')
+    assert.equal(result.accepted[0]?.kind, 'accepted')
+    assert.deepEqual([result.ended, result.notStarted], [[{ kind: 'fenced' }], [0]])
+    const { rows, interrupted } = (await fixture.takeOver()).loaded
+    assert.deepEqual(keysOf(rows), keysOf([started!, waiting!, deliveries[0]!]))
+    assert.deepEqual(interrupted, [startOf(started!)])
+  })
+
   rule('an empty group is committed', async (fixture) => {
     assert.deepEqual(await fixture.node.tryCommit(), {
       kind: 'committed',

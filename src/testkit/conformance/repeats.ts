@@ -182,6 +182,23 @@ export function repeatRules(rule: DefineRule): void {
     assert.deepEqual(next.loaded.interrupted, two.deliveries.map(startOf))
   })
 
+  rule('repeated: starts that are refused the second time are forgotten', async (fixture) => {
+    const [disabled, enabled] = [await fixture.webhook(), await fixture.webhook()]
+    const [[one], [two], [three]] = [
+      await fixture.accept(disabled),
+      await fixture.accept(enabled),
+      await fixture.accept(disabled),
+    ]
+    const both = { key: 1, deliveries: [one, two].map((delivery) => startOf(delivery!)) }
+    const all = { key: 2, deliveries: [startOf(three!)] }
+    await fixture.node.commit({ starting: both })
+    await fixture.node.commit({ starting: all })
+    await fixture.disable(disabled)
+    assert.deepEqual((await fixture.node.commit({ starting: both, isRepeat: true })).notStarted, [0])
+    assert.deepEqual((await fixture.node.commit({ starting: all, isRepeat: true })).notStarted, [0])
+    assert.deepEqual((await fixture.takeOver()).loaded.interrupted, [startOf(two!)])
+  })
+
   rule('repeated: finished starts stay forgotten', async (fixture) => {
     const webhook = await fixture.webhook()
     const [delivery] = await fixture.accept(webhook)

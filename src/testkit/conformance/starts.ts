@@ -33,6 +33,17 @@ export function startRules(rule: DefineRule): void {
     assert.deepEqual(keysOf(next.loaded.rows), keysOf([unknown!, waits!, released!, unsent!, second]))
   })
 
+  rule('an attempt that was put back and started again is interrupted once', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [one, two] = await fixture.acceptMany(webhook, 2)
+    await fixture.node.start(one!, two!)
+    await fixture.node.start(one!)
+    const second = await fixture.takeOver('node-2')
+    assert.deepEqual(second.loaded.interrupted, startsOf([one!, two!]))
+    await second.start(one!)
+    assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, startsOf([one!, two!]))
+  })
+
   rule('interrupted starts are found until they are settled or the takeover is complete', async (fixture) => {
     const webhook = await fixture.webhook()
     const [one, two] = await fixture.acceptMany(webhook, 2)

@@ -76,7 +76,9 @@ export function userRules(rule: DefineRule): void {
     const accountId = await insertAccount(fixture)
     const user = newUser(accountId, { credentialKeys: ['old'] })
     await fixture.store.accounts.putUser(user)
-    await fixture.store.accounts.putUser({ ...user, credentialKeys: ['new'] })
+    const changed = { ...user, credentialKeys: ['new'], listedKeys: ['old'] }
+    await fixture.store.accounts.putUser(changed)
+    assert.deepEqual(await fixture.store.accounts.user(accountId, user.id), changed)
     assert.equal(await fixture.store.accounts.userByCredential([accountId], ['old']), undefined)
     assert.equal((await fixture.store.accounts.userByCredential([accountId], ['new']))?.id, user.id)
     await fixture.store.accounts.removeUser(accountId, user.id)

@@ -139,6 +139,10 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
   stream_webhook: queryParameter('webhook_id', 'Only attempts and changes of this webhook.', {
     type: 'string',
   }),
+  looked_up_id: {
+    ...queryParameter('id', 'An id of any kind.', { type: 'string' }),
+    required: true,
+  },
   stream_call: queryParameter('call_id', 'Only attempts and events of this call, all its legs.', {
     type: 'string',
   }),

@@ -184,6 +184,7 @@ export const DELIVERY = {
   accepted_at: '2030-01-15T12:00:00.000Z',
   next_attempt_at: '2030-01-15T12:00:03.000Z',
   explain: 'Retry in 2 seconds, after 1 attempt: status 500.',
+  explanation: { code: 'retry', seconds: 2, attempts: 1, reason: 'status 500' },
 }
 export const FOUND_DELIVERY = { account_id: accountId, ...DELIVERY }
 
@@ -208,6 +209,7 @@ export const MATCHES = [
   { id: webhookId, name: 'Call log', wanted: true },
   { id: '7c2f90d1be5a4b33a0c4e86d19f5b728', name: 'Hangups', wanted: false, why: 'hook' },
 ]
+export const LOOKED_UP = [{ type: 'call', id: callId }]
 export const CALL = {
   call_id: callId,
   legs: [

@@ -39,6 +39,9 @@ export interface OperationDoc {
   readonly hasRevision?: boolean
 }
 
+/** Parameters of lists that have ranges and an order of their own. */
+const FILTERS = ['has_key', 'key_missing', 'filters']
+
 const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 const webhook = {
   tag: 'Webhooks',
@@ -114,6 +117,12 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     summary: 'Exchange a hash of username and password for a token',
     body: { schema: ref('CredentialsLogin'), example: example.LOGIN_BY_CREDENTIALS },
     example: { ...example.LOGIN, owner_id: 'd860229e722bf8f738737365b0b1e333' },
+  },
+  readToken: {
+    tag: 'Login',
+    summary: 'Read what the token may do',
+    data: ref('Token'),
+    example: { ...example.LOGIN, priv_level: 'admin', is_operator: false, is_read_only: false },
   },
   signOut: { tag: 'Login', summary: 'Revoke the token', data: { type: 'object' }, example: {} },
   readApiKey: { ...apiKey, summary: "Read the account's API key" },
@@ -223,7 +232,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     summary: 'List the webhooks of the account by their health',
     description:
       'State, backlog, last attempt and the attempts of the last 24 hours. Sorted by name. A page has at most 200 webhooks, and may be short although more follow: `next_start_key` leads on.',
-    parameters: ['endpoint_state', 'endpoint_search', 'page_size', 'start_key'],
+    parameters: ['endpoint_state', 'endpoint_search', 'page_size', 'start_key', ...FILTERS],
     data: listOf(ref('EndpointHealth')),
     example: [example.ENDPOINT],
   },
@@ -337,6 +346,15 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: object({ event_ids: listOf({ type: 'string' }) }),
     example: example.EVENT_IDS,
   },
+  lookUp: {
+    tag: 'Deliveries',
+    summary: 'Find what an id belongs to',
+    description:
+      'The webhook, delivery and call of the account that have this id; usually one of them. An empty list: none. Not paged.',
+    parameters: ['looked_up_id'],
+    data: listOf(ref('LookedUp')),
+    example: example.LOOKED_UP,
+  },
   readOverview: {
     tag: 'Operator',
     summary: 'Read the state of the service',
@@ -378,7 +396,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     summary: 'List the webhooks of all accounts that need attention',
     description:
       'Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403.',
-    parameters: ['unhealthy_state', 'page_size', 'start_key'],
+    parameters: ['unhealthy_state', 'page_size', 'start_key', ...FILTERS],
     data: listOf(ref('FoundEndpoint')),
     example: [{ account_id: example.IDS.account_id, ...example.ENDPOINT }],
   },
@@ -396,6 +414,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
       'created_to',
       'page_size',
       'start_key',
+      ...FILTERS,
     ],
     data: listOf(ref('FoundDelivery')),
     example: [example.FOUND_DELIVERY],
@@ -475,7 +494,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     summary: 'Erase the records of a call, of a number, or of all calls',
     description:
       'Erases events, deliveries (waiting ones too) and attempts permanently. Operators may name an account that was ' +
-      'deleted.',
+      'deleted. A body without any field erases the data of all calls of the account; an unknown field is an error.',
     body: {
       schema: object(
         {

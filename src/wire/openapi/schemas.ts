@@ -1,6 +1,7 @@
 /** The schemas of the OpenAPI document, most of them derived from the schemas that validate requests. */
 import { accountSchema, userSchema } from '../../accounts/account-schema.js'
 import { eventSchema } from '../../delivery/event-schema.js'
+import { EXPLANATION_CODES } from '../../delivery/explain.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
@@ -260,6 +261,20 @@ const deliveryFields: Readonly<Record<string, JsonSchema>> = {
   next_attempt_at: isoTime('Time when the next attempt is due; absent if none is.'),
   ended_at: isoTime('Time when the delivery ended; absent before.'),
   explain: text('One sentence that explains the state.'),
+  explanation: ref('Explanation'),
+}
+const explanationFields = {
+  code: { type: 'string', description: 'What explains the state.', enum: [...EXPLANATION_CODES] },
+  ahead: integer('Earlier deliveries of the call that must end first (`call_order`).'),
+  seconds: integer('Seconds until it may be sent (`breaker_open`, `receiver_pause`, `retry`).'),
+  failures: integer('Failures of the webhook in a row (`breaker_open`).'),
+  attempts: integer(
+    'Number of attempts made (`retry`, `delivered`, `exhausted`), or the number of the current one (`in_flight`).',
+  ),
+  limit: integer(
+    'Number of requests in flight at which it waits (`endpoint_cap`, `account_cap`, `origin_cap`, `total_cap`).',
+  ),
+  reason: text('Why the last attempt failed (`retry`, `exhausted`).'),
 }
 const requiredDeliveryFields = [
   'id',
@@ -271,7 +286,20 @@ const requiredDeliveryFields = [
   'attempts',
   'accepted_at',
   'explain',
+  'explanation',
 ]
+
+/** Fields of the answer to a login. */
+const loginFields = {
+  account_id: text('Id of the account of the token.'),
+  account_name: text('Name of the account.'),
+  owner_id: text('Id of the user who signed in; absent for an API key.'),
+  language: text('Language tag of the account.'),
+  is_reseller: flag('Whether the account is a reseller.'),
+  reseller_id: text('Id of the reseller of the account.'),
+  apps: { type: 'array', description: 'Always empty.', items: {} },
+}
+const loginRequired = ['account_id', 'language', 'is_reseller', 'apps']
 
 /** Every schema of the document, by name. */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
@@ -381,6 +409,14 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
     ['method', 'uri', 'headers', 'curl'],
   ),
+  Explanation: {
+    ...object(explanationFields, ['code']),
+    description: 'What `explain` says, for programs and other languages.',
+  },
+  LookedUp: object({
+    type: { type: 'string', description: 'What has this id.', enum: ['webhook', 'delivery', 'call'] },
+    id: text('The id.'),
+  }),
   Match: object(
     {
       id: text('Id of the webhook.'),
@@ -508,17 +544,19 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     name: text('Human-readable name.'),
     description: text('When the event occurs.'),
   }),
-  Login: object(
+  Login: object(loginFields, loginRequired),
+  Token: object(
     {
-      account_id: text('Id of the account of the token.'),
-      account_name: text('Name of the account.'),
-      owner_id: text('Id of the user who signed in; absent for an API key.'),
-      language: text('Language tag of the account.'),
-      is_reseller: flag('Whether the account is a reseller.'),
-      reseller_id: text('Id of the reseller of the account.'),
-      apps: { type: 'array', description: 'Always empty.', items: {} },
+      ...loginFields,
+      priv_level: {
+        type: 'string',
+        enum: ['user', 'admin'],
+        description: 'Level of the user; `admin` for an API key.',
+      },
+      is_operator: flag('Whether the token acts on every account.'),
+      is_read_only: flag('Whether the token can only read data, except that it can change its own user.'),
     },
-    ['account_id', 'language', 'is_reseller', 'apps'],
+    [...loginRequired, 'priv_level', 'is_operator', 'is_read_only'],
   ),
   AccountFields: {
     ...accountSchema,

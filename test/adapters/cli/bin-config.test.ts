@@ -182,6 +182,21 @@ describe('a broken file at the start', () => {
     expect(await readdir(folder)).not.toContain('calls.db.key')
   })
 
+  it('the key file of another database: exit code 2, and its name', async () => {
+    const accounts = await file('accounts.json', [ALPHA])
+    const argv = ['serve', '--port', '0', '--data', join(folder, 'calls.db'), '--accounts', accounts]
+    const program = hookswitch(argv)
+    await ready(program)
+    program.child.kill('SIGTERM')
+    expect(await program.ended).toMatchObject({ code: 0 })
+    const other = 'ab'.repeat(32)
+    await writeFile(join(folder, 'calls.db.key'), other)
+    const ended = await hookswitch(argv).ended
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toMatch(/hookswitch: [^\n]*calls\.db\.key: is not the one that this store [^\n]+\n$/)
+    expect(ended.stderr).not.toContain(other)
+  })
+
   it('is not hidden by a good variable, and names the variable of a bad one', async () => {
     const env = { HOOKSWITCH_PORT: 'tcp://10.0.0.1:80', HOOKSWITCH_CONFIG: await file('h.json', '{}') }
     expect(await hookswitch(['serve', '--memory'], { env }).ended).toMatchObject({

@@ -93,7 +93,15 @@ describe('config print', () => {
     })
     const wrong = await file('pattern.yaml', `${hook}    schema: { $ref: "#/nowhere" }\n    sample: {}\n`)
     await expect(run(['check', wrong])).rejects.toMatchObject({
-      message: expect.stringMatching(new RegExp(`^${wrong}:4:13: hooks\\[0\\]\\.schema`)),
+      message: `${wrong}:4:21: hooks[0].schema.$ref: '#/nowhere': there is no such schema`,
+    })
+    const type = '    schema:\n      properties:\n        a.b: { type: objekt }\n'
+    const dotted = await file('dotted.yaml', `${hook}${type}    sample: {}\n`)
+    await expect(run(['check', dotted])).rejects.toMatchObject({
+      code: 'InvalidOption',
+      message: expect.stringMatching(
+        /^\S+dotted\.yaml:\d+:\d+: hooks\[0\]\.schema\.properties\.a\.b\.type: must be/,
+      ),
     })
     expect(
       await run(['check', await file('good.yaml', `${hook}${schema}    sample: { data: { open: true } }\n`)]),

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { Agent, get, type IncomingMessage, Server } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { errorCode } from 'hookswitch'
 import { serve } from 'hookswitch/cli'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { parseExposition } from '../observability/parse-exposition.js'
 
@@ -82,6 +84,22 @@ describe('serve', () => {
     const login = await send(`${url}/v1/api_auth`, 'PUT', { api_key: ALPHA.apiKey })
     expect(login).toMatchObject({ status: 201, body: { data: { account_id: 'alpha' } } })
     expect(written.stderr).not.toContain(ALPHA.apiKey)
+  })
+
+  it('ends live streams before it drains, and does not wait for their connections', async () => {
+    const { url, close } = await started(['--accounts', await accountsFile([ALPHA])])
+    const login = await send(`${url}/v1/api_auth`, 'PUT', { api_key: ALPHA.apiKey })
+    const headers = { 'x-auth-token': String(login.body.auth_token) }
+    const agent = new Agent({ keepAlive: true })
+    cleanups.push(async () => agent.destroy())
+    const request = get(`${url}/v1/accounts/alpha/stream`, { agent, headers })
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    expect(response.statusCode).toBe(200)
+    const cut = vi.spyOn(Server.prototype, 'closeAllConnections')
+    cleanups.push(async () => cut.mockRestore())
+    const [body] = await Promise.all([text(response), close()])
+    expect(body).toMatch(/event: end\ndata: \{"reason":"closing"\}\n\n$/)
+    expect(cut).not.toHaveBeenCalled()
   })
 
   it('closes once, however often close() is called, and frees its port', async () => {
@@ -173,6 +191,25 @@ describe('serve', () => {
     expect([api.status, api.headers.get('content-security-policy')]).toEqual([200, null])
     const without = await started(['--no-portal'])
     expect((await fetch(`${without.url}/portal`, { redirect: 'manual' })).status).toBe(404)
+  })
+
+  it('takes a token in the query, but by default not from pages of its own origin while it serves the page', async () => {
+    const file = await accountsFile([ALPHA])
+    const statuses = async (flags: readonly string[]) => {
+      const { url, hs } = await started([...flags, '--accounts', file])
+      const { token } = await hs.auth.signIn({ apiKey: ALPHA.apiKey })
+      const get = async (headers: Record<string, string>) =>
+        (await fetch(`${url}/v2/accounts/alpha?auth_token=${token}`, { headers })).status
+      return [
+        await get({}),
+        await get({ 'sec-fetch-site': 'cross-site' }),
+        await get({ 'sec-fetch-site': 'same-origin' }),
+      ]
+    }
+    expect(await statuses([])).toEqual([200, 200, 401])
+    expect(await statuses(['--no-portal'])).toEqual([200, 200, 200])
+    expect(await statuses(['--token-in-query'])).toEqual([200, 200, 200])
+    expect(await statuses(['--no-token-in-query'])).toEqual([401, 401, 401])
   })
 
   it('serves health and readiness on the admin port only', async () => {

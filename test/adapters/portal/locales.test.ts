@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import de from '../../../adapters/portal/app/locales/de.json'
 import en from '../../../adapters/portal/app/locales/en.json'
+import { EXPLANATION_CODES } from '../../../src/delivery/explain.js'
 import { ROOT, read } from '../../house/sources.js'
 
 const APP = 'adapters/portal/app'
@@ -12,14 +13,30 @@ const sources = readdirSync(join(ROOT, APP), { recursive: true, encoding: 'utf8'
   .join('\n')
 
 /** Keys that the code makes from a name: `state.${name}`. */
-const MADE = /^(state|kind|change|stream|range|match|tab)\./
+const MADE = /^(state|cause|kind|change|disabled|stream|range|match|tab)\./
+/** In English the sentence of the service is shown. */
+const isExplanation = (key: string) => key.startsWith('explain.')
 
 describe('the translations', () => {
   it('have the same keys in the same order, and the same placeholders', () => {
-    expect(Object.keys(de)).toEqual(Object.keys(en))
+    expect(Object.keys(de).filter((key) => !isExplanation(key))).toEqual(Object.keys(en))
     const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
     for (const [key, text] of Object.entries(en)) {
       expect(placeholders(de[key as keyof typeof de]), key).toEqual(placeholders(text))
+    }
+  })
+
+  it('explain every state of a delivery', () => {
+    const explained = Object.keys(de)
+      .filter(isExplanation)
+      .map((key) => key.replace(/^explain\.|_(one|other)$/g, ''))
+    expect([...new Set(explained)].sort()).toEqual([...EXPLANATION_CODES].sort())
+    for (const [key, text] of Object.entries(de).filter(([key]) => isExplanation(key))) {
+      const placeholders: readonly string[] = text.match(/\{\w+\}/g) ?? []
+      const unknown = placeholders.filter((name) => !['{count}', '{seconds}', '{reason}'].includes(name))
+      expect([key, unknown]).toEqual([key, []])
+      // The form of the number is chosen by its value.
+      expect([key, placeholders.includes('{count}')]).toEqual([key, /_(one|other)$|in_flight$/.test(key)])
     }
   })
 

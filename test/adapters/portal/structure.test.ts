@@ -28,6 +28,7 @@ import {
 import { formatRoute, parseRoute } from '../../../adapters/portal/app/text/routes.js'
 import { sparkPaths } from '../../../adapters/portal/app/text/spark-paths.js'
 import { createSseParser } from '../../../adapters/portal/app/text/sse.js'
+import { troubleFirst, unique } from '../../../adapters/portal/app/text/trouble-first.js'
 import {
   rangeWithPanel,
   scrollToShow,
@@ -91,10 +92,10 @@ describe('addresses', () => {
 
 describe('the rows in the document', () => {
   it('are the visible ones and a few around them', () => {
-    expect(virtualRange(0, 440, 44, 100_000)).toEqual({ first: 0, end: 15, above: 0, below: 99_985 * 44 })
+    expect(virtualRange(0, 440, 44, 100_000)).toEqual({ first: 0, end: 13, above: 0, below: 99_987 * 44 })
     const middle = virtualRange(44_000, 440, 44, 100_000)
-    expect([middle.first, middle.end]).toEqual([998, 1_013])
-    expect(virtualRange(1e9, 440, 44, 100)).toMatchObject({ first: 87, end: 100, below: 0 })
+    expect([middle.first, middle.end]).toEqual([999, 1_012])
+    expect(virtualRange(1e9, 440, 44, 100)).toMatchObject({ first: 88, end: 100, below: 0 })
     expect(virtualRange(0, 440, 44, 0)).toEqual({ first: 0, end: 0, above: 0, below: 0 })
   })
 
@@ -112,7 +113,7 @@ describe('the rows in the document', () => {
             expect(above).toBeLessThanOrEqual(top)
             expect(end * 44).toBeGreaterThanOrEqual(last)
           }
-          expect(end - first).toBeLessThanOrEqual(Math.ceil(viewport / 44) + 5)
+          expect(end - first).toBeLessThanOrEqual(Math.ceil(viewport / 44) + 3)
         },
       ),
     )
@@ -274,6 +275,29 @@ describe('items of the live stream', () => {
   })
 })
 
+describe('the order of webhooks', () => {
+  it('puts failing ones first, then paused ones, and keeps the order among them', () => {
+    const rows = ['ok', 'paused', 'failing', 'disabled', 'failing', 'idle', 'paused'].map((state, index) => ({
+      id: `${state} ${index}`,
+      state,
+    }))
+    expect(troubleFirst(rows).map(({ id }) => id)).toEqual([
+      'failing 2',
+      'failing 4',
+      'paused 1',
+      'paused 6',
+      'ok 0',
+      'disabled 3',
+      'idle 5',
+    ])
+  })
+
+  it('has each webhook once, where it comes first', () => {
+    const items = ['b1', 'a1', 'b2', 'c1', 'a2']
+    expect(unique(items, ([id]) => id!)).toEqual(['b1', 'a1', 'c1'])
+  })
+})
+
 const GREG = 63_937_000_000
 const attempt = (fields: Partial<Attempt>): Attempt => ({
   id: `a${Math.random()}`,
@@ -339,6 +363,7 @@ describe('the ladder', () => {
   const words = {
     unwanted: 'no webhook matched',
     state: (state: string) => state,
+    waitsFor: (event: string) => `waits for ${event}`,
     webhook: () => 'CRM',
   }
 
@@ -358,6 +383,34 @@ describe('the ladder', () => {
     const [row] = ladder.rows
     expect(deliveryText(row!.deliveries[0]!, words)).toBe('✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms')
     expect(deliveryText(ladder.rows.at(-1)!.deliveries[0]!, words)).toBe('waiting')
+  })
+
+  it('says which event of its leg a delivery waits for', () => {
+    const event = (id: string, sequence: number, state: string, callId = 'leg-a') => ({
+      id,
+      call_id: callId,
+      hook: 'channel_answer',
+      sequence,
+      timestamp: GREG + sequence,
+      deliveries: [{ id: `of-${id}`, hook_id: 'crm', state }],
+    })
+    const events = [
+      event('e0', 1, 'exhausted'),
+      event('e1', 2, 'waiting'),
+      event('e2', 3, 'waiting'),
+      event('e3', 4, 'waiting', 'leg-b'),
+    ]
+    const { rows } = buildLadder({ call_id: 'leg-a', legs: [], events }, [
+      attempt({ delivery_id: 'of-e1', resp_status_code: '503' }),
+    ])
+    const texts = rows.map(({ deliveries }) => deliveryText(deliveries[0]!, words))
+    expect(texts).toEqual(['exhausted', '✕ 503 waiting', 'waits for channel_answer #2', 'waiting'])
+  })
+
+  it('as text has no character that turns the direction or breaks a line', () => {
+    const legs = [{ call_id: 'leg-a', from: '\u202Egnp.exe\nB = x' }]
+    const text = ladderText('leg-a', buildLadder({ call_id: 'leg-a', legs, events: [] }, []), words)
+    expect(text).toBe('leg-a\nA = leg-a (\\u{202E}gnp.exe\\u{A}B = x)\n')
   })
 
   it('is the same as text', () => {
@@ -454,7 +507,9 @@ describe('plots', () => {
   const y = linearScale(0, 4, 40, 0)
 
   it('have gaps where values are missing, and dots between gaps', () => {
-    expect(linePath([0, 1, 2, 3, 4], [1, 2, null, 4, null], x, y)).toBe('M0 30L10 20M30 0h0')
+    expect(linePath([0, 1, 2, 3, 4], [1, 2, null, 4, null], x, y)).toBe(
+      'M0 30L10 20M30 0m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
+    )
     expect(linePath([], [], x, y)).toBe('')
   })
 

@@ -6,6 +6,7 @@ import { postgresStore } from 'hookswitch/postgres'
 import type { Log } from 'hookswitch/store'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
+import { MIGRATIONS } from '../../../adapters/storage/postgres/migrations.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { privatePostgres } from './pg-cluster.js'
 
@@ -227,7 +228,7 @@ describe.skipIf(!server)('opening a PostgreSQL store', () => {
     const nodes = Array.from({ length: 4 }, () => openError({ ...to({}), schema }))
     expect(await Promise.all(nodes)).toEqual([undefined, undefined, undefined, undefined])
     const versions = await direct.sql(`select version from ${schema}.hookswitch_migration order by version`)
-    expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    expect(versions.map(({ version }) => version)).toEqual(MIGRATIONS.map(({ version }) => version))
     const notAnalyzed = await direct.sql(`select relname from pg_class
       where relnamespace = '${schema}'::regnamespace and relkind = 'r' and reltuples < 0`)
     expect(notAnalyzed).toEqual([])

@@ -31,7 +31,7 @@ const EXEMPT = new Set([
   'account_list',
   'account_child',
   'deliveries_search_webhooks',
-  'deliveries_search_webhooks_failed',
+  'deliveries_search_webhooks_undelivered',
   'erase_inbox',
   'mentions_inbox',
   'prune_last',
@@ -139,7 +139,7 @@ describe.skipIf(!server)('query plans', () => {
     it(`read pages of lists in the order of an index, ${when}`, async () => {
       if (when === 'with statistics') await client.query('analyze')
       const paged = statements.filter(({ name }) =>
-        /^(deliveries|attempts)(_(up|failed|webhook|account))*$/.test(name),
+        /^(deliveries|attempts)(_(up|failed|undelivered|webhook|account))*$/.test(name),
       )
       expect(paged.length).toBe(12)
       const sorting: string[] = []
@@ -148,7 +148,50 @@ describe.skipIf(!server)('query plans', () => {
       expect(sorting).toEqual([])
     })
   }
+
+  it('find every page of the attempts of an account with many webhooks, in whatever order they were made', async () => {
+    await client.query('begin')
+    try {
+      await client.query(MANY_WEBHOOKS)
+      for (const onlyFailures of [false, true]) {
+        const { text } = attemptStatement(SCHEMA, 'account', { ascending: false, onlyFailures })
+        const all = await client.query<{ position: string }>(
+          `select a.position from hookswitch.attempt a join hookswitch.webhook w on w.key = a.webhook_key
+            where w.account_id = 'many' and (not $1 or not starts_with(a.doc, '[1,')) order by a.position desc`,
+          [onlyFailures],
+        )
+        const expected = all.rows.map(({ position }) => Number(position))
+        for (const limit of [7, 900, 2_500]) {
+          const found: number[] = []
+          for (let cursor = Number.MAX_SAFE_INTEGER; ; ) {
+            const range = [cursor, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+            const values = ['many', ...range, limit, 10, null, null, null, null, null, null]
+            const { rows } = await client.query<{ position: string }>(text, values)
+            const page = rows.map(({ position }) => Number(position)).sort((a, b) => b - a)
+            found.push(...page)
+            if (page.length < limit || found.length > 60 * limit) break
+            cursor = page.at(-1)!
+          }
+          expect(found).toEqual(expected.slice(0, found.length))
+          if (limit > 7) expect(found).toHaveLength(expected.length)
+        }
+      }
+    } finally {
+      await client.query('rollback')
+    }
+  })
 })
+
+/** An account with 120 webhooks and 3,000 attempts, the times of which are not quite in the order of their positions. */
+const MANY_WEBHOOKS = `
+insert into hookswitch.webhook (id, account_id, hook, revision, epoch, shard, doc)
+  select 'm' || i, 'many', 'all', 1, 1, i % 64, '{}' from generate_series(1, 120) i;
+insert into hookswitch.attempt (event, delivery, lane, at_ms, accepted_ms, webhook_key, epoch, n, attempts, tries, interruptions,
+    variant, form, state, id, doc)
+  select i, 500000 + i, 1, 1000000 + i + i * 7919 % 200, i, w.key, 1, 1, 1, 1, 0, 0, 2, 2, '!m' || i,
+    case when i % 3 = 0 then '[0,' else '[1,' end
+  from generate_series(1, 3000) i join hookswitch.webhook w on w.id = 'm' || (i % 120 + 1) order by i;
+`
 
 /** 5,000 accounts, 2,000 webhooks, 100,000 events with a delivery and an attempt each; a tenth of the deliveries wait. */
 const FILL = `

@@ -7,9 +7,9 @@ import { shardOf } from 'hookswitch/store'
 import { afterAll, describe, expect } from 'vitest'
 import type { Message } from '../../../adapters/storage/postgres/notifications.js'
 import { acceptanceOf, keyOf, startOf } from '../../../src/testkit/conformance/node.js'
-import { newEvent } from '../../../src/testkit/conformance/sample-data.js'
+import { newAccount, newApiKey, newEvent } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { holdNextCommit, LEASE_MS, type QueryHooks } from './postgres-queue-harness.js'
+import { blockedSessions, holdNextCommit, LEASE_MS, type QueryHooks } from './postgres-queue-harness.js'
 import { type Arena, disable, race, replacing, type Simpler } from './postgres-race.js'
 
 const server = await postgresForTests()
@@ -432,6 +432,40 @@ describe.skipIf(!server)('a race in PostgreSQL', () => {
     },
     good: { result: 'Conflict', events: 0 },
     bad: { result: 'accepted', events: 1 },
+  })
+
+  race(direct, {
+    name: 'two moves that would close a circle wait for each other, although they have no account in common',
+    without: 'where they only share the tree',
+    simpler: [replacing('account_lock_tree', /pg_advisory_xact_lock\(/, 'pg_advisory_xact_lock_shared(')],
+    async run(arena) {
+      const { accounts } = arena.node.store
+      const insert = async (parentId?: string) => {
+        const account = newAccount(parentId === undefined ? {} : { parentId })
+        await accounts.insert(account, newApiKey(account.id), [])
+        return account
+      }
+      const [one, other] = [await insert(), await insert()]
+      const [belowOne, belowOther] = [await insert(one.id), await insert(other.id)]
+      // Each move waits for its new parent after it has looked at its place.
+      const query = await arena.transaction()
+      await query('select id from $schema.account where id = any($1) for update', [
+        [belowOne.id, belowOther.id],
+      ])
+      const second = await arena.openNode('node-2')
+      const moves = Promise.all([
+        accounts.update({ ...one, parentId: belowOther.id }, { acyclic: true }).catch(errorCode),
+        second.store.accounts.update({ ...other, parentId: belowOne.id }, { acyclic: true }).catch(errorCode),
+      ])
+      const blocked = async (text: string) => blockedSessions(direct, text)
+      await expect
+        .poll(async () => (await blocked(arena.schema)) + (await blocked('pg_advisory_xact_lock(')))
+        .toBeGreaterThanOrEqual(2)
+      await query('commit')
+      return (await moves).filter(Boolean)
+    },
+    good: ['Conflict'],
+    bad: [],
   })
 
   race(direct, {

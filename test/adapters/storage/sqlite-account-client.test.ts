@@ -29,7 +29,15 @@ describe('rows of new accounts that cross to the thread', () => {
           maxLength: 3,
         },
       ),
-      conditions: fc.record({ uniqueName: fc.boolean(), requireParent: fc.boolean() }),
+      conditions: fc.record(
+        {
+          uniqueName: fc.boolean(),
+          requireParent: fc.boolean(),
+          acyclic: fc.boolean(),
+          maxDepth: fc.nat(20),
+        },
+        { requiredKeys: ['uniqueName', 'requireParent', 'acyclic'] },
+      ),
     })
     fc.assert(
       fc.property(fc.array(insertion, { maxLength: 5 }), (insertions) => {

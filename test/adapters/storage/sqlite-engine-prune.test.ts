@@ -71,6 +71,23 @@ it('removes attempts above the limit of a webhook, recorded before and after a r
   expect([await attemptsOf(again, busy!), await attemptsOf(again, quiet!)]).toEqual([3, 3])
 })
 
+it('does not count ends without a record as attempts', async () => {
+  const store = openEngine()
+  const [webhook] = insertWebhooks(store, 1)
+  deliver(store, webhook!, 2)
+  await prune(store, { attemptsPerWebhook: 3 })
+  store.inTransaction((engine) => {
+    const event = newEvent()
+    const delivery = newDelivery(webhook!, event)
+    commitGroup(engine, { accepted: [placed([event], [delivery])] }, NOW)
+    const { record: _none, ...withoutRecord } = settlementOf(delivery, 0, 'exhausted')
+    commitGroup(engine, { ended: [withoutRecord] }, NOW)
+  })
+  deliver(store, webhook!, 1)
+  expect(await prune(store, { attemptsPerWebhook: 3 })).toBe(0)
+  expect(await attemptsOf(store, webhook!)).toBe(3)
+})
+
 it('counts attempts correctly after a rollback and after an erasure', async () => {
   const store = openEngine()
   const [webhook] = insertWebhooks(store, 1)

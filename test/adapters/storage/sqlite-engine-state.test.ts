@@ -62,6 +62,24 @@ it('reserves a block of keys again after the group that reserved it was rolled b
   expect(deliver(openEngine(store.path), 2)).toBeGreaterThan(newest)
 })
 
+it('stores the part that requests have in common again after the group that stored it was rolled back', async () => {
+  const store = openEngine()
+  const webhook = newWebhook()
+  expect(() =>
+    store.inTransaction((engine) => {
+      engine.webhooks.insert(webhook)
+      const event = newEvent()
+      const delivery = newDelivery(webhook, event)
+      commitGroup(engine, { accepted: [placed([event], [delivery])] }, NOW)
+      commitGroup(engine, { ended: [settlementOf(delivery, 0, 'delivered')] }, NOW)
+      throw new Error('the disk is full')
+    }),
+  ).toThrow('the disk is full')
+  deliver(store, 1, webhook)
+  const attempts = await store.deliveries.attempts({ accountId: 'account', webhookId: webhook.id, limit: 9 })
+  expect(attempts).toMatchObject([{ uri: webhook.settings.uri }])
+})
+
 it('names starts before a restart as interrupted, even to a node with the same name', async () => {
   const store = openEngine()
   const webhook = newWebhook()

@@ -41,7 +41,13 @@ handleRequests(
     /** @param {{ location: import('../stores.js').StoreLocation, port: number, concurrency: number }} input */
     async prepare({ location, port, concurrency }) {
       inFlight = concurrency
-      const limits = { inFlight, inFlightPerAccount: inFlight, inFlightPerEndpoint: inFlight }
+      // All webhooks have one origin.
+      const limits = {
+        inFlight,
+        inFlightPerAccount: inFlight,
+        inFlightPerEndpoint: inFlight,
+        inFlightPerOrigin: inFlight,
+      }
       hs = await startInstance(location, limits)
       await createAccounts(hs, {
         accounts: ACCOUNTS,

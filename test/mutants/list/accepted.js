@@ -67,4 +67,33 @@ export const mutants = [
     replace: 'accepts.length > 0 || drainDeadline.aborted) return',
     tests: ['test/delivery/dispatcher-groups.test.ts'],
   },
+  {
+    what: 'requests are sent before the ends of attempts are reported, while the store has nothing to do',
+    file: 'src/delivery/commit-loop.ts',
+    find: '        if (!reportEnds()) flush()\n',
+    replace: '        flush()\n',
+    tests: ['test/delivery/commit-loop.test.ts'],
+  },
+  {
+    what: 'requests stay unsent after an end that cannot be reported',
+    file: 'src/delivery/commit-loop.ts',
+    find: '    isTriggered = true\n    const ms = now()\n    for (const group of unreported) report(group, ms)\n',
+    replace:
+      '    const ms = now()\n    for (const group of unreported) report(group, ms)\n    isTriggered = true\n',
+    tests: ['test/delivery/commit-loop.test.ts'],
+  },
+  {
+    what: 'a store that writes at once keeps the host waiting: no turn of the event loop between two groups',
+    file: 'src/delivery/commit-loop.ts',
+    find: '      turn = clock.yield()',
+    replace: '      turn = Promise.resolve()',
+    tests: ['test/delivery/commit-loop.test.ts'],
+  },
+  {
+    what: 'the next group waits for a further turn of the event loop',
+    file: 'src/delivery/commit-loop.ts',
+    find: '      turn = clock.yield()',
+    replace: '      turn = undefined',
+    tests: ['test/delivery/commit-loop.test.ts'],
+  },
 ]

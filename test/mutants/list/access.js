@@ -3,6 +3,13 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'a token of a user who may change is called read-only',
+    file: 'src/auth/authority.ts',
+    find: 'isReadOnly: !isAdmin && restrictUsers',
+    replace: 'isReadOnly: !isAdmin',
+    tests: ['test/service/authority.test.ts'],
+  },
+  {
     what: 'a token is valid at the millisecond it expires',
     file: 'src/auth/token.ts',
     find: 'return nowMs < row.expiresMs',
@@ -96,8 +103,8 @@ export const mutants = [
   {
     what: 'setting the same password again keeps the tokens valid',
     file: 'src/accounts/users.ts',
-    find: 'await deps.accounts.putUser({ ...changed, credentialVersion: deps.newId() })',
-    replace: 'await deps.accounts.putUser(changed)',
+    find: '    credentialVersion: deps.newId(),\n  })\n  return found.id',
+    replace: '  })\n  return found.id',
     tests: ['test/accounts/manage.test.ts'],
   },
   {
@@ -124,9 +131,37 @@ export const mutants = [
   },
   {
     what: 'an account can be moved below itself',
-    file: 'src/accounts/manage.ts',
-    find: "  if (typeof parsed.parentId === 'string') {\n    assertValidParent(accountId, await deps.accounts.lineage(parsed.parentId))\n  }\n  const changed",
-    replace: '  const changed',
-    tests: ['test/accounts/manage.test.ts'],
+    file: 'src/accounts/placement.ts',
+    find: 'if (acyclic && isBelowItself)',
+    replace: 'if (acyclic && isBelowItself && height > 99)',
+    tests: ['test/accounts/move-account.test.ts'],
+  },
+  {
+    what: 'the levels below a moved account do not count',
+    file: 'src/accounts/placement.ts',
+    find: 'parentDepth + height > maxDepth',
+    replace: 'parentDepth + 1 > maxDepth',
+    tests: ['test/accounts/move-account.test.ts'],
+  },
+  {
+    what: 'moves on several nodes do not wait for each other',
+    file: 'adapters/storage/postgres/accounts.ts',
+    find: 'checkPlacement(tx, account, conditions, sql.lockTree)',
+    replace: 'checkPlacement(tx, account, conditions, sql.shareTree)',
+    tests: ['test/adapters/storage/postgres-simpler-statements.test.ts'],
+  },
+  {
+    what: 'a restart revives a listed password that was changed',
+    file: 'src/accounts/listed-user.ts',
+    find: '= isSame ? [] : before.credentialKeys',
+    replace: '= []',
+    tests: ['test/accounts/ensure-users.test.ts'],
+  },
+  {
+    what: 'a restart creates a listed user again that was removed',
+    file: 'src/accounts/ensure-users.ts',
+    find: '{ isNew: true }',
+    replace: '{}',
+    tests: ['test/accounts/ensure-users.test.ts'],
   },
 ]

@@ -66,4 +66,32 @@ export const mutants = [
     replace: '',
     tests: ['test/runtime/start-and-close.test.ts'],
   },
+  {
+    what: 'a publish that is matched while the store is closed is told that the store is out',
+    file: 'src/delivery/accept.ts',
+    find: '&& deps.isClosing?.()) throw closingError()',
+    replace: '&& deps.isClosing?.()) throw thrown',
+    tests: ['test/service/closing.test.ts'],
+  },
+  {
+    what: 'the service waits for live streams and then cuts them',
+    file: 'adapters/cli/serve.ts',
+    find: '      hs.endStreams()\n',
+    replace: '',
+    tests: ['test/adapters/cli/serve.test.ts'],
+  },
+  {
+    what: 'a node that stops waits for its next renewal',
+    file: 'src/delivery/lease.ts',
+    find: '      waiting.abort()\n      await renewing',
+    replace: '      await renewing',
+    tests: ['test/delivery/lease.test.ts'],
+  },
+  {
+    what: 'after the first renewal on request, a lease is renewed all the time',
+    file: 'src/delivery/lease.ts',
+    find: 'if (waiting.signal.aborted) waiting = new AbortController()',
+    replace: '',
+    tests: ['test/delivery/lease.test.ts'],
+  },
 ]

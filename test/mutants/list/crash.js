@@ -5,8 +5,8 @@ export const mutants = [
   {
     what: 'interrupted attempts are not settled',
     file: 'src/delivery/queue-sync.ts',
-    find: '    await settleInterrupted([...starts.values()])\n',
-    replace: '',
+    find: 'const isSettled = await settleInterrupted([...starts.values()])',
+    replace: 'const isSettled = true',
     tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
@@ -91,5 +91,33 @@ export const mutants = [
     find: 'for (const start of part.interrupted) starts.set(startKey(start), start)',
     replace: 'for (const start of part.interrupted) starts.set(String(starts.size), start)',
     tests: ['test/delivery/dispatcher-nodes.test.ts'],
+  },
+  {
+    what: 'the start of a settlement that was given up is forgotten with the last attempt of its group',
+    file: 'src/delivery/commit-loop.ts',
+    find: 'hasLost ? [] : startKeys.takeFinished()',
+    replace: 'startKeys.takeFinished()',
+    tests: ['test/delivery/commit-loop.test.ts'],
+  },
+  {
+    what: 'the starts of a refused group are forgotten although its settlements were given up',
+    file: 'src/delivery/commit-loop.ts',
+    find: 'if (finished.length > 0 && !hasLost)',
+    replace: 'if (finished.length > 0)',
+    tests: ['test/delivery/commit-loop.test.ts'],
+  },
+  {
+    what: 'a closing node that could not settle interrupted attempts makes the store forget their starts',
+    file: 'src/delivery/queue-sync.ts',
+    find: 'if (!isSettled || state.lease !== lease) return',
+    replace: 'if (state.lease !== lease) return',
+    tests: ['test/delivery/dispatcher-nodes.test.ts'],
+  },
+  {
+    what: 'what a failover lost is not counted again if counting failed',
+    file: 'src/delivery/queue-sync.ts',
+    find: 'await countLost()\n    mustLoadAll = false',
+    replace: 'mustLoadAll = false\n    await countLost()',
+    tests: ['test/delivery/dispatcher-failover.test.ts'],
   },
 ]

@@ -252,4 +252,11 @@ export const mutants = [
     replace: '    },\n',
     tests: ['test/stream/nodes.test.ts'],
   },
+  {
+    what: 'each item above the limit of a second is a gap of its own',
+    file: 'src/stream/subscriber.ts',
+    find: '    this.limited.dropped += 1\n',
+    replace: '    this.limited.dropped += 1\n    this.sendLimited()\n',
+    tests: ['test/stream/subscriber.test.ts'],
+  },
 ]

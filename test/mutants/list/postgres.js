@@ -107,6 +107,13 @@ export const mutants = [
     tests: ['test/adapters/storage/refused-values.test.ts'],
   },
   {
+    what: 'starts that the repeat of a group refuses stay stored',
+    file: 'adapters/storage/postgres/commit-slow.ts',
+    find: 'isRepeat && starting ? [starting.key] : []',
+    replace: '[]',
+    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
+  },
+  {
     what: 'a group of an older version is written',
     file: 'adapters/storage/postgres/commit-slow.ts',
     find: "      if (row.version !== group.version) return { kind: 'outdated' }\n",
@@ -279,5 +286,12 @@ export const mutants = [
     find: 'const RUNS_AT_ONCE = 2',
     replace: 'const RUNS_AT_ONCE = 100',
     tests: ['test/adapters/storage/postgres-races.test.ts'],
+  },
+  {
+    what: 'a page of attempts that the newest do not fill begins at the oldest of them',
+    file: 'adapters/storage/postgres/sql/attempts.ts',
+    find: '    having count(*) = $5`',
+    replace: '`',
+    tests: ['test/adapters/storage/postgres-plans.test.ts'],
   },
 ]

@@ -72,4 +72,11 @@ export const mutants = [
     replace: "encryptionPurpose.headers(''),\n          deps",
     tests: ['test/webhooks/encrypt-settings.test.ts'],
   },
+  {
+    what: 'a pattern of a schema that cannot be compiled is accepted',
+    file: 'src/webhooks/json-schema-check.ts',
+    find: "new RegExp(value, 'u')",
+    replace: 'String(value)',
+    tests: ['test/webhooks/json-schema-check.test.ts'],
+  },
 ]

@@ -37,6 +37,12 @@ export interface MatchRow {
   readonly why?: string
 }
 
+/** One row of `GET lookup`. */
+export interface LookedUp {
+  readonly type: 'webhook' | 'delivery' | 'call'
+  readonly id: string
+}
+
 /** `GET system/overview`. */
 export interface OverviewDocument {
   readonly pending?: number

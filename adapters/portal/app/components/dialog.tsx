@@ -15,8 +15,15 @@ export function Dialog({ title, children, onClose }: DialogProps) {
   const id = useId()
   useEffect(() => {
     const element = dialog.current!
+    const opener = document.activeElement
     element.showModal()
-    return () => element.close()
+    return () => {
+      element.close()
+      // The element is being taken out of the document, where the browser gives the focus back to nobody.
+      queueMicrotask(() => {
+        if (document.activeElement === document.body && opener instanceof HTMLElement) opener.focus()
+      })
+    }
   }, [])
   return (
     <dialog

@@ -1,6 +1,7 @@
 /** The header of every screen: account, search, and what the user prefers. */
 import { useSignal } from '@preact/signals'
 import type { AccountDescendant } from 'hookswitch/client'
+import { useEffect, useRef } from 'preact/hooks'
 import { accountPage, optional, revoke, statusOf } from '../api/api.js'
 import { find } from '../api/search.js'
 import { describe } from '../state/action.js'
@@ -121,13 +122,38 @@ function SearchBox() {
   )
 }
 
+/** Closes an open menu on Escape, which gives the focus back to it, and on a click elsewhere. */
+function useMenu() {
+  const menu = useRef<HTMLDetailsElement>(null)
+  const close = () => {
+    menu.current!.open = false
+    menu.current!.querySelector('summary')!.focus()
+  }
+  useEffect(() => {
+    const onPointer = ({ target }: PointerEvent) => {
+      if (!menu.current!.contains(target as Node)) menu.current!.open = false
+    }
+    const onKey = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape' && menu.current!.open) close()
+    }
+    document.addEventListener('pointerdown', onPointer)
+    document.addEventListener('keydown', onKey)
+    return () => {
+      document.removeEventListener('pointerdown', onPointer)
+      document.removeEventListener('keydown', onKey)
+    }
+  }, [])
+  return { menu, close }
+}
+
 function Preferences() {
+  const { menu, close } = useMenu()
   const signOut = async () => {
     const ended = end()
     if (ended) await revoke(ended)
   }
   return (
-    <details class="menu">
+    <details ref={menu} class="menu">
       <summary>{t('menu.title')}</summary>
       <div class="panel">
         <label>
@@ -173,6 +199,7 @@ function Preferences() {
         <button
           type="button"
           onClick={() => {
+            close()
             isHelpOpen.value = true
           }}
         >

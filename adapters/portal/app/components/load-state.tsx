@@ -89,7 +89,7 @@ export function Empty({
   )
 }
 
-/** A button that is disabled while its action runs. */
+/** A button that does nothing more while its action runs. */
 export function ActionButton(props: {
   readonly action: { readonly isRunning: Signal<boolean>; run(): Promise<void> }
   readonly children: ComponentChildren
@@ -100,7 +100,8 @@ export function ActionButton(props: {
     <button
       type="button"
       class={props.class ?? ''}
-      disabled={action.isRunning.value}
+      // Not `disabled`, which would take its focus.
+      aria-disabled={action.isRunning.value}
       onClick={() => void action.run()}
     >
       {children}

@@ -18,6 +18,9 @@ const SHAPES: Readonly<Record<string, readonly [string, string]>> = {
   cancelled: ['⊘', 'off'],
 }
 
+/** Whether a webhook in this state has failed since a time; a pause begins with failures. */
+export const isBroken = (state: string) => state === 'failing' || state === 'paused'
+
 export function StateBadge({ state }: { readonly state: string }) {
   const [shape, tone] = SHAPES[state] ?? ['•', 'off']
   return (

@@ -88,9 +88,10 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     }
   }, [])
 
+  // Not by the number of rows: a page may add none.
   useEffect(() => {
     if (range.end >= rows.length) onEnd?.()
-  }, [range.end, rows.length])
+  }, [range.end, rows])
 
   const state = useRef({ rows, rowHeight, onReplay, hrefOf })
   state.current = { rows, rowHeight, onReplay, hrefOf }

@@ -5,7 +5,7 @@ import { Exchange } from '../components/exchange.js'
 import { Line } from '../components/hostile-text.js'
 import { Loaded } from '../components/load-state.js'
 import { useResource } from '../state/resource.js'
-import { t } from '../state/translate.js'
+import { explanationText, t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 
 const MAX_ATTEMPTS = 100
@@ -48,7 +48,7 @@ export function AttemptPanel({ accountId, attempt, onReplay }: AttemptPanelProps
               </a>
             )}
             <span class="explain">
-              <Line text={delivery.explain} />
+              <Line text={explanationText(delivery)} />
             </span>
           </p>
         </>

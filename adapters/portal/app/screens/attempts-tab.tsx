@@ -35,15 +35,17 @@ export interface AttemptsTabProps {
 export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
   const replaying = useSignal<string | undefined>(undefined)
   const { result = '', status = '', hook = '', from = '', to = '' } = query
+  const fromMs = parseInputTime(from, zone.value)
+  const toMs = parseInputTime(to, zone.value)
+  const isEmptyRange = fromMs !== undefined && toMs !== undefined && toMs < fromMs
   const list = usePagedList<Attempt>(
     (startKey, signal) => {
-      const fromMs = parseInputTime(from, zone.peek())
-      const toMs = parseInputTime(to, zone.peek())
       const filters = {
         ...(result === '' ? {} : { filter_result: result }),
         ...(status === '' ? {} : { filter_resp_status_code: status }),
         ...(hook === '' ? {} : { filter_hook_event: hook }),
       }
+      if (isEmptyRange) return Promise.resolve({ items: [] })
       return accountPage<Attempt>(
         '/webhooks/{webhook_id}/attempts',
         {
@@ -120,7 +122,7 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
             />
           ),
         }}
-        empty={<Empty text={t('attempts.none')} />}
+        empty={<Empty text={t(isEmptyRange ? 'filter.empty' : 'attempts.none')} />}
       />
       {replaying.value !== undefined && (
         <ReplayDialog

@@ -1,11 +1,13 @@
 /** The ladder of a call: its events on its legs, and what each webhook was sent of them. */
 import { useSignal } from '@preact/signals'
 import type { Attempt, WebhookSummary } from 'hookswitch/client'
+import { useEffect, useRef } from 'preact/hooks'
 import { accountPage, accountRequest, optional } from '../api/api.js'
 import { CopyButton } from '../components/copy.js'
 import { Line } from '../components/hostile-text.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
+import { ShowMore, useShown } from '../components/show-more.js'
 import { ExactTime } from '../components/time.js'
 import { useResource } from '../state/resource.js'
 import { t, word } from '../state/translate.js'
@@ -19,16 +21,18 @@ import {
   type LadderWords,
   ladderText,
   legName,
+  withWebhooks,
 } from '../text/ladder.js'
 import { formatRoute } from '../text/routes.js'
 import { offset } from '../text/times.js'
 
 const REFRESH_MS = 5_000
 const MAX_ITEMS = 1_000
+/** Webhooks that are shown at first, each in a column. */
+const MAX_WEBHOOKS = 50
 
 interface CallData {
   readonly ladder: Ladder
-  readonly names: ReadonlyMap<string, string>
 }
 
 export interface CallScreenProps {
@@ -38,13 +42,18 @@ export interface CallScreenProps {
 
 export function CallScreen({ accountId, callId }: CallScreenProps) {
   const isAbsolute = useSignal(false)
+  const shown = useShown(MAX_WEBHOOKS)
+  const names = useRef(new Map<string, string>()).current
   const resource = useResource<CallData>(
-    (signal) => load(accountId, callId, signal),
+    (signal) => load({ accountId, callId, names, count: shown.peek() }, signal),
     [accountId, callId],
     REFRESH_MS,
   )
+  useEffect(() => {
+    if (shown.value > MAX_WEBHOOKS) resource.reload()
+  }, [shown.value])
   const data = resource.data.value
-  const words = wordsOf(data?.names)
+  const words = wordsOf(names)
   return (
     <Page
       title={t('call.title')}
@@ -75,7 +84,12 @@ export function CallScreen({ accountId, callId }: CallScreenProps) {
         {({ ladder }) => (
           <>
             <Summary ladder={ladder} />
-            <Diagram {...{ accountId, ladder, words }} isAbsolute={isAbsolute.value} />
+            <Diagram
+              {...{ accountId, words }}
+              ladder={withWebhooks(ladder, shown.value)}
+              isAbsolute={isAbsolute.value}
+            />
+            <ShowMore shown={shown} of={ladder.webhookIds.length} step={MAX_WEBHOOKS} />
             {ladder.isTruncated && <p>{t('call.truncated')}</p>}
           </>
         )}
@@ -84,7 +98,17 @@ export function CallScreen({ accountId, callId }: CallScreenProps) {
   )
 }
 
-async function load(accountId: string, callId: string, signal: AbortSignal): Promise<CallData> {
+interface CallRequest extends CallScreenProps {
+  /** Names of webhooks by id; those that are found are added. */
+  readonly names: Map<string, string>
+  /** How many webhooks are shown. */
+  readonly count: number
+}
+
+async function load(
+  { accountId, callId, names, count }: CallRequest,
+  signal: AbortSignal,
+): Promise<CallData> {
   const [attempts, call, webhooks] = await Promise.all([
     optional(
       accountPage<Attempt>('/calls/{call_id}/attempts', { accountId, callId, pageSize: MAX_ITEMS }, signal),
@@ -97,16 +121,29 @@ async function load(accountId: string, callId: string, signal: AbortSignal): Pro
     // Neither route knows the call: the second says so in the API's words.
     await accountPage('/calls/{call_id}/attempts', { accountId, callId, pageSize: 1 }, signal)
   }
-  return {
-    ladder: buildLadder(call ?? callFromAttempts(callId, known), known),
-    names: new Map(webhooks.items.map(({ id, name }) => [id, name])),
+  for (const { id, name } of webhooks.items) names.set(id, name)
+  const ladder = buildLadder(call ?? callFromAttempts(callId, known), known)
+  // In a complete list, one that is missing was removed.
+  if (webhooks.nextStartKey !== undefined) {
+    const unnamed = withWebhooks(ladder, count).webhookIds.filter((id) => !names.has(id))
+    await Promise.all(
+      unnamed.map(async (webhookId) => {
+        const address = { accountId, webhookId }
+        const found = await optional(
+          accountRequest<WebhookSummary>('GET', '/webhooks/{webhook_id}', address, signal),
+        )
+        names.set(webhookId, found?.name ?? webhookId)
+      }),
+    )
   }
+  return { ladder }
 }
 
-const wordsOf = (names: ReadonlyMap<string, string> | undefined): LadderWords => ({
+const wordsOf = (names: ReadonlyMap<string, string>): LadderWords => ({
   unwanted: t('call.unwanted'),
   state: (state) => word('state', state),
-  webhook: (id) => names?.get(id) ?? id,
+  waitsFor: (event) => t('call.waitsFor', { event }),
+  webhook: (id) => names.get(id) ?? id,
 })
 
 function Summary({ ladder }: { readonly ladder: Ladder }) {

@@ -9,7 +9,7 @@ import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime } from '../components/time.js'
 import { usePagedList } from '../state/paged-list.js'
 import { changeQuery } from '../state/router.js'
-import { number, t, word } from '../state/translate.js'
+import { explanationText, number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 import { ReplayDialog } from './replay-dialog.js'
 
@@ -107,7 +107,7 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
           {
             label: t('column.explain'),
             width: 'minmax(10rem, 2fr)',
-            cell: ({ explain }) => <Line text={explain} />,
+            cell: (row) => <Line text={explanationText(row)} />,
           },
         ]}
       />

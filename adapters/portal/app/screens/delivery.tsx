@@ -4,19 +4,23 @@ import type { Attempt, Delivery } from 'hookswitch/client'
 import { useEffect } from 'preact/hooks'
 import { accountPage, accountRequest, optional } from '../api/api.js'
 import { Exchange } from '../components/exchange.js'
+import { FollowWebhook } from '../components/follow-webhook.js'
 import { Line } from '../components/hostile-text.js'
+import { lazy } from '../components/lazy.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { StateBadge } from '../components/state-badge.js'
 import { ExactTime, RelativeTime } from '../components/time.js'
 import { registerKeys } from '../state/keyboard.js'
 import { useResource } from '../state/resource.js'
-import { t, word } from '../state/translate.js'
+import { isReadOnly } from '../state/scope.js'
+import { explanationText, t, word } from '../state/translate.js'
+import type { LiveItem } from '../text/live-items.js'
 import { outcomeOf } from '../text/outcome.js'
 import { formatRoute } from '../text/routes.js'
 import { duration } from '../text/times.js'
-import { ReplayDialog } from './replay-dialog.js'
 
+const ReplayDialog = lazy(async () => (await import('./replay-dialog.js')).ReplayDialog)
 const REFRESH_MS = 3_000
 const MAX_ATTEMPTS = 100
 
@@ -39,6 +43,9 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
   )
   const isReplaying = useSignal(false)
   const delivery = resource.data.value?.delivery
+  const onNews = (items: readonly LiveItem[]) => {
+    if (items.some(({ attempt }) => attempt?.delivery_id === deliveryId)) resource.reload()
+  }
   useEffect(
     () =>
       registerKeys({
@@ -56,14 +63,16 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
       actions={
         delivery && (
           <>
-            <button
-              type="button"
-              onClick={() => {
-                isReplaying.value = true
-              }}
-            >
-              {t('action.replay')}
-            </button>
+            {!isReadOnly.value && (
+              <button
+                type="button"
+                onClick={() => {
+                  isReplaying.value = true
+                }}
+              >
+                {t('action.replay')}
+              </button>
+            )}
             <a
               class="button"
               href={formatRoute({ screen: 'webhook', accountId, id: delivery.hook_id, tab: 'attempts' })}
@@ -83,7 +92,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
         {(data) => (
           <>
             <p class="explain">
-              <Line text={data.delivery.explain} />
+              <Line text={explanationText(data.delivery)} />
             </p>
             <Facts delivery={data.delivery} />
             {data.attempts.length === 0 && <p>{t('delivery.noAttempts')}</p>}
@@ -93,6 +102,9 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
           </>
         )}
       </Loaded>
+      {delivery && !isOver(delivery) && (
+        <FollowWebhook accountId={accountId} webhookId={delivery.hook_id} onNews={onNews} />
+      )}
       {isReplaying.value && delivery && (
         <ReplayDialog
           accountId={accountId}
@@ -106,6 +118,8 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
     </Page>
   )
 }
+
+const isOver = ({ state }: Delivery) => state !== 'waiting' && state !== 'in_flight'
 
 async function load(accountId: string, deliveryId: string, signal: AbortSignal): Promise<DeliveryData> {
   const delivery = await accountRequest<Delivery>(

@@ -5,7 +5,7 @@ import { Loaded } from '../components/load-state.js'
 import { Plot } from '../components/plot.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
-import { currentLanguage, number, t } from '../state/translate.js'
+import { currentLanguage, number, t, word } from '../state/translate.js'
 import { toGregorian } from '../text/gregorian-time.js'
 import { type HealthSeries, healthSeries, percentText, type StatsDocument } from '../text/health-series.js'
 import { duration } from '../text/times.js'
@@ -99,7 +99,7 @@ function Series({ series }: { readonly series: HealthSeries }) {
             <tbody>
               {causes.map(({ cause, count }) => (
                 <tr key={cause}>
-                  <th scope="row">{cause}</th>
+                  <th scope="row">{word('cause', cause)}</th>
                   <td class="number">{number(count)}</td>
                 </tr>
               ))}

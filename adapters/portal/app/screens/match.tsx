@@ -3,10 +3,13 @@ import { useSignal } from '@preact/signals'
 import type { Hook } from 'hookswitch/client'
 import { accountRequest, optional, page } from '../api/api.js'
 import type { MatchRow } from '../api/documents.js'
+import { webhookRows } from '../api/webhook-rows.js'
 import { Line } from '../components/hostile-text.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
+import { ShowMore, useShown } from '../components/show-more.js'
 import { StateBadge } from '../components/state-badge.js'
+import { RelativeTime } from '../components/time.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
 import { t } from '../state/translate.js'
@@ -34,19 +37,26 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
   const isInternal = useSignal(false)
   const hooks = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
   const matches = useResource(
-    async (signal) => ({
-      rows: await optional(
-        accountRequest<readonly MatchRow[]>(
-          'PUT',
-          '/events/match',
-          { accountId, data: { hook, is_internal_leg: isInternal.peek() } },
-          signal,
+    async (signal) => {
+      const [rows, paused] = await Promise.all([
+        optional(
+          accountRequest<readonly MatchRow[]>(
+            'PUT',
+            '/events/match',
+            { accountId, data: { hook, is_internal_leg: isInternal.peek() } },
+            signal,
+          ),
         ),
-      ),
-    }),
+        webhookRows(accountId, { state: 'paused', text: '' }, undefined, signal),
+      ])
+      const pauses = new Map(paused.items.map(({ id, paused_until }) => [id, paused_until]))
+      return { rows, pauses }
+    },
     [accountId, hook, isInternal.value],
   )
-  const kinds = new Set([hook, ...(hooks.data.value?.items ?? []).map(({ id }) => id)])
+  const shown = useShown()
+  const known = hooks.data.value?.items.map(({ id }) => id)
+  const kinds = new Set([hook, ...(known ?? [])])
   return (
     <Page title={t('match.title')} name="match">
       <p>{t('match.text')}</p>
@@ -73,38 +83,59 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
         </label>
       </div>
       <Loaded resource={matches}>
-        {({ rows }) =>
-          rows === undefined ? (
+        {({ rows, pauses }) =>
+          known && !known.includes(hook) ? (
+            <p>{t('match.unknown', { hook })}</p>
+          ) : rows === undefined ? (
             <p>{t('error.notSupported')}</p>
           ) : rows.length === 0 ? (
             <p>{t('match.none')}</p>
           ) : (
-            <table class="list">
-              <thead>
-                <tr>
-                  <th scope="col">{t('column.name')}</th>
-                  <th scope="col">{t('match.wanted')}</th>
-                  <th scope="col">{t('match.why')}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(({ id, name, wanted, why }) => (
-                  <tr key={id}>
-                    <td>
-                      <a href={formatRoute({ screen: 'webhook', accountId, id, tab: 'settings' })}>
-                        <Line text={name} />
-                      </a>
-                    </td>
-                    <td>{wanted ? <StateBadge state="success" /> : <StateBadge state="cancelled" />}</td>
-                    <td>{wanted ? '' : reasonText(why)}</td>
+            <>
+              <table class="list">
+                <thead>
+                  <tr>
+                    <th scope="col">{t('column.name')}</th>
+                    <th scope="col">{t('match.wanted')}</th>
+                    <th scope="col">{t('match.why')}</th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {rows.slice(0, shown.value).map(({ id, name, wanted, why }) => (
+                    <tr key={id}>
+                      <td>
+                        <a href={formatRoute({ screen: 'webhook', accountId, id, tab: 'settings' })}>
+                          <Line text={name} />
+                        </a>
+                      </td>
+                      <td>
+                        <span aria-hidden="true">{wanted ? '✓' : '⊘'}</span>{' '}
+                        {t(wanted ? 'match.yes' : 'match.no')}
+                      </td>
+                      <td>
+                        {!wanted && reasonText(why)}
+                        {wanted && pauses.has(id) && <Pause until={pauses.get(id)} />}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+              <ShowMore shown={shown} of={rows.length} />
+            </>
           )
         }
       </Loaded>
     </Page>
+  )
+}
+
+/** It would be sent when the pause is over. */
+function Pause({ until }: { readonly until: string | undefined }) {
+  return (
+    <>
+      <StateBadge state="paused" /> {until !== undefined && t('webhook.probe')}{' '}
+      {until !== undefined && <RelativeTime at={until} />}
+    </>
   )
 }
 

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { Page as ListPage } from 'hookswitch/client'
 import { accountRequest, optional, page, request } from '../api/api.js'
 import type { HealthRow, OverviewDocument } from '../api/documents.js'
+import { countText, loadTroubles, TROUBLES, type Trouble } from '../api/trouble.js'
 import { flatten } from '../api/webhook-rows.js'
 import { Chips } from '../components/chips.js'
 import { Confirm } from '../components/dialog.js'
@@ -23,7 +24,6 @@ import { number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 import { duration } from '../text/times.js'
 
-const STATES = ['failing', 'paused', 'disabled'] as const
 const REFRESH_MS = 5_000
 const PAGE_SIZE = 100
 /** A due delivery that waits longer than this is a sign that the service itself is behind. */
@@ -130,7 +130,38 @@ async function endpoints(
 }
 
 function Endpoints({ query }: { readonly query: Readonly<Record<string, string>> }) {
-  const state = STATES.find((name) => name === query.state) ?? 'failing'
+  const troubles = useResource(
+    (signal) => loadTroubles((state) => endpoints(state, undefined, signal)),
+    [],
+    REFRESH_MS,
+  )
+  const opened = useSignal<Trouble | undefined>(undefined)
+  const found = troubles.data.value
+  // Chosen once: the list must not change to another state while somebody reads it.
+  if (found && opened.peek() === undefined)
+    opened.value = TROUBLES.find((state) => found[state].items.length > 0) ?? 'failing'
+  const state = TROUBLES.find((name) => name === query.state) ?? opened.value
+  const labelOf = (name: Trouble) =>
+    [word('state', name), found && countText(found[name], number)].filter(Boolean).join(' ')
+  return (
+    <section>
+      <h2>{t('operator.endpoints')}</h2>
+      <Chips
+        label={t('filter.state')}
+        value={state ?? ''}
+        onChange={(value) => changeQuery({ state: value })}
+        chips={TROUBLES.map((value) => ({ value: value as string, label: labelOf(value) }))}
+      />
+      {state === undefined ? (
+        <Loaded resource={troubles}>{() => null}</Loaded>
+      ) : (
+        <EndpointTable state={state} />
+      )}
+    </section>
+  )
+}
+
+function EndpointTable({ state }: { readonly state: Trouble }) {
   const list = usePagedList<HealthRow>(
     (startKey, signal) => endpoints(state, startKey, signal),
     [state],
@@ -138,44 +169,35 @@ function Endpoints({ query }: { readonly query: Readonly<Record<string, string>>
     REFRESH_MS,
   )
   return (
-    <section>
-      <h2>{t('operator.endpoints')}</h2>
-      <Chips
-        label={t('filter.state')}
-        value={state}
-        onChange={(value) => changeQuery({ state: value })}
-        chips={STATES.map((value) => ({ value, label: word('state', value) }))}
-      />
-      <PagedTable
-        list={list}
-        label={t('operator.endpoints')}
-        idOf={({ id }) => id}
-        hrefOf={({ id, account_id = '' }) => formatRoute({ screen: 'webhook', accountId: account_id, id })}
-        cardHeight={150}
-        empty={<Empty text={t('operator.none')} />}
-        columns={[
-          {
-            label: t('column.name'),
-            width: 'minmax(10rem, 1fr)',
-            cell: ({ name }) => <Line text={name} />,
-          },
-          { label: t('column.state'), width: '10rem', cell: (row) => <StateBadge state={row.state} /> },
-          { label: t('column.account'), width: '12rem', cell: ({ account_id }) => account_id },
-          { label: t('column.url'), width: 'minmax(10rem, 2fr)', cell: ({ uri }) => <Line text={uri} /> },
-          {
-            label: t('column.pending'),
-            width: '6rem',
-            cell: ({ pending, pending_capped }) =>
-              pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`,
-          },
-          {
-            label: t('state.failing'),
-            width: '9rem',
-            cell: ({ failing_since }) => (failing_since === undefined ? '–' : <Since at={failing_since} />),
-          },
-        ]}
-      />
-    </section>
+    <PagedTable
+      list={list}
+      label={t('operator.endpoints')}
+      idOf={({ id }) => id}
+      hrefOf={({ id, account_id = '' }) => formatRoute({ screen: 'webhook', accountId: account_id, id })}
+      cardHeight={150}
+      empty={<Empty text={t('operator.none')} />}
+      columns={[
+        {
+          label: t('column.name'),
+          width: 'minmax(10rem, 1fr)',
+          cell: ({ name }) => <Line text={name} />,
+        },
+        { label: t('column.state'), width: '10rem', cell: (row) => <StateBadge state={row.state} /> },
+        { label: t('column.account'), width: '12rem', cell: ({ account_id }) => account_id },
+        { label: t('column.url'), width: 'minmax(10rem, 2fr)', cell: ({ uri }) => <Line text={uri} /> },
+        {
+          label: t('column.pending'),
+          width: '6rem',
+          cell: ({ pending, pending_capped }) =>
+            pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`,
+        },
+        {
+          label: t('state.failing'),
+          width: '9rem',
+          cell: ({ failing_since }) => (failing_since === undefined ? '–' : <Since at={failing_since} />),
+        },
+      ]}
+    />
   )
 }
 

@@ -80,26 +80,35 @@ function ReplayRange({ accountId, webhookId, onClose }: ReplayDialogProps) {
     created_to: toGregorian(parseInputTime(to.value, zone.peek()) ?? nowMs),
     result: result.value,
   })
+  const cancelled = useSignal(0)
+  const isWithCancelled = useSignal(false)
+  const countOf = (wanted: string) =>
+    accountRequest<ReplayResult>('PUT', PATH, {
+      accountId,
+      webhookId,
+      data: { ...range(), result: wanted, dry_run: true },
+    })
   const count = useAction(async () => {
-    const data = { ...range(), dry_run: true }
-    counted.value = await accountRequest<ReplayResult>('PUT', PATH, { accountId, webhookId, data })
+    const found = await countOf(result.value)
+    // What was cancelled when somebody disabled the webhook has not failed, and is easily forgotten.
+    cancelled.value = result.value === 'failure' ? ((await countOf('cancelled')).count ?? 0) : 0
+    isWithCancelled.value = false
+    counted.value = found
   })
-  const replay = useAction(async () => {
-    let next: Readonly<Record<string, unknown>> = range()
+  const replayAll = async (selected: Readonly<Record<string, unknown>>) => {
+    let data = selected
     for (;;) {
-      const {
-        delivery_ids = [],
-        more,
-        next_from,
-      } = await accountRequest<ReplayResult>('PUT', PATH, {
-        accountId,
-        webhookId,
-        data: next,
-      })
+      const address = { accountId, webhookId, data }
+      const { delivery_ids = [], more, next_from } = await accountRequest<ReplayResult>('PUT', PATH, address)
       replayed.value += delivery_ids.length
-      if (!more || next_from === undefined || delivery_ids.length === 0) break
-      next = { ...next, created_from: next_from }
+      if (!more || next_from === undefined || delivery_ids.length === 0) return
+      data = { ...data, created_from: next_from }
     }
+  }
+  const replay = useAction(async () => {
+    const chosen = range()
+    if (isWithCancelled.value) await replayAll({ ...chosen, result: 'cancelled' })
+    await replayAll(chosen)
     notify(t('replay.done', { count: replayed.value }))
     onClose()
   })
@@ -138,6 +147,18 @@ function ReplayRange({ accountId, webhookId, onClose }: ReplayDialogProps) {
           {found.capped && ` ${t('replay.capped')}`}
         </p>
       )}
+      {found && cancelled.value > 0 && (
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={isWithCancelled.value}
+            onChange={(event) => {
+              isWithCancelled.value = event.currentTarget.checked
+            }}
+          />
+          {t('replay.cancelled', { count: cancelled.value })}
+        </label>
+      )}
       {replay.isRunning.value && (
         <p role="status">{t('replay.progress', { replayed: number(replayed.value) })}</p>
       )}
@@ -151,7 +172,7 @@ function ReplayRange({ accountId, webhookId, onClose }: ReplayDialogProps) {
           </ActionButton>
         ) : (
           canCount !== undefined &&
-          found?.count !== 0 && (
+          (found?.count !== 0 || isWithCancelled.value) && (
             <ActionButton action={replay} class="primary">
               {t('action.replay')}
             </ActionButton>

@@ -9,6 +9,7 @@ import { ActionButton, Loaded } from '../components/load-state.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { useResource } from '../state/resource.js'
+import { isReadOnly } from '../state/scope.js'
 import { t } from '../state/translate.js'
 
 const SHOWN_MS = 30_000
@@ -67,7 +68,7 @@ export function SecretTab({ accountId, webhookId }: SecretTabProps) {
         <button
           type="button"
           class="danger"
-          disabled={rotate.isRunning.value}
+          disabled={rotate.isRunning.value || isReadOnly.value}
           onClick={() => {
             isRotating.value = true
           }}

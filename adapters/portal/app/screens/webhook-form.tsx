@@ -12,6 +12,7 @@ import { Body, Line } from '../components/hostile-text.js'
 import { ActionButton } from '../components/load-state.js'
 import { describe, useAction } from '../state/action.js'
 import { useResource } from '../state/resource.js'
+import { isReadOnly } from '../state/scope.js'
 import { t } from '../state/translate.js'
 import { curlCommand } from '../text/curl.js'
 import { type FormValues, formValues, type SettingsInput, settingsOf } from '../text/webhook-form.js'
@@ -180,10 +181,11 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
         </div>
       )}
       <p class="buttons">
-        <button type="submit" class="primary" disabled={submit.isRunning.value}>
+        <button type="submit" class="primary" disabled={submit.isRunning.value || isReadOnly.value}>
           {submitLabel}
         </button>
-        {extra && <ActionButton action={runExtra}>{extra.label}</ActionButton>}
+        {isReadOnly.value && <span class="muted">{t('error.readOnly')}</span>}
+        {extra && !isReadOnly.value && <ActionButton action={runExtra}>{extra.label}</ActionButton>}
         {hasFeature('preview') && <ActionButton action={showPreview}>{t('form.preview')}</ActionButton>}
       </p>
       {preview.value && <Preview preview={preview.value} />}

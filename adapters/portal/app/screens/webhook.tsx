@@ -3,24 +3,27 @@ import { useSignal } from '@preact/signals'
 import type { Webhook } from 'hookswitch/client'
 import { accountRequest } from '../api/api.js'
 import { hasFeature } from '../api/features.js'
+import { webhookRows } from '../api/webhook-rows.js'
 import { Confirm } from '../components/dialog.js'
+import { FollowWebhook } from '../components/follow-webhook.js'
 import { Line } from '../components/hostile-text.js'
 import { lazy } from '../components/lazy.js'
 import { ActionButton, Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
-import { StateBadge } from '../components/state-badge.js'
+import { isBroken, StateBadge } from '../components/state-badge.js'
 import { Tabs } from '../components/tabs.js'
 import { RelativeTime, Since } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { type Resource, useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
-import { t } from '../state/translate.js'
+import { isReadOnly } from '../state/scope.js'
+import { t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
-import { AttemptsTab } from './attempts-tab.js'
-import { DeliveriesTab } from './deliveries-tab.js'
-import { ReplayDialog } from './replay-dialog.js'
 
+const ReplayDialog = lazy(async () => (await import('./replay-dialog.js')).ReplayDialog)
+const AttemptsTab = lazy(async () => (await import('./attempts-tab.js')).AttemptsTab)
+const DeliveriesTab = lazy(async () => (await import('./deliveries-tab.js')).DeliveriesTab)
 const HealthTab = lazy(async () => (await import('./health-tab.js')).HealthTab)
 const SecretTab = lazy(async () => (await import('./secret-tab.js')).SecretTab)
 const SettingsTab = lazy(async () => (await import('./settings-tab.js')).SettingsTab)
@@ -51,7 +54,8 @@ export function WebhookScreen({ accountId, webhookId, tab, query }: WebhookScree
       name={`webhook/${webhookId}`}
       detail={loaded && <Condition webhook={loaded} />}
       actions={
-        loaded && (
+        loaded &&
+        !isReadOnly.value && (
           <Actions
             {...{ accountId, resource: webhook, webhook: loaded }}
             onReplay={() => {
@@ -92,6 +96,7 @@ export function WebhookScreen({ accountId, webhookId, tab, query }: WebhookScree
           }
         }}
       </Loaded>
+      <FollowWebhook {...{ accountId, webhookId }} onNews={webhook.reload} />
       {isReplaying.value && (
         <ReplayDialog
           {...{ accountId, webhookId }}
@@ -108,7 +113,7 @@ function Condition({ webhook: { health, disable_reason } }: { readonly webhook: 
   return (
     <span class="condition">
       <StateBadge state={health.state} />
-      {health.state === 'failing' && health.failing_since !== undefined && (
+      {isBroken(health.state) && health.failing_since !== undefined && (
         <span>
           <Since at={health.failing_since} />
         </span>
@@ -120,12 +125,17 @@ function Condition({ webhook: { health, disable_reason } }: { readonly webhook: 
       )}
       {health.state === 'disabled' && disable_reason !== undefined && (
         <span>
-          <Line text={disable_reason} />
+          <Line text={word('disabled', disable_reason)} />
         </span>
       )}
     </span>
   )
 }
+
+const QUESTIONS = {
+  disable: { title: 'webhook.disable', text: 'webhook.disableText', action: 'action.disable' },
+  delete: { title: 'webhook.delete', text: 'webhook.deleteText', action: 'action.delete' },
+} as const
 
 interface ActionsProps {
   readonly accountId: string
@@ -136,7 +146,13 @@ interface ActionsProps {
 
 function Actions({ accountId, webhook, resource, onReplay }: ActionsProps) {
   const address = { accountId, webhookId: webhook.id }
-  const isDeleting = useSignal(false)
+  const asked = useSignal<keyof typeof QUESTIONS | undefined>(undefined)
+  const ask = (what: keyof typeof QUESTIONS) => () => {
+    asked.value = what
+  }
+  const closeQuestion = () => {
+    asked.value = undefined
+  }
   const resume = useAction(async () => {
     await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { ...address, data: {} })
     notify(t('webhook.resumed'))
@@ -161,6 +177,8 @@ function Actions({ accountId, webhook, resource, onReplay }: ActionsProps) {
     notify(t('webhook.deleted'))
     navigate({ screen: 'webhooks', accountId })
   })
+  const question = asked.value && QUESTIONS[asked.value]
+  const action = asked.value === 'delete' ? remove : toggle
   return (
     <>
       {webhook.health.state === 'paused' && hasFeature('resume') && (
@@ -172,28 +190,41 @@ function Actions({ accountId, webhook, resource, onReplay }: ActionsProps) {
       <button type="button" onClick={onReplay}>
         {t('action.replayFailed')}
       </button>
-      <ActionButton action={toggle}>{t(webhook.enabled ? 'action.disable' : 'action.enable')}</ActionButton>
-      <button
-        type="button"
-        class="danger"
-        onClick={() => {
-          isDeleting.value = true
-        }}
-      >
+      {webhook.enabled ? (
+        <button type="button" onClick={ask('disable')}>
+          {t('action.disable')}
+        </button>
+      ) : (
+        <ActionButton action={toggle}>{t('action.enable')}</ActionButton>
+      )}
+      <button type="button" class="danger" onClick={ask('delete')}>
         {t('action.delete')}
       </button>
-      {isDeleting.value && (
+      {question && (
         <Confirm
-          title={t('webhook.delete', { name: webhook.name })}
-          text={t('webhook.deleteText')}
-          action={t('action.delete')}
+          title={t(question.title, { name: webhook.name })}
+          text={
+            <>
+              {t(question.text)} <Waiting {...address} />
+            </>
+          }
+          action={t(question.action)}
           isDangerous
-          onConfirm={() => void remove.run()}
-          onClose={() => {
-            isDeleting.value = false
-          }}
+          onConfirm={() => void action.run()}
+          onClose={closeQuestion}
         />
       )}
     </>
   )
+}
+
+/** How many deliveries would be cancelled. */
+function Waiting({ accountId, webhookId }: { readonly accountId: string; readonly webhookId: string }) {
+  const rows = useResource(
+    (signal) => webhookRows(accountId, { state: '', text: webhookId }, undefined, signal),
+    [webhookId],
+  )
+  const row = rows.data.value?.items.find(({ id }) => id === webhookId)
+  if (row?.pending === undefined) return null
+  return <strong>{t('webhook.waiting', { count: row.pending, more: row.pending_capped ? '+' : '' })}</strong>
 }

@@ -4,6 +4,7 @@ import { accountRequest } from '../api/api.js'
 import type { HealthRow } from '../api/documents.js'
 import { hasFeature } from '../api/features.js'
 import { API_URL } from '../api/settings.js'
+import { countText, loadTroubles, TROUBLES, type Troubles } from '../api/trouble.js'
 import { webhookRows } from '../api/webhook-rows.js'
 import { Chips } from '../components/chips.js'
 import { Confirm } from '../components/dialog.js'
@@ -13,23 +14,28 @@ import { ActionButton, Empty } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
 import { Sparkline } from '../components/sparkline.js'
-import { StateBadge } from '../components/state-badge.js'
+import { isBroken, StateBadge } from '../components/state-badge.js'
 import { RelativeTime, Since } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
 import { changeQuery } from '../state/router.js'
+import { isReadOnly } from '../state/scope.js'
 import { useStreamItems } from '../state/stream-items.js'
 import { currentLanguage, number, t, word } from '../state/translate.js'
 import { percent, percentText, sum } from '../text/health-series.js'
 import { withAttempts } from '../text/live-items.js'
+import { printableLine } from '../text/printable.js'
 import { formatRoute } from '../text/routes.js'
+import { troubleFirst, unique } from '../text/trouble-first.js'
 
-const STATES = ['failing', 'paused', 'disabled', 'ok', 'idle'] as const
+const STATES = [...TROUBLES, 'ok', 'idle'] as const
 const REFRESH_MS = 10_000
 /** While attempts happen all the time. */
 const LIVE_REFRESH_MS = 1_000
+
+const idOf = ({ id }: HealthRow) => id
 
 export interface WebhooksScreenProps {
   readonly accountId: string
@@ -38,11 +44,27 @@ export interface WebhooksScreenProps {
 
 export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
   const { state = '', q: text = '' } = query
+  const troubles = useSignal<Troubles | undefined>(undefined)
   const list = usePagedList<HealthRow>(
-    (startKey, signal) => webhookRows(accountId, { state, text }, startKey, signal),
+    async (startKey, signal) => {
+      const page = webhookRows(accountId, { state, text }, startKey, signal)
+      if (startKey !== undefined) return page
+      // The service lists webhooks by name, so those in trouble are requested by state.
+      const [first, found] = await Promise.all([
+        page,
+        loadTroubles((trouble) => webhookRows(accountId, { state: trouble, text }, undefined, signal)),
+      ])
+      troubles.value = found
+      if (state !== '') return first
+      return {
+        ...first,
+        items: unique([...found.failing.items, ...found.paused.items, ...first.items], idOf),
+      }
+    },
     [accountId, state, text],
-    ({ id }) => id,
+    idOf,
     REFRESH_MS,
+    troubleFirst,
   )
   useStreamItems({ accountId, query: {}, batchMs: LIVE_REFRESH_MS }, (items) => {
     list.items.value = withAttempts(list.items.peek(), items)
@@ -54,23 +76,25 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
   const detail = rows.length > 0 && (
     <span class="muted">{`${number(rows.length)}${isComplete ? '' : '+'}`}</span>
   )
-  /** Counts are those of the whole list, so they are shown only where all of it is loaded. */
-  const chipLabel = (name: string) => {
+  /** Other states are counted only where the whole list is loaded. */
+  const countOf = (name: (typeof STATES)[number]) => {
+    const found = troubles.value
+    if (found && name in found) return countText(found[name as keyof Troubles], number)
     const count = isFiltered || !isComplete ? 0 : rows.filter((row) => row.state === name).length
-    return count === 0 ? word('state', name) : `${word('state', name)} ${number(count)}`
+    return count === 0 ? undefined : number(count)
   }
-  const newHref = formatRoute({ screen: 'new', accountId })
+  const chipLabel = (name: (typeof STATES)[number]) =>
+    [word('state', name), countOf(name)].filter(Boolean).join(' ')
+  /** The other state in which a webhook gets nothing. */
+  const alike = state === 'failing' ? 'paused' : state === 'paused' ? 'failing' : undefined
+  const alikeCount = alike && countOf(alike)
+  const create = (
+    <a class="button primary" href={formatRoute({ screen: 'new', accountId })}>
+      {t('webhooks.new')}
+    </a>
+  )
   return (
-    <Page
-      title={t('webhooks.title')}
-      name="webhooks"
-      detail={detail}
-      actions={
-        <a class="button primary" href={newHref}>
-          {t('webhooks.new')}
-        </a>
-      }
-    >
+    <Page title={t('webhooks.title')} name="webhooks" detail={detail} actions={isReadOnly.value || create}>
       <div class="filters">
         <Chips
           label={t('filter.state')}
@@ -87,23 +111,29 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
           value={text}
           onChange={(q) => changeQuery({ q })}
         />
-        <Reenable accountId={accountId} rows={rows} onDone={list.reload} />
+        {troubles.value && (
+          <Reenable accountId={accountId} disabled={troubles.value.disabled} onDone={list.reload} />
+        )}
       </div>
       <PagedTable
         list={list}
         label={t('webhooks.title')}
         columns={columns(accountId, list.reload)}
-        idOf={({ id }) => id}
+        idOf={idOf}
         hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
         cardHeight={200}
         empty={
           isFiltered ? (
-            <Empty text={t('webhooks.noneMatch')} />
+            <Empty text={t('webhooks.noneMatch')}>
+              {alike && alikeCount && (
+                <a href={formatRoute({ screen: 'webhooks', accountId, query: { ...query, state: alike } })}>
+                  {t('webhooks.alike', { state: word('state', alike), count: alikeCount })}
+                </a>
+              )}
+            </Empty>
           ) : (
             <Empty text={t('webhooks.none')} curl={createCommand(accountId)}>
-              <a class="button primary" href={newHref}>
-                {t('webhooks.new')}
-              </a>
+              {isReadOnly.value || create}
             </Empty>
           )
         }
@@ -113,30 +143,32 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
 }
 
 /** Enables the webhooks that the service has disabled. */
-function Reenable(props: { accountId: string; rows: readonly HealthRow[]; onDone: () => void }) {
-  const { accountId, rows, onDone } = props
+function Reenable(props: { accountId: string; disabled: Troubles['disabled']; onDone: () => void }) {
+  const { accountId, disabled, onDone } = props
   const isAsking = useSignal(false)
   const action = useAction(async () => {
     await accountRequest('PATCH', '/webhooks', { accountId, data: { 're-enable': true } })
     notify(t('webhooks.reenabled'))
     onDone()
   })
-  const count = rows.filter(({ disable_reason }) => disable_reason !== undefined).length
-  if (count === 0) return null
+  const count = disabled.items.filter(({ disable_reason }) => disable_reason !== undefined).length
+  const isWhole = disabled.nextStartKey === undefined
+  if ((count === 0 && isWhole) || isReadOnly.value) return null
+  const label = isWhole ? t('webhooks.reenable', { count }) : t('webhooks.reenableAll')
   return (
     <>
       <button
         type="button"
-        disabled={action.isRunning.value}
+        aria-disabled={action.isRunning.value}
         onClick={() => {
           isAsking.value = true
         }}
       >
-        {t('webhooks.reenable', { count })}
+        {label}
       </button>
       {isAsking.value && (
         <Confirm
-          title={t('webhooks.reenable', { count })}
+          title={label}
           text={t('webhooks.reenableText')}
           action={t('action.enable')}
           onConfirm={() => void action.run()}
@@ -156,7 +188,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
       width: 'minmax(10rem, 1.3fr)',
       cell: ({ name, group }) => (
         <>
-          <Line text={name} />
+          {printableLine(name)}
           {group !== undefined && (
             <span class="muted group">
               <Line text={group} />
@@ -165,7 +197,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
         </>
       ),
     },
-    { label: t('column.state'), width: '17rem', cell: (row) => <State {...{ accountId, row, reload }} /> },
+    { label: t('column.state'), width: '20rem', cell: (row) => <State {...{ accountId, row, reload }} /> },
     {
       label: t('column.url'),
       width: 'minmax(8rem, 1.5fr)',
@@ -213,25 +245,23 @@ function State({ accountId, row, reload }: { accountId: string; row: HealthRow; 
   })
   return (
     <>
-      <StateBadge state={row.state} />
-      {row.state === 'failing' && row.failing_since !== undefined && <Since at={row.failing_since} />}
-      {row.state === 'paused' && (
-        <>
-          {row.paused_until !== undefined && (
-            <span class="muted" title={t('webhook.probe')}>
-              <RelativeTime at={row.paused_until} />
-            </span>
-          )}
-          {hasFeature('resume') && (
-            <ActionButton action={resume} class="small">
-              {t('action.resume')}
-            </ActionButton>
-          )}
-        </>
+      <span class="lines-of-state">
+        <StateBadge state={row.state} />{' '}
+        {isBroken(row.state) && row.failing_since !== undefined && <Since at={row.failing_since} />}
+        {row.state === 'paused' && row.paused_until !== undefined && (
+          <span class="muted">
+            {t('webhook.probe')} <RelativeTime at={row.paused_until} />
+          </span>
+        )}
+      </span>
+      {row.state === 'paused' && hasFeature('resume') && !isReadOnly.value && (
+        <ActionButton action={resume} class="small">
+          {t('action.resume')}
+        </ActionButton>
       )}
       {row.state === 'disabled' && row.disable_reason !== undefined && (
         <span class="muted">
-          <Line text={row.disable_reason} />
+          <Line text={word('disabled', row.disable_reason)} />
         </span>
       )}
     </>

@@ -31,14 +31,17 @@ export function useAction(perform: () => Promise<void>): Action {
 export function describe(thrown: unknown): string {
   if (!(thrown instanceof HookswitchClientError)) return t('error.unexpected')
   const { status, code, requestId } = thrown
+  const isReading = thrown.message.startsWith('GET ')
   const details = thrown.message.replace(/^[A-Z]+ \S+: /, '')
   const id = requestId === undefined ? '' : ` (${requestId})`
   if (code === 'network') return t('error.network')
   if (code === 'timeout') return t('error.timeout')
   if (status === 401) return t('error.signedOut')
-  if (status === 403) return t('error.forbidden') + id
+  if (status === 403) return t(isReading ? 'error.forbidden' : 'error.readOnly') + id
   if (status === 404) return t('error.notFound') + id
   if (status === 405 || status === 501) return t('error.notSupported') + id
   if (status === 429) return t('error.tooMany') + id
+  // The page's own sentence about a value that it does not send.
+  if (status === 400 && requestId === undefined) return details
   return t('error.service', { details }) + id
 }

@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { Page } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
+import { unique } from '../text/trouble-first.js'
 import { isVisible } from './clock.js'
 import { generation } from './session.js'
 
@@ -21,14 +22,16 @@ export interface PagedList<Item> {
 
 /**
  * @param loadPage requests the page at a start key
- * @param idOf tells items apart: a refresh replaces those that it finds again
+ * @param idOf tells items apart: a refresh replaces those that it finds again, and a further page adds only others
  * @param refreshMs reads the first page again after this time while the tab is visible. Default: never
+ * @param sort orders the loaded items. Default: as they are loaded
  */
 export function usePagedList<Item>(
   loadPage: (startKey: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
   keys: readonly unknown[],
   idOf: (item: Item) => string,
   refreshMs?: number,
+  sort: (items: readonly Item[]) => readonly Item[] = (items) => items,
 ): PagedList<Item> {
   const items = useSignal<readonly Item[]>([])
   const error = useSignal<unknown>(undefined)
@@ -49,9 +52,9 @@ export function usePagedList<Item>(
     loader.current(isRefresh ? undefined : nextKey.current, controller.signal).then(
       (page) => {
         if (controller.signal.aborted) return
-        if (isRefresh && pages.current > 1) items.value = mergeFirst(items.value, page.items, idOf)
+        if (isRefresh && pages.current > 1) items.value = sort(mergeFirst(items.value, page.items, idOf))
         else {
-          items.value = isRefresh ? page.items : [...items.value, ...page.items]
+          items.value = sort(isRefresh ? page.items : unique([...items.value, ...page.items], idOf))
           pages.current = isRefresh ? 1 : pages.current + 1
           nextKey.current = page.nextStartKey
           isComplete.value = page.nextStartKey === undefined

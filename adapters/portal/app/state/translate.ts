@@ -1,5 +1,6 @@
 /** `t`: the texts of the page in the user's language. English is part of the page, others are loaded when chosen. */
 import { effect, signal } from '@preact/signals'
+import type { Delivery } from 'hookswitch/client'
 import en from '../locales/en.json'
 import { numberFormat } from '../text/formats.js'
 import { formatMessage, type Messages, type Parameters } from '../text/plural.js'
@@ -45,9 +46,36 @@ export function t(key: MessageKey, parameters?: Parameters): string {
 }
 
 /** The text of a key that the service chose, such as a state; the word itself where there is no text. */
-export function word(prefix: 'state' | 'result' | 'kind' | 'change', name: string): string {
+export function word(
+  prefix: 'state' | 'result' | 'kind' | 'change' | 'cause' | 'disabled',
+  name: string,
+): string {
   const key = `${prefix}.${name}`
   return Object.hasOwn(en, key) ? t(key as MessageKey) : name
+}
+
+/** A reason of the service, such as `own fault`; what has no text, such as `status 500`, is shown as it is. */
+function reasonText(reason: string): string {
+  const name = reason.replaceAll(' ', '_')
+  const text = word('cause', name)
+  return text === name ? reason : text
+}
+
+/**
+ * Why a delivery is not finished, or how it ended: in English the sentence of the service, in other languages a text of
+ * the page, where it knows the code.
+ */
+export function explanationText({ explain, explanation }: Pick<Delivery, 'explain' | 'explanation'>): string {
+  const { language: current, messages } = texts.value
+  const key = `explain.${explanation.code}`
+  if (!Object.hasOwn(messages, key) && !Object.hasOwn(messages, `${key}_other`)) return explain
+  const { code: _, reason, ahead, attempts, failures, limit, seconds = 0 } = explanation
+  const count = ahead ?? attempts ?? failures ?? limit
+  return formatMessage(messages, current, key, {
+    seconds,
+    ...(count !== undefined && { count }),
+    reason: reason === undefined ? '' : `: ${reasonText(reason)}`,
+  })
 }
 
 /** A number as the language writes it. */

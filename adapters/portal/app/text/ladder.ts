@@ -5,6 +5,7 @@
 import type { Attempt } from 'hookswitch/client'
 import { fromGregorian } from './gregorian-time.js'
 import { outcomeOf } from './outcome.js'
+import { printableLine } from './printable.js'
 import { duration, offset } from './times.js'
 
 /** `GET calls/{call_id}`. */
@@ -53,6 +54,8 @@ export interface LadderDelivery {
   readonly webhookId: string
   readonly state: string
   readonly attempts: readonly LadderAttempt[]
+  /** The earlier event of the leg that its webhook has not got, and that goes first. */
+  readonly waitsFor?: string
 }
 
 export interface LadderRow {
@@ -82,6 +85,7 @@ export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): L
   const legs = legsOf(call, events)
   const legIndex = new Map(legs.map((leg, index) => [leg.call_id, index]))
   const byDelivery = groupAttempts(attempts)
+  const earlier = firstUnsettled(events)
   const startMs = events[0] ? timeOf(events[0]) : 0
   const rows: LadderRow[] = events.map((event) => ({
     kind: 'event',
@@ -96,6 +100,7 @@ export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): L
       webhookId: hook_id,
       state,
       attempts: chain(byDelivery.get(id) ?? []),
+      ...waitOf(event, state, byDelivery.has(id), earlier.get(laneOf(event, hook_id))),
     })),
   }))
   for (const { call_id, sequence } of call.unwanted ?? []) insertUnwanted(rows, call_id, sequence, legIndex)
@@ -106,6 +111,31 @@ export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): L
     deliveries: [...row.deliveries].sort((one, other) => column(one) - column(other)),
   }))
   return { legs, webhookIds, rows: inOrder, isTruncated: call.truncated === true }
+}
+
+const isUnsettled = (state: string) => state === 'waiting' || state === 'in_flight'
+const laneOf = (event: CallEvent, webhookId: string) => JSON.stringify([event.call_id, webhookId])
+
+/** The first event of each leg that a webhook has not got yet; those behind it wait for it. */
+function firstUnsettled(events: readonly CallEvent[]): ReadonlyMap<string, CallEvent> {
+  const first = new Map<string, CallEvent>()
+  for (const event of events) {
+    for (const { hook_id, state } of event.deliveries) {
+      const lane = laneOf(event, hook_id)
+      if (isUnsettled(state) && !first.has(lane)) first.set(lane, event)
+    }
+  }
+  return first
+}
+
+function waitOf(
+  event: CallEvent,
+  state: string,
+  hasAttempts: boolean,
+  head: CallEvent | undefined,
+): Pick<LadderDelivery, 'waitsFor'> {
+  if (state !== 'waiting' || hasAttempts || !head || head === event) return {}
+  return { waitsFor: head.sequence === undefined ? head.hook : `${head.hook} #${head.sequence}` }
 }
 
 const timeOf = ({ happened_at, timestamp }: CallEvent): number =>
@@ -207,18 +237,24 @@ function insertUnwanted(
 export interface LadderWords {
   readonly unwanted: string
   readonly state: (state: string) => string
+  readonly waitsFor: (event: string) => string
   readonly webhook: (id: string) => string
 }
 
 /** One delivery in one line: `✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms`. */
-export function deliveryText(delivery: LadderDelivery, words: Pick<LadderWords, 'state'>): string {
+export function deliveryText(
+  delivery: LadderDelivery,
+  words: Pick<LadderWords, 'state' | 'waitsFor'>,
+): string {
   const attempts = delivery.attempts.map(({ isSuccess, outcome, durationMs, waitedMs }) => {
     const wait = waitedMs === undefined ? '' : `┄${duration(waitedMs)}┄▶ `
     const took = isSuccess && durationMs !== undefined ? ` ${duration(durationMs)}` : ''
     return `${wait}${isSuccess ? '✓' : '✕'} ${outcome}${took}`
   })
   const isOver = delivery.attempts.at(-1)?.isSuccess === true
-  return [...attempts, ...(isOver ? [] : [words.state(delivery.state)])].join(' ')
+  const { state, waitsFor } = delivery
+  const end = waitsFor === undefined ? words.state(state) : words.waitsFor(waitsFor)
+  return [...attempts, ...(isOver ? [] : [end])].join(' ')
 }
 
 /** The whole ladder as lines of text, for tickets and mails. */
@@ -239,7 +275,26 @@ export function ladderText(callId: string, ladder: Ladder, words: LadderWords): 
       lines.push(`${''.padEnd(12)} → ${words.webhook(delivery.webhookId)}: ${deliveryText(delivery, words)}`)
     }
   }
-  return `${lines.join('\n')}\n`
+  return `${lines.map(printableLine).join('\n')}\n`
+}
+
+/** The ladder with at most so many webhooks, of which those that did not get everything come first. */
+export function withWebhooks(ladder: Ladder, count: number): Ladder {
+  if (ladder.webhookIds.length <= count) return ladder
+  const deliveries = ladder.rows.flatMap((row) => row.deliveries)
+  const lacking = new Set(
+    deliveries.filter(({ state }) => state !== 'delivered').map(({ webhookId }) => webhookId),
+  )
+  const rank = (id: string) => (lacking.has(id) ? 0 : 1)
+  const webhookIds = [...ladder.webhookIds].sort((one, other) => rank(one) - rank(other)).slice(0, count)
+  const shown = new Map(webhookIds.map((id, column) => [id, column]))
+  const rows = ladder.rows.map((row) => ({
+    ...row,
+    deliveries: row.deliveries
+      .filter(({ webhookId }) => shown.has(webhookId))
+      .sort((one, other) => shown.get(one.webhookId)! - shown.get(other.webhookId)!),
+  }))
+  return { ...ladder, webhookIds, rows }
 }
 
 /** A, B, … Z, AA. */

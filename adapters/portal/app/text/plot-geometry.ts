@@ -27,7 +27,10 @@ export function linearScale(from: number, to: number, start: number, end: number
 
 const round = (pixels: number) => Math.round(pixels * 10) / 10
 
-/** The path of a line, with gaps where values are missing. A value between two gaps is a dot. */
+/** Around the point where the path is. */
+const CIRCLE = 'm-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0'
+
+/** The path of a line, with gaps where values are missing. A value between two gaps is a circle of 3 pixels. */
 export function linePath(
   times: readonly number[],
   values: readonly (number | null)[],
@@ -43,7 +46,7 @@ export function linePath(
       return
     }
     const isAlone = !isInLine && values[index + 1] == null
-    path += `${isInLine ? 'L' : 'M'}${x(time)} ${y(value)}${isAlone ? 'h0' : ''}`
+    path += `${isInLine ? 'L' : 'M'}${x(time)} ${y(value)}${isAlone ? CIRCLE : ''}`
     isInLine = true
   })
   return path

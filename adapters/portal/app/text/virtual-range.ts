@@ -11,7 +11,7 @@ export interface VirtualRange {
 }
 
 /** Rows rendered beyond the visible ones, so that a fast scroll shows no gap. */
-const OVERSCAN = 2
+const OVERSCAN = 1
 
 /** @param rowHeight height of every row in pixels */
 export function virtualRange(

@@ -56,6 +56,33 @@ export const accountStatements = (s: string) =>
       name: 'account_lock_name',
       text: 'select pg_advisory_xact_lock(hashtextextended($1, 0)) is null as held',
     },
+    /** Serializes the updates that move accounts; the inserts below a maximum depth share it. */
+    lockTree: {
+      name: 'account_lock_tree',
+      text: 'select pg_advisory_xact_lock(hashtextextended($1, 0)) is null as held',
+    },
+    shareTree: {
+      name: 'account_share_tree',
+      text: 'select pg_advisory_xact_lock_shared(hashtextextended($1, 0)) is null as held',
+    },
+    /** The place of account `$1` below `$2`; counts at most `$3` + 1 levels of its subtree. */
+    placement: {
+      name: 'account_placement',
+      text: `with recursive up as (
+        select id, parent_id from ${s}.account where id = $2
+        union
+        select a.id, a.parent_id from up
+        cross join lateral (select id, parent_id from ${s}.account a where a.id = up.parent_id offset 0) a
+      ), down as (
+        select $1::text collate "C" as id, 1 as level
+        union
+        select a.id, d.level + 1 from down d
+        cross join lateral (select id from ${s}.account a where a.parent_id = d.id offset 0) a
+        where d.level <= $3::int
+      ) select (select count(*) from up)::int as "parentDepth",
+        exists (select 1 from up where id = $1) as "isBelowItself",
+        (select max(level) from down)::int as height`,
+    },
     /** Materialized: where many accounts share names, a limit of one row would favor reading the whole table. */
     otherWithName: {
       name: 'account_other_with_name',

@@ -9,6 +9,11 @@ export interface ReadAttemptRow extends AttemptRow {
 /** Filter by which attempts are looked up; each has an index in the order of positions. */
 export type AttemptLookup = 'webhook' | 'delivery' | 'calls' | 'account'
 
+/** Webhooks of an account from which on a page of its attempts is first looked for among the newest of all accounts. */
+const MANY_WEBHOOKS = 100
+/** So many of the newest attempts are looked at. */
+const NEWEST_ATTEMPTS = 2_000
+
 /**
  * A record of a success, by its document `doc`; the index `attempt_failure` has this expression. A document of version 0.1 is
  * searched for a text that cannot occur inside a value: JSON escapes its quotes there.
@@ -36,10 +41,27 @@ export function attemptStatement(
     'x.key = a.webhook_key and x.account_id = $1 and ($7::text is null or x.id = $7)',
   )}`
   const ofCalls = `($8::text[] is null or not ${none(`${s}.event`, 'x.position = a.event and x.call_id = any ($8)')})`
+  /**
+   * The lowest position of a page's worth of attempts among the newest of all accounts: no older attempt is on the page. Only
+   * where the account has many webhooks, each of which would give a whole page to be merged. Positions of attempts are positive.
+   */
+  const newestBound = `select min(position) from (
+      select a.position from (
+        select * from ${s}.attempt where at_ms <= $4 order by at_ms desc limit ${NEWEST_ATTEMPTS}
+      ) a where ${filters} and ${ofAccount} ${end}
+    ) page where (select count(*) from (
+        select from ${s}.webhook where account_id = $1 limit ${MANY_WEBHOOKS}
+      ) webhooks) = ${MANY_WEBHOOKS}
+    having count(*) = $5`
   const lookups: Record<AttemptLookup, string> = {
-    account: `select a.* from ${s}.webhook w cross join lateral (
-        select * from ${s}.attempt a where a.webhook_key = w.key and ${filters} ${end}
-      ) a where w.account_id = $1 ${end}`,
+    account: ascending
+      ? `select a.* from ${s}.webhook w cross join lateral (
+          select * from ${s}.attempt a where a.webhook_key = w.key and ${filters} ${end}
+        ) a where w.account_id = $1 ${end}`
+      : `select a.* from (select coalesce((${newestBound}), 0) as position) bound
+        cross join ${s}.webhook w cross join lateral (
+          select * from ${s}.attempt a where a.webhook_key = w.key and a.position >= bound.position and ${filters} ${end}
+        ) a where w.account_id = $1 ${end}`,
     // A subquery, not a join: only with a single webhook can the order of the index be used.
     webhook: `select * from ${s}.attempt a
       where a.webhook_key = (select key from ${s}.webhook where id = $7 and account_id = $1) and ${filters} and ${ofCalls}

@@ -61,6 +61,15 @@ describe('commands with a real service', () => {
       '--json',
     ])
     expect(patched.json()).toMatchObject({ name: 'From a file', retries: 5, custom_data: { a: '1', b: 'x' } })
+    expect(patched.stderr).toBe('')
+    for (const flags of [[], ['--json']]) {
+      const misspelt = await run(['webhooks', 'update', webhook, '--set', 'retires=3', ...flags])
+      expect([misspelt.code, misspelt.stderr]).toEqual([
+        0,
+        'hookswitch: retires: This field is unknown and was stored as it is; did you mean retries?\n',
+      ])
+      expect(misspelt.stdout).not.toContain('did you mean')
+    }
     const stale = await run(['webhooks', 'update', webhook, '--name', 'y', '--if-match', '1'])
     expect([stale.code, stale.stdout]).toEqual([5, ''])
     expect(stale.stderr).toMatch(/412 precondition_failed: .* \(request [0-9a-f]{32}\)\n$/)

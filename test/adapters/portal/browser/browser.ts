@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
 
 const PATHS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser']
 
@@ -35,11 +36,26 @@ export function watch(page: Page): Reports {
   })
   page.on('console', (message) => {
     const text = message.text()
-    // A browser logs every response of 4xx; the page asks for what may be missing.
-    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) problems.push(text)
+    // Also every response of 4xx, which a browser logs with the address beside the text.
+    if (message.type() === 'error') problems.push(`${text} ${message.location().url}`)
   })
   return { problems }
 }
+
+/** Takes out the reports of responses with a status that the test has provoked, of which there must be one. */
+export function expectRefusals(reports: Reports, status: number): void {
+  const others = reports.problems.filter(
+    (problem) => !problem.includes(`the server responded with a status of ${status}`),
+  )
+  expect(others.length).toBeLessThan(reports.problems.length)
+  reports.problems.splice(0, reports.problems.length, ...others)
+}
+
+/** Leaves out every timer by which the page asks again, so that what it shows next comes from the stream. */
+export const WITHOUT_POLLING = `
+  const { setInterval } = window
+  window.setInterval = (run, ms, ...rest) => (ms >= 2000 ? 0 : setInterval(run, ms, ...rest))
+`
 
 /** The session as the page stores it. */
 export async function storedSession(page: Page): Promise<{ readonly token: string }> {

@@ -59,7 +59,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await logIn(page, world.url, world.apiKey)
     await page.goto(`${world.url}#/acme/webhooks/${world.badId}/health`)
     await page.getByRole('img', { name: 'Success rate' }).waitFor()
-    await page.getByRole('row', { name: /http_5xx 276/ }).waitFor()
+    await page.getByRole('row', { name: /response 5xx 276/ }).waitFor()
     const line = await page.locator('.lines .line').first().getAttribute('d')
     // One line before the hour without attempts and one after it.
     expect(line!.match(/M/g)).toHaveLength(2)
@@ -122,11 +122,11 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     // Nothing is replayed before the count is shown.
     await dialog.getByRole('button', { name: 'Count' }).click()
     await dialog.getByText('1,500 deliveries would be sent again.').waitFor()
-    expect(bodies.map(({ data }) => data.dry_run)).toEqual([true])
+    expect(bodies.map(({ data }) => data.dry_run)).toEqual([true, true])
     await dialog.getByRole('button', { name: 'Replay' }).click()
     await page.getByText('3 deliveries are sent again.').waitFor()
-    expect(bodies.slice(1).map(({ data }) => data.created_from === 'later')).toEqual([false, true])
-    expect(bodies[1]!.data).toMatchObject({ result: 'failure' })
+    expect(bodies.slice(2).map(({ data }) => data.created_from === 'later')).toEqual([false, true])
+    expect(bodies[2]!.data).toMatchObject({ result: 'failure' })
   })
 
   it('show operators the state of the service', async () => {

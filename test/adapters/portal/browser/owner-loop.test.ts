@@ -1,14 +1,8 @@
 /** What an owner does from the first failure to the last replay, on one page, against receivers that really fail. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHROMIUM, launch, logIn, newPage, violations } from './browser.js'
+import { CHROMIUM, launch, logIn, newPage, violations, WITHOUT_POLLING } from './browser.js'
 import { startWorld, type World } from './world.js'
-
-/** Leaves out every timer by which the page asks again, so that what it shows next comes from the stream. */
-const WITHOUT_POLLING = `
-  const { setInterval } = window
-  window.setInterval = (run, ms, ...rest) => (ms >= 2000 ? 0 : setInterval(run, ms, ...rest))
-`
 
 describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () => {
   let world: World
@@ -95,7 +89,7 @@ describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () 
         async () => {
           await page.getByRole('button', { name: '1 h', exact: true }).click()
           await page.getByRole('button', { name: '24 h', exact: true }).click()
-          return page.getByRole('row', { name: /http_5xx \d+/ }).count()
+          return page.getByRole('row', { name: /response 5xx \d+/ }).count()
         },
         { interval: 1_000, timeout: 60_000 },
       )

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHROMIUM, launch, logIn, newPage, type Reports, violations } from './browser.js'
+import { CHROMIUM, expectRefusals, launch, logIn, newPage, type Reports, violations } from './browser.js'
 import { startWorld, type World } from './world.js'
 
 describe.skipIf(CHROMIUM === undefined)('the screens', () => {
@@ -69,6 +69,16 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     expect(command).toContain('channel_answer')
   })
 
+  it('say in their own words what they do not ask the service', async () => {
+    await open(`webhooks/${world.badId}/attempts?from=2026-01-02T00:00&to=2026-01-01T00:00`)
+    await page.getByText('This time range ends before it begins.').waitFor()
+    await open(`webhooks/${world.goodId}/settings`)
+    await page.getByLabel('Filter').fill('[]')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('This is not a JSON object.').first().waitFor()
+    expect(await page.getByText('The service reports').count()).toBe(0)
+  })
+
   it('replay one delivery after a question', async () => {
     await open(`webhooks/${world.goodId}/deliveries`)
     await row('channel_create').first().getByRole('link').click()
@@ -107,6 +117,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText('Field is required but missing').or(page.getByText('at least 1')).first().waitFor()
     expect(await page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
+    expectRefusals(reports, 400)
     await page.getByLabel('Name').fill('Billing')
     const { uri } = await world.hs.webhooks.read('acme', world.goodId)
     await page.getByLabel('URL').fill(uri)
@@ -146,6 +157,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await world.hs.webhooks.patch('acme', id, { name: 'Renamed' })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Somebody else has changed this webhook.').waitFor()
+    expectRefusals(reports, 412)
     expect(await world.hs.webhooks.read('acme', id)).toMatchObject({ name: 'Renamed', group: 'crm' })
     await world.hs.webhooks.remove('acme', id)
   })
@@ -197,6 +209,11 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     expect(await page.evaluate<string>('document.documentElement.lang')).toBe('de')
     await page.reload()
     await page.getByRole('link', { name: '+ Neu' }).waitFor()
+    await open(`webhooks/${world.badId}/deliveries`)
+    await page
+      .getByText(/^Aufgegeben nach \d+ Versuch(en)?: status 503\.$/)
+      .first()
+      .waitFor()
   })
 
   it('belong to the account of the address, which the user can switch', async () => {
@@ -205,6 +222,8 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     expect(page.url()).toContain('#/branch/webhooks')
     await page.goto(`${world.url}#/nobody/webhooks`)
     await page.getByText('This does not exist, or no longer.').waitFor()
+    await context.close()
+    expectRefusals(reports, 404)
   })
 
   it('show operators the endpoints of the whole service', async () => {

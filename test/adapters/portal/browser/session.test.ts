@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHROMIUM, launch, logIn, newPage, storedSession } from './browser.js'
+import { CHROMIUM, expectRefusals, launch, logIn, newPage, storedSession } from './browser.js'
 import { PASSWORD, startWorld, type World } from './world.js'
 
 describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
@@ -77,6 +77,27 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     await context.close()
   })
 
+  it('leaves the account of the address where the next user may not see it', async () => {
+    const { page, context, reports } = await newPage(browser)
+    await logIn(page, world.url, world.betaKey)
+    await page.goto(`${world.url}#/beta/webhooks`)
+    await page.getByText('This account has no webhooks yet.').waitFor()
+    await page.getByRole('link', { name: 'Operator' }).waitFor({ state: 'detached' })
+    // An account that is no operator causes no refused request.
+    expect(reports.problems).toEqual([])
+    // Acme is an operator and sees Beta; its user without admin rights does not.
+    await page.getByText('Menu').click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('User and password').check()
+    await page.getByLabel('User name').fill('bob')
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByLabel('Realm').fill('acme.example')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Dashboard').waitFor()
+    expect(page.url()).toContain('#/acme/webhooks')
+    await context.close()
+  })
+
   it('survives its token: a dialog opens over the page, and what was typed stays', async () => {
     const { page, context, reports } = await newPage(browser)
     await logIn(page, world.url, world.apiKey)
@@ -93,6 +114,7 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('Half written')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'Half written' }).waitFor()
+    expectRefusals(reports, 401)
     expect(reports.problems).toEqual([])
     await context.close()
   })
@@ -111,6 +133,7 @@ describe.skipIf(CHROMIUM === undefined)('the login of the host', () => {
       const { page, context, reports } = await newPage(browser)
       await page.goto(world.url)
       await page.getByText('You are not signed in, or your session has ended.').waitFor()
+      expectRefusals(reports, 401)
       expect(await page.getByRole('textbox').count()).toBe(0)
       await context.addCookies([{ name: 'sid', value: '1', url: world.url }])
       await page.getByRole('button', { name: 'Try again' }).click()

@@ -20,6 +20,8 @@ export interface World {
   /** URL of the page. */
   readonly url: string
   readonly apiKey: string
+  /** API key of an account beside that of the others, `beta`, which is no operator. */
+  readonly betaKey: string
   /** The webhook whose receiver answers. */
   readonly goodId: string
   /** The webhook whose receiver answers 503 with a hostile body. */
@@ -53,9 +55,13 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
   })
   await hs.start()
   const account = { id: 'acme', name: 'Acme', realm: 'acme.example' }
-  const users = [{ username: 'alice', password: PASSWORD }]
+  const users = [
+    { username: 'alice', password: PASSWORD },
+    { username: 'bob', password: PASSWORD, privLevel: 'user' as const },
+  ]
   const { apiKey } = await hs.accounts.create({ ...account, users })
   await hs.accounts.create({ id: 'branch', name: 'Acme Branch', realm: 'branch.example', parentId: 'acme' })
+  const beta = await hs.accounts.create({ id: 'beta', name: 'Beta', realm: 'beta.example' })
   const at = (path: string) => `http://127.0.0.1:${receivers.port}${path}`
   const good = await hs.webhooks.create('acme', { name: 'Dashboard', uri: at('/good'), hook: 'all' })
   const bad = await hs.webhooks.create('acme', {
@@ -70,6 +76,7 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
     hs,
     url: `http://127.0.0.1:${server.port}/portal/`,
     apiKey: apiKey!,
+    betaKey: beta.apiKey!,
     goodId: good.id,
     badId: bad.id,
     callId: CALL_ID,

@@ -1,0 +1,106 @@
+/** Questions before an action, where the focus is after them, and users who may only read. */
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CHROMIUM, expectRefusals, launch, logIn, newPage, type Reports } from './browser.js'
+import { PASSWORD, startWorld, type World } from './world.js'
+
+describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
+  let world: World
+  let browser: Browser
+  let page: Page
+  let context: BrowserContext
+  let reports: Reports
+  beforeAll(async () => {
+    world = await startWorld()
+    browser = await launch()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await world?.close()
+  })
+  beforeEach(async () => {
+    const opened = await newPage(browser)
+    page = opened.page
+    context = opened.context
+    reports = opened.reports
+  })
+  afterEach(async () => {
+    await context.close()
+    expect(reports.problems).toEqual([])
+  })
+
+  const focused = () => page.evaluate<string>('document.activeElement?.textContent')
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+
+  it('give the focus back to what opened them, and the menu closes on Escape and on a click elsewhere', async () => {
+    await logIn(page, world.url, world.apiKey)
+    await page.goto(`${world.url}#/acme/webhooks/${world.goodId}/health`)
+    for (const close of [() => page.keyboard.press('Escape'), () => button('Cancel').click()]) {
+      await button('Delete').click()
+      await page.getByRole('dialog').waitFor()
+      await close()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await expect.poll(focused).toBe('Delete')
+    }
+    const signOut = button('Sign out')
+    await page.getByText('Menu').click()
+    await signOut.waitFor()
+    await page.keyboard.press('Escape')
+    await signOut.waitFor({ state: 'hidden' })
+    expect(await focused()).toBe('Menu')
+    await page.getByText('Menu').click()
+    await signOut.waitFor()
+    await page.getByRole('heading', { level: 1 }).click()
+    await signOut.waitFor({ state: 'hidden' })
+    await page.getByText('Menu').click()
+    await button('Keyboard shortcuts').click()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(focused).toBe('Menu')
+  })
+
+  it('are asked before a webhook is disabled, with what is cancelled, which a replay offers to include', async () => {
+    await logIn(page, world.url, world.apiKey)
+    await world.makeCall('second')
+    const isPaused = async () => (await world.hs.webhooks.read('acme', world.badId)).health.state === 'paused'
+    await expect.poll(isPaused).toBe(true)
+    // Behind a pause the events of a further call wait.
+    await world.makeCall('third')
+    await page.goto(`${world.url}#/acme/webhooks/${world.badId}/health`)
+    await button('Disable').click()
+    const question = page.getByRole('dialog', { name: 'Disable CRM <b>popup</b>?' })
+    const text = await question.getByText(/\d deliveries wait\./).innerText()
+    const waiting = Number(/\d+/.exec(text)![0])
+    expect(waiting).toBeGreaterThanOrEqual(3)
+    expect((await world.hs.webhooks.read('acme', world.badId)).enabled).toBe(true)
+    await question.getByRole('button', { name: 'Disable' }).click()
+    await page.getByText('The webhook is disabled.').waitFor()
+    await button('Replay failed…').click()
+    const dialog = page.getByRole('dialog', { name: 'Replay' })
+    await dialog.getByRole('button', { name: 'Count' }).click()
+    await dialog.getByLabel(`Also the ${waiting} that were cancelled`).waitFor()
+  })
+
+  it('are not offered to a user who may only read; a refusal says what is missing', async () => {
+    await page.goto(world.url)
+    await page.getByLabel('User and password').check()
+    await page.getByLabel('User name').fill('bob')
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByLabel('Realm').fill('acme.example')
+    await button('Sign in').click()
+    await page.getByText('Dashboard').waitFor()
+    await page.getByRole('link', { name: '+ New' }).waitFor({ state: 'detached' })
+    const open = (tab: string) => page.goto(`${world.url}#/acme/webhooks/${world.goodId}/${tab}`)
+    await open('settings')
+    await page.getByText('Your user may read, not change.').waitFor()
+    expect(await button('Save').isDisabled()).toBe(true)
+    expect(await button('Disable').count()).toBe(0)
+    expect(reports.problems).toEqual([])
+    // As if the page did not know.
+    await page.route('**/token_auth', (route) => route.fulfill({ json: { data: {}, status: 'success' } }))
+    await page.reload()
+    await button('Test').click()
+    await page.getByRole('status').getByText('Your user may read, not change.').waitFor()
+    expectRefusals(reports, 403)
+  })
+})
