@@ -271,7 +271,7 @@ describe('items of the live stream', () => {
     expect(parseItem({ id: '', event: 'rate', data: '{}' }, 0)).toBeUndefined()
     const rate = { id: 'x', event: 'rate', data: '{"hook_id":"w","ok":3,"failed":1,"timestamp":7}' }
     expect(parseItem(rate, 5)).toMatchObject({ key: 'w/7', webhookId: 'w', rate: { ok: 3, failed: 1 } })
-    expect(parseItem({ id: 'x', event: 'gap', data: '{"dropped":812}' }, 5)).toMatchObject({ text: 'gap' })
+    expect(parseItem({ id: 'x', event: 'gap', data: '{"dropped":812}' }, 5)).toMatchObject({ news: 'gap' })
   })
 })
 

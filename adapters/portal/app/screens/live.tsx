@@ -98,9 +98,9 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
             {
               label: t('column.result'),
               width: '9rem',
-              cell: ({ attempt, rate, text = '' }) => {
+              cell: ({ attempt, rate, news = '' }) => {
                 if (attempt) return <StateBadge state={attempt.result} />
-                return rate ? t('live.summary', rate) : word('change', text)
+                return rate ? t('live.summary', rate) : word('change', news)
               },
             },
             {

@@ -8,7 +8,7 @@ import { Confirm } from '../components/dialog.js'
 import { FollowWebhook } from '../components/follow-webhook.js'
 import { Line } from '../components/hostile-text.js'
 import { lazy } from '../components/lazy.js'
-import { ActionButton, Loaded } from '../components/load-state.js'
+import { ActionButton, Empty, Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { isBroken, StateBadge } from '../components/state-badge.js'
 import { Tabs } from '../components/tabs.js'
@@ -19,6 +19,7 @@ import { type Resource, useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
+import type { LiveItem } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 
 const ReplayDialog = lazy(async () => (await import('./replay-dialog.js')).ReplayDialog)
@@ -39,7 +40,23 @@ export interface WebhookScreenProps {
 
 const REFRESH_MS = 10_000
 
-export function WebhookScreen({ accountId, webhookId, tab, query }: WebhookScreenProps) {
+export function WebhookScreen(props: WebhookScreenProps) {
+  const isDeleted = useSignal(false)
+  if (!isDeleted.value) return <ExistingWebhook {...props} onDeleted={() => (isDeleted.value = true)} />
+  const { accountId, webhookId } = props
+  return (
+    <Page title={t('webhook.title')} name={`webhook/${webhookId}`}>
+      <Empty text={t('webhook.deleted')}>
+        <a href={formatRoute({ screen: 'webhooks', accountId })}>{t('nav.webhooks')}</a>
+      </Empty>
+    </Page>
+  )
+}
+
+/** @property onDeleted is called when the stream says so: what is read after that would be refused */
+type ExistingWebhookProps = WebhookScreenProps & { readonly onDeleted: () => void }
+
+function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: ExistingWebhookProps) {
   const webhook = useResource<Webhook>(
     (signal) => accountRequest('GET', '/webhooks/{webhook_id}', { accountId, webhookId }, signal),
     [accountId, webhookId],
@@ -48,6 +65,10 @@ export function WebhookScreen({ accountId, webhookId, tab, query }: WebhookScree
   const isReplaying = useSignal(false)
   const current = TABS.find((name) => name === tab) ?? 'health'
   const loaded = webhook.data.value
+  const onNews = (items: readonly LiveItem[]) => {
+    if (items.some(({ news }) => news === 'deleted')) onDeleted()
+    else webhook.reload()
+  }
   return (
     <Page
       title={loaded?.name ?? t('webhook.title')}
@@ -96,7 +117,7 @@ export function WebhookScreen({ accountId, webhookId, tab, query }: WebhookScree
           }
         }}
       </Loaded>
-      <FollowWebhook {...{ accountId, webhookId }} onNews={webhook.reload} />
+      <FollowWebhook {...{ accountId, webhookId }} onNews={onNews} />
       {isReplaying.value && (
         <ReplayDialog
           {...{ accountId, webhookId }}

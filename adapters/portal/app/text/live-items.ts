@@ -9,8 +9,8 @@ export interface LiveItem {
   readonly webhookId?: string
   /** Attempts of one second that were too many to be sent one by one. */
   readonly rate?: { readonly ok: number; readonly failed: number }
-  /** What a row without an attempt says. */
-  readonly text?: string
+  /** Without an attempt: `gap`, `end`, or what happened to the webhook (`created`, `changed`, `disabled`, `deleted`). */
+  readonly news?: string
 }
 
 /** Items that the page keeps; older ones are in the list of attempts. */
@@ -29,7 +29,7 @@ export function parseItem({ id, event, data }: SseItem, nowMs: number): LiveItem
         key: `${id}/${value.id}`,
         atMs: nowMs,
         webhookId: value.id,
-        text: String(value.change ?? event),
+        news: String(value.change ?? event),
       }
     case 'rate': {
       const { hook_id: webhookId, ok, failed, timestamp } = value
@@ -42,7 +42,7 @@ export function parseItem({ id, event, data }: SseItem, nowMs: number): LiveItem
       return {
         key: `${id}/${event}/${nowMs}`,
         atMs: nowMs,
-        text: event,
+        news: event,
       }
     default:
       return undefined

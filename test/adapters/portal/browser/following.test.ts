@@ -43,6 +43,22 @@ describe.skipIf(CHROMIUM === undefined)('without timers', () => {
     await context.close()
   })
 
+  it('the screen of a webhook says that somebody else has deleted it, and asks for it no more', async () => {
+    const { id } = await world.hs.webhooks.create('acme', {
+      name: 'Short-lived',
+      uri: 'http://127.0.0.1:9/x',
+      hook: 'channel_bridge',
+    })
+    const { page, context, reports } = await open(`webhooks/${id}/settings`)
+    await page.getByRole('button', { name: 'Save' }).waitFor()
+    await world.hs.webhooks.remove('acme', id)
+    await page.getByText('The webhook is deleted.').waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('row').filter({ hasText: 'Dashboard' }).waitFor()
+    expect(reports.problems).toEqual([])
+    await context.close()
+  })
+
   it('the screen of a delivery shows the response when it comes', async () => {
     const held: ServerResponse[] = []
     const receiver = await listen(
