@@ -13,8 +13,9 @@ import { ActionButton } from '../components/load-state.js'
 import { describe, useAction } from '../state/action.js'
 import { useResource } from '../state/resource.js'
 import { isReadOnly } from '../state/scope.js'
-import { t } from '../state/translate.js'
+import { problemText, t } from '../state/translate.js'
 import { curlCommand } from '../text/curl.js'
+import { fieldProblems } from '../text/field-problems.js'
 import { type FormValues, formValues, type SettingsInput, settingsOf } from '../text/webhook-form.js'
 
 export interface WebhookFormProps {
@@ -177,7 +178,7 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
       </div>
       {error.value !== undefined && (
         <div class="problem" role="alert">
-          <p>{describe(error.value)}</p>
+          <p>{areShown(reasons) ? t('form.invalid') : describe(error.value)}</p>
         </div>
       )}
       <p class="buttons">
@@ -212,26 +213,29 @@ const WIRE_NAMES: Readonly<Record<keyof FormValues, string>> = {
   filter: 'filter',
 }
 
-/** An error in the form that the service would give for a value that cannot be sent. */
+/** Whether there are reasons, each beside a field of the form. */
+function areShown(reasons: Readonly<Record<string, string>>): boolean {
+  const fields = Object.keys(reasons)
+  return fields.length > 0 && fields.every((field) => Object.values(WIRE_NAMES).includes(field))
+}
+
+/** The error of the service for a value that cannot be sent at all. */
 function localProblem(field: keyof FormValues): HookswitchClientError {
-  const message = t(field === 'filter' ? 'form.notJson' : 'form.notPairs')
+  const rule = field === 'filter' ? 'notJson' : 'notPairs'
+  const message = t(`rule.${rule}`)
   return new HookswitchClientError('validation error', message, {
     status: 400,
-    data: { [WIRE_NAMES[field]]: { wrong_format: { message } } },
+    data: { [WIRE_NAMES[field]]: { [rule]: { message } } },
   })
 }
 
-/** The violated rules by the name of the field. */
+/** What is wrong, by the name of the field. */
 function reasonsOf(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof HookswitchClientError)) return {}
   const reasons: Record<string, string> = {}
-  for (const [path, rules] of Object.entries(error.data)) {
-    if (typeof rules !== 'object' || rules === null) continue
-    const messages = Object.values(rules).flatMap((rule: { readonly message?: unknown } | null) =>
-      typeof rule?.message === 'string' ? [rule.message] : [],
-    )
-    const [field = path] = path.replace(/^webhook\./, '').split('.')
-    reasons[field] = [reasons[field], ...messages].filter(Boolean).join(' ')
+  for (const problem of fieldProblems(error.data)) {
+    const { field } = problem
+    reasons[field] = [reasons[field], problemText(problem)].filter(Boolean).join(' ')
   }
   return reasons
 }

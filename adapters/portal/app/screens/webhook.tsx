@@ -46,7 +46,7 @@ export function WebhookScreen(props: WebhookScreenProps) {
   const { accountId, webhookId } = props
   return (
     <Page title={t('webhook.title')} name={`webhook/${webhookId}`}>
-      <Empty text={t('webhook.deleted')}>
+      <Empty text={t('webhook.gone')}>
         <a href={formatRoute({ screen: 'webhooks', accountId })}>{t('nav.webhooks')}</a>
       </Empty>
     </Page>

@@ -2,6 +2,7 @@
 import { effect, signal } from '@preact/signals'
 import type { Delivery } from 'hookswitch/client'
 import en from '../locales/en.json'
+import type { FieldProblem } from '../text/field-problems.js'
 import { numberFormat } from '../text/formats.js'
 import { formatMessage, type Messages, type Parameters } from '../text/plural.js'
 import { type Language, language } from './preferences.js'
@@ -76,6 +77,15 @@ export function explanationText({ explain, explanation }: Pick<Delivery, 'explai
     ...(count !== undefined && { count }),
     reason: reason === undefined ? '' : `: ${reasonText(reason)}`,
   })
+}
+
+/** What is wrong with a field: a text of the page where it has one for the rule, else the service's sentence. */
+export function problemText({ place, rule, target, message }: FieldProblem): string {
+  const key = `rule.${rule}`
+  const isEnglish = texts.value.language === 'en'
+  const sentence = isEnglish ? message : t('error.service', { details: message })
+  const text = Object.hasOwn(en, key) ? t(key as MessageKey, { target }) : sentence
+  return place === undefined ? text : `${place}: ${text}`
 }
 
 /** A number as the language writes it. */

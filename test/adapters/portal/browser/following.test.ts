@@ -52,7 +52,7 @@ describe.skipIf(CHROMIUM === undefined)('without timers', () => {
     const { page, context, reports } = await open(`webhooks/${id}/settings`)
     await page.getByRole('button', { name: 'Save' }).waitFor()
     await world.hs.webhooks.remove('acme', id)
-    await page.getByText('The webhook is deleted.').waitFor()
+    await page.getByText('Somebody else has deleted this webhook.').waitFor()
     await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('row').filter({ hasText: 'Dashboard' }).waitFor()
     expect(reports.problems).toEqual([])

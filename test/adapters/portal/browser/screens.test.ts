@@ -30,6 +30,8 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
   })
 
   const open = (hash: string) => page.goto(`${world.url}#/acme/${hash}`)
+  const reasonOf = (label: string) =>
+    page.locator('.field', { hasText: label }).locator('.reason').innerText()
   const row = (text: string) => page.getByRole('row').filter({ hasText: text })
 
   it('show what is failing, and the list can be filtered by state and text', async () => {
@@ -115,8 +117,10 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await page.getByRole('link', { name: '+ New' }).click()
     await page.getByLabel('URL').fill('ftp://x')
     await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('Field is required but missing').or(page.getByText('at least 1')).first().waitFor()
+    await expect.poll(() => reasonOf('Name')).toBe('This is required.')
+    expect(await reasonOf('URL')).toBe('must be an absolute http or https URL')
     expect(await page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
+    await page.getByText('Some values are not accepted: see the fields.').waitFor()
     expectRefusals(reports, 400)
     await page.getByLabel('Name').fill('Billing')
     const { uri } = await world.hs.webhooks.read('acme', world.goodId)
@@ -216,6 +220,15 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
       .getByText(/^Aufgegeben nach \d+ Versuch(en)?: status 503\.$/)
       .first()
       .waitFor()
+    await open('webhooks')
+    await page.getByRole('link', { name: '+ Neu' }).click()
+    await page.getByLabel('Zusätzliche Header').fill('Host: x')
+    await page.getByLabel('Nur diese Ereignisse').fill('channel_answer, call_me')
+    await page.getByRole('button', { name: 'Anlegen' }).click()
+    await expect.poll(() => reasonOf('Name')).toBe('Das muss angegeben werden.')
+    expect(await reasonOf('Zusätzliche Header')).toBe('Host: Der Dienst meldet: this header may not be set')
+    expect(await reasonOf('Nur diese Ereignisse')).toMatch(/^call_me: Möglich sind nur: .*channel_answer/)
+    expectRefusals(reports, 400)
   })
 
   it('belong to the account of the address, which the user can switch', async () => {
