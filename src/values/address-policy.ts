@@ -109,7 +109,7 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
     const host = normalizeHostname(hostname)
     if (hosts.has(host)) return { blocked: false, allowsAnyAddress: true }
     if (host === '' || host.startsWith('.') || host.endsWith('.'))
-      return { blocked: true, reason: 'not a host name' }
+      return { blocked: true, reason: 'an invalid host name' }
     if (isLocalhost(host) && !policy.allowLocal) return { blocked: true, reason: 'a localhost name' }
     return { blocked: false, allowsAnyAddress: false }
   }

@@ -585,6 +585,13 @@ describe('the form of a webhook', () => {
     expect(patchOf(webhook, settings)).not.toHaveProperty('ui')
   })
 
+  it('replaces a filter, as the service does', () => {
+    const { settings } = settingsOf({ ...formValues(webhook), filter: '{"prefix":{"caller":"49"}}' }) as {
+      settings: Record<string, unknown>
+    }
+    expect(patchOf(webhook, settings).filter).toEqual({ prefix: { caller: '49' } })
+  })
+
   it('names the field that cannot be read, and leaves every other check to the service', () => {
     expect(settingsOf({ ...formValues(), headers: 'no colon' })).toEqual({ problem: 'headers' })
     expect(settingsOf({ ...formValues(), customData: ': x' })).toEqual({ problem: 'customData' })

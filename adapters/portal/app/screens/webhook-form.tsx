@@ -235,7 +235,7 @@ function reasonsOf(error: unknown): Readonly<Record<string, string>> {
   const reasons: Record<string, string> = {}
   for (const problem of fieldProblems(error.data)) {
     const { field } = problem
-    reasons[field] = [reasons[field], problemText(problem)].filter(Boolean).join(' ')
+    reasons[field] = [reasons[field], problemText(problem)].filter(Boolean).join('\n')
   }
   return reasons
 }

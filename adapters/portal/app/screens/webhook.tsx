@@ -1,7 +1,8 @@
 /** One webhook: its health, attempts, deliveries, settings and secret. */
 import { useSignal } from '@preact/signals'
 import type { Webhook } from 'hookswitch/client'
-import { accountRequest } from '../api/api.js'
+import { useEffect } from 'preact/hooks'
+import { accountRequest, statusOf } from '../api/api.js'
 import { hasFeature } from '../api/features.js'
 import { webhookRows } from '../api/webhook-rows.js'
 import { Confirm } from '../components/dialog.js'
@@ -41,11 +42,13 @@ export interface WebhookScreenProps {
 const REFRESH_MS = 10_000
 
 export function WebhookScreen(props: WebhookScreenProps) {
-  const isDeleted = useSignal(false)
-  if (!isDeleted.value) return <ExistingWebhook {...props} onDeleted={() => (isDeleted.value = true)} />
+  /** The name of the webhook, if it has been deleted. */
+  const deleted = useSignal<string | undefined>(undefined)
   const { accountId, webhookId } = props
+  if (deleted.value === undefined)
+    return <ExistingWebhook {...props} onDeleted={(name) => (deleted.value = name)} />
   return (
-    <Page title={t('webhook.title')} name={`webhook/${webhookId}`}>
+    <Page title={deleted.value} name={`webhook/${webhookId}`}>
       <Empty text={t('webhook.gone')}>
         <a href={formatRoute({ screen: 'webhooks', accountId })}>{t('nav.webhooks')}</a>
       </Empty>
@@ -53,8 +56,7 @@ export function WebhookScreen(props: WebhookScreenProps) {
   )
 }
 
-/** @property onDeleted is called when the stream says so: what is read after that would be refused */
-type ExistingWebhookProps = WebhookScreenProps & { readonly onDeleted: () => void }
+type ExistingWebhookProps = WebhookScreenProps & { readonly onDeleted: (name: string) => void }
 
 function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: ExistingWebhookProps) {
   const webhook = useResource<Webhook>(
@@ -66,9 +68,14 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
   const current = TABS.find((name) => name === tab) ?? 'health'
   const loaded = webhook.data.value
   const onNews = (items: readonly LiveItem[]) => {
-    if (items.some(({ news }) => news === 'deleted')) onDeleted()
+    if (items.some(({ news }) => news === 'deleted')) onDeleted(loaded?.name ?? t('webhook.title'))
     else webhook.reload()
   }
+  // Without a stream, or behind a gap of it, the next load tells.
+  const deletedName = statusOf(webhook.error.value) === 404 ? loaded?.name : undefined
+  useEffect(() => {
+    if (deletedName !== undefined) onDeleted(deletedName)
+  }, [deletedName])
   return (
     <Page
       title={loaded?.name ?? t('webhook.title')}

@@ -48,7 +48,7 @@ export function t(key: MessageKey, parameters?: Parameters): string {
 
 /** The text of a key that the service chose, such as a state; the word itself where there is no text. */
 export function word(
-  prefix: 'state' | 'result' | 'kind' | 'change' | 'cause' | 'disabled',
+  prefix: 'state' | 'result' | 'kind' | 'change' | 'cause' | 'disabled' | 'type',
   name: string,
 ): string {
   const key = `${prefix}.${name}`
@@ -80,12 +80,20 @@ export function explanationText({ explain, explanation }: Pick<Delivery, 'explai
 }
 
 /** What is wrong with a field: a text of the page where it has one for the rule, else the service's sentence. */
-export function problemText({ place, rule, target, message }: FieldProblem): string {
+export function problemText({ places, rule, target, message }: FieldProblem): string {
+  const text = ruleText(rule, target) ?? serviceText(message)
+  return places.length === 0 ? text : `${places.join(', ')}: ${text}`
+}
+
+const serviceText = (details: string): string =>
+  texts.value.language === 'en' ? details : t('error.service', { details })
+
+function ruleText(rule: string, target: FieldProblem['target']): string | undefined {
   const key = `rule.${rule}`
-  const isEnglish = texts.value.language === 'en'
-  const sentence = isEnglish ? message : t('error.service', { details: message })
-  const text = Object.hasOwn(en, key) ? t(key as MessageKey, { target }) : sentence
-  return place === undefined ? text : `${place}: ${text}`
+  if (!Object.hasOwn(en, key)) return undefined
+  if (typeof target === 'number') return t(key as MessageKey, { target })
+  const possible = rule === 'type' ? target.map((type) => word('type', type)) : target
+  return t(key as MessageKey, { target: possible.join(rule === 'type' ? ` ${t('rule.or')} ` : ', ') })
 }
 
 /** A number as the language writes it. */

@@ -85,7 +85,7 @@ export function settingsOf(values: FormValues): FormResult {
 
 /**
  * The merge patch from a document to these settings: fields that the form has cleared are removed, others that the form
- * does not know stay.
+ * does not know stay. The service replaces a filter, and merges other objects.
  */
 export function patchOf(webhook: Webhook, settings: SettingsInput): SettingsInput {
   const removable = [
@@ -102,7 +102,8 @@ export function patchOf(webhook: Webhook, settings: SettingsInput): SettingsInpu
     const after = settings[name]
     if (before === undefined) continue
     if (after === undefined) patch[name] = null
-    else if (isObject(before) && isObject(after)) patch[name] = objectPatch(before, after)
+    else if (name !== 'filter' && isObject(before) && isObject(after))
+      patch[name] = objectPatch(before, after)
   }
   return patch
 }

@@ -3,7 +3,7 @@ import http, { type ServerResponse } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../../http/servers.js'
-import { CHROMIUM, launch, logIn, newPage, WITHOUT_POLLING } from './browser.js'
+import { CHROMIUM, FAST_POLLING, launch, logIn, newPage, WITHOUT_POLLING } from './browser.js'
 import { startWorld, type World } from './world.js'
 
 describe.skipIf(CHROMIUM === undefined)('without timers', () => {
@@ -43,19 +43,44 @@ describe.skipIf(CHROMIUM === undefined)('without timers', () => {
     await context.close()
   })
 
-  it('the screen of a webhook says that somebody else has deleted it, and asks for it no more', async () => {
-    const { id } = await world.hs.webhooks.create('acme', {
+  const createShortLived = () =>
+    world.hs.webhooks.create('acme', {
       name: 'Short-lived',
       uri: 'http://127.0.0.1:9/x',
       hook: 'channel_bridge',
     })
+
+  it('the screen of a webhook says that it has been deleted, without asking for it', async () => {
+    const { id } = await createShortLived()
     const { page, context, reports } = await open(`webhooks/${id}/settings`)
     await page.getByRole('button', { name: 'Save' }).waitFor()
     await world.hs.webhooks.remove('acme', id)
-    await page.getByText('Somebody else has deleted this webhook.').waitFor()
+    await page.getByText('This webhook has been deleted.').waitFor()
+    await page.getByRole('heading', { name: 'Short-lived' }).waitFor()
     await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('row').filter({ hasText: 'Dashboard' }).waitFor()
     expect(reports.problems).toEqual([])
+    await context.close()
+  })
+
+  it('without a stream too, and asks no more once it knows', async () => {
+    const { id } = await createShortLived()
+    const { page, context, reports } = await newPage(browser)
+    await context.addInitScript(FAST_POLLING)
+    await page.route('**/stream?*', (route) => route.abort())
+    await logIn(page, world.url, world.apiKey)
+    await page.goto(`${world.url}#/acme/webhooks/${id}/health`)
+    await page.getByRole('button', { name: 'Delete' }).waitFor()
+    await world.hs.webhooks.remove('acme', id)
+    await page.getByText('This webhook has been deleted.').waitFor()
+    let asked = 0
+    page.on('request', (request) => {
+      if (request.url().includes(id)) asked++
+    })
+    // Several times the pause between two polls.
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 600))')
+    expect(asked).toBe(0)
+    expect(reports.problems.filter((problem) => !/ 404 |stream/.test(problem))).toEqual([])
     await context.close()
   })
 

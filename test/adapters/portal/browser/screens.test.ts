@@ -30,8 +30,10 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
   })
 
   const open = (hash: string) => page.goto(`${world.url}#/acme/${hash}`)
-  const reasonOf = (label: string) =>
-    page.locator('.field', { hasText: label }).locator('.reason').innerText()
+  const reasonOf = (label: string) => {
+    const field = page.locator('.field').filter({ has: page.getByText(label, { exact: true }) })
+    return field.locator('.reason').innerText()
+  }
   const row = (text: string) => page.getByRole('row').filter({ hasText: text })
 
   it('show what is failing, and the list can be filtered by state and text', async () => {
@@ -120,7 +122,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await expect.poll(() => reasonOf('Name')).toBe('This is required.')
     expect(await reasonOf('URL')).toBe('must be an absolute http or https URL')
     expect(await page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
-    await page.getByText('Some values are not accepted: see the fields.').waitFor()
+    await page.getByText('Some values are not accepted. The reasons are beside the fields.').waitFor()
     expectRefusals(reports, 400)
     await page.getByLabel('Name').fill('Billing')
     const { uri } = await world.hs.webhooks.read('acme', world.goodId)
@@ -222,11 +224,16 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
       .waitFor()
     await open('webhooks')
     await page.getByRole('link', { name: '+ Neu' }).click()
-    await page.getByLabel('Zusätzliche Header').fill('Host: x')
+    await page.getByLabel('Wiederholungen').fill('2.5')
+    await page.getByLabel('Zusätzliche Header').fill('Host: x\nX-Y: ä')
     await page.getByLabel('Nur diese Ereignisse').fill('channel_answer, call_me')
     await page.getByRole('button', { name: 'Anlegen' }).click()
     await expect.poll(() => reasonOf('Name')).toBe('Das muss angegeben werden.')
-    expect(await reasonOf('Zusätzliche Header')).toBe('Host: Der Dienst meldet: this header may not be set')
+    expect(await reasonOf('Wiederholungen')).toBe('Das muss eine ganze Zahl sein.')
+    expect((await reasonOf('Zusätzliche Header')).split('\n')).toEqual([
+      'Host: Der Dienst meldet: this header may not be set',
+      'X-Y: Der Dienst meldet: header values may contain printable ASCII characters and tabs only',
+    ])
     expect(await reasonOf('Nur diese Ereignisse')).toMatch(/^call_me: Möglich sind nur: .*channel_answer/)
     expectRefusals(reports, 400)
   })
