@@ -25,7 +25,7 @@ export function fieldProblems(data: Readonly<Record<string, unknown>>): readonly
   const problems = new Map<string, FieldProblem & { readonly places: string[] }>()
   for (const [path, rules] of Object.entries(data)) {
     if (!isObject(rules)) continue
-    // A preview has the settings in a field of its own.
+    // A request for a preview has the settings in the field `webhook`.
     const [field = path, ...below] = path.replace(/^webhook\./, '').split('.')
     for (const [rule, details] of Object.entries(rules)) {
       if (!isObject(details) || typeof details.message !== 'string') continue
