@@ -1,4 +1,4 @@
-/** Documents of the API that `hookswitch/client` has no type for. */
+/** Documents of the API of which a service of another version may lack fields; for all others see `hookswitch/client`. */
 export type WebhookState = 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
 
 /** One row of `GET webhooks/health`. */
@@ -27,20 +27,6 @@ export interface PreviewDocument {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly curl?: string
-}
-
-/** One row of `PUT events/match`. */
-export interface MatchRow {
-  readonly id: string
-  readonly name: string
-  readonly wanted: boolean
-  readonly why?: string
-}
-
-/** One row of `GET lookup`. */
-export interface LookedUp {
-  readonly type: 'webhook' | 'delivery' | 'call'
-  readonly id: string
 }
 
 /** `GET system/overview`. */

@@ -1,7 +1,7 @@
 /** Finds what an id belongs to: a webhook, a delivery or a call. */
+import type { LookedUp } from 'hookswitch/client'
 import type { Route } from '../text/routes.js'
 import { accountRequest } from './api.js'
-import type { LookedUp } from './documents.js'
 
 /** @returns the screen that shows it; `undefined` where the account has none */
 export async function find(

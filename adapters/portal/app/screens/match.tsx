@@ -1,8 +1,7 @@
 /** Would an event be sent, and if not, why? */
 import { useSignal } from '@preact/signals'
-import type { Hook } from 'hookswitch/client'
+import type { Hook, Match } from 'hookswitch/client'
 import { accountRequest, optional, page } from '../api/api.js'
-import type { MatchRow } from '../api/documents.js'
 import { webhookRows } from '../api/webhook-rows.js'
 import { Line } from '../components/hostile-text.js'
 import { Loaded } from '../components/load-state.js'
@@ -40,7 +39,7 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
     async (signal) => {
       const [rows, paused] = await Promise.all([
         optional(
-          accountRequest<readonly MatchRow[]>(
+          accountRequest<readonly Match[]>(
             'PUT',
             '/events/match',
             { accountId, data: { hook, is_internal_leg: isInternal.peek() } },
