@@ -120,6 +120,7 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     isDryRun: boolean,
   ): Promise<GroupResult> {
     const { lease, now, isRepeat, starting } = group
+    if (nodes.mustLoad(lease)) return { kind: 'outdated' }
     if (lease) {
       const raises = group.ended.some(({ endpoint }) => endpoint?.disable)
       const statement = raises ? sql.leaseToRaise : sql.lease

@@ -33,6 +33,7 @@ const CAREFUL_GROUPS = 100
 const MAX_EPOCH = 2 ** 31 - 1
 
 const SETTLED: EndedResult = Object.freeze({ kind: 'settled' })
+const OUTDATED: GroupResult = Object.freeze({ kind: 'outdated' })
 const NOTHING: readonly never[] = Object.freeze([])
 
 export function createCommit(deps: CommitDeps) {
@@ -105,6 +106,8 @@ export function createCommit(deps: CommitDeps) {
       carefulGroups -= 1
       await readNumbers(group)
     }
+    // From here to the statement nothing waits: what is planned from memory is not sent to a server that takes over later.
+    if (nodes.mustLoad(lease)) return OUTDATED
     const newCalls: (readonly [string, string])[] = []
     const plan = planGroup(group.accepted, assumedFacts(newCalls), { node, now, isRepeat: false, ownShards })
     const written = rowsToWrite(group, plan, memory, ownShards)
@@ -133,7 +136,6 @@ export function createCommit(deps: CommitDeps) {
     const { lease } = group
     const ownShards = lease ? await nodes.shardsOf(lease.owner) : new Set<number>()
     nodes.setPending(lease, group.pending)
-    if (lease && nodes.get(lease)?.mayHaveLostCommits) return { kind: 'outdated' }
     if (isEmpty(group) && lease) return (await nodes.check(lease, group)) ?? emptyResult(group)
     const result = (await commitFast(group, ownShards)) ?? (await commitSlowly(group, ownShards))
     if (result.kind === 'committed') {

@@ -42,6 +42,8 @@ export interface Nodes {
   isOwnedHere(shard: number): boolean
   connectionLost(): void
   serverReplaced(): void
+  /** Whether another server has taken over since the node has loaded its shards: it writes nothing before it has. */
+  mustLoad(lease: Lease | undefined): boolean
   /** Whether a group would be written; `undefined`: it would. */
   check(lease: Lease, group: Pick<Group, 'now' | 'version'>): Promise<GroupResult | undefined>
 }
@@ -56,6 +58,7 @@ export function createNodes({ session, schema }: Pick<Deps, 'session' | 'schema'
     const node = nodes.get(owner)
     return node?.fence === fence ? node : undefined
   }
+  const mustLoad = (lease: Lease | undefined) => (lease && get(lease)?.mayHaveLostCommits) ?? false
 
   return {
     all: () => nodes.values(),
@@ -118,7 +121,9 @@ export function createNodes({ session, schema }: Pick<Deps, 'session' | 'schema'
         node.seenXid = '0'
       }
     },
+    mustLoad,
     async check({ owner, fence }, { now, version }) {
+      if (mustLoad({ owner, fence })) return { kind: 'outdated' }
       const [row] = await session.query<LeaseRow>(checkLease, [owner, fence, now])
       if (!row?.isAlive) return { kind: 'fenced' }
       return row.version === version ? undefined : { kind: 'outdated' }

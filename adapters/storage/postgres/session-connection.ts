@@ -1,5 +1,5 @@
-/** Acquires connections of a pool, sets them up once, and puts a time limit on every answer. */
-import { AnswerTimeout, ConnectTimeout } from './errors.js'
+/** Acquires connections of a pool, sets them up once, puts a time limit on every answer, and notices a failover. */
+import { AnswerTimeout, ConnectTimeout, ServerReplaced } from './errors.js'
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './session-pool.js'
 
 export interface ConnectionOptions {
@@ -9,17 +9,15 @@ export interface ConnectionOptions {
   readonly answerWithinMs: number
   /** Runs once on each new connection; `undefined` for a host's pool, whose connections keep their own settings. */
   readonly setUpSql: string | undefined
-  /**
-   * Called with the timeline of the server on each new connection, before anything else is sent there. Throws if nothing may
-   * be sent.
-   */
-  readonly onTimeline?: ((timeline: string) => void) | undefined
+  /** Called when a connection leads to another server than the ones before. Absent: not checked. */
+  readonly onServerReplaced?: (() => void) | undefined
   /** Closes each connection after one use, so that no other user of the pool gets its settings. Default false. */
   readonly isSingleUse?: boolean
 }
 
 /** A connection, reserved until it is released. */
 export interface Connection {
+  /** Rejects with `ServerReplaced` if another server has taken over when the answer comes: what it says may be lost. */
   run(query: PostgresQuery): Promise<PostgresResult>
   /** For notifications. */
   readonly client: PostgresClient
@@ -37,15 +35,19 @@ const RETRY_MS = 100
  * Gives out connections of a pool, each with a time limit on every answer.
  *
  * A host that vanishes without closing its sockets (half-open TCP) leaves all connections of the pool dead at once:
- * after one of them failed to answer, those that were opened before that statement are not used again.
+ * after one of them failed to answer, those that were opened before that statement are not used again. Nor are those to a
+ * server that another one has replaced.
  */
 export function createConnector(pool: PostgresPool, options: ConnectionOptions) {
-  /** Raised when an answer does not come in time. */
+  /** Raised when an answer does not come in time, and when another server has taken over. */
   let generation = 0
+  /** How often another server has taken over. */
+  let replacements = 0
+  let timeline: string | undefined
   let hasTimeline = true
   const generations = new WeakMap<PostgresClient, number>()
 
-  const run = (client: PostgresClient, query: PostgresQuery) =>
+  const runOn = (client: PostgresClient, query: PostgresQuery) =>
     queryWithTimeout(client, query, options.answerWithinMs, () => {
       generation += 1
     })
@@ -55,17 +57,17 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
     const opened = generations.get(client)
     if (opened !== undefined) return opened === generation
     const current = generation
-    if (options.setUpSql !== undefined) await run(client, { text: options.setUpSql })
-    if (options.onTimeline) await readTimeline(client, options.onTimeline)
+    if (options.setUpSql !== undefined) await runOn(client, { text: options.setUpSql })
+    if (options.onServerReplaced) await checkTimeline(client, options.onServerReplaced)
     generations.set(client, current)
     return true
   }
 
-  async function readTimeline(client: PostgresClient, onTimeline: (timeline: string) => void): Promise<void> {
+  async function checkTimeline(client: PostgresClient, onServerReplaced: () => void): Promise<void> {
     if (!hasTimeline) return
     let rows: readonly unknown[]
     try {
-      ;({ rows } = await run(client, { text: TIMELINE }))
+      ;({ rows } = await runOn(client, { text: TIMELINE }))
     } catch (thrown) {
       // A server that has no write-ahead log of its own, as some managed ones, loses no commits in a failover.
       const { code } = (thrown ?? {}) as { code?: unknown }
@@ -73,10 +75,19 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
       hasTimeline = false
       return
     }
-    onTimeline((rows[0] as { timeline: string }).timeline)
+    const [{ timeline: found }] = rows as [{ timeline: string }]
+    if (found === '' || found === timeline) return
+    const isFirst = timeline === undefined
+    timeline = found
+    if (isFirst) return
+    generation += 1
+    replacements += 1
+    onServerReplaced()
+    throw new ServerReplaced()
   }
 
-  async function acquire(): Promise<Connection> {
+  /** Refuses every connection to a server that has taken over since the caller began. */
+  async function acquire(replacementsBefore: number): Promise<Connection> {
     for (;;) {
       const client = await connectWithTimeout(pool, options.connectWithinMs)
       // The error of a connection that breaks reaches the pending query; without a listener it would end the process
@@ -87,23 +98,42 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
         client.removeListener('error', ignore)
         client.release(error ?? options.isSingleUse)
       }
+      const run = async (query: PostgresQuery) => {
+        const result = await runOn(client, query)
+        if (replacements !== replacementsBefore) throw new ServerReplaced()
+        return result
+      }
       try {
-        if (await isUsable(client)) return { client, run: (query) => run(client, query), release }
+        if (await isUsable(client)) {
+          if (replacements !== replacementsBefore) throw new ServerReplaced()
+          return { client, run, release }
+        }
       } catch (thrown) {
         release(thrown as Error)
         throw thrown
       }
-      release(new Error('of a server that does not answer'))
+      release(new Error('of a server that does not answer, or that was replaced'))
     }
   }
 
   return {
-    /** Retries within `connectWithinMs` while the server has no connection to give. */
-    async connect(): Promise<Connection> {
+    /** The timeline of the server's log; `undefined`: unknown. */
+    get timeline() {
+      return timeline
+    },
+    /** How often another server has taken over (`connect`). */
+    get replacements() {
+      return replacements
+    },
+    /**
+     * Retries within `connectWithinMs` while the server has no connection to give. Rejects with `ServerReplaced` if
+     * `replacementsBefore`, which the caller read before it decided what to send, is not the number any more.
+     */
+    async connect(replacementsBefore: number): Promise<Connection> {
       const untilMs = performance.now() + options.connectWithinMs
       for (;;) {
         try {
-          return await acquire()
+          return await acquire(replacementsBefore)
         } catch (thrown) {
           const mayRetry = isTransientRefusal(thrown) && performance.now() + RETRY_MS < untilMs
           if (!mayRetry) throw thrown

@@ -5,14 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { HookswitchError, notWritten } from 'hookswitch/store'
-import {
-  type Failure,
-  failureOf,
-  isAnswerTimeout,
-  isOutcomeUnknown,
-  markOutcomeUnknown,
-  ServerReplaced,
-} from './errors.js'
+import { type Failure, failureOf, isAnswerTimeout, isOutcomeUnknown, markOutcomeUnknown } from './errors.js'
 import { type Connection, createConnector } from './session-connection.js'
 import { type ChannelListener, type ChannelSubscription, listenOn } from './session-listen.js'
 import type { PostgresPool, PostgresQuery } from './session-pool.js'
@@ -58,7 +51,8 @@ export interface SessionOptions {
   readonly isHostPool: boolean
   /**
    * Called when a connection leads to another server than the ones before, a standby that was promoted. The call that opened
-   * it fails, and nothing was written. Absent: not checked.
+   * it fails, and so do all that began before and wait for a connection: nothing was written. What is still answered by the
+   * old server counts as lost with the connection. Absent: not checked.
    */
   readonly onServerReplaced?: () => void
   /** The statements are on the path of an event and must be planned row by row. Default false. */
@@ -82,30 +76,19 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
   const { connectWithinMs, answerWithinMs, isHostPool, isSingleUse = false } = options
   /** While the store opens: the option that a wrong address or password is blamed on. */
   let field: string | undefined = isHostPool ? 'pool' : 'connectionString'
-  const { onServerReplaced } = options
-  let timeline: string | undefined
-  const { connect } = createConnector(pool, {
+  const connector = createConnector(pool, {
     connectWithinMs,
     answerWithinMs,
     isSingleUse,
-    onTimeline:
-      onServerReplaced &&
-      ((found) => {
-        if (found === '' || found === timeline) return
-        const isFirst = timeline === undefined
-        timeline = found
-        if (isFirst) return
-        onServerReplaced()
-        throw new ServerReplaced()
-      }),
+    onServerReplaced: options.onServerReplaced,
     setUpSql: isHostPool ? undefined : sessionSettings(options),
   })
   const begin = isHostPool ? `${BEGIN}; ${transactionSettings(options)}` : BEGIN
   const queryOf = createQueryBuilder()
 
-  async function acquireConnection(): Promise<Connection> {
+  async function acquireConnection(replacementsBefore = connector.replacements): Promise<Connection> {
     try {
-      return await connect()
+      return await connector.connect(replacementsBefore)
     } catch (thrown) {
       throw notWritten(failureOf(thrown, { isConnecting: true, field }).error)
     }
@@ -114,8 +97,9 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
   /** One attempt of a transaction. */
   async function runOnce<T>(
     work: (tx: Transaction) => Promise<T>,
+    replacementsBefore: number,
   ): Promise<{ value: T } | { failure: Failure }> {
-    const connection = await acquireConnection()
+    const connection = await acquireConnection(replacementsBefore)
     let failure: Failure | undefined
     let isOver = false
     let step: 'begin' | 'work' | 'commit' = 'begin'
@@ -176,9 +160,12 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     return {}
   }
 
-  async function withRetries<T>(attempt: () => Promise<{ value: T } | { failure: Failure }>): Promise<T> {
+  async function withRetries<T>(
+    attempt: (replacementsBefore: number) => Promise<{ value: T } | { failure: Failure }>,
+  ): Promise<T> {
+    const replacementsBefore = connector.replacements
     for (let attempts = 1; ; attempts += 1) {
-      const result = await attempt()
+      const result = await attempt(replacementsBefore)
       if ('value' in result) return result.value
       const { error } = result.failure
       if (attempts === MAX_ATTEMPTS || !isRetryable(result.failure)) {
@@ -190,8 +177,8 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
 
   return {
     query<Row>(statement: Statement, values: readonly unknown[]) {
-      return withRetries<readonly Row[]>(async () => {
-        const connection = await acquireConnection()
+      return withRetries<readonly Row[]>(async (replacementsBefore) => {
+        const connection = await acquireConnection(replacementsBefore)
         try {
           const { rows } = await connection.run(queryOf(statement, values))
           connection.release()
@@ -204,11 +191,11 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
         }
       })
     },
-    transaction: (work) => withRetries(() => runOnce(work)),
+    transaction: (work) => withRetries((replacementsBefore) => runOnce(work, replacementsBefore)),
     get timeline() {
-      return timeline
+      return connector.timeline
     },
-    reserve: acquireConnection,
+    reserve: () => acquireConnection(),
     markOpen() {
       field = undefined
     },

@@ -22,9 +22,9 @@ export interface QueryHooks {
   after?(text: string): Promise<void> | void
 }
 
-/** A host's pool that runs the hooks around each statement. */
-export function hookedPool(url: string, hooks: QueryHooks): pg.Pool & PostgresPool {
-  const pool = new pg.Pool({ connectionString: url, max: 8 })
+/** A host's pool that runs the hooks around each statement. `name`: the `application_name` of its connections. */
+export function hookedPool(url: string, hooks: QueryHooks, name = ''): pg.Pool & PostgresPool {
+  const pool = new pg.Pool({ connectionString: url, max: 8, application_name: name })
   const connect = pool.connect.bind(pool)
   const hooked = new WeakSet<pg.PoolClient>()
   const connectWithHooks = async () => {
@@ -52,6 +52,8 @@ export const LEASE_MS = 30_000
 export interface QueueNode extends StoreNode {
   readonly store: Store
   webhook(overrides?: Parameters<typeof newWebhook>[0]): Promise<Webhook>
+  /** Ends the connections of the nodes with hooks. Resolves when the pool of this one has noticed. */
+  endConnections(): Promise<void>
   close(): Promise<void>
 }
 
@@ -64,7 +66,7 @@ export interface NodeOptions {
 
 export async function openNode(server: PgServer, options: NodeOptions): Promise<QueueNode> {
   const { schema, owner = 'node-1', clock = manualClock(), hooks } = options
-  const pool = hooks && hookedPool(server.url, hooks)
+  const pool = hooks && hookedPool(server.url, hooks, schema)
   const store = postgresStore(
     pool ? { pool, schema, clock } : { connectionString: server.url, schema, clock, maxConnections: 6 },
   )
@@ -81,6 +83,16 @@ export async function openNode(server: PgServer, options: NodeOptions): Promise<
         const webhook = newWebhook(overrides)
         await store.webhooks.insert(webhook)
         return webhook
+      },
+    },
+    endConnections: {
+      async value() {
+        await server.sql(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and application_name = $1`,
+          [schema],
+        )
+        await expect.poll(() => pool!.idleCount).toBe(0)
       },
     },
     close: {

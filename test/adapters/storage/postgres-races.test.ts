@@ -3,7 +3,7 @@
  * (`postgres-simpler-statements.test.ts` shows that where the simpler statement can take its place).
  */
 import { errorCode } from 'hookswitch'
-import { type Group, type Store, shardOf, type Webhook } from 'hookswitch/store'
+import { type Group, isNotWritten, type Store, shardOf, type Webhook } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -13,6 +13,7 @@ import { acceptanceOf, keyOf, startOf } from '../../../src/testkit/conformance/n
 import { newDelivery, newEvent } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
 import {
+  gate,
   holdNextCommit,
   isGroup,
   LEASE_MS,
@@ -73,6 +74,9 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
       { ...webhook, settings: { ...webhook.settings, enabled: false }, revision: 2, epoch: 2 },
       1,
     )
+  /** Connections say that they lead to a server that has taken over. */
+  const toNewServer: QueryHooks['rewrite'] = (query) =>
+    query.text.includes('pg_walfile_name') ? { text: "select '0000000A' as timeline" } : query
   /** Two nodes with half of the shards each. Returns the other one, and a webhook of each. */
   async function pair(withHooks?: Hooks) {
     const other = await open('node-2', withHooks)
@@ -424,13 +428,8 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     await future.own()
     await future.load()
     await future.poll()
-    hooks.rewrite = (query) =>
-      query.text.includes('pg_walfile_name') ? { text: "select '0000000A' as timeline" } : query
-    const sessions = await direct.sql(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid() and query like '%${schema}%'`,
-    )
-    expect(sessions.length).toBeGreaterThan(0)
+    hooks.rewrite = toNewServer
+    await future.endConnections()
     // The first call on another server fails, and those on connections that are lost.
     await expect
       .poll(() => future.tryCommit({ finished: [1] }).then(({ kind }) => kind, errorCode))
@@ -444,6 +443,58 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
       lease: undefined,
     })
     expect((await future.poll()).rows.map(keyOf)).toEqual(deliveries.map(keyOf))
+  })
+
+  it('a group that waits for a connection when another call meets a new server is not written there', async () => {
+    const webhook = await node.webhook()
+    const [waiting] = await node.acceptMany(webhook, 1)
+    /** Connections that wait to learn which server they lead to. */
+    const held: (() => void)[] = []
+    hooks.before = (text) => {
+      if (!text.includes('pg_walfile_name')) return
+      const { passed, open: letPass } = gate()
+      held.push(letPass)
+      return passed
+    }
+    await node.endConnections()
+    const { acceptance } = node.prepare(webhook)
+    const heldBefore = held.length
+    const group = { accepted: [acceptance], starting: { key: 1, deliveries: [startOf(waiting!)] } }
+    const isRefused = node.tryCommit(group).then(({ kind }) => kind, isNotWritten)
+    await expect.poll(() => held.length).toBeGreaterThan(heldBefore)
+    const heldWithGroup = held.length
+    const another = node.store.accounts.byRealm('realm').then(() => 'answered', errorCode)
+    await expect.poll(() => held.length).toBeGreaterThan(heldWithGroup)
+    hooks.rewrite = toNewServer
+    held.pop()!()
+    expect(await another).toBe('StoreUnavailable')
+    delete hooks.before
+    for (const letPass of held) letPass()
+    expect(await isRefused).toBe(true)
+    expect([await rows('event'), await rows('start')]).toEqual([1, 0])
+    expect((await node.tryCommit({ accepted: [acceptance] })).kind).toBe('outdated')
+    expect((await node.applyChanges()).mustReload).toBe(true)
+    expect((await node.commit({ accepted: [acceptance] })).accepted[0]!.kind).toBe('accepted')
+  })
+
+  it('a group that is repeated on a new server is not written before the shards are loaded from there', async () => {
+    const webhook = await node.webhook()
+    const { acceptance } = node.prepare(webhook)
+    hooks.before = (text) => {
+      if (!isGroup(text)) return
+      delete hooks.before
+      throw new Error('Connection terminated unexpectedly')
+    }
+    const group = node.group({ accepted: [acceptance] })
+    const commit = async (given: Group) =>
+      Promise.resolve(node.store.deliveries.commit(given)).then(({ kind }) => kind, errorCode)
+    expect(await commit(group)).toBe('StoreUnavailable')
+    hooks.rewrite = toNewServer
+    await node.endConnections()
+    await expect.poll(() => commit({ ...group, isRepeat: true })).toBe('outdated')
+    expect(await rows('event')).toBe(0)
+    expect((await node.applyChanges()).mustReload).toBe(true)
+    expect((await node.tryCommit({ accepted: [acceptance] })).kind).toBe('committed')
   })
 
   it('an acceptance for a webhook that is being removed is refused or keeps it', async () => {

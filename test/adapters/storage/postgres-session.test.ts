@@ -4,8 +4,13 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { isOutcomeUnknown } from '../../../adapters/storage/postgres/errors.js'
 import { createSession, type Session } from '../../../adapters/storage/postgres/session.js'
-import { createPool, type PostgresPool } from '../../../adapters/storage/postgres/session-pool.js'
+import {
+  createPool,
+  type PostgresPool,
+  type PostgresQuery,
+} from '../../../adapters/storage/postgres/session-pool.js'
 import { privatePostgres } from './pg-cluster.js'
+import { gate } from './postgres-queue-harness.js'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.js'
 
 const server = await privatePostgres({ max_connections: '40' })
@@ -403,8 +408,11 @@ describe.skipIf(!server)('a session', () => {
   })
 
   describe('the server behind its connections', () => {
-    /** A pool whose connections say that the server has this timeline. */
-    async function sessionWith(timeline: () => string) {
+    /** A session whose connections say that the server has this timeline. `answered` runs before an answer is given. */
+    async function sessionWith(
+      timeline: () => string | Promise<string>,
+      answered: (text: string) => Promise<void> | void = () => {},
+    ) {
       const pool = await createPool({
         connectionString: direct.url,
         maxConnections: 4,
@@ -413,12 +421,19 @@ describe.skipIf(!server)('a session', () => {
       pool.on('error', () => {})
       pools.push(pool)
       const connect = pool.connect.bind(pool)
+      const hooked = new WeakSet<object>()
       const answering = Object.assign(Object.create(pool) as PostgresPool, {
         async connect() {
           const client = await connect()
+          if (hooked.has(client)) return client
+          hooked.add(client)
           const query = client.query.bind(client)
-          const asked = async (given: { readonly text: string }) =>
-            given.text.includes('pg_walfile_name') ? { rows: [{ timeline: timeline() }] } : query(given)
+          const asked = async (given: PostgresQuery) => {
+            if (given.text.includes('pg_walfile_name')) return { rows: [{ timeline: await timeline() }] }
+            const result = await query(given)
+            await answered(given.text)
+            return result
+          }
           return Object.assign(client, { query: asked })
         },
       })
@@ -430,6 +445,31 @@ describe.skipIf(!server)('a session', () => {
         onServerReplaced: () => (replacements += 1),
       })
       return { opened, replacements: () => replacements }
+    }
+    /** A session with a connection to the old server that waits to give the answer to `text`. */
+    async function awaitingAnswerOf(text: string) {
+      const [reached, given] = [gate(), gate()]
+      let timeline = '00000001'
+      const { opened, replacements } = await sessionWith(
+        () => timeline,
+        (sent) => {
+          if (sent !== text) return
+          reached.open()
+          return given.passed
+        },
+      )
+      await opened.query(pid, [])
+      return {
+        opened,
+        reached: reached.passed,
+        answer: given.open,
+        /** Another connection meets the new server. */
+        async failOver() {
+          timeline = '00000002'
+          expect(isNotWritten(await rejectionOf(opened.query(pid, [])))).toBe(true)
+          expect(replacements()).toBe(1)
+        },
+      }
     }
     const pid = { name: 'pid', text: 'select pg_backend_pid() as pid' }
 
@@ -444,6 +484,77 @@ describe.skipIf(!server)('a session', () => {
       expect([opened.timeline, replacements()]).toEqual(['00000002', 1])
       expect(await opened.query(pid, [])).toHaveLength(1)
       expect(replacements()).toBe(1)
+    })
+
+    it('is another one for every call that waits for a connection then, not only for the first', async () => {
+      const timelines: ((timeline: string) => void)[] = []
+      const { opened, replacements } = await sessionWith(
+        () => new Promise((resolve) => void timelines.push(resolve)),
+      )
+      const first = opened.reserve()
+      await expect.poll(() => timelines).toHaveLength(1)
+      timelines[0]!('00000001')
+      const held = await first
+      const calls = [
+        opened.query(insert, [1, 'one']),
+        opened.transaction((tx) => tx.query(insert, [2, 'two'])),
+      ]
+      const rejections = calls.map(rejectionOf)
+      await expect.poll(() => timelines).toHaveLength(3)
+      for (const resolve of timelines.slice(1)) resolve('00000002')
+      expect((await Promise.all(rejections)).map(isNotWritten)).toEqual([true, true])
+      expect([await notes(), replacements()]).toEqual([[], 1])
+      held.release()
+      const later = opened.query(insert, [3, 'three'])
+      await expect.poll(() => timelines).toHaveLength(4)
+      timelines[3]!('00000002')
+      await later
+      expect([await notes(), replacements()]).toEqual([['three'], 1])
+    })
+
+    it('has replaced one whose answer is late: whether the statement was carried out is unknown', async () => {
+      const { opened, reached, answer, failOver } = await awaitingAnswerOf(insert.text)
+      const late = rejectionOf(opened.query(insert, [1, 'one']))
+      await reached
+      await failOver()
+      answer()
+      expect(isOutcomeUnknown(await late)).toBe(true)
+    })
+
+    it('has replaced one that answers COMMIT late: whether the transaction is stored is unknown', async () => {
+      const { opened, reached, answer, failOver } = await awaitingAnswerOf('COMMIT')
+      const late = rejectionOf(opened.transaction((tx) => tx.query(insert, [1, 'one'])))
+      await reached
+      await failOver()
+      answer()
+      expect(isOutcomeUnknown(await late)).toBe(true)
+    })
+
+    it('has replaced one in the middle of a transaction, which is not committed there', async () => {
+      const { opened, reached, answer, failOver } = await awaitingAnswerOf(insert.text)
+      const late = rejectionOf(opened.transaction((tx) => tx.query(insert, [1, 'one'])))
+      await reached
+      await failOver()
+      answer()
+      expect(isNotWritten(await late)).toBe(true)
+      expect(await notes()).toEqual([])
+    })
+
+    it('has replaced one whose idle connections are not used again', async () => {
+      let timeline = '00000001'
+      const { opened } = await sessionWith(() => timeline)
+      const [old, other] = [await opened.reserve(), await opened.reserve()]
+      const pids = [old, other].map(
+        ({ client }) => (client as unknown as pg.Client & { processID: number }).processID,
+      )
+      old.release()
+      other.release()
+      const held = [await opened.reserve(), await opened.reserve()]
+      timeline = '00000002'
+      await rejectionOf(opened.query(pid, []))
+      for (const connection of held) connection.release()
+      const [row] = await opened.query<{ pid: number }>(pid, [])
+      expect(pids).not.toContain(row!.pid)
     })
 
     it('is not known where it is a standby', async () => {
