@@ -294,7 +294,8 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
       int4Array(wanted.map(({ key }) => key)),
       int8Array(wanted.map(({ position }) => position)),
     ]
-    for (const statement of isRepeat ? [sql.ended, sql.waiting] : [sql.waiting]) {
+    // In this order: while the first run of a repeated group is still being committed, the first statement waits for it.
+    for (const statement of isRepeat ? [sql.waiting, sql.ended] : [sql.waiting]) {
       for (const row of await tx.query<GroupDeliveryRow>(statement, values)) rows.set(placeOf(row), row)
     }
     return rows

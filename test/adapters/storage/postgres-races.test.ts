@@ -497,6 +497,25 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     expect((await node.tryCommit({ accepted: [acceptance] })).kind).toBe('committed')
   })
 
+  it('a group that is repeated while the server still commits it finds what it has ended', async () => {
+    const webhook = await node.webhook()
+    const [delivered, failed] = await node.acceptMany(webhook, 2)
+    const group = node.group({
+      ended: [node.settlement(delivered!, 'delivered'), node.settlement(failed!, 'waiting')],
+      isRepeat: true,
+    })
+    const held = holdNextCommit(hooks)
+    const first = node.store.deliveries.commit(group)
+    await held.reached
+    const again = await open(node.owner)
+    const repeated = again.store.deliveries.commit(group)
+    await waitForBlockedSessions(direct, 1, schema)
+    held.release()
+    const settled = { kind: 'committed', ended: [{ kind: 'settled' }, { kind: 'settled' }] }
+    expect([await first, await repeated]).toMatchObject([settled, settled])
+    expect([await rows('attempt'), await rows('waiting')]).toEqual([2, 1])
+  })
+
   it('an acceptance for a webhook that is being removed is refused or keeps it', async () => {
     const { other, theirs } = await pair()
     const query = await transaction()

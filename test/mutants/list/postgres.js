@@ -114,6 +114,13 @@ export const mutants = [
     tests: ['test/adapters/storage/postgres-races.test.ts'],
   },
   {
+    what: 'a group that is repeated while the server still commits it does not find what it has ended',
+    file: 'adapters/storage/postgres/commit-slow.ts',
+    find: 'isRepeat ? [sql.waiting, sql.ended] : [sql.waiting]',
+    replace: 'isRepeat ? [sql.ended, sql.waiting] : [sql.waiting]',
+    tests: ['test/adapters/storage/postgres-races.test.ts'],
+  },
+  {
     what: 'what was in flight during a failover is forgotten',
     file: 'src/delivery/queue-sync.ts',
     find: '      if (hasFailedOver) reload()\n',
