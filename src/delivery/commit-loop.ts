@@ -16,6 +16,7 @@
  *   on a server works at the same time as this process. If there is no next group yet, the ends are reported a turn of
  *   the event loop before the requests are sent: what the host publishes then is written while they are sent.
  * - A delivery that can be sent at once starts in the group that accepts it (`early-starts`).
+ * - Webhooks that the queue does not know yet are read while the group is written that accepts their first event.
  * - Attempts end while a group is written, and their slots would stay empty until the next group is. So a group starts
  *   deliveries ahead of free slots, at most as many as attempts ended during the previous commit.
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
@@ -62,6 +63,8 @@ export interface Picked {
 export interface CommitHandlers {
   /** Decides an ended attempt, applies it to the queue and frees its slot. `undefined`: there is nothing to write. */
   settle(finished: FinishedAttempt, now: number): DecidedSettlement | undefined
+  /** A group is about to accept these: what has to be read for that is read while it is committed. */
+  readAhead(accepting: readonly AcceptingEvents[]): void
   /**
    * Takes due deliveries for free slots, and for `ahead` slots that will be free when the group is committed. Those that the
    * group accepts may be among them, and enter the queue for that (`AcceptingEvents.entered`).
@@ -312,6 +315,7 @@ export function createCommitLoop(
     // Without a lease everything that was in flight is abandoned: there is nothing to settle.
     if (!state.lease) return { ...emptyGroup(), accepted: takeAccepts() }
     const accepted = takeAccepts()
+    handlers.readAhead(accepted)
     let starts = NO_DELIVERIES
     if (deps.canStart()) {
       const picked = handlers.pick(ms, endedMeanwhile, accepted)
@@ -391,6 +395,7 @@ export function createCommitLoop(
         if (!isOut && dropRecord(group, reason)) continue
         if (!isOut) {
           log.error({ reason }, 'a part of a group was refused')
+          for (const { delivery } of group.ended) startKeys.retain(delivery)
           giveUp(group, handlers.putBack)
           return
         }
@@ -473,7 +478,9 @@ export function createCommitLoop(
       if (part.length > 0) await commitPart({ ended: part })
     const startable = withoutAbandoned(starts)
     if (startable.length > 0) await commitPart({ starts: startable, startKey })
-    if (finished.length > 0 && !hasLost) await commitPart({ finished })
+    if (hasLost) return
+    const forgettable = finished.filter((key) => !startKeys.isRetained(key))
+    if (forgettable.length > 0) await commitPart({ finished: forgettable })
   }
 
   /** The effects of the group are lost: its settlements stay unwritten, and its starts are not sent. */

@@ -174,6 +174,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     startKeys,
     {
       settle,
+      readAhead,
       pick,
       accepted,
       withdraw: (entered) => early.withdraw(entered, lease.now()),
@@ -249,7 +250,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   }
 
   function canStart(): boolean {
-    return !stopping.signal.aborted && lease.canStart()
+    return !stopping.signal.aborted && lease.canStart() && !sync.hasNewLease
   }
 
   /** Uses free slots for what was started ahead of them. */
@@ -301,6 +302,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
 
   function update(endpoint: QueueEndpoint): void {
     scheduler.update(queue.ready(endpoint))
+  }
+
+  /** The delivery is gone from the store. Its endpoint may be another object since its shard was loaded again. */
+  function remove(delivery: QueuedDelivery, now: number): void {
+    queue.remove(delivery, now)
+    const endpoint = queue.endpoint(delivery.webhookId)
+    if (endpoint) update(endpoint)
   }
 
   /** Frees the slot of a delivery that is no longer in flight. */
@@ -522,6 +530,18 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     if (touched) for (const endpoint of touched) update(endpoint)
   }
 
+  function readAhead(accepting: readonly AcceptingEvents[]): void {
+    let unknown: Set<string> | undefined
+    for (const { acceptance } of accepting) {
+      for (const { webhookId } of acceptance.deliveries) {
+        if (queue.endpoint(webhookId) || !state.loaded.has(shardOf(webhookId))) continue
+        unknown ??= new Set()
+        unknown.add(webhookId)
+      }
+    }
+    sync.readAhead(unknown)
+  }
+
   /** Reads what is not in memory: the rows of idle endpoints, and the bodies of replayed events. */
   async function enterAfterReading(
     acceptance: Acceptance,
@@ -569,8 +589,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       if (!state.lease) sync.abandonSettlement(decided)
       // Erased, or settled before: either way the delivery is not in the store any more as this node knows it.
       if (delivery.isAbandoned) return
-      queue.remove(delivery, now)
-      update(delivery.endpoint)
+      remove(delivery, now)
       if (state.lease) sync.onSettlementFenced()
       return
     }
@@ -599,8 +618,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       const stored = contents?.[index]?.delivery
       if (contents && !stored) {
         release(delivery)
-        queue.remove(delivery, now)
-        update(delivery.endpoint)
+        remove(delivery, now)
         return
       }
       if (stored) {

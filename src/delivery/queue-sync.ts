@@ -75,6 +75,8 @@ export interface QueueSyncDeps {
 export interface QueueSync {
   /** Takes a grant of the store. */
   granted(grant: NodeLease): void
+  /** Whether the store has granted another lease, which is not applied yet: other nodes may have had the shards meanwhile. */
+  readonly hasNewLease: boolean
   /** Resolves when the latest grant has been applied. */
   ready(): Promise<void>
   /** A group was refused because the lease has ended. */
@@ -94,7 +96,12 @@ export interface QueueSync {
   reload(): void
   /** The webhook has changed, by a settlement of this node. */
   setWebhook(webhook: Webhook): void
-  /** Makes an endpoint known to the queue. */
+  /**
+   * Begins to read the rows of these webhooks, or of none: the group that will make them known is about to be committed. Only
+   * inside the commit loop.
+   */
+  readAhead(webhookIds: Iterable<string> | undefined): void
+  /** Makes these endpoints known to the queue. Only inside the commit loop. */
   addEndpoints(webhookIds: readonly string[]): Promise<void>
   /** Requests contents that are needed next. */
   fetchContents(): void
@@ -134,6 +141,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   let settling: readonly DecidedSettlement[] = []
   /** What was in the queue before the load from a server with another log. */
   let knownBefore: ReturnType<PendingQueue['keys']> | undefined
+  /** Rows of webhooks that are read while a group is committed. A change that is applied meanwhile may be missing there. */
+  let readingAhead: ReadonlyMap<string, Promise<Webhook | undefined>> | undefined
   let fetching = 0
   let leaving: ReadonlySet<number> = new Set()
   let handingOver = false
@@ -185,6 +194,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 
   function onFenced(): void {
+    readingAhead = undefined
     if (!state.lease) return
     log.warn({}, 'the shard lease has ended: deliveries in flight are left to the next owner')
     if (abandoned.fence !== state.lease.fence) abandoned = { fence: state.lease.fence, starts: [] }
@@ -218,6 +228,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 
   async function applyChanges(): Promise<void> {
+    readingAhead = undefined
     const { lease } = state
     if (!lease) return
     if (mustLoadAll) return loadAll()
@@ -261,12 +272,17 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 
   function enter(rows: WaitingDeliveries, webhooks: readonly Webhook[]): readonly QueueEndpoint[] {
-    for (const webhook of webhooks) queue.setWebhook(withKnownHealth(webhook))
+    // Their rows may be newer: others have edited them.
+    const known = webhooks.filter(({ id }) => queue.endpoint(id) !== undefined)
+    for (const webhook of webhooks)
+      if (!queue.endpoint(webhook.id)) queue.setWebhook(withKnownHealth(webhook))
     let highest = 0
     for (let index = 0; index < rows.count; index++)
       if (rows.position[index]! > highest) highest = rows.position[index]!
     state.positions.raise(highest)
-    return queue.load(rows, now())
+    const touched = queue.load(rows, now())
+    known.forEach(setWebhook)
+    return touched
   }
 
   async function pollNow(): Promise<void> {
@@ -326,6 +342,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     history = firstPart.history
     /** By delivery: an attempt that this node has abandoned may be among those that the store names. */
     const starts = new Map<string, Start>()
+    // They would not enter the queue again, and would leave it when a slot becomes free before their shards are loaded.
+    deps.putBackStartedAhead()
     queue.dropShards(shards)
     queue.forgetIdle(shards)
     if (mustLoadAll) state.version = firstPart.version
@@ -514,6 +532,9 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 
   return {
+    get hasNewLease() {
+      return grant !== undefined && state.lease !== undefined && grant.fence !== state.lease.fence
+    },
     granted(next) {
       grant = next
       const isKnown =
@@ -545,10 +566,17 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     poll,
     reload,
     setWebhook,
+    readAhead(webhookIds) {
+      readingAhead = webhookIds && new Map(Array.from(webhookIds, (id) => [id, store.webhookOf(id)]))
+      // If one fails, it is read again.
+      readingAhead?.forEach((row) => void row.catch(() => {}))
+    },
     async addEndpoints(webhookIds) {
+      let begun = readingAhead
       await repeat('reading webhooks', async () => {
-        const rows = await Promise.all(webhookIds.map((id) => store.webhookOf(id)))
-        for (const row of rows) if (row) queue.setWebhook(withKnownHealth(row))
+        const rows = webhookIds.map((id) => begun?.get(id) ?? store.webhookOf(id))
+        begun = undefined
+        for (const row of await Promise.all(rows)) if (row) queue.setWebhook(withKnownHealth(row))
       })
     },
     fetchContents() {

@@ -11,6 +11,13 @@ export interface StartKeys {
   end(delivery: QueuedDelivery): void
   /** Keys whose attempts have all ended since the last call. */
   takeFinished(): readonly number[]
+  /**
+   * The end of the last attempt of a delivery is not stored: its key stays stored with the start, which tells the next owner
+   * that the delivery was sent.
+   */
+  retain(delivery: QueuedDelivery): void
+  /** Whether a key must stay stored. */
+  isRetained(key: number): boolean
   /** The lease has ended: its keys mean nothing under the next one. */
   clear(): void
 }
@@ -20,13 +27,14 @@ const NONE: readonly number[] = []
 export function createStartKeys(): StartKeys {
   /** Attempts that have not ended, by key. */
   const open = new Map<number, number>()
+  const retained = new Set<number>()
   let finished: number[] = []
   let last = 0
   return {
     add(deliveries) {
       last++
       open.set(last, deliveries.length)
-      for (const delivery of deliveries) delivery.startKey = last
+      for (const delivery of deliveries) delivery.startKey = delivery.lastStartKey = last
       return last
     },
     end(delivery) {
@@ -40,8 +48,12 @@ export function createStartKeys(): StartKeys {
         return
       }
       open.delete(startKey)
-      finished.push(startKey)
+      if (!retained.has(startKey)) finished.push(startKey)
     },
+    retain({ lastStartKey }) {
+      if (lastStartKey !== 0) retained.add(lastStartKey)
+    },
+    isRetained: (key) => retained.has(key),
     takeFinished() {
       if (finished.length === 0) return NONE
       const taken = finished
@@ -50,6 +62,7 @@ export function createStartKeys(): StartKeys {
     },
     clear() {
       open.clear()
+      retained.clear()
       finished = []
     },
   }

@@ -59,6 +59,7 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
       startKeys.end(delivery)
       return { delivery, settlement: { deliveryId: delivery.id } } as DecidedSettlement
     },
+    readAhead() {},
     pick(_now, maxAhead) {
       ahead.push(maxAhead)
       const starts = due

@@ -8,6 +8,7 @@ import {
   type Acceptance,
   type AcceptanceResult,
   applyEndpointChange,
+  type CallNumbers,
   canStart,
   decideSettlement,
   disabledByRepeat,
@@ -15,6 +16,7 @@ import {
   type Group,
   type GroupResult,
   type HookswitchError,
+  idConflict,
   isTerminal,
   type NewDelivery,
   type Settlement,
@@ -64,6 +66,13 @@ const FENCED: EndedResult = Object.freeze({ kind: 'fenced' })
 /** Ends a transaction that only tries whether a group can be written. */
 class DryRun extends Error {}
 
+/** What a transaction has done. */
+interface Written {
+  readonly result: GroupResult
+  /** Numbers of calls after the group, by `callName`: only a transaction that is committed has given them. */
+  readonly numbers?: ReadonlyMap<string, CallNumbers>
+}
+
 /** A settlement with the decision about it. */
 interface Decided {
   readonly settlement: Settlement
@@ -81,7 +90,9 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     let blamed: Blamed = new Map()
     for (let run = 1; ; run += 1) {
       try {
-        return await session.transaction((tx) => write(tx, group, ownShards, blamed, false))
+        const written = await session.transaction((tx) => write(tx, group, ownShards, blamed, false))
+        for (const [name, numbers] of written.numbers ?? []) memory.numbers.set(name, numbers)
+        return written.result
       } catch (thrown) {
         const state = sqlStateOf(thrown)
         if (state === '23505' && run < MAX_RUNS) {
@@ -118,29 +129,31 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     ownShards: ReadonlySet<number>,
     blamed: Blamed,
     isDryRun: boolean,
-  ): Promise<GroupResult> {
+  ): Promise<Written> {
     const { lease, now, isRepeat, starting } = group
-    if (nodes.mustLoad(lease)) return { kind: 'outdated' }
+    if (nodes.mustLoad(lease)) return { result: { kind: 'outdated' } }
     if (lease) {
-      const raises = group.ended.some(({ endpoint }) => endpoint?.disable)
-      const statement = raises ? sql.leaseToRaise : sql.lease
+      // The first run of a repeated group may still be under way, and holds the row FOR SHARE: the repeat waits for it.
+      const isAlone = isRepeat || group.ended.some(({ endpoint }) => endpoint?.disable)
+      const statement = isAlone ? sql.leaseAlone : sql.lease
       const [row] = await tx.query<LeaseRow>(statement, [lease.owner, lease.fence, now])
-      if (!row?.isAlive) return { kind: 'fenced' }
-      if (row.version !== group.version) return { kind: 'outdated' }
+      if (!row?.isAlive) return { result: { kind: 'fenced' } }
+      if (row.version !== group.version) return { result: { kind: 'outdated' } }
     }
     const accepted = group.accepted.filter((_, index) => !blamed.has(index))
     const webhooks = await lockWebhooks(tx, group, accepted)
     const facts = await readFacts(tx, accepted, webhooks, now)
     const node = nodes.numberOf(lease)
-    const plan = planGroup(group.accepted, facts, { node, now, isRepeat, ownShards, blamed })
+    const refused = new Map([...(await readCollisions(tx, group)), ...blamed])
+    const plan = planGroup(group.accepted, facts, { node, now, isRepeat, ownShards, refused })
     const rows = withAccepted(await readRows(tx, group, webhooks), plan)
     const decided = lease
       ? await decideEnded(tx, group, webhooks, rows, ownShards)
       : group.ended.map((settlement): Decided => ({ settlement, decision: 'fenced', webhook: undefined }))
     const { ended, version } = await changeWebhooks(tx, group, decided)
     const notStarted = starting ? refusedStarts(group, decided, ended, rows, webhooks, ownShards) : []
-    const refused = new Set(notStarted)
-    const started = starting?.deliveries.filter((_, index) => !refused.has(index)) ?? []
+    const refusedIndexes = new Set(notStarted)
+    const started = starting?.deliveries.filter((_, index) => !refusedIndexes.has(index)) ?? []
     const keyOf = { get: (id: string) => webhooks.get(id)?.key }
     const fence = lease?.fence ?? 0
     const { events, deliveries, inboxIds } = plan
@@ -168,8 +181,8 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     })
     await tx.query(statement, values)
     if (isDryRun) throw new DryRun()
-    for (const [name, numbers] of plan.numbers) memory.numbers.set(name, numbers)
-    return { kind: 'committed', accepted: plan.results, ended, notStarted, version }
+    const result: GroupResult = { kind: 'committed', accepted: plan.results, ended, notStarted, version }
+    return { result, numbers: plan.numbers }
   }
 
   /** First those that settlements change, then those that others must not remove. */
@@ -212,10 +225,13 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     const keys = await readKeys(tx, events, now)
     const ids = [...events.map(({ id }) => id), ...deliveries.map(({ eventId }) => eventId)]
     const stored = new Map<string, KnownEvent>()
-    if (ids.length > 0) {
+    const readEvents = async () => {
       for (const row of await tx.query<StoredEventRow>(sql.events, [textArray(ids)])) stored.set(row.id, row)
     }
+    if (ids.length > 0) await readEvents()
     const taken = await readTaken(tx, deliveries, webhooks, stored)
+    // Perhaps by an earlier run of the group without a lease, for which nothing has waited, since the events were read.
+    if (taken.size > 0) await readEvents()
     const numbers = await readNumbers(tx, events)
     return {
       key: (accountId, key) => keys.get(callName(accountId, key)),
@@ -239,6 +255,24 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     for (const row of rows) stored.set(callName(row.account, row.key), row)
     if (rows.some(({ untilMs }) => untilMs <= now)) await tx.query(sql.freeKeys, [...names, now])
     return stored
+  }
+
+  /** Acceptances with an event whose position another event has, with their refusals. */
+  async function readCollisions(
+    tx: Transaction,
+    { accepted }: Group,
+  ): Promise<Map<number, AcceptanceResult>> {
+    const events = accepted.flatMap((acceptance) => acceptance.events)
+    if (events.length === 0) return new Map()
+    const positions = int8Array(events.map(({ position }) => position!))
+    const rows = await tx.query<{ id: string; position: number }>(sql.positions, [positions])
+    const idAt = new Map(rows.map(({ id, position }) => [position, id]))
+    const collisions = new Map<number, AcceptanceResult>()
+    accepted.forEach((acceptance, index) => {
+      const collided = acceptance.events.find(({ id, position }) => (idAt.get(position!) ?? id) !== id)
+      if (collided) collisions.set(index, { kind: 'refused', error: idConflict(collided.id) })
+    })
+    return collisions
   }
 
   async function readTaken(
@@ -294,8 +328,7 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
       int4Array(wanted.map(({ key }) => key)),
       int8Array(wanted.map(({ position }) => position)),
     ]
-    // In this order: while the first run of a repeated group is still being committed, the first statement waits for it.
-    for (const statement of isRepeat ? [sql.waiting, sql.ended] : [sql.waiting]) {
+    for (const statement of isRepeat ? [sql.ended, sql.waiting] : [sql.waiting]) {
       for (const row of await tx.query<GroupDeliveryRow>(statement, values)) rows.set(placeOf(row), row)
     }
     return rows

@@ -43,8 +43,7 @@ export function createCommit(deps: CommitDeps) {
   const commitSlowly = createSlowCommit({ ...deps, statementOf })
   let carefulGroups = 0
 
-  /** Reads the keys of webhooks that are not remembered. */
-  async function learnWebhooks(group: Group): Promise<void> {
+  function unknownWebhooks(group: Group): ReadonlySet<string> {
     const unknown = new Set<string>()
     const note = ({ webhookId }: { readonly webhookId: string }) => {
       if (!memory.webhookKeys.has(webhookId)) unknown.add(webhookId)
@@ -52,8 +51,13 @@ export function createCommit(deps: CommitDeps) {
     for (const { deliveries } of group.accepted) deliveries.forEach(note)
     group.ended.forEach(note)
     group.starting?.deliveries.forEach(note)
-    if (unknown.size === 0) return
-    const rows = await session.query<{ id: string; key: number }>(sql.webhookKeys, [textArray([...unknown])])
+    return unknown
+  }
+
+  async function readWebhookKeys(webhookIds: ReadonlySet<string>): Promise<void> {
+    const rows = await session.query<{ id: string; key: number }>(sql.webhookKeys, [
+      textArray([...webhookIds]),
+    ])
     for (const { id, key } of rows) memory.webhookKeys.set(id, key)
   }
 
@@ -101,11 +105,15 @@ export function createCommit(deps: CommitDeps) {
     if (group.isRepeat || group.accepted.some(({ deliveries }) => deliveries.some(isReplay))) return undefined
     if (group.ended.some(({ endpoint, position }) => endpoint?.disable || position === undefined))
       return undefined
-    await learnWebhooks(group)
-    if (carefulGroups > 0 && group.accepted.length > 0) {
+    const unknown = unknownWebhooks(group)
+    const isCareful = carefulGroups > 0 && group.accepted.length > 0
+    if (unknown.size > 0) await readWebhookKeys(unknown)
+    if (isCareful) {
       carefulGroups -= 1
       await readNumbers(group)
     }
+    // A webhook that does not exist, or whose key had to make room for those that were read.
+    if ((unknown.size > 0 || isCareful) && unknownWebhooks(group).size > 0) return undefined
     // From here to the statement nothing waits: what is planned from memory is not sent to a server that takes over later.
     if (nodes.mustLoad(lease)) return OUTDATED
     const newCalls: (readonly [string, string])[] = []

@@ -83,6 +83,15 @@ export class ServerReplaced extends Error {
   }
 }
 
+/** A connection leads to a standby. As the server says it where it accepts no connection meanwhile. */
+export class ServerRecovering extends Error {
+  readonly code = '57P03'
+  constructor() {
+    super('the server is a standby')
+    this.name = 'ServerRecovering'
+  }
+}
+
 export interface FailureContext {
   /** There was no connection yet. */
   readonly isConnecting: boolean

@@ -54,14 +54,14 @@ export interface PlanOptions {
   readonly isRepeat: boolean
   /** Shards whose owner writes the group. */
   readonly ownShards: ReadonlySet<number>
-  /** Acceptances that cannot be stored, by index. */
-  readonly blamed?: ReadonlyMap<number, AcceptanceResult>
+  /** Acceptances that are refused already, by index. */
+  readonly refused?: ReadonlyMap<number, AcceptanceResult>
 }
 
 export function planGroup(
   accepted: readonly Acceptance[],
   stored: StoredFacts,
-  { node, now, isRepeat, ownShards, blamed }: PlanOptions,
+  { node, now, isRepeat, ownShards, refused }: PlanOptions,
 ): GroupPlan {
   const events: EventToWrite[] = []
   const deliveries: DeliveryToWrite[] = []
@@ -128,7 +128,7 @@ export function planGroup(
     return { kind: 'accepted', events: planned.events, mayHaveGap: planned.mayHaveGap }
   }
 
-  const results = accepted.map((acceptance, index) => blamed?.get(index) ?? plan(acceptance))
+  const results = accepted.map((acceptance, index) => refused?.get(index) ?? plan(acceptance))
   return { results, events, deliveries, inboxIds, numbers }
 }
 

@@ -15,16 +15,7 @@ import { lookupOf } from './delivery-id.js'
 import { postgresErasure } from './erase.js'
 import { postgresPruning } from './prune.js'
 import { readableUpTo } from './read-horizon.js'
-import {
-  type AttemptRow,
-  attemptOf,
-  type DeliveryRow,
-  deliveryOf,
-  stateNumberOf,
-  verbOf,
-  type WebhookRow,
-  webhookOf,
-} from './rows.js'
+import { type AttemptRow, attemptOf, type DeliveryRow, deliveryOf, stateNumberOf, verbOf } from './rows.js'
 import type { Deps, Queries, Queue } from './session-deps.js'
 import { type ActivityRow, activityStatement } from './sql/activity.js'
 import {
@@ -37,8 +28,8 @@ import {
 } from './sql/attempts.js'
 import { type AheadRow, deliveryStatements, type SearchRow } from './sql/deliveries.js'
 import { type LegRow, legsStatement } from './sql/legs.js'
-import { webhookStatements } from './sql/webhooks.js'
 import type { Statement } from './statement.js'
+import { webhookReader } from './webhook-reader.js'
 
 /** Ends other than success are rare and often queried: they have an index of their own. */
 const UNDELIVERED = new Set(['exhausted', 'expired', 'cancelled', 'quarantined'])
@@ -59,7 +50,6 @@ const listValues = (query: DeliveryQuery) => [
 export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notify'>): Queries {
   const { session, schema } = deps
   const sql = deliveryStatements(schema)
-  const { readAny } = webhookStatements(schema)
   const legsOf = legsStatement(schema)
   const lastSuccesses = lastSuccessStatement(schema)
   const activity = activityStatement(schema)
@@ -127,10 +117,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   }
 
   return {
-    async webhookOf(webhookId) {
-      const [row] = await session.query<WebhookRow>(readAny, [webhookId])
-      return row && webhookOf(row)
-    },
+    webhookOf: webhookReader(session, schema),
     async delivery(accountId, deliveryId) {
       const { fromEventId, toEventId, derived, whole } = lookupOf(deliveryId)
       const values = [fromEventId, toEventId, derived, whole, accountId]

@@ -1,5 +1,5 @@
 /** Acquires connections of a pool, sets them up once, puts a time limit on every answer, and notices a failover. */
-import { AnswerTimeout, ConnectTimeout, ServerReplaced } from './errors.js'
+import { AnswerTimeout, ConnectTimeout, ServerRecovering, ServerReplaced } from './errors.js'
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './session-pool.js'
 
 export interface ConnectionOptions {
@@ -63,6 +63,7 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
     return true
   }
 
+  /** Refuses standbys too: one that is promoted later keeps its connections, on which nobody would notice. */
   async function checkTimeline(client: PostgresClient, onServerReplaced: () => void): Promise<void> {
     if (!hasTimeline) return
     let rows: readonly unknown[]
@@ -76,7 +77,8 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
       return
     }
     const [{ timeline: found }] = rows as [{ timeline: string }]
-    if (found === '' || found === timeline) return
+    if (found === '') throw new ServerRecovering()
+    if (found === timeline) return
     const isFirst = timeline === undefined
     timeline = found
     if (isFirst) return

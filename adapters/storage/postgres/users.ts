@@ -25,10 +25,12 @@ export function postgresUsers(session: Session, schema: string) {
   const sql = userStatements(schema)
   const { lockParent: lockAccount } = accountStatements(schema)
 
-  async function put(tx: Transaction, user: User): Promise<void> {
+  async function put(tx: Transaction, user: User, isNew: boolean): Promise<void> {
     const { accountId, id } = user
+    const values = [accountId, id, userNameKey(user), JSON.stringify(user)]
     try {
-      await tx.query(sql.put, [accountId, id, userNameKey(user), JSON.stringify(user)])
+      const written = await tx.query(isNew ? sql.insert : sql.put, values)
+      if (written.length === 0) throw usedId()
     } catch (thrown) {
       throw constraintOf(thrown) === 'account_user_name' ? taken() : thrown
     }
@@ -74,10 +76,9 @@ export function postgresUsers(session: Session, schema: string) {
           const isUsed =
             (await tx.query(sql.lock, [accountId, id])).length > 0 ||
             (await tx.query(sql.wasRemoved, [accountId, id])).length > 0
-          if (isUsed)
-            throw new HookswitchError('Conflict', 'this id is taken or was used before', { field: 'id' })
+          if (isUsed) throw usedId()
         }
-        await put(tx, user)
+        await put(tx, user, isNew ?? false)
       }),
     removeUser: (accountId, userId, { revision } = {}) =>
       session.transaction(async (tx) => {
@@ -102,6 +103,8 @@ export function postgresUsers(session: Session, schema: string) {
     },
   } satisfies UserStore & { insertAll(tx: Transaction, users: readonly User[]): Promise<void> }
 }
+
+const usedId = () => new HookswitchError('Conflict', 'this id is taken or was used before', { field: 'id' })
 
 /** Accounts per statement. */
 const MAX_ACCOUNTS = 200

@@ -56,6 +56,8 @@ export class QueuedDelivery implements Delivery {
   slot: InFlightRequest<ScheduledEndpoint> | undefined
   /** The key of its stored start; 0: none. */
   startKey: number
+  /** The key of its last start, also when that has ended. 0: there was none. */
+  lastStartKey: number
   /** Its start is stored, and it waits for a slot in which it is sent. */
   isStartedAhead: boolean
   /** Its attempt was begun: its start is stored, and its request may have been sent. */
@@ -106,6 +108,7 @@ export class QueuedDelivery implements Delivery {
     this.activeIndex = -1
     this.slot = undefined
     this.startKey = 0
+    this.lastStartKey = 0
     this.isStartedAhead = false
     this.isSent = false
     this.isUncommitted = false

@@ -175,9 +175,12 @@ function duplicatesOf(
   return duplicates
 }
 
-/** Whether an acceptance was written: all its own events are stored, or, if it has none, its first replay is. */
+/**
+ * Whether an acceptance was written: all its own events are stored, or, if it has none, its first replay is, or, if it has no
+ * replay either, its inbox entries are gone.
+ */
 function isStored(
-  { events, deliveries }: Acceptance,
+  { events, deliveries, inboxIds = [] }: Acceptance,
   duplicates: readonly (Duplicate | undefined)[] | undefined,
   facts: AcceptanceFacts,
 ): boolean {
@@ -188,8 +191,10 @@ function isStored(
     own += 1
   }
   if (own > 0) return true
+  if (events.length > 0) return false
   const [first] = deliveries
-  return events.length === 0 && first !== undefined && facts.isTaken(first)
+  if (first) return facts.isTaken(first)
+  return inboxIds.length > 0 && !inboxIds.some((id) => facts.hasInboxEntry(id))
 }
 
 function storedResults(

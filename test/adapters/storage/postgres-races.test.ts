@@ -9,8 +9,15 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createPositions } from '../../../src/delivery/positions.js'
 import { manualClock } from '../../../src/testkit/clock.js'
-import { acceptanceOf, keyOf, startOf } from '../../../src/testkit/conformance/node.js'
-import { newDelivery, newEvent } from '../../../src/testkit/conformance/sample-data.js'
+import { acceptanceAt, acceptanceOf, keyOf, startOf } from '../../../src/testkit/conformance/node.js'
+import {
+  freshId,
+  newAccount,
+  newApiKey,
+  newDelivery,
+  newEvent,
+  newUser,
+} from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
 import {
   gate,
@@ -514,6 +521,113 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     const settled = { kind: 'committed', ended: [{ kind: 'settled' }, { kind: 'settled' }] }
     expect([await first, await repeated]).toMatchObject([settled, settled])
     expect([await rows('attempt'), await rows('waiting')]).toEqual([2, 1])
+  })
+
+  describe.each([
+    ['of a node', true],
+    ['without a lease', false],
+  ])('a group %s that is repeated while its first run is under way', (_, hasLease) => {
+    it('finds what that accepts', async () => {
+      const webhook = await node.webhook()
+      const { acceptance } = node.prepare(webhook, { callId: 'call' })
+      const made = node.group({ accepted: [acceptance] })
+      const group = hasLease ? made : { ...made, lease: undefined }
+      // The first run waits for the number that this session has taken.
+      const query = await transaction()
+      await query(`insert into $schema.event (position, timestamp_ms, accepted_ms, sequence, id, account_id, call_id, hook)
+        values (1, 0, 0, 1, 'other', 'account', 'call', 'channel_create')`)
+      const first = Promise.resolve(node.store.deliveries.commit(group))
+      await waitForBlockedSessions(direct, 1, schema)
+      const repeatHooks: Hooks = {}
+      const again = await open(node.owner, repeatHooks)
+      const [reached, passed] = [gate(), gate()]
+      repeatHooks.before = (_text, { name }) => {
+        if (!name?.startsWith('commit_taken_')) return
+        delete repeatHooks.before
+        reached.open()
+        return passed.passed
+      }
+      const repeated = Promise.resolve(again.store.deliveries.commit({ ...group, isRepeat: true }))
+      // Either it waits for the first run, or it has read the events before that is committed.
+      await Promise.race([reached.passed, waitForBlockedSessions(direct, 2, schema)])
+      await query('rollback')
+      expect((await first).kind).toBe('committed')
+      passed.open()
+      expect(await repeated).toMatchObject({ accepted: [{ kind: 'accepted', events: [{ sequence: 1 }] }] })
+      expect([await rows('event'), await rows('waiting')]).toEqual([1, 1])
+    })
+  })
+
+  it('a number that could not be committed, and that another node then gave, is a gap', async () => {
+    const { other, own } = await pair()
+    const numberOf = async (one: QueueNode) => {
+      const { acceptance } = one.prepare(own, { callId: 'call' })
+      const [result] = (await one.commit({ accepted: [acceptance] })).accepted
+      return result?.kind === 'accepted' ? result.events[0]!.sequence : undefined
+    }
+    expect([await numberOf(node), await numberOf(other)]).toEqual([1, 2])
+    await node.poll()
+    // On the slow path, since another node has given a number. The connection is lost before COMMIT arrives.
+    const group = node.group({ accepted: [node.prepare(own, { callId: 'call' }).acceptance] })
+    hooks.before = (text) => {
+      if (text !== 'COMMIT') return
+      delete hooks.before
+      throw new Error('Connection terminated unexpectedly')
+    }
+    await expect(node.store.deliveries.commit(group)).rejects.toMatchObject({ code: 'StoreUnavailable' })
+    expect(await rows('event')).toBe(2)
+    expect(await numberOf(other)).toBe(3)
+    expect(await node.store.deliveries.commit({ ...group, isRepeat: true })).toMatchObject({
+      accepted: [{ events: [{ sequence: 4 }], mayHaveGap: true }],
+    })
+  })
+
+  it('an event at a position of another one is refused alone, so that its node gives it another position', async () => {
+    const [one, two] = [await node.webhook(), await node.webhook()]
+    await node.commit({ accepted: [acceptanceAt(5_000_000, newEvent(), [one])] })
+    const group = node.group({
+      accepted: [
+        acceptanceAt(5_000_000, newEvent(), [two]),
+        acceptanceAt(5_000_000, newEvent(), []),
+        node.prepare(one).acceptance,
+      ],
+    })
+    const collision = { kind: 'refused', error: { code: 'Conflict', field: 'id' } }
+    expect(await node.store.deliveries.commit({ ...group, lease: undefined })).toMatchObject({
+      accepted: [collision, collision, { kind: 'accepted' }],
+    })
+  })
+
+  it('an inbox entry whose removal had no answer is removed, also for the repeat', async () => {
+    const query = await transaction()
+    const id = freshId('event')
+    await node.store.inbox!.put(sessions.at(-1)!, { id, accountId: 'account', event: '{}' })
+    await query('commit')
+    const group = node.group({ accepted: [acceptanceOf([], [], [id])] })
+    loseNextAnswer(hooks)
+    await expect(node.store.deliveries.commit(group)).rejects.toMatchObject({ code: 'StoreUnavailable' })
+    expect(await rows('inbox')).toBe(0)
+    expect(await node.store.deliveries.commit({ ...group, isRepeat: true })).toMatchObject({
+      accepted: [{ kind: 'accepted', events: [] }],
+    })
+  })
+
+  it('of two users that are created with one id at the same time, one is refused', async () => {
+    const account = newAccount()
+    await node.store.accounts.insert(account, newApiKey(account.id), [])
+    const other = await open('node-2')
+    const held = holdNextCommit(hooks)
+    const create = ({ store }: QueueNode, username: string) =>
+      store.accounts
+        .putUser(newUser(account.id, { id: 'same', username }), { isNew: true })
+        .then(() => 'created', errorCode)
+    const first = create(node, 'first')
+    await held.reached
+    const second = create(other, 'second')
+    await waitForBlockedSessions(direct, 1, schema)
+    held.release()
+    expect([await first, await second]).toEqual(['created', 'Conflict'])
+    expect((await node.store.accounts.users(account.id)).map(({ username }) => username)).toEqual(['first'])
   })
 
   it('an acceptance for a webhook that is being removed is refused or keeps it', async () => {

@@ -428,15 +428,19 @@ describe.skipIf(!server)('a session', () => {
           if (hooked.has(client)) return client
           hooked.add(client)
           const query = client.query.bind(client)
-          const asked = async (given: PostgresQuery) => {
-            if (given.text.includes('pg_walfile_name')) return { rows: [{ timeline: await timeline() }] }
+          const answer = async (given: PostgresQuery) => {
+            if (given.text.includes('pg_walfile_name')) {
+              asked += 1
+              return { rows: [{ timeline: await timeline() }] }
+            }
             const result = await query(given)
             await answered(given.text)
             return result
           }
-          return Object.assign(client, { query: asked })
+          return Object.assign(client, { query: answer })
         },
       })
+      let asked = 0
       let replacements = 0
       const opened = createSession(answering, {
         connectWithinMs: 5_000,
@@ -444,7 +448,7 @@ describe.skipIf(!server)('a session', () => {
         isHostPool: false,
         onServerReplaced: () => (replacements += 1),
       })
-      return { opened, replacements: () => replacements }
+      return { opened, replacements: () => replacements, asked: () => asked }
     }
     /** A session with a connection to the old server that waits to give the answer to `text`. */
     async function awaitingAnswerOf(text: string) {
@@ -557,10 +561,18 @@ describe.skipIf(!server)('a session', () => {
       expect(pids).not.toContain(row!.pid)
     })
 
-    it('is not known where it is a standby', async () => {
-      const { opened, replacements } = await sessionWith(() => '')
-      await opened.query(pid, [])
-      expect([opened.timeline, replacements()]).toEqual([undefined, 0])
+    it('is not used while it is a standby, and is another one once it is promoted', async () => {
+      let timeline = '00000001'
+      const { opened, replacements, asked } = await sessionWith(() => timeline)
+      const held = await opened.reserve()
+      timeline = ''
+      const waiting = rejectionOf(opened.query(pid, []))
+      await expect.poll(asked).toBeGreaterThan(2)
+      expect(replacements()).toBe(0)
+      timeline = '00000002'
+      expect(isNotWritten(await waiting)).toBe(true)
+      expect([opened.timeline, replacements()]).toEqual(['00000002', 1])
+      held.release()
     })
   })
 

@@ -67,7 +67,7 @@ export const mutants = [
   {
     what: 'the starts of ended attempts are kept',
     file: 'src/delivery/start-keys.ts',
-    find: '      finished.push(startKey)\n',
+    find: '      if (!retained.has(startKey)) finished.push(startKey)\n',
     replace: '',
     tests: ['test/delivery/dispatcher-groups.test.ts'],
   },
@@ -102,8 +102,8 @@ export const mutants = [
   {
     what: 'the starts of a refused group are forgotten although its settlements were given up',
     file: 'src/delivery/commit-loop.ts',
-    find: 'if (finished.length > 0 && !hasLost)',
-    replace: 'if (finished.length > 0)',
+    find: '    if (hasLost) return\n',
+    replace: '',
     tests: ['test/delivery/commit-loop.test.ts'],
   },
   {

@@ -74,8 +74,8 @@ export const isTakenWhole = (s: string) => `(
 export const commitStatements = (s: string) =>
   ({
     lease: lease(s, 'share'),
-    /** For a group that raises the version: two that held the row FOR SHARE would wait for each other. */
-    leaseToRaise: lease(s, 'no key update'),
+    /** For a group that raises the version: two that held the row FOR SHARE would wait for each other. And for a repeat. */
+    leaseAlone: lease(s, 'no key update'),
     webhookKeys: {
       name: 'webhook_keys',
       text: `select id, key from ${s}.webhook where id = any ($1::text[])`,
@@ -113,6 +113,13 @@ export const commitStatements = (s: string) =>
             then 1 + (select count(*) from ${s}.body b where b.event = e.position) else 0 end as variants
         from (select distinct id from unnest($1::text[]) u (id) order by id) u cross join lateral (
           select * from ${s}.event e where e.id = u.id for key share
+        ) e`,
+    },
+    /** The events at these positions. */
+    positions: {
+      name: 'commit_positions',
+      text: `select e.id, e.position from unnest($1::bigint[]) u (position) cross join lateral (
+          select id, position from ${s}.event e where e.position = u.position offset 0
         ) e`,
     },
     /**

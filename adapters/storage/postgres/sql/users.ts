@@ -5,7 +5,14 @@ export const userStatements = (s: string) =>
     put: {
       name: 'user_put',
       text: `insert into ${s}.account_user (account_id, id, name_key, doc) values ($1, $2, $3, $4)
-        on conflict (account_id, id) do update set name_key = excluded.name_key, doc = excluded.doc`,
+        on conflict (account_id, id) do update set name_key = excluded.name_key, doc = excluded.doc
+        returning 1`,
+    },
+    /** Nothing where the id is taken. */
+    insert: {
+      name: 'user_insert',
+      text: `insert into ${s}.account_user (account_id, id, name_key, doc) values ($1, $2, $3, $4)
+        on conflict (account_id, id) do nothing returning 1`,
     },
     removeCredentials: {
       name: 'user_forget_credentials',

@@ -42,8 +42,13 @@ export const webhookStatements = (s: string) =>
       name: 'webhook_read',
       text: `select doc, health from ${s}.webhook where id = $1 and account_id = $2 and deleted_ms is null`,
     },
-    /** Also a deleted one. */
-    readAny: { name: 'webhook_read_any', text: `select doc, health from ${s}.webhook where id = $1` },
+    /** Also deleted ones. */
+    readAny: {
+      name: 'webhook_read_any',
+      text: `select w.doc, w.health from unnest($1::text[]) u (id) cross join lateral (
+          select doc, health from ${s}.webhook where id = u.id offset 0
+        ) w`,
+    },
     list: {
       name: 'webhook_list',
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,

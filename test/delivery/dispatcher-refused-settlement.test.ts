@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import type { Group } from '../../src/delivery/queue-store.js'
+import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
+import { aWebhook } from './fixtures.js'
+import { createHarness, responseWith } from './harness.js'
+
+expectNothingUnhandled()
+
+describe('a settlement that the store always refuses', () => {
+  it.each([
+    ['the only one of its group', ['a']],
+    ['one of several', ['a', 'b']],
+  ])('leaves its start stored, which tells the next owner that it was sent: %s', async (_, calls) => {
+    const harness = await createHarness([aWebhook({ ordering: 'none' })])
+    const { store } = harness.faults
+    const groups: Group[] = []
+    let isRefused = false
+    const node = harness.node(
+      {},
+      {
+        store: {
+          ...store,
+          async commit(group) {
+            if (isRefused && group.ended.length > 0) throw new Error('refused by a trigger')
+            const result = await store.commit(group)
+            groups.push(group)
+            return result
+          },
+        },
+      },
+    )
+    await node.start()
+    harness.sender.script = () => undefined
+    await Promise.all(calls.map((call) => harness.publish(call)))
+    await harness.clock.settle()
+    isRefused = true
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
+    isRefused = false
+    for (const { answer } of [...harness.sender.open]) answer(responseWith(200))
+    await harness.publish('later')
+    await harness.clock.settle()
+    // The process crashes. The next one finds that `a` was sent.
+    harness.sender.script = () => responseWith(200)
+    await harness.node().start()
+    await harness.clock.advance(5_000)
+    const attempts = await harness.attempts()
+    const ofFirst = attempts.filter(({ callId }) => callId === 'a')
+    expect(ofFirst.map(({ attempt, reason }) => [attempt, reason])).toEqual([
+      [1, 'interrupted'],
+      [2, undefined],
+    ])
+    expect(groups.length).toBeGreaterThan(2)
+  })
+})
