@@ -63,7 +63,7 @@ export interface Picked {
 export interface CommitHandlers {
   /** Decides an ended attempt, applies it to the queue and frees its slot. `undefined`: there is nothing to write. */
   settle(finished: FinishedAttempt, now: number): DecidedSettlement | undefined
-  /** A group is about to accept these: what has to be read for that is read while it is committed. */
+  /** These are being committed: what has to be read before they enter the queue is read meanwhile. */
   readAhead(accepting: readonly AcceptingEvents[]): void
   /**
    * Takes due deliveries for free slots, and for `ahead` slots that will be free when the group is committed. Those that the
@@ -315,7 +315,6 @@ export function createCommitLoop(
     // Without a lease everything that was in flight is abandoned: there is nothing to settle.
     if (!state.lease) return { ...emptyGroup(), accepted: takeAccepts() }
     const accepted = takeAccepts()
-    handlers.readAhead(accepted)
     let starts = NO_DELIVERIES
     if (deps.canStart()) {
       const picked = handlers.pick(ms, endedMeanwhile, accepted)
@@ -374,6 +373,7 @@ export function createCommitLoop(
       let result: GroupResult
       try {
         const answer = store.commit(toGroup(group))
+        handlers.readAhead(group.accepted)
         result = 'kind' in answer ? answer : await answer
         if (isAbandoned) return
       } catch (thrown) {

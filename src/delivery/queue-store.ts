@@ -115,7 +115,8 @@ export interface Group {
    * True: an earlier commit of the same group rejected, and may have been written. Events that are stored already are
    * accepted, with their stored number, as long as the whole acceptance is; settlements whose effect is already stored (the
    * row has `next.attempts` and `next.state`, or is gone and its record is stored) are settled; starts are stored once, and
-   * those that are refused this time are no longer stored.
+   * those that are refused this time are no longer stored. An acceptance that only removes inbox entries is accepted if they are
+   * gone.
    */
   readonly isRepeat: boolean
 }
@@ -312,7 +313,7 @@ export interface QueueStore extends DeliveryReads {
   changes(lease: Lease, sinceVersion: number): Promise<Changes | undefined>
   /** Takes the nudges for this node's shards. `undefined`: the lease has ended. */
   poll(lease: Lease): Promise<Polled | undefined>
-  /** A webhook by id, whether enabled, disabled or deleted. */
+  /** A webhook by id, whether enabled, disabled or deleted. May be called while `commit` is in progress. */
   webhookOf(webhookId: string): Promise<Webhook | undefined>
 
   /**

@@ -15,6 +15,7 @@
  * - After a failover the store may lack the last commits of this and other nodes (`LoadedPart.history`): then the node
  *   starts nothing until it has requested its lease again and loaded its shards, and counts what is missing. What is in
  *   flight stays.
+ * - What was started ahead of a slot waits in the queue again before each load: it would not be loaded while it is taken.
  * - All steps can be repeated: a step that fails is tried again until it succeeds or the node stops.
  */
 import type { Clock, Log } from '../ports.js'
@@ -97,8 +98,8 @@ export interface QueueSync {
   /** The webhook has changed, by a settlement of this node. */
   setWebhook(webhook: Webhook): void
   /**
-   * Begins to read the rows of these webhooks, or of none: the group that will make them known is about to be committed. Only
-   * inside the commit loop.
+   * Begins to read the rows of these webhooks, while the group is committed that makes them known. `undefined`: nothing has to be
+   * read. Only inside the commit loop.
    */
   readAhead(webhookIds: Iterable<string> | undefined): void
   /** Makes these endpoints known to the queue. Only inside the commit loop. */
@@ -272,7 +273,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 
   function enter(rows: WaitingDeliveries, webhooks: readonly Webhook[]): readonly QueueEndpoint[] {
-    // Their rows may be newer: others have edited them.
+    // An edit of a webhook that the queue knows has effects (`setWebhook`), also on the rows that enter here: it comes after them.
     const known = webhooks.filter(({ id }) => queue.endpoint(id) !== undefined)
     for (const webhook of webhooks)
       if (!queue.endpoint(webhook.id)) queue.setWebhook(withKnownHealth(webhook))
@@ -399,6 +400,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       deps.putBackStartedAhead()
       knownBefore ??= queue.keys()
       unload('all')
+      // The last edits may be lost too.
+      queue.forgetRevisions()
       // Who owns which shard may have changed too.
       await deps.renewNow()
       if (grant.fence !== lease.fence) return onFenced()
@@ -574,7 +577,9 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     async addEndpoints(webhookIds) {
       let begun = readingAhead
       await repeat('reading webhooks', async () => {
-        const rows = webhookIds.map((id) => begun?.get(id) ?? store.webhookOf(id))
+        const rows = webhookIds.map(
+          (id) => begun?.get(id)?.catch(() => store.webhookOf(id)) ?? store.webhookOf(id),
+        )
         begun = undefined
         for (const row of await Promise.all(rows)) if (row) queue.setWebhook(withKnownHealth(row))
       })

@@ -34,13 +34,14 @@ export function createStartKeys(): StartKeys {
     add(deliveries) {
       last++
       open.set(last, deliveries.length)
-      for (const delivery of deliveries) delivery.startKey = delivery.lastStartKey = last
+      for (const delivery of deliveries) delivery.startKey = last
       return last
     },
     end(delivery) {
       const { startKey } = delivery
       if (startKey === 0) return
       delivery.startKey = 0
+      delivery.lastStartKey = startKey
       const left = open.get(startKey)
       if (left === undefined) return
       if (left > 1) {
@@ -48,7 +49,7 @@ export function createStartKeys(): StartKeys {
         return
       }
       open.delete(startKey)
-      if (!retained.has(startKey)) finished.push(startKey)
+      finished.push(startKey)
     },
     retain({ lastStartKey }) {
       if (lastStartKey !== 0) retained.add(lastStartKey)
@@ -56,7 +57,7 @@ export function createStartKeys(): StartKeys {
     isRetained: (key) => retained.has(key),
     takeFinished() {
       if (finished.length === 0) return NONE
-      const taken = finished
+      const taken = retained.size > 0 ? finished.filter((key) => !retained.has(key)) : finished
       finished = []
       return taken
     },

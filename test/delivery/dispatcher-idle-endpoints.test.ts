@@ -35,7 +35,7 @@ describe('a webhook without deliveries', () => {
     await harness.node({}, { store }).start()
     await harness.publish('call')
     await harness.clock.settle()
-    expect(calls.slice(0, 4)).toEqual(['read w1', 'read w2', 'commit', 'committed'])
+    expect(calls.slice(0, 4)).toEqual(['commit', 'read w1', 'read w2', 'committed'])
     expect(harness.sent()).toEqual(['call', 'call'])
     await harness.publish('another call')
     await harness.clock.settle()
@@ -58,7 +58,7 @@ describe('a webhook without deliveries', () => {
     await harness.node({}, { store }).start()
     await harness.publish('call')
     await harness.clock.settle()
-    expect(calls.slice(0, 6)).toEqual(['read w1', 'commit', 'outdated', 'commit', 'committed', 'read w1'])
+    expect(calls.slice(0, 6)).toEqual(['commit', 'read w1', 'outdated', 'commit', 'read w1', 'committed'])
     expect(harness.sender.requests.map(({ url }) => String(url))).toEqual(['http://127.0.0.1/new'])
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { constant } from '../../src/delivery/policy.js'
 import type { Group } from '../../src/delivery/queue-store.js'
 import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
 import { aWebhook } from './fixtures.js'
@@ -8,15 +9,16 @@ expectNothingUnhandled()
 
 describe('a settlement that the store always refuses', () => {
   it.each([
-    ['the only one of its group', ['a']],
-    ['one of several', ['a', 'b']],
-  ])('leaves its start stored, which tells the next owner that it was sent: %s', async (_, calls) => {
+    ['the only start of its group', ['a'], 200],
+    ['one of several starts', ['a', 'b'], 200],
+    ['retried at once', ['a'], 500],
+  ])('leaves its start stored, which tells the next owner that it was sent: %s', async (_, calls, status) => {
     const harness = await createHarness([aWebhook({ ordering: 'none' })])
     const { store } = harness.faults
     const groups: Group[] = []
     let isRefused = false
     const node = harness.node(
-      {},
+      { policy: constant(0) },
       {
         store: {
           ...store,
@@ -34,7 +36,7 @@ describe('a settlement that the store always refuses', () => {
     await Promise.all(calls.map((call) => harness.publish(call)))
     await harness.clock.settle()
     isRefused = true
-    harness.sender.open[0]!.answer(responseWith(200))
+    harness.sender.open[0]!.answer(responseWith(status))
     await harness.clock.settle()
     isRefused = false
     for (const { answer } of [...harness.sender.open]) answer(responseWith(200))

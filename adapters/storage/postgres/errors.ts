@@ -83,7 +83,7 @@ export class ServerReplaced extends Error {
   }
 }
 
-/** A connection leads to a standby. As the server says it where it accepts no connection meanwhile. */
+/** A connection leads to a standby. The code is that of a server that accepts no connections yet, so that connecting is retried. */
 export class ServerRecovering extends Error {
   readonly code = '57P03'
   constructor() {

@@ -25,8 +25,9 @@
  * most one message per 10 ms; it may be lost, and a statement once a second finds what it missed (`poll.ts`).
  *
  * **Failover.** Each new connection reads the timeline of the server's log (`session-connection.ts`). Where it is another one, the
- * last commits may be missing there: nothing that was planned before is sent to that server, and no node writes to it before it
- * has loaded its shards from it. What the old server still answers is not believed.
+ * last commits may be missing there: nothing that was planned before is sent to that server, and no node settles or starts
+ * anything there before it has loaded its shards from it. What the old server still answers on open connections is not believed.
+ * A connection to a standby is refused: it would outlive the promotion unnoticed.
  *
  * **What a crash leaves.** A transaction that did not commit leaves nothing. When the connection is lost during a commit, its
  * outcome is unknown, and the node commits the same group again: ids of events, numbers of attempts and records show what

@@ -42,7 +42,7 @@ export interface Nodes {
   isOwnedHere(shard: number): boolean
   connectionLost(): void
   serverReplaced(): void
-  /** Whether another server has taken over since the node has loaded its shards: it writes nothing before it has. */
+  /** Whether another server has taken over, and the node does not know it yet: it learns from `changes` that it has to load. */
   mustLoad(lease: Lease | undefined): boolean
   /** Whether a group would be written; `undefined`: it would. */
   check(lease: Lease, group: Pick<Group, 'now' | 'version'>): Promise<GroupResult | undefined>

@@ -139,6 +139,8 @@ export interface PendingQueue {
   dropShards(shards: readonly number[] | 'all'): void
   /** Forgets the endpoints of these shards of which nothing waits or is taken: their webhooks may have changed unnoticed. */
   forgetIdle(shards: readonly number[] | 'all'): void
+  /** The next row of each webhook replaces the known one, whatever their revisions and epochs: edits may have been lost. */
+  forgetRevisions(): void
   /**
    * The due time of the earliest head whose content is in memory or can be requested, not before the end of the pause of
    * the endpoint. `dueMs` undefined: nothing waits, or only heads whose content is on its way.
@@ -579,6 +581,12 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       for (const endpoint of table.all()) {
         if (endpoint.waiting > 0 || endpoint.taken > 0) continue
         if (shards === 'all' || shards.includes(endpoint.shard)) table.forget(endpoint)
+      }
+    },
+    forgetRevisions() {
+      for (const endpoint of table.all()) {
+        endpoint.webhook = { ...endpoint.webhook, revision: -1 }
+        endpoint.epoch = 0
       }
     },
     ready(endpoint) {

@@ -19,7 +19,7 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
 
   /** Its number in entries; -1: evicted, or not added yet. */
   index = -1
-  /** The current epoch: deliveries of older ones are stale. It never decreases. */
+  /** The current epoch: deliveries of older ones are stale. Only `forgetRevisions` lowers it. */
   epoch: number
   /** No delivery in the queue has a higher epoch. */
   newestEpoch = 0

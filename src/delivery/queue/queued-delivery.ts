@@ -56,7 +56,7 @@ export class QueuedDelivery implements Delivery {
   slot: InFlightRequest<ScheduledEndpoint> | undefined
   /** The key of its stored start; 0: none. */
   startKey: number
-  /** The key of its last start, also when that has ended. 0: there was none. */
+  /** The key of its last start that has ended; 0: none. */
   lastStartKey: number
   /** Its start is stored, and it waits for a slot in which it is sent. */
   isStartedAhead: boolean

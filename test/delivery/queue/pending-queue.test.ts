@@ -42,6 +42,21 @@ function withHealth(webhook: Webhook, pausedUntilMs: number): Webhook {
 }
 
 describe('an endpoint', () => {
+  it('gets an older webhook after its revisions were forgotten, with its epoch', () => {
+    const { queue, endpoint, webhook, add, load, take } = createQueue()
+    add(1)
+    take(1)
+    queue.setWebhook({ ...webhook, revision: 6, epoch: 2 })
+    queue.forgetRevisions()
+    const older = { ...webhook, revision: 5, epoch: 1 }
+    expect(queue.setWebhook(older)).toBe(endpoint)
+    expect(endpoint.webhook).toBe(older)
+    load([{ position: 2, epoch: 1 }])
+    expect([endpoint.waiting, endpoint.taken, queue.hasStale]).toEqual([1, 1, false])
+    queue.setWebhook({ ...older, revision: 4 })
+    expect(endpoint.webhook).toBe(older)
+  })
+
   it('has its webhook, its shard and what waits and is taken', () => {
     const { queue, endpoint, webhook, add, take } = createQueue()
     expect(endpoint).toMatchObject({ id: 'w1', webhook, shard: 2, waiting: 0, taken: 0 })

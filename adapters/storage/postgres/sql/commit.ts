@@ -74,7 +74,7 @@ export const isTakenWhole = (s: string) => `(
 export const commitStatements = (s: string) =>
   ({
     lease: lease(s, 'share'),
-    /** For a group that raises the version: two that held the row FOR SHARE would wait for each other. And for a repeat. */
+    /** For a group that raises the version: two that held the row FOR SHARE would wait for each other. And for a repeat, which so waits for its first run. */
     leaseAlone: lease(s, 'no key update'),
     webhookKeys: {
       name: 'webhook_keys',
