@@ -142,9 +142,10 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     }
     const accepted = group.accepted.filter((_, index) => !blamed.has(index))
     const webhooks = await lockWebhooks(tx, group, accepted)
+    // First: the shorter the time between reading keys and writing them, the rarer another node uses one meanwhile.
+    const refused = new Map([...(await readCollisions(tx, group)), ...blamed])
     const facts = await readFacts(tx, accepted, webhooks, now)
     const node = nodes.numberOf(lease)
-    const refused = new Map([...(await readCollisions(tx, group)), ...blamed])
     const plan = planGroup(group.accepted, facts, { node, now, isRepeat, ownShards, refused })
     const rows = withAccepted(await readRows(tx, group, webhooks), plan)
     const decided = lease

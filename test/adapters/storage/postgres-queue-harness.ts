@@ -52,7 +52,7 @@ export const LEASE_MS = 30_000
 export interface QueueNode extends StoreNode {
   readonly store: Store
   webhook(overrides?: Parameters<typeof newWebhook>[0]): Promise<Webhook>
-  /** Ends the connections of the nodes with hooks. Resolves when the pool of this one has noticed. */
+  /** Ends the connections of this node, which has hooks. Resolves when its pool has noticed. */
   endConnections(): Promise<void>
   close(): Promise<void>
 }
@@ -64,9 +64,14 @@ export interface NodeOptions {
   readonly hooks?: QueryHooks
 }
 
+/** Pools so far: each has a name of its own. */
+let pools = 0
+
 export async function openNode(server: PgServer, options: NodeOptions): Promise<QueueNode> {
   const { schema, owner = 'node-1', clock = manualClock(), hooks } = options
-  const pool = hooks && hookedPool(server.url, hooks, schema)
+  pools += 1
+  const name = `${schema} ${pools}`
+  const pool = hooks && hookedPool(server.url, hooks, name)
   const store = postgresStore(
     pool ? { pool, schema, clock } : { connectionString: server.url, schema, clock, maxConnections: 6 },
   )
@@ -95,7 +100,7 @@ export async function openNode(server: PgServer, options: NodeOptions): Promise<
         const ended = await server.sql(
           `select pg_terminate_backend(pid) from pg_stat_activity
             where datname = current_database() and application_name = $1`,
-          [schema],
+          [name],
         )
         await expect.poll(() => removed).toBeGreaterThanOrEqual(ended.length)
         pool!.off('remove', onRemove)
