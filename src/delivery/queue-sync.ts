@@ -142,7 +142,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   let settling: readonly DecidedSettlement[] = []
   /** What was in the queue before the load from a server with another log. */
   let knownBefore: ReturnType<PendingQueue['keys']> | undefined
-  /** Rows of webhooks that are read while a group is committed. A change that is applied meanwhile may be missing there. */
+  /** Rows of webhooks, read since the store got the group that is being committed. */
   let readingAhead: ReadonlyMap<string, Promise<Webhook | undefined>> | undefined
   let fetching = 0
   let leaving: ReadonlySet<number> = new Set()
@@ -195,7 +195,6 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 
   function onFenced(): void {
-    readingAhead = undefined
     if (!state.lease) return
     log.warn({}, 'the shard lease has ended: deliveries in flight are left to the next owner')
     if (abandoned.fence !== state.lease.fence) abandoned = { fence: state.lease.fence, starts: [] }
@@ -229,7 +228,6 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 
   async function applyChanges(): Promise<void> {
-    readingAhead = undefined
     const { lease } = state
     if (!lease) return
     if (mustLoadAll) return loadAll()

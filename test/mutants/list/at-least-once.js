@@ -95,10 +95,10 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-reload.test.ts'],
   },
   {
-    what: 'a row that was read before an edit is used after it',
-    file: 'src/delivery/queue-sync.ts',
-    find: '    readingAhead = undefined\n    const { lease } = state\n',
-    replace: '    const { lease } = state\n',
+    what: 'the webhook of a first event is read only when its group is written',
+    file: 'src/delivery/commit-loop.ts',
+    find: '        handlers.readAhead(group.accepted)\n',
+    replace: '',
     tests: ['test/delivery/dispatcher-idle-endpoints.test.ts'],
   },
   {
