@@ -103,7 +103,12 @@ async function deliverWithReload(ordering: 'none' | 'call', cause: Cause) {
   const closing = node.close(0)
   await harness.clock.advance(5_000)
   await closing
-  return { states: new Set(deliveries.map(({ state }) => state)), pending, sent: harness.sent() }
+  const sequences = new Map<string, number[]>()
+  for (const { body } of harness.sender.requests) {
+    const { call_id: call, sequence } = JSON.parse(body!)
+    sequences.set(call, [...(sequences.get(call) ?? []), sequence])
+  }
+  return { states: new Set(deliveries.map(({ state }) => state)), pending, sent: harness.sent(), sequences }
 }
 
 describe.each(['none', 'call'] as const)(
@@ -112,9 +117,12 @@ describe.each(['none', 'call'] as const)(
     it.each(['a failed poll', 'a version without changes', 'a lost answer'] as const)(
       'are all sent once, after %s has led to a load in which requests end',
       async (cause) => {
-        const { states, pending, sent } = await deliverWithReload(ordering, cause)
+        const { states, pending, sent, sequences } = await deliverWithReload(ordering, cause)
         expect([[...states], pending]).toEqual([['delivered'], 0])
         expect(sent).toHaveLength(2 * CALLS + 2)
+        if (ordering === 'none') return
+        const ofCalls = Array.from({ length: CALLS }, (_, index) => sequences.get(`call ${index}`))
+        expect(ofCalls).toEqual(ofCalls.map(() => [1, 2]))
       },
     )
   },

@@ -64,7 +64,7 @@ export interface NodeOptions {
   readonly hooks?: QueryHooks
 }
 
-/** Pools so far: each has a name of its own. */
+/** The number of pools that were created. It is part of the name of each pool, so that names are unique. */
 let pools = 0
 
 export async function openNode(server: PgServer, options: NodeOptions): Promise<QueueNode> {
