@@ -14,6 +14,26 @@ describe('the oracle of the crash runs', () => {
     expect(checkHistory(validHistory()).counts).toMatchObject({ acknowledged: 3, duplicates: 1 })
   })
 
+  /** Node 1 was paused before it sent the second event to `a`, and sent it when it was resumed. */
+  function resumed(): History {
+    const history = validHistory()
+    history.stops = [{ kind: 'stop', at: 1500, node: 1, how: 'paused', until: 1900 }]
+    return history
+  }
+  it('accepts that a resumed node sends a claimed delivery before its next owner does', () => {
+    const history = resumed()
+    history.named = new Set(['account-0/a event-0-1'])
+    expect(checkHistory(history).violations).toEqual([])
+  })
+  it('detects a repetition that no pause explains', () => {
+    // It had not claimed the delivery when it was paused: its start is missing.
+    expect(violatedRules(resumed())).toEqual(['duplicate'])
+    const later = resumed()
+    later.stops[0] = { ...later.stops[0]!, at: 5000, until: 5400 }
+    later.named = new Set(['account-0/a event-0-1'])
+    expect(violatedRules(later)).toEqual(['duplicate'])
+  })
+
   /** The standby never got the last event, which nobody has received, and had one delivery again. */
   function failedOver(countedAsLost: number): History {
     const history = validHistory()

@@ -36,14 +36,14 @@ function findExplanation(stops, first, next) {
 }
 
 /**
- * A node that was paused between its claim and its request sends the request when it resumes, even if another node has
- * sent it by then.
+ * The last pause of a node before its request. A node that was paused between its claim and its request sends the request
+ * when it resumes, even if another node has taken the delivery over by then.
  *
  * @param {Map<number, NodeStop[]>} stopsByNode
  * @param {ReceivedRequest} request
  */
 const findEarlierPause = (stopsByNode, { node, at }) =>
-  stopsByNode.get(node)?.find((stop) => stop.how === 'paused' && stop.until <= at)
+  stopsByNode.get(node)?.findLast((stop) => stop.how === 'paused' && stop.until <= at)
 
 /** @param {TrackedState} state @returns {Map<number, NodeStop[]>} */
 function groupStopsByNode({ history }) {
@@ -69,8 +69,11 @@ export function* checkDuplicates(state) {
       const next = requests[at + 1]
       if (!next || first.status < 200 || first.status >= 300 || state.hasReturned(first)) continue
       const { call, webhook } = first
-      // A node that was paused before it sent this request sent it when the next owner had begun another attempt.
-      const isLate = requests.slice(0, at).some(({ attempt }) => attempt > first.attempt)
+      // A node that was paused before this request sent it when the next owner had taken the delivery over, which a later
+      // attempt or the start of the paused node shows. The next owner did not know of the success.
+      const isLate =
+        requests.slice(0, at).some(({ attempt }) => attempt > first.attempt) ||
+        state.history.named?.has(`${webhook} ${first.event}`)
       const stop =
         findExplanation(stopsByNode.get(first.node) ?? [], first, next) ??
         findEarlierPause(stopsByNode, next) ??

@@ -24,8 +24,13 @@ export function timelineOf(history, { call, webhook, node }) {
     ...requests,
   ]
   const [from, to] = [Math.min(...steps.map(({ at }) => at)), Math.max(...steps.map(({ at }) => at))]
-  const stops = history.stops.filter(({ at }) => at >= from && at <= to)
-  const all = [...steps, ...stops].sort((a, b) => a.at - b.at)
+  const isWithin = (/** @type {{ at: number }} */ { at }) => at >= from && at <= to
+  const resumptions = history.stops
+    .filter(({ how }) => how === 'paused')
+    .map((stop) => ({ kind: /** @type {const} */ ('resumption'), node: stop.node, at: stop.until }))
+  const all = [...steps, ...history.stops.filter(isWithin), ...resumptions.filter(isWithin)].sort(
+    (a, b) => a.at - b.at,
+  )
   const lines = all.slice(0, MAX_LINES).map((step) => `${ms(step.at - from)} ${describeStep(step)}`)
   if (all.length > MAX_LINES) lines.push(`… and ${all.length - MAX_LINES} more`)
   return [...lines, ...log]
@@ -33,7 +38,10 @@ export function timelineOf(history, { call, webhook, node }) {
 
 const ms = (/** @type {number} */ micros) => `${(micros / 1000).toFixed(1).padStart(10)} ms`
 
-/** @param {import('./history.js').Publish | import('./history.js').Ack | import('./history.js').Refusal | import('./history.js').ReceivedRequest | import('./history.js').NodeStop} step */
+/**
+ * @param {import('./history.js').Publish | import('./history.js').Ack | import('./history.js').Refusal |
+ *   import('./history.js').ReceivedRequest | import('./history.js').NodeStop | { kind: 'resumption', node: number }} step
+ */
 function describeStep(step) {
   const subject = `node ${step.node}`
   switch (step.kind) {
@@ -50,6 +58,8 @@ function describeStep(step) {
         : ''
       return `${subject} sends number ${step.sequence} to ${step.webhook}, attempt ${step.attempt}: ${answer}${duration} (${step.delivery})`
     }
+    case 'resumption':
+      return `${subject} was resumed`
     default:
       return `${subject} was ${step.how}`
   }
