@@ -104,6 +104,9 @@ export interface CommitHandlers {
   onIdle(): void
 }
 
+/** `refused`: the store refused some of the settlements; `lost`: the node closes while its store fails, and gave them up. */
+export type SettledNow = 'settled' | 'refused' | 'lost'
+
 export interface CommitLoop {
   /**
    * Commits an acceptance. Rejects with what the store refuses it with, with `StoreUnavailable` when the store is out or
@@ -112,8 +115,8 @@ export interface CommitLoop {
   accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
   /** Adds an ended attempt to the next group. */
   finish(finished: FinishedAttempt): void
-  /** Commits these settlements now. Only inside a task. False: they were given up, because the node closes while its store fails. */
-  settleNow(decided: readonly DecidedSettlement[]): Promise<boolean>
+  /** Commits these settlements now. Only inside a task. */
+  settleNow(decided: readonly DecidedSettlement[]): Promise<SettledNow>
   /** Forms a group as soon as possible, if there is anything to write. */
   trigger(): void
   /** Sends and reports what is committed, if that has been put off until the next commit. */
@@ -202,6 +205,8 @@ export function createCommitLoop(
   let isStopped = false
   let isAbandoned = false
   let hasLost = false
+  /** Settlements that the store has refused. */
+  let refusedSettlements = 0
   let queuedDeliveries = 0
   let isCommitting = false
   /** Attempts that ended during the last commit. */
@@ -396,6 +401,7 @@ export function createCommitLoop(
         if (!isOut) {
           log.error({ reason }, 'a part of a group was refused')
           for (const { delivery } of group.ended) startKeys.retain(delivery)
+          refusedSettlements += group.ended.length
           giveUp(group, handlers.putBack)
           return
         }
@@ -660,8 +666,10 @@ export function createCommitLoop(
       trigger()
     },
     async settleNow(settlements) {
+      const refusedBefore = refusedSettlements
       if (settlements.length > 0) await commit({ ...emptyGroup(), ended: settlements })
-      return !hasLost
+      if (hasLost) return 'lost'
+      return refusedSettlements > refusedBefore ? 'refused' : 'settled'
     },
     exclusively(task) {
       return new Promise((resolve) => {

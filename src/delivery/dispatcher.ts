@@ -114,6 +114,8 @@ const MAX_SKIPPED = 500
 /** Contents of waiting deliveries in memory, per slot. */
 const CONTENTS_PER_SLOT = 4
 
+const changesHealth = ({ settlement }: DecidedSettlement) => settlement.endpoint?.health !== undefined
+
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions): Dispatcher {
   const { store, clock, log, sender, shardOf } = deps
   const { caps, isShared } = options
@@ -377,6 +379,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       putBack(delivery, now + OWN_FAULT_PAUSE_MS)
       return undefined
     }
+    if (changesHealth(decided)) delivery.endpoint.unstoredHealth++
     applyNext(decided, now)
     release(delivery)
     return decided
@@ -585,6 +588,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     now: number,
   ): void {
     const { delivery } = decided
+    if (changesHealth(decided)) delivery.endpoint.unstoredHealth--
     if (result.kind === 'fenced') {
       if (!state.lease) sync.abandonSettlement(decided)
       // Erased, or settled before: either way the delivery is not in the store any more as this node knows it.

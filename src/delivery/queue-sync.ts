@@ -21,7 +21,7 @@
 import type { Clock, Log } from '../ports.js'
 import { isProbed } from '../webhooks/health.js'
 import { healthAfterChange, type Webhook } from '../webhooks/webhook.js'
-import type { CommitLoop } from './commit-loop.js'
+import type { CommitLoop, SettledNow } from './commit-loop.js'
 import type { DeliveryContent } from './delivery-store.js'
 import { isTerminal } from './lifecycle.js'
 import type { NodeState } from './node-state.js'
@@ -304,10 +304,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 
   /**
-   * Settles attempts that earlier owners were making when they crashed. Nothing of these shards is sent before. False: the
-   * settlements were given up, so the store must not forget the starts.
+   * Settles attempts that earlier owners were making when they crashed. Nothing of these shards is sent before. Unless all are
+   * settled, the store must not forget the starts.
    */
-  async function settleInterrupted(starts: readonly Start[]): Promise<boolean> {
+  async function settleInterrupted(starts: readonly Start[]): Promise<SettledNow> {
+    let worst: SettledNow = 'settled'
     for (let from = 0; from < starts.length; from += FETCH_SIZE) {
       const some = starts.slice(from, from + FETCH_SIZE).filter((start) => !queue.position(start)?.isTaken)
       const contents = await store.bodies(some)
@@ -325,11 +326,12 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
         else queue.update(start, next)
       })
       settling = decided
-      const isSettled = await loop.settleNow(decided)
+      const outcome = await loop.settleNow(decided)
       settling = []
-      if (!isSettled) return false
+      if (outcome === 'lost') return 'lost'
+      if (outcome === 'refused') worst = 'refused'
     }
-    return true
+    return worst
   }
 
   async function load(shards: readonly number[], first?: LoadedPart): Promise<void> {
@@ -362,10 +364,10 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       const key = startKey(start)
       if (loaded.has(shardOf(start.webhookId)) && !starts.has(key)) starts.set(key, start)
     }
-    const isSettled = await settleInterrupted([...starts.values()])
-    if (!isSettled || state.lease !== lease) return
+    const areSettled = await settleInterrupted([...starts.values()])
+    if (areSettled === 'lost' || state.lease !== lease) return
     abandoned.starts = abandoned.starts.filter(({ webhookId }) => !loaded.has(shardOf(webhookId)))
-    if (shards.length > 0) await store.completeTakeover(lease, shards)
+    if (shards.length > 0 && areSettled === 'settled') await store.completeTakeover(lease, shards)
     for (const shard of shards) {
       state.loaded.add(shard)
       knownShards.add(shard)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Group, QueueStore } from '../../src/delivery/queue-store.js'
 import { HookswitchError } from '../../src/errors.js'
+import type { Webhook } from '../../src/webhooks/webhook.js'
 import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, responseWith } from './harness.js'
@@ -126,6 +127,49 @@ describe('a server that has taken over without the last commits', () => {
     await harness.clock.advance(5_000)
     expect(harness.sent()).toEqual(['in-flight', 'kept', 'later'])
     expect(errors).toHaveLength(1)
+    const closing = node.close(0)
+    await harness.clock.advance(5_000)
+    await closing
+  })
+
+  it('lacks an edit of a webhook that is busy: what it has counts', async () => {
+    const webhook = aWebhook({}, { id: 'w1' })
+    const harness = await createHarness([webhook], true)
+    harness.sender.script = () => undefined
+    const { store, failOver } = failingOver(harness.faults.store)
+    let hasEdit = true
+    const atServer = (row: Webhook) => (hasEdit ? row : webhook)
+    const node = harness.node(
+      {},
+      {
+        store: {
+          ...store,
+          async load(...input) {
+            const part = await store.load(...input)
+            return part && { ...part, webhooks: part.webhooks.map(atServer) }
+          },
+          async webhookOf(id) {
+            const row = await store.webhookOf(id)
+            return row && atServer(row)
+          },
+        },
+      },
+    )
+    await node.start()
+    const settings = { ...webhook.settings, uri: 'https://edited.example/hook' }
+    await harness.store.webhooks.replace(
+      { ...webhook, settings, revision: webhook.revision + 1 },
+      webhook.revision,
+    )
+    node.wake()
+    await harness.clock.settle()
+    await harness.publish('in-flight')
+    await harness.clock.settle()
+    failOver([])
+    hasEdit = false
+    await harness.publish('later')
+    await harness.clock.settle()
+    expect(harness.sender.requests.map(({ url }) => url)).toEqual([settings.uri, webhook.settings.uri])
     const closing = node.close(0)
     await harness.clock.advance(5_000)
     await closing

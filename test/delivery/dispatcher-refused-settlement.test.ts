@@ -54,4 +54,33 @@ describe('a settlement that the store always refuses', () => {
     ])
     expect(groups.length).toBeGreaterThan(2)
   })
+
+  it('leaves the start of an interrupted attempt stored, which a later owner settles', async () => {
+    const harness = await createHarness([aWebhook({ ordering: 'none' })])
+    const { store } = harness.faults
+    let isRefused = true
+    const refusing = {
+      ...store,
+      async commit(group: Group) {
+        if (isRefused && group.ended.length > 0) throw new Error('refused by a trigger')
+        return store.commit(group)
+      },
+    }
+    harness.sender.script = () => undefined
+    await harness.node().start()
+    await harness.publish('a')
+    await harness.clock.settle()
+    // The process crashes, and so does the next one, which could not settle the attempt.
+    harness.sender.script = () => responseWith(200)
+    await harness.node({}, { store: refusing }).start()
+    await harness.clock.advance(1_000)
+    isRefused = false
+    await harness.node().start()
+    await harness.clock.advance(5_000)
+    const attempts = await harness.attempts()
+    expect(attempts.map(({ attempt, reason }) => [attempt, reason])).toEqual([
+      [1, 'interrupted'],
+      [2, undefined],
+    ])
+  })
 })

@@ -2,7 +2,8 @@
  * The slow path of a group: a transaction that locks the node's row, webhooks, keys and events in this order, reads what the
  * group depends on, and decides each of its entries by the rules of all stores (`planAcceptance`, `decideSettlement`,
  * `canStart`). A unique violation means that another node was faster: the transaction runs again and reads what that node
- * has committed. A group that fails because of its data is tried call by call, to find the one to blame.
+ * has committed, from the third run on while others wait. A group that fails because of its data is tried call by call, to
+ * find the one to blame.
  */
 import {
   type Acceptance,
@@ -52,19 +53,25 @@ export interface SlowCommitDeps extends CommitDeps {
 type Blamed = ReadonlyMap<number, AcceptanceResult>
 
 /** Runs in all, while other nodes use the same numbers and keys. */
-const MAX_RUNS = 20
+const MAX_RUNS = 6
 /**
- * Runs without a pause. A node that accepts the keys of a group one by one would otherwise stop each run at its next key; after
- * a pause it is ahead of the group by many.
+ * Runs during which other nodes may write keys and events. A node that accepts the keys of a group one by one can stop each run at
+ * its next key, so the runs after these exclude others from both tables: nothing comes between reading and writing.
  */
-const RUNS_AT_ONCE = 2
-/** The longest pause after a run is this many milliseconds, times the number of runs. */
-const PAUSE_MS = 10
+const SHARED_RUNS = 2
 const SETTLED: EndedResult = Object.freeze({ kind: 'settled' })
 const FENCED: EndedResult = Object.freeze({ kind: 'fenced' })
 
 /** Ends a transaction that only tries whether a group can be written. */
 class DryRun extends Error {}
+
+interface WriteMode {
+  /** Rolled back at the end. */
+  readonly isDryRun: boolean
+  /** No other node writes keys and events meanwhile. */
+  readonly isExclusive: boolean
+}
+const DRY_RUN: WriteMode = { isDryRun: true, isExclusive: false }
 
 /** What a transaction has done. */
 interface Written {
@@ -80,9 +87,6 @@ interface Decided {
   readonly webhook: GroupWebhookRow | undefined
 }
 
-/** Of random length, so that two groups do not meet again. */
-const pauseAtMost = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * ms))
-
 export function createSlowCommit({ session, schema, nodes, memory, statementOf, notifier }: SlowCommitDeps) {
   const sql = commitStatements(schema)
 
@@ -90,15 +94,13 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     let blamed: Blamed = new Map()
     for (let run = 1; ; run += 1) {
       try {
-        const written = await session.transaction((tx) => write(tx, group, ownShards, blamed, false))
+        const mode = { isDryRun: false, isExclusive: run > SHARED_RUNS }
+        const written = await session.transaction((tx) => write(tx, group, ownShards, blamed, mode))
         for (const [name, numbers] of written.numbers ?? []) memory.numbers.set(name, numbers)
         return written.result
       } catch (thrown) {
         const state = sqlStateOf(thrown)
-        if (state === '23505' && run < MAX_RUNS) {
-          if (run >= RUNS_AT_ONCE) await pauseAtMost(run * PAUSE_MS)
-          continue
-        }
+        if (state === '23505' && run < MAX_RUNS) continue
         if (!isDataError(state) || blamed.size > 0) throw thrown
         blamed = await findBlamed(group, ownShards)
         if (blamed.size === 0) throw thrown
@@ -113,7 +115,7 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
       const { starting: _none, ...rest } = group
       const alone: Group = { ...rest, accepted: [acceptance], ended: [], finished: [] }
       try {
-        await session.transaction((tx) => write(tx, alone, ownShards, new Map(), true))
+        await session.transaction((tx) => write(tx, alone, ownShards, new Map(), DRY_RUN))
       } catch (thrown) {
         if (thrown instanceof DryRun) continue
         if (!isDataError(sqlStateOf(thrown))) throw thrown
@@ -128,7 +130,7 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     group: Group,
     ownShards: ReadonlySet<number>,
     blamed: Blamed,
-    isDryRun: boolean,
+    { isDryRun, isExclusive }: WriteMode,
   ): Promise<Written> {
     const { lease, now, isRepeat, starting } = group
     if (nodes.mustLoad(lease)) return { result: { kind: 'outdated' } }
@@ -142,9 +144,9 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     }
     const accepted = group.accepted.filter((_, index) => !blamed.has(index))
     const webhooks = await lockWebhooks(tx, group, accepted)
-    // First: the shorter the time between reading keys and writing them, the rarer another node uses one meanwhile.
+    // First: the shorter the time between reading keys and writing them, the rarer does another node use one meanwhile.
     const refused = new Map([...(await readCollisions(tx, group)), ...blamed])
-    const facts = await readFacts(tx, accepted, webhooks, now)
+    const facts = await readFacts(tx, accepted, webhooks, now, isExclusive)
     const node = nodes.numberOf(lease)
     const plan = planGroup(group.accepted, facts, { node, now, isRepeat, ownShards, refused })
     const rows = withAccepted(await readRows(tx, group, webhooks), plan)
@@ -214,6 +216,7 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     accepted: readonly Acceptance[],
     webhooks: ReadonlyMap<string, GroupWebhookRow>,
     now: number,
+    isExclusive: boolean,
   ): Promise<StoredFacts> {
     const events = accepted.flatMap((acceptance) => acceptance.events)
     const deliveries = accepted.flatMap((acceptance) => acceptance.deliveries)
@@ -223,6 +226,7 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
         ? []
         : (await tx.query<{ id: string }>(sql.inbox, [textArray(inboxIds)])).map(({ id }) => id),
     )
+    if (isExclusive) await tx.query(sql.excludeOthers, [])
     const keys = await readKeys(tx, events, now)
     const ids = [...events.map(({ id }) => id), ...deliveries.map(({ eventId }) => eventId)]
     const stored = new Map<string, KnownEvent>()

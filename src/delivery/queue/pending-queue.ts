@@ -137,7 +137,10 @@ export interface PendingQueue {
   takeStale(limit: number): QueuedDelivery[]
   /** Drops all waiting deliveries of these shards. Taken ones stay until `end`, `retry` or `remove`. */
   dropShards(shards: readonly number[] | 'all'): void
-  /** Forgets the endpoints of these shards of which nothing waits or is taken: their webhooks may have changed unnoticed. */
+  /**
+   * Forgets the endpoints of these shards of which nothing waits or is taken: their webhooks may have changed unnoticed. Those
+   * whose health is newer than in the store stay.
+   */
   forgetIdle(shards: readonly number[] | 'all'): void
   /** The next row of each webhook replaces the known one, whatever their revisions and epochs: edits may have been lost. */
   forgetRevisions(): void
@@ -579,7 +582,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     },
     forgetIdle(shards) {
       for (const endpoint of table.all()) {
-        if (endpoint.waiting > 0 || endpoint.taken > 0) continue
+        if (endpoint.waiting > 0 || endpoint.taken > 0 || endpoint.unstoredHealth > 0) continue
         if (shards === 'all' || shards.includes(endpoint.shard)) table.forget(endpoint)
       }
     },

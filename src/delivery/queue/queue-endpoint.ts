@@ -14,6 +14,8 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   waiting = 0
   /** Deliveries that are taken. */
   taken = 0
+  /** Decided changes of its health that the store does not have yet. */
+  unstoredHealth = 0
 
   // The rest belongs to the queue.
 

@@ -368,8 +368,8 @@ export const mutants = [
   {
     what: 'a group is refused while another node accepts its keys one by one',
     file: 'adapters/storage/postgres/commit-slow.ts',
-    find: 'const RUNS_AT_ONCE = 2',
-    replace: 'const RUNS_AT_ONCE = 100',
+    find: 'const SHARED_RUNS = 2',
+    replace: 'const SHARED_RUNS = 100',
     tests: ['test/adapters/storage/postgres-races.test.ts'],
   },
   {

@@ -104,6 +104,14 @@ export const commitStatements = (s: string) =>
       name: 'commit_inbox',
       text: `select event_id as id from ${s}.inbox where event_id = any ($1::text[]) order by event_id for update`,
     },
+    /**
+     * Until the transaction ends, others write neither keys nor events. The tables are in the order in which the statement of a group
+     * locks them, which it does before it locks rows.
+     */
+    excludeOthers: {
+      name: 'commit_exclude_others',
+      text: `lock table ${s}.idempotency, ${s}.event in share row exclusive mode`,
+    },
     /** Locked, so that pruning does not remove an event that is replayed. */
     events: {
       name: 'commit_events',
