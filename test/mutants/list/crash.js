@@ -5,8 +5,8 @@ export const mutants = [
   {
     what: 'interrupted attempts are not settled',
     file: 'src/delivery/queue-sync.ts',
-    find: 'const isSettled = await settleInterrupted([...starts.values()])',
-    replace: 'const isSettled = true',
+    find: 'const areSettled = await settleInterrupted([...starts.values()])',
+    replace: "const areSettled = 'settled' as SettledNow",
     tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
@@ -109,9 +109,30 @@ export const mutants = [
   {
     what: 'a closing node that could not settle interrupted attempts makes the store forget their starts',
     file: 'src/delivery/queue-sync.ts',
-    find: 'if (!isSettled || state.lease !== lease) return',
-    replace: 'if (state.lease !== lease) return',
+    find: "      if (outcome === 'lost') return 'lost'\n",
+    replace: '',
     tests: ['test/delivery/dispatcher-nodes.test.ts'],
+  },
+  {
+    what: 'the start of an interrupted attempt is forgotten although its settlement was refused',
+    file: 'src/delivery/queue-sync.ts',
+    find: "      if (outcome === 'refused') worst = 'refused'\n",
+    replace: '',
+    tests: ['test/delivery/dispatcher-refused-settlement.test.ts'],
+  },
+  {
+    what: 'health that is being stored is lost when the shards are loaded again',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: ' || endpoint.unstoredHealth > 0',
+    replace: '',
+    tests: ['test/delivery/dispatcher-health-reload.test.ts'],
+  },
+  {
+    what: 'an edit that a failover lost stays in memory while its webhook is busy',
+    file: 'src/delivery/queue-sync.ts',
+    find: '      queue.forgetRevisions()\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-failover.test.ts'],
   },
   {
     what: 'what a failover lost is not counted again if counting failed',
