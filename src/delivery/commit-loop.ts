@@ -509,7 +509,10 @@ export function createCommitLoop(
       const one = result.accepted[index]!
       if (one.kind === 'refused') {
         handlers.withdraw(pending.entered)
-        if (isCollision(one.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped) again.push(pending)
+        // Its publisher may have waited too long.
+        const isWaiting = pending.queue !== undefined
+        if (isWaiting && isCollision(one.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped)
+          again.push(pending)
         else refuse(pending, one.error)
         forget(pending)
         pending.entered = NO_DELIVERIES

@@ -134,6 +134,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   let abandoned: { readonly fence: number; starts: Start[] } = { fence: 0, starts: [] }
   /** Shards whose endpoints nobody else has changed the health of since it is in memory. */
   const knownShards = new Set<number>()
+  /** Webhooks as this node knew them before their shards had to be loaded again: a resume that a load brings has effects too. */
+  const knownWebhooks = new Map<string, Webhook>()
   /** The log of the store at the last load. */
   let history: string | undefined
   /** Another server has taken over: rows may be older than what was in flight then. */
@@ -202,6 +204,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     abandonAll()
     unload('all')
     knownShards.clear()
+    knownWebhooks.clear()
     deps.renew()
   }
 
@@ -219,9 +222,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const before = queue.endpoint(row.id)?.webhook
     const epochBefore = before?.epoch ?? row.epoch
     const endpoint = queue.setWebhook(withKnownHealth(row))
-    const isResumed =
-      before && before.revision < row.revision && before.resumedRevision !== row.resumedRevision
-    if (isResumed) queue.hasten(endpoint, now())
+    if (before && isResumed(before, row)) queue.hasten(endpoint, now())
     scheduler.setProbed(row.id, isProbed(endpoint.webhook.health))
     scheduler.update(queue.ready(endpoint))
     if (row.epoch > epochBefore) deps.cancelUnsent(row.id)
@@ -345,6 +346,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const starts = new Map<string, Start>()
     // They would not enter the queue again, and would leave it when a slot becomes free before their shards are loaded.
     deps.putBackStartedAhead()
+    const loaded = new Set(shards)
+    const inShards = () => [...queue.endpoints()].filter(({ shard }) => loaded.has(shard))
+    // Those of a load that failed were known earlier.
+    for (const { id, shard, webhook } of inShards())
+      if (knownShards.has(shard) && !knownWebhooks.has(id)) knownWebhooks.set(id, webhook)
     queue.dropShards(shards)
     queue.forgetIdle(shards)
     if (mustLoadAll) state.version = firstPart.version
@@ -355,8 +361,6 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       part = await store.load(lease, shards, part.cursor)
       if (!part) return onFenced()
     }
-    const loaded = new Set(shards)
-    const inShards = () => [...queue.endpoints()].filter(({ shard }) => loaded.has(shard))
     // What is in flight was started with rows that may have changed.
     const busy = inShards().filter(({ taken }) => taken > 0)
     for (const row of await Promise.all(busy.map(({ id }) => store.webhookOf(id)))) if (row) setWebhook(row)
@@ -372,7 +376,13 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       state.loaded.add(shard)
       knownShards.add(shard)
     }
-    updateAll(inShards())
+    const endpoints = inShards()
+    for (const endpoint of endpoints) {
+      const before = knownWebhooks.get(endpoint.id)
+      if (before && isResumed(before, endpoint.webhook)) queue.hasten(endpoint, now())
+    }
+    for (const id of knownWebhooks.keys()) if (loaded.has(shardOf(id))) knownWebhooks.delete(id)
+    updateAll(endpoints)
   }
 
   const isOtherHistory = (part: LoadedPart) =>
@@ -459,6 +469,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       abandonAll()
       if (abandoned.fence !== fence) abandoned = { fence, starts: [] }
       knownShards.clear()
+      knownWebhooks.clear()
       mustLoadAll = true
       state.positions = createPositions(node)
       state.positions.raise(position)
@@ -563,7 +574,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       if (next.attempts > attempts || next.state === 'quarantined') addAbandoned(delivery, attempts + 1)
     },
     onSettlementFenced() {
-      if (hasFailedOver) reload()
+      // Not for an interrupted attempt, which this load has just read.
+      if (hasFailedOver && settling.length === 0) reload()
     },
     applyChanges: () => repeat('reading changes', applyChanges),
     poll,
@@ -604,6 +616,8 @@ function withoutHandedOver(grant: NodeLease, shards: readonly number[]): NodeLea
   return { ...grant, shards: grant.shards.filter(isKept), leaving: grant.leaving.filter(isKept) }
 }
 
+const isResumed = (before: Webhook, row: Webhook) =>
+  before.revision < row.revision && before.resumedRevision !== row.resumedRevision
 const startKey = ({ webhookId, position }: DeliveryKey) => `${webhookId} ${position}`
 
 /** A delivery that was read from the store, as the queue holds it. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { acceptEvents } from '../../src/delivery/accept.js'
+import { MAX_PUBLISH_WAIT_MS } from '../../src/delivery/commit-loop.js'
 import { LEASE_MS } from '../../src/delivery/lease.js'
 import { constant } from '../../src/delivery/policy.js'
 import {
@@ -138,6 +139,24 @@ describe('a delivery that can be sent at once', () => {
     expect(JSON.parse(request!.body!)).toMatchObject({ call_id: 'warm-up', sequence: 2 })
     expect(headerOf(request!, 'x-hook-attempt')).toBe('1')
     expect(await states(harness)).toEqual(['warm-up delivered', 'warm-up delivered'])
+    await ready.close()
+  })
+
+  it('is given up if its position is taken and its publisher has waited too long', async () => {
+    const ready = await createReadyNode()
+    const { harness, groups, onCommit } = ready
+    onCommit(async (group, commit) => {
+      if (group.accepted.length === 0) return commit(group)
+      await harness.clock.sleep(MAX_PUBLISH_WAIT_MS + 1_000)
+      const { starting: _, ...rest } = group
+      return { ...(await commit({ ...rest, accepted: [] })), accepted: [COLLISION] } as GroupResult
+    })
+    const code = codeOf(harness.publish('late'))
+    await harness.clock.advance(2 * MAX_PUBLISH_WAIT_MS)
+    expect(await code).toBe('StoreUnavailable')
+    await harness.clock.advance(60_000)
+    expect(groups.filter(({ accepted }) => accepted.length > 0)).toHaveLength(1)
+    expectNothingPending(ready)
     await ready.close()
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Group, QueueStore } from '../../src/delivery/queue-store.js'
+import type { Group, QueueStore, Start } from '../../src/delivery/queue-store.js'
 import { HookswitchError } from '../../src/errors.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
@@ -170,6 +170,49 @@ describe('a server that has taken over without the last commits', () => {
     await harness.publish('later')
     await harness.clock.settle()
     expect(harness.sender.requests.map(({ url }) => url)).toEqual([settings.uri, webhook.settings.uri])
+    const closing = node.close(0)
+    await harness.clock.advance(5_000)
+    await closing
+  })
+
+  it('is loaded once although it refuses the settlement of an interrupted attempt', async () => {
+    const harness = await createHarness([aWebhook({}, { id: 'w1' })], true)
+    harness.sender.script = () => undefined
+    const { store, calls, failOver } = failingOver(harness.faults.store)
+    let interrupted: readonly Start[] = []
+    let refused = 0
+    const node = harness.node(
+      { caps: { total: 1 } },
+      {
+        store: {
+          ...store,
+          async load(...input) {
+            const part = await store.load(...input)
+            // Ends a loop, which the test then finds.
+            return part && { ...part, interrupted: calls.length > 20 ? [] : interrupted }
+          },
+          async commit(group) {
+            if (interrupted.length > 0 && group.ended.length > 0) {
+              refused += 1
+              throw new Error('refused by a trigger')
+            }
+            return store.commit(group)
+          },
+        },
+      },
+    )
+    await node.start()
+    for (const call of ['in-flight', 'waiting']) await harness.publish(call)
+    await harness.clock.settle()
+    const rows = await harness.store.deliveries.deliveries({ accountId: 'acc', webhookId: 'w1', limit: 9 })
+    const { position } = rows.find(({ callId }) => callId === 'waiting')!
+    failOver([])
+    interrupted = [{ webhookId: 'w1', position, attempt: 1, epoch: 1 }]
+    await harness.publish('later')
+    await harness.clock.advance(5_000)
+    expect(refused).toBeGreaterThan(0)
+    expect(calls.filter((call) => call === 'load')).toHaveLength(2)
+    interrupted = []
     const closing = node.close(0)
     await harness.clock.advance(5_000)
     await closing

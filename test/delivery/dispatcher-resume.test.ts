@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Dispatcher } from '../../src/delivery/dispatcher.js'
+import { HookswitchError } from '../../src/errors.js'
 import { isPaused } from '../../src/webhooks/health.js'
 import { resumeWebhook, shouldKeepHealth } from '../../src/webhooks/webhook.js'
 import { aWebhook } from './fixtures.js'
@@ -131,4 +132,53 @@ describe('a webhook that is resumed after Retry-After', () => {
     expect(harness.sender.requests).toHaveLength(0)
     await node.close(0)
   })
+})
+
+describe('a webhook that is resumed just before its owner loads the shards again', () => {
+  it.each(['a failed poll', 'a version without changes'] as const)(
+    'gets its retry at once, as if the owner had read the change: %s',
+    async (cause) => {
+      const harness = await createHarness([aWebhook({ retries: 1 })], true)
+      const { store } = harness.faults
+      let loads = 0
+      const once = new Set<string>()
+      harness.sender.script = () => responseWith(503, ['retry-after', '600'])
+      const node = harness.node(
+        {},
+        {
+          store: {
+            ...store,
+            async poll(lease) {
+              if (once.delete('a failed poll')) throw new HookswitchError('StoreUnavailable', 'reset')
+              return store.poll(lease)
+            },
+            async changes(...input) {
+              const found = await store.changes(...input)
+              return found && once.delete('a version without changes')
+                ? { ...found, mustReload: true }
+                : found
+            },
+            async load(...input) {
+              loads += 1
+              // The first try of each load fails.
+              if (loads % 2 === 0) throw new HookswitchError('StoreUnavailable', 'reset')
+              return store.load(...input)
+            },
+          },
+        },
+      )
+      await node.start()
+      await harness.publish('call')
+      await harness.clock.advance(20_000)
+      expect([harness.sent(), loads]).toEqual([['call'], 1])
+      harness.sender.script = () => responseWith(200)
+      once.add(cause)
+      await resume(harness)
+      await harness.clock.advance(60_000)
+      expect([harness.sent(), loads]).toEqual([['call', 'call'], 3])
+      const closing = node.close(0)
+      await harness.clock.advance(5_000)
+      await closing
+    },
+  )
 })

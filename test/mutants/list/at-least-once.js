@@ -95,6 +95,13 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-reload.test.ts'],
   },
   {
+    what: 'an acceptance whose position is taken is repeated although its publisher has an error',
+    file: 'src/delivery/commit-loop.ts',
+    find: 'if (isWaiting && isCollision(',
+    replace: 'if (isCollision(',
+    tests: ['test/delivery/dispatcher-early-start.test.ts'],
+  },
+  {
     what: 'the webhook of a first event is read only when its group is written',
     file: 'src/delivery/commit-loop.ts',
     find: '        handlers.readAhead(group.accepted)\n',

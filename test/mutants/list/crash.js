@@ -135,6 +135,27 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-failover.test.ts'],
   },
   {
+    what: 'an interrupted attempt whose settlement is refused after a failover makes the node load for ever',
+    file: 'src/delivery/queue-sync.ts',
+    find: 'if (hasFailedOver && settling.length === 0) reload()',
+    replace: 'if (hasFailedOver) reload()',
+    tests: ['test/delivery/dispatcher-failover.test.ts'],
+  },
+  {
+    what: 'a resume that a load brings does not hasten retries',
+    file: 'src/delivery/queue-sync.ts',
+    find: 'if (before && isResumed(before, endpoint.webhook)) queue.hasten(endpoint, now())',
+    replace: 'if (before) queue.ready(endpoint)',
+    tests: ['test/delivery/dispatcher-resume.test.ts'],
+  },
+  {
+    what: 'a resume that a load brings is forgotten when the load fails at first',
+    file: 'src/delivery/queue-sync.ts',
+    find: 'if (knownShards.has(shard) && !knownWebhooks.has(id)) knownWebhooks.set(id, webhook)',
+    replace: 'if (knownShards.has(shard)) knownWebhooks.set(id, webhook)',
+    tests: ['test/delivery/dispatcher-resume.test.ts'],
+  },
+  {
     what: 'what a failover lost is not counted again if counting failed',
     file: 'src/delivery/queue-sync.ts',
     find: 'await countLost()\n    mustLoadAll = false',

@@ -82,7 +82,7 @@ export const mutants = [
   {
     what: 'retries wait on after a resumption',
     file: 'src/delivery/queue-sync.ts',
-    find: 'if (isResumed) queue.hasten(endpoint, now())',
+    find: 'if (before && isResumed(before, row)) queue.hasten(endpoint, now())',
     replace: '',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },
