@@ -344,13 +344,13 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     history = firstPart.history
     /** By delivery: an attempt that this node has abandoned may be among those that the store names. */
     const starts = new Map<string, Start>()
-    // They would not enter the queue again, and would leave it when a slot becomes free before their shards are loaded.
-    deps.putBackStartedAhead()
     const loaded = new Set(shards)
     const inShards = () => [...queue.endpoints()].filter(({ shard }) => loaded.has(shard))
     // Those of a load that failed were known earlier.
     for (const { id, shard, webhook } of inShards())
       if (knownShards.has(shard) && !knownWebhooks.has(id)) knownWebhooks.set(id, webhook)
+    // They would not enter the queue again, and would leave it when a slot becomes free before their shards are loaded.
+    deps.putBackStartedAhead()
     queue.dropShards(shards)
     queue.forgetIdle(shards)
     if (mustLoadAll) state.version = firstPart.version

@@ -158,11 +158,11 @@ describe('a webhook that is resumed just before its owner loads the shards again
                 ? { ...found, mustReload: true }
                 : found
             },
-            async load(...input) {
+            async completeTakeover(...input) {
               loads += 1
-              // The first try of each load fails.
-              if (loads % 2 === 0) throw new HookswitchError('StoreUnavailable', 'reset')
-              return store.load(...input)
+              // The load fails at its end, and is repeated.
+              if (loads === 2) throw new HookswitchError('StoreUnavailable', 'reset')
+              return store.completeTakeover(...input)
             },
           },
         },

@@ -84,8 +84,8 @@ export const mutants = [
   {
     what: 'a refused acceptance leaves its early starts in the queue',
     file: 'src/delivery/commit-loop.ts',
-    find: '        handlers.withdraw(pending.entered)\n        if (isCollision',
-    replace: '        if (isCollision',
+    find: '        handlers.withdraw(pending.entered)\n        // Its publisher',
+    replace: '        // Its publisher',
     tests: [TEST],
   },
   {

@@ -166,7 +166,7 @@ export const mutants = [
   {
     what: 'what was in flight during a failover is forgotten',
     file: 'src/delivery/queue-sync.ts',
-    find: '      if (hasFailedOver) reload()\n',
+    find: '      if (hasFailedOver && settling.length === 0) reload()\n',
     replace: '',
     tests: ['test/delivery/dispatcher-failover.test.ts'],
   },
