@@ -14,6 +14,7 @@ export interface HistoryState {
   readonly events: NewEvent[]
   /** `account call` for each call that an account erased. */
   readonly erased: Set<string>
+  hasPruned: boolean
 }
 export interface HistoryStep {
   readonly label: string
@@ -149,9 +150,12 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
     }),
   ),
   fc.record({ keep: fc.integer({ min: 1, max: 4 }), ageMs: fc.nat(1_500) }).map((params) =>
-    step(`prune to ${params.keep}, older than ${params.ageMs}`, () => ({ store }, clock) => {
-      const limits = { attemptsPerWebhook: params.keep, beforeMs: clock.now() - params.ageMs, limit: 3 }
-      return repeatUntilDone(() => store.deliveries.prune(limits, clock.now()))
+    step(`prune to ${params.keep}, older than ${params.ageMs}`, (state) => {
+      state.hasPruned = true
+      return ({ store }, clock) => {
+        const limits = { attemptsPerWebhook: params.keep, beforeMs: clock.now() - params.ageMs, limit: 3 }
+        return repeatUntilDone(() => store.deliveries.prune(limits, clock.now()))
+      }
     }),
   ),
   fc

@@ -88,6 +88,7 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
           webhooks: new Map<string, Webhook>(),
           events: [] as NewEvent[],
           erased: new Set<string>(),
+          hasPruned: false,
         }
         for (const { label, plan } of history) {
           const run = plan(state)
