@@ -186,10 +186,11 @@ async function* eventsOf({ body, abort }: StreamConnection, clock: ClientClock, 
   const reader = body.getReader()
   const decoder = new TextDecoder()
   const parser = createEventParser(MAX_EVENT)
+  let timer: AbortController | undefined
   signal.addEventListener('abort', abort)
   try {
     for (;;) {
-      const timer = new AbortController()
+      timer = new AbortController()
       const silence = clock.sleep(SILENCE_MS, timer.signal).then(() => ENDED)
       const read = reader.read()
       const result = await Promise.race([read, silence])
@@ -205,6 +206,8 @@ async function* eventsOf({ body, abort }: StreamConnection, clock: ClientClock, 
       if (parsed.isTooLong) throw invalid('an event is longer than 1 MiB')
     }
   } finally {
+    // A read that fails leaves it running, and the process could not end before it.
+    timer?.abort()
     signal.removeEventListener('abort', abort)
   }
 }

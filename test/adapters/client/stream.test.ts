@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { createClient, type HookswitchClient, type StreamItem } from 'hookswitch/client'
-import { scriptedReceiver, status, until } from 'hookswitch/testkit'
+import { manualClock, scriptedReceiver, status, until } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Answer, fail, scriptedApi } from './scripted-api.js'
 import { API_KEY, CHILD_KEY, startService } from './service.js'
@@ -311,6 +311,28 @@ describe('client.stream', () => {
     stop()
     await done
     await until(() => closed === 2)
+  })
+
+  it.each(['its reader aborts', 'its connection is cut'])('leaves no timer behind when %s', async (how) => {
+    const clock = manualClock()
+    let cut = () => {}
+    const api = await scriptedApi((response) => {
+      cut = () => response.destroy()
+      begin(response, attemptText('a'))
+    })
+    const client = createClient({ url: api.url, apiKey: 'secret-key', clock })
+    const { items, states, stop, done } = follow(client)
+    await until(() => items.length === 1)
+    expect(clock.sleepers()).toMatchObject({ count: 1 })
+    if (how === 'its connection is cut') {
+      cut()
+      await until(() => states.includes('waiting'))
+      // The pause before the next connection.
+      await until(() => clock.sleepers().count === 1)
+    }
+    stop()
+    await done
+    await until(() => clock.sleepers().count === 0)
   })
 
   it('never has a secret in an error', async () => {
