@@ -407,7 +407,6 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     if (isOtherHistory(first)) {
       log.warn({}, 'another server of the store has taken over: loading what it has')
       hasFailedOver = true
-      deps.putBackStartedAhead()
       knownBefore ??= queue.keys()
       unload('all')
       // The last edits may be lost too.

@@ -172,8 +172,8 @@ export const mutants = [
   },
   {
     what: 'what was started ahead of a slot is sent although a failover has lost it',
-    file: 'src/delivery/queue-sync.ts',
-    find: '      deps.putBackStartedAhead()\n',
+    file: 'src/delivery/dispatcher.ts',
+    find: '      !isLeaving(delivery) &&\n',
     replace: '',
     tests: ['test/delivery/dispatcher-failover.test.ts'],
   },
