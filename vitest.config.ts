@@ -28,8 +28,10 @@ const ISOLATED = [
   'service/closing',
   'adapters/cli/serve-stores',
   'adapters/cli/web-sockets',
+  'adapters/http/fetch',
   'adapters/storage/postgres-driver',
   'adapters/storage/sqlite-export',
+  'adapters/storage/sqlite-host-database',
 ].map(existing)
 /** Tests that wait for other processes or threads and import little that other tests import. */
 const SUBPROCESS = [
