@@ -100,6 +100,21 @@ describe('memoryStore', () => {
     expect(await next(now() + 2 * DAY_MS)).toBe(1)
   })
 
+  it('removes idle calls behind one that is active', async () => {
+    const { store, node, now } = await openStore()
+    const owner = await node()
+    const accept = (callId: string, at: number) => {
+      const event = { ...newEvent({ callId }), position: owner.positions.next(at) }
+      return owner.write({ accepted: [{ events: [event], deliveries: [], maxPending: 1 }], now: at })
+    }
+    for (const callId of ['active', 'idle', 'also idle']) await accept(callId, now())
+    await accept('active', now() + DAY_MS)
+    const limits = { attemptsPerWebhook: 9, beforeMs: 0, limit: 9 }
+    expect(await store.deliveries.prune(limits, now() + DAY_MS)).toBe(2)
+    expect(await store.deliveries.legs('account', 'active')).toEqual(['active'])
+    expect(await store.deliveries.legs('account', 'idle')).toEqual([])
+  })
+
   it('is unavailable until it is opened, and again after close until it is reopened', async () => {
     const { store, clock } = await openStore()
     const fresh = memoryStore()

@@ -38,7 +38,7 @@ export function createPrune(context: EngineContext): Prune {
   )
   const oldest = prepareQuery<KeyRow & { readonly atMs: number }>(
     db,
-    'select key, at_ms as "atMs" from hookswitch_attempt order by key limit ? + 0',
+    'select key, at_ms as "atMs" from hookswitch_attempt where key > ? order by key limit ? + 0',
   )
   const unsent = prepareQuery<{ readonly position: number }>(
     db,
@@ -63,6 +63,8 @@ export function createPrune(context: EngineContext): Prune {
       or exists (select 1 from hookswitch_attempt where webhook = ? and state is not null)
       or exists (select 1 from hookswitch_attempt where webhook = ? and doc is not null)`,
   )
+  /** Rows up to this key are left, or are of a clock that was ahead: they must not keep the rows behind them. */
+  let passedKey = 0
   /** The deleted webhook that was checked last: the next call continues after it. */
   let lastChecked: DeletedWebhookRow = { key: 0, deletedMs: 0 }
 
@@ -77,12 +79,18 @@ export function createPrune(context: EngineContext): Prune {
     return removed
   }
 
-  function pruneOldAttempts(beforeMs: number, limit: number): number {
+  function pruneOldAttempts(beforeMs: number, limit: number, now: number): number {
     let removed = 0
-    for (const { key, atMs } of oldest.all(limit)) {
-      if (atMs >= beforeMs) break
-      if (deleteAttempt(key)) removed += 1
+    for (const { key, atMs } of oldest.all(passedKey, limit)) {
+      if (atMs >= beforeMs && atMs <= now) {
+        passedKey = 0
+        return removed
+      }
+      if (atMs < beforeMs && deleteAttempt(key)) removed += 1
+      passedKey = key
     }
+    // They are looked at again after all others.
+    if (removed === 0 && !oldest.get(passedKey, 1)) passedKey = 0
     return removed
   }
 
@@ -118,7 +126,7 @@ export function createPrune(context: EngineContext): Prune {
       if (left > 0) left -= step(left)
     }
     run((most) => pruneExcessAttempts(attemptsPerWebhook, most))
-    run((most) => pruneOldAttempts(beforeMs, most))
+    run((most) => pruneOldAttempts(beforeMs, most, now))
     run((most) => pruneUnsentEvents(most, now))
     run((most) => deleteExpiredKeys(now, most))
     run((most) => pruneCalls(most, now))
@@ -135,9 +143,15 @@ interface SliceRow {
   readonly last: number | null
 }
 
+/** Interval at which the newest key is noted, ms. */
+const MARK_INTERVAL_MS = 3_600_000
+
 /**
  * Removes calls that had no event for a day and that no row refers to. Most calls are still needed, and there may be
  * millions: each run checks a slice, and the next run continues after it.
+ *
+ * Calls that are younger than a day end a pass, and the next pass begins at the first call. Otherwise, where calls come faster
+ * than they are checked, it would never end, and what was still needed when it was checked would stay for ever.
  */
 function createCallPrune(db: SqliteHandle, phoneCalls: PhoneCalls): (limit: number, now: number) => number {
   const slice = prepareQuery<SliceRow>(
@@ -152,9 +166,24 @@ function createCallPrune(db: SqliteHandle, phoneCalls: PhoneCalls): (limit: numb
       order by key limit ? + 0
     )`,
   )
+  const newestKey = prepareQuery<SliceRow>(db, 'select max(key) as last from hookswitch_call')
+  /** The newest key at some times, oldest first. The first is more than a day old, unless this process is younger. */
+  const marks: { readonly atMs: number; readonly key: number }[] = []
   let checkedUpTo = 0
 
+  /** The newest call that can be a day old. */
+  function lastToCheck(now: number): number {
+    // The clock was set back.
+    while ((marks.at(-1)?.atMs ?? 0) > now) marks.pop()
+    if (now - (marks.at(-1)?.atMs ?? 0) >= MARK_INTERVAL_MS)
+      marks.push({ atMs: now, key: newestKey.get()!.last ?? 0 })
+    while (marks[1] && marks[1].atMs <= now - CALL_RETENTION_MS) marks.shift()
+    const { atMs, key } = marks[0]!
+    return atMs <= now - CALL_RETENTION_MS ? key : Number.POSITIVE_INFINITY
+  }
+
   return (limit, now) => {
+    const end = lastToCheck(now)
     let removed = 0
     // Two rounds: the rest of the table, and its beginning.
     for (let round = 0; round < 2 && removed < limit; round += 1) {
@@ -167,7 +196,7 @@ function createCallPrune(db: SqliteHandle, phoneCalls: PhoneCalls): (limit: numb
       removed += count
       if (count > 0) phoneCalls.invalidate()
       // A slice that may contain more removable calls is checked again.
-      if (removed < limit) checkedUpTo = last
+      if (removed < limit) checkedUpTo = last >= end ? 0 : last
     }
     return removed
   }

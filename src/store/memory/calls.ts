@@ -42,11 +42,13 @@ export function legs(state: State, accountId: string, callId: string): readonly 
 
 /**
  * Removes calls that were idle for a day and have no deliveries left. Scans at most `2 * limit` calls from
- * the front of the queue; one that is still needed moves to its end.
+ * the front of the queue; one that is still needed moves to its end. It says nothing about those behind it: a call of an
+ * ordering key may be active for months.
  */
 export function pruneCalls(state: State, limit: number, now: number): number {
   let removed = 0
-  for (let scanned = 0; scanned < 2 * limit && removed < limit; scanned += 1) {
+  const most = Math.min(2 * limit, state.callQueue.size)
+  for (let scanned = 0; scanned < most && removed < limit; scanned += 1) {
     const position = oldest(state.callQueue)
     if (position === undefined) return removed
     const call = removeAt(state.callQueue, position)!
@@ -60,7 +62,6 @@ export function pruneCalls(state: State, limit: number, now: number): number {
       continue
     }
     append(state.callQueue, nextOrdinal(state), call)
-    if (!idle) return removed
   }
   return removed
 }

@@ -8,7 +8,7 @@ import { leaveLane } from './lanes.js'
 import { notifyListeners } from './notify.js'
 import { walk } from './position-log.js'
 import { dropAttempt, removeEndpoint, removeRow } from './retention.js'
-import { deleteInner, type Endpoint, type Row, type State } from './state.js'
+import { type Call, deleteInner, type Endpoint, type Row, type State } from './state.js'
 
 /** Removes up to `limit` rows of one step; returns their number. */
 type Step = (state: State, what: Erasure, limit: number) => number
@@ -39,12 +39,15 @@ function eraseDeliveries(state: State, what: Erasure, limit: number): number {
     if (removed >= limit) break
     const { source, endpoint } = row
     if (!isDeliveryCovered(what, source)) continue
-    if (source.callId !== undefined) forgetCall(state, source.accountId, source.callId)
     removed += 1
     if (row.state === 'waiting') dropWaiting(state, row)
     // Its last record may take an ended delivery with it.
     if (row.hasRecords) eraseAttemptsOf(state, endpoint, (one) => one === row)
     if (row.isStored) removeRow(state, row)
+    const { accountId, callId } = source
+    if (callId === undefined) continue
+    if (accountId === what.accountId) forgetCall(state, accountId, callId)
+    else forgetForeignCall(state, accountId, callId)
   }
   return removed
 }
@@ -95,13 +98,31 @@ function eraseCalls(state: State, what: Erasure, limit: number): number {
 function forgetCall(state: State, accountId: string, callId: string): boolean {
   const calls = state.calls.get(accountId)
   const call = calls?.get(callId)
-  for (const other of call?.others ?? []) {
-    const otherCall = calls!.get(other)
-    if (otherCall?.others) otherCall.others = otherCall.others.filter((leg) => leg !== callId)
-  }
+  for (const other of call?.others ?? []) removeLeg(calls!.get(other), callId)
   deleteInner(state.calls, accountId, callId)
   return call !== undefined
 }
+
+/** Removes what an account knows of a call through events of another account; numbers and rows of its own events stay. */
+function forgetForeignCall(state: State, accountId: string, callId: string): void {
+  const calls = state.calls.get(accountId)
+  const call = calls?.get(callId)
+  if (!calls || !call) return
+  for (const other of call.others ?? []) {
+    const otherCall = calls.get(other)
+    removeLeg(otherCall, callId)
+    if (otherCall && isUnused(otherCall)) deleteInner(state.calls, accountId, other)
+  }
+  call.others = undefined
+  if (isUnused(call)) deleteInner(state.calls, accountId, callId)
+}
+
+function removeLeg(call: Call | undefined, callId: string): void {
+  if (call?.others) call.others = call.others.filter((leg) => leg !== callId)
+}
+
+const isUnused = ({ sequence, rows, others }: Call) =>
+  sequence === 0 && rows === 0 && (others === undefined || others.length === 0)
 
 function eraseKeys(state: State, what: Erasure, limit: number): number {
   let removed = 0

@@ -113,6 +113,23 @@ export function erasureRules(rule: DefineRule): void {
     assert.equal(await fixture.store.deliveries.delivery('parent', deliveries[1]!.id), undefined)
   })
 
+  rule('erasing a call keeps what another account has of its own events of the call', async (fixture) => {
+    const above = await fixture.webhook({ accountId: 'parent' })
+    const event = newEvent({ callId: 'shared' })
+    await fixture.acceptOne(acceptanceOf(event, [newDelivery(above, event)]))
+    const [own] = await fixture.accept(above, { accountId: 'parent', callId: 'shared' })
+    await eraseAll(fixture, { accountId: 'account', callIds: ['shared'] })
+    assert.deepEqual(idsOf(await fixture.waiting(above)), [own!.id])
+    const next = newEvent({ accountId: 'parent', callId: 'shared' })
+    assert.deepEqual(await fixture.acceptEvents(next), [{ id: next.id, sequence: 2, duplicate: false }])
+    await fixture.settle(own!, 'delivered')
+    const query = { accountId: 'parent', callIds: ['shared'], limit: 9 }
+    assert.deepEqual(
+      (await fixture.store.deliveries.attempts(query)).map(({ deliveryId }) => deliveryId),
+      [own!.id],
+    )
+  })
+
   rule('erasing an account removes everything sent about it and its deleted webhooks', async (fixture) => {
     const [kept, deleted] = [await fixture.webhook(), await fixture.webhook()]
     const stranger = await fixture.webhook({ accountId: 'stranger' })

@@ -129,6 +129,42 @@ it('removes a call with its legs a day after its last event, unless rows refer t
   expect(await store.deliveries.legs('account', 'c')).toEqual([])
 })
 
+it('removes calls however fast they come', async () => {
+  const store = openEngine()
+  const insert = store.db.prepare(
+    'insert into hookswitch_call (account, call_key, sequence, last_ms, call_id) values (1, ?, 1, ?, ?)',
+  )
+  const RUNS_PER_DAY = 12
+  const CALLS = 5_000
+  for (let run = 1; run <= 4 * RUNS_PER_DAY; run += 1) {
+    const now = NOW + (run * DAY_MS) / RUNS_PER_DAY
+    store.inTransaction(() => {
+      for (let index = 0; index < CALLS; index += 1) insert.run(run * CALLS + index, now, `${run}/${index}`)
+    })
+    while ((await prune(store, { limit: 500 }, now)) >= 500) {}
+  }
+  const [{ count }] = store.db.prepare('select count(*) as count from hookswitch_call').all() as [
+    { count: number },
+  ]
+  expect(count).toBeLessThan((RUNS_PER_DAY + 3) * CALLS)
+})
+
+it('removes old attempts behind those of a clock that was ahead', async () => {
+  const store = openEngine()
+  const [webhook] = insertWebhooks(store, 1)
+  deliver(store, webhook!, 3, 'ahead', NOW + 400 * DAY_MS)
+  deliver(store, webhook!, 4, 'old', NOW)
+  deliver(store, webhook!, 1, 'recent', NOW + 9 * DAY_MS)
+  const limits = { beforeMs: NOW + 5 * DAY_MS, limit: 2 }
+  for (let run = 0; run < 9; run += 1) await prune(store, limits, NOW + 10 * DAY_MS)
+  const query = { accountId: 'account', webhookId: webhook!.id, limit: 999 }
+  const left = async () => (await store.deliveries.attempts(query)).map(({ callId }) => callId)
+  expect(await left()).toEqual(['recent', 'ahead', 'ahead', 'ahead'])
+  const later = NOW + 500 * DAY_MS
+  for (let run = 0; run < 9; run += 1) await prune(store, { beforeMs: later, limit: 2 }, later)
+  expect(await left()).toEqual([])
+})
+
 it('removes a deleted webhook after a minute, unless rows refer to it', async () => {
   const store = openEngine()
   const [empty, used] = insertWebhooks(store, 2)

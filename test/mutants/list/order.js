@@ -73,4 +73,11 @@ export const mutants = [
     replace: "return { kind: 'accepted', events: plan.events, mayHaveGap: false }\n  const { events }",
     tests: ['test/store/memory-conformance.test.ts'],
   },
+  {
+    what: "erasing an account's call restarts the numbers of another account's events",
+    file: 'src/store/memory/erase.ts',
+    find: 'else forgetForeignCall(state, accountId, callId)',
+    replace: 'else forgetCall(state, accountId, callId)',
+    tests: ['test/store/memory-conformance.test.ts'],
+  },
 ]

@@ -239,4 +239,18 @@ export const mutants = [
     replace: 'return error',
     tests: ['test/adapters/storage/sqlite-group-commit.test.ts'],
   },
+  {
+    what: 'a pass over the calls of a busy file never ends',
+    file: 'adapters/storage/sqlite/prune.ts',
+    find: 'checkedUpTo = last >= end ? 0 : last',
+    replace: 'checkedUpTo = last',
+    tests: ['test/adapters/storage/sqlite-engine-prune.test.ts'],
+  },
+  {
+    what: 'attempts of a clock that was ahead keep all that came after them',
+    file: 'adapters/storage/sqlite/prune.ts',
+    find: 'if (atMs >= beforeMs && atMs <= now) {',
+    replace: 'if (atMs >= beforeMs) {',
+    tests: ['test/adapters/storage/sqlite-engine-prune.test.ts'],
+  },
 ]
