@@ -105,7 +105,10 @@ export interface FoundDeliveries {
 export interface StoredDelivery extends Delivery {
   /** Grows in order of acceptance; the stable cursor of lists. The first deliveries of an event share it. */
   readonly position: number
-  /** The number of deliveries of the same lane that must end first. */
+  /**
+   * The number of deliveries of the same lane that must end first. A store that only one process uses may leave it at 0, and
+   * give every waiting delivery a due time: the queue of that process knows both.
+   */
   readonly ahead: number
   /** Number of its event within the call: 1, 2, … per account of the event; 0: not numbered. */
   readonly sequence: number

@@ -20,6 +20,7 @@ const changeFault = faultsOf('changes', 'deliveries')
 const ownFault = faultsOf('ownership', 'deliveries')
 const singleFault = faultsOf('one node', 'deliveries')
 const laneFault = faultsOf('lanes', 'deliveries')
+const sharedLaneFault = faultsOf('lanes for readers of other nodes', 'deliveries')
 const notifyFault = faultsOf('notifications', 'deliveries')
 
 const ALL = Array.from({ length: 64 }, (_, shard) => shard)
@@ -368,8 +369,8 @@ export const brokenLanes: readonly Fault[] = [
     onRows((waiting) => withColumn(waiting, 'lane', () => 1)),
   ),
   laneFault(
-    'nothing is ahead of a delivery',
-    onDelivery(() => ({ ahead: 0 })),
+    'a delivery that waits for its retry is read as due',
+    onDelivery(({ state, acceptedMs }) => (state === 'waiting' ? { dueMs: acceptedMs } : undefined)),
   ),
   laneFault('deliveries with ordering none wait for each other', (store) => ({
     async deliveries(query) {
@@ -377,10 +378,38 @@ export const brokenLanes: readonly Fault[] = [
       return rows.map((row, index) => ({ ...row, ahead: row.ahead + index }))
     },
   })),
-  laneFault(
+]
+
+/** Defects of lanes, for readers of other nodes. */
+export const brokenSharedLanes: readonly Fault[] = [
+  sharedLaneFault('a list counts the deliveries of other lanes too', (store) => ({
+    async deliveries(query) {
+      const rows = await store.deliveries(query)
+      return rows.map((row) => ({
+        ...row,
+        ahead: rows.filter(
+          (one) => one.sequence < row.sequence || (!row.sequence && one.position < row.position),
+        ).length,
+      }))
+    },
+  })),
+  sharedLaneFault(
+    'nothing is ahead of a delivery',
+    onDelivery(() => ({ ahead: 0 })),
+  ),
+  sharedLaneFault(
     'a delivery has a due time behind another one',
     onDelivery(({ dueMs, acceptedMs }) => ({ dueMs: dueMs ?? acceptedMs })),
   ),
+  sharedLaneFault('cancelled deliveries are ahead of others', (store) => ({
+    async delivery(accountId, id) {
+      const row = await store.delivery(accountId, id)
+      if (!row) return undefined
+      const others = await store.deliveries({ accountId, webhookId: row.webhookId, limit: 99 })
+      const ahead = others.filter((one) => one.lane === row.lane && one.position < row.position)
+      return { ...row, ahead: ahead.length }
+    },
+  })),
 ]
 
 /** Defects of notifications. */

@@ -58,15 +58,6 @@ export const brokenEpochs: readonly Fault[] = [
     'a delivery of an older epoch starts',
     onCommitted((result) => ({ ...result, notStarted: [] })),
   ),
-  epochFault('cancelled deliveries are ahead of others', (store) => ({
-    async delivery(accountId, id) {
-      const row = await store.delivery(accountId, id)
-      if (!row) return undefined
-      const others = await store.deliveries({ accountId, webhookId: row.webhookId, limit: 99 })
-      const ahead = others.filter((one) => one.lane === row.lane && one.position < row.position)
-      return { ...row, ahead: ahead.length }
-    },
-  })),
   epochFault('deliveries of an older epoch are not accepted', (store) => ({
     async commit(group) {
       const epochs = new Map<string, number>()

@@ -13,6 +13,7 @@ import {
   brokenLoads,
   brokenNotifications,
   brokenOwnership,
+  brokenSharedLanes,
 } from './broken-loads.js'
 import { brokenNodes, brokenSharedNotifications } from './broken-nodes.js'
 import { brokenOpenLegs } from './broken-open-legs.js'
@@ -67,6 +68,7 @@ const FAULTS: readonly Fault[] = [
 /** Defects that only show with several nodes on one store. */
 const SHARED_FAULTS: readonly Fault[] = [
   ...brokenNodes,
+  ...brokenSharedLanes,
   ...brokenSharedClocks,
   ...brokenSharedNotifications,
   ...brokenSharedInboxes,

@@ -75,14 +75,13 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     const ahead = new Map<string, number>()
     for (const [statement, part] of [
       [sql.aheadOfCall, waiting.filter(isOfCall)],
-      [sql.ahead, waiting.filter((row) => !isOfCall(row))],
+      [sql.aheadOfReplay, waiting.filter((row) => row.replayOf !== null && !isOfCall(row))],
     ] as const) {
       if (part.length === 0) continue
       const values = [
         int4Array(part.map((row) => row.webhookKey)),
         int8Array(part.map((row) => row.position)),
         int8Array(part.map((row) => row.lane)),
-        int4Array(part.map((row) => row.sequence)),
         int4Array(part.map((row) => row.webhookEpoch)),
       ]
       if (statement === sql.aheadOfCall) {

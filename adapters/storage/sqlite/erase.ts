@@ -96,10 +96,13 @@ export function createErase(
     function eraseEvents(next: () => readonly EventRow[]): void {
       for (let events = next(); left > 0 && events.length > 0; events = next()) {
         for (const { position, callId } of events) {
-          for (const delivery of deliveriesOf(position)) {
+          if (left <= 0) return
+          const deliveries = deliveriesOf(position)
+          for (const delivery of deliveries) {
             if (left <= 0) return
             eraseDelivery(delivery, callId)
           }
+          if (deliveries.length === 0) left -= 1
           eventBodies.remove(position)
         }
       }

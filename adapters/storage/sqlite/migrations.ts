@@ -11,6 +11,7 @@ import { SCHEMA_3 } from './schema-encryption.js'
 import { SCHEMA_8 } from './schema-failures.js'
 import { SCHEMA_2 } from './schema-open-legs.js'
 import { SCHEMA_5, SCHEMA_6 } from './schema-queue.js'
+import { SCHEMA_10 } from './schema-replay-index.js'
 import { SCHEMA_7 } from './schema-stats.js'
 
 /** A released migration never changes; new ones are appended. */
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly string[] = [
   SCHEMA_7,
   SCHEMA_8,
   SCHEMA_9,
+  SCHEMA_10,
 ]
 
 /** The version whose old tables have to be empty before they are removed. */

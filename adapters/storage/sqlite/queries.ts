@@ -10,7 +10,6 @@ import {
 } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import type { SqliteValue } from './driver.js'
-import { laneKindIn } from './formats.js'
 import { hashKey } from './hash-key.js'
 import { prepareQuery } from './query.js'
 import { type DeliveryRow, ENDED_COLUMNS, type LocatedDelivery, WAITING_COLUMNS } from './rows.js'
@@ -95,33 +94,13 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       limit 1 offset ${MAX_EXAMINED - 1}`,
     ),
   )
-  const isBefore = '(d.sequence, d.position) < (?, ?) and d.epoch >= ?'
-  const aheadInCall = prepareQuery<CountRow>(
-    db,
-    `select count(*) as count from hookswitch_event e indexed by hookswitch_event_of_call
-    cross join hookswitch_waiting d on d.position = e.position
-    where e.call = ? and d.webhook = ? and d.lane = ? and ${isBefore}`,
-  )
-  const aheadInReplay = prepareQuery<CountRow>(
-    db,
-    `select count(*) as count from hookswitch_waiting d indexed by hookswitch_waiting_replay
-    where d.webhook = ? and d.lane = ? and d.event is not null and ${isBefore}`,
-  )
-
-  function countAhead({ webhook, lane, sequence, position, call, format }: DeliveryRow): number {
-    if (lane === 0) return 0
-    const { epoch } = endpoints.byKey(webhook)!.webhook
-    const place = [webhook, lane, sequence, position, epoch] as const
-    return (laneKindIn(format) === 1 ? aheadInCall.get(call, ...place) : aheadInReplay.get(...place))!.count
-  }
-
   function storedDelivery({ row, delivery }: LocatedDelivery): StoredDelivery {
     const { position, eventSequence: sequence } = row
     const read = effectiveState(delivery, endpoints.byKey(row.webhook)!.webhook.epoch)
     if (read.state !== 'waiting') return { ...read, position, ahead: 0, sequence }
-    const ahead = countAhead(row)
-    const dueMs = dueMsForReaders(row.dueMs ?? 0, delivery.acceptedMs, ahead)
-    return { ...read, ...(dueMs !== undefined && { dueMs }), position, ahead, sequence }
+    // What is ahead of it in its lane, the queue of this process knows.
+    const dueMs = dueMsForReaders(row.dueMs ?? 0, delivery.acceptedMs, 0)
+    return { ...read, ...(dueMs !== undefined && { dueMs }), position, ahead: 0, sequence }
   }
 
   /** The parameters of a list of a webhook, and the epoch of the webhook; `undefined`: the account has no such webhook. */

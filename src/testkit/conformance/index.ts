@@ -12,7 +12,7 @@ import { type DefineRule, openFixture, type StoreHarness } from './fixture.js'
 import { groupRules } from './groups.js'
 import { healthRules } from './health.js'
 import { inboxRules, sharedInboxRules } from './inbox.js'
-import { laneRules } from './lanes.js'
+import { laneRules, sharedLaneRules } from './lanes.js'
 import { legRules } from './legs.js'
 import { liveRules } from './live.js'
 import { loadRules } from './load.js'
@@ -75,6 +75,7 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['loads and bodies', loadRules],
     ['changes', changeRules],
     ['lanes', laneRules],
+    ...(sharedBetweenNodes ? [['lanes for readers of other nodes', sharedLaneRules] as const] : []),
     ['epochs', epochRules],
     ['health', healthRules],
     ['deliveries', deliveryRules],

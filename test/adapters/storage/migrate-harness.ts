@@ -4,7 +4,14 @@ import { readFileSync } from 'node:fs'
 import { constant, createHookswitch, type Hookswitch } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 import { sqliteStore } from 'hookswitch/sqlite'
-import { createPositions, type Log, type NewDelivery, type NewEvent, type Store } from 'hookswitch/store'
+import {
+  createPositions,
+  type Log,
+  type NewDelivery,
+  type NewEvent,
+  type Store,
+  type StoredDelivery,
+} from 'hookswitch/store'
 import { hang, type ScriptedReceiver, status, until } from 'hookswitch/testkit'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { createHostInbox } from '../../../adapters/storage/sqlite/host-database.js'
@@ -251,12 +258,24 @@ export async function readEverything(store: Store, { webhooks, tokens }: FilledF
   for (const [name, webhookId] of Object.entries(webhooks)) {
     found[name] = await deliveries.webhookOf(webhookId)
     for (const ascending of [true, false]) {
-      found[`deliveries of ${name} ${ascending}`] = await readAllPages((page) =>
+      const rows = await readAllPages((page) =>
         deliveries.deliveries({ accountId: 'parent', webhookId, ascending, ...page }),
       )
+      found[`deliveries of ${name} ${ascending}`] = withoutPlaces(rows)
     }
   }
   return found
+}
+
+/** Without the numbers of deliveries ahead, which the SQLite store leaves to the queue, and due times that depend on them. */
+function withoutPlaces(rows: readonly StoredDelivery[]): readonly object[] {
+  const heads = new Map<string, number>()
+  for (const { state, lane, position } of rows) {
+    if (state === 'waiting') heads.set(lane, Math.min(position, heads.get(lane) ?? position))
+  }
+  return rows.map(({ ahead: _, dueMs, ...row }) =>
+    heads.get(row.lane) === row.position ? { ...row, dueMs } : row,
+  )
 }
 
 interface Page {

@@ -73,3 +73,20 @@ it('a file of schema version 4 is migrated, and its API keys are found', async (
   onTestFinished(() => close())
   expect(await accounts.apiKeyByHash(key.hash)).toEqual(key)
 })
+
+it('no index of replays is left, in a new file and in a migrated one', () => {
+  const file = temporaryDatabase()
+  onTestFinished(file.remove)
+  const old = createOldFile(file.path, 9)
+  onTestFinished(() => old.close())
+  const indexes = (db: SqliteHandle) =>
+    db
+      .prepare(
+        "select name from sqlite_schema where tbl_name = 'hookswitch_waiting' and sql is not null order by name",
+      )
+      .all()
+  expect(indexes(old)).toContainEqual({ name: 'hookswitch_waiting_replay' })
+  migrateSchema(old, { path: file.path, field: 'path' })
+  expect(indexes(old)).toEqual(indexes(openedStore().db))
+  expect(indexes(old)).not.toContainEqual({ name: 'hookswitch_waiting_replay' })
+})

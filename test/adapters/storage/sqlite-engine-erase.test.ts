@@ -174,6 +174,31 @@ function insertWebhook(store: EngineStore): Webhook {
   return webhook
 }
 
+it('erases events without deliveries in batches of limited size, and counts them', async () => {
+  const store = openEngine()
+  const { callId: _none, ...withoutCall } = newEvent({ numbered: false })
+  store.inTransaction((engine) => {
+    for (let index = 0; index < 30; index += 1) {
+      const { id, position } = newEvent()
+      const event = index % 2 === 0 ? newEvent({ callId: 'call' }) : { ...withoutCall, id, position }
+      commitGroup(engine, { accepted: [placed([event], [])] }, NOW)
+    }
+  })
+  const left = () =>
+    (store.db.prepare('select count(*) as left from hookswitch_event').get() as { left: number }).left
+  const [before, sizes] = [left(), [] as number[]]
+  for (let rows = before; rows > 0; rows = left()) {
+    const removed = await store.deliveries.erase({ accountId: 'account' }, 4)
+    expect(removed).toBeGreaterThan(0)
+    sizes.push(rows - left())
+  }
+  expect(before).toBeGreaterThan(10)
+  expect(Math.max(...sizes)).toBe(4)
+  expect(store.db.prepare("select value from hookswitch_meta where name = 'erased'").get()).toEqual({
+    value: 1,
+  })
+})
+
 it('reports another connection that prevents the truncation of the log', async () => {
   const store = openEngine()
   const { callIds } = fill(store)

@@ -250,7 +250,7 @@ describe.each([1, 4] as const)('a file of schema version %d', (version) => {
     expect(await state('exhausted')).toMatchObject({ state: 'exhausted', attempts: 2, reason: 'gave up' })
     expect(await state('unrecorded')).toMatchObject({ state: 'delivered', attempts: 2, endedMs: NOW + 8 })
     expect(await state('stale')).toMatchObject({ state: 'cancelled' })
-    expect(await state('form')).toMatchObject({ state: 'waiting', ahead: 2, encoding: 'form' })
+    expect(await state('form')).toMatchObject({ state: 'waiting', encoding: 'form' })
     expect(await state('replay-1')).toMatchObject({
       state: 'waiting',
       replayOf: 'delivered',

@@ -379,4 +379,18 @@ export const mutants = [
     replace: '`',
     tests: ['test/adapters/storage/postgres-plans.test.ts'],
   },
+  {
+    what: 'replays of one request are ahead of those of another',
+    file: 'adapters/storage/postgres/sql/deliveries.ts',
+    find: '(partition by l.key, l.lane order by',
+    replace: '(partition by l.key order by',
+    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
+  },
+  {
+    what: 'deliveries of an epoch that has ended are ahead of others',
+    file: 'adapters/storage/postgres/sql/deliveries.ts',
+    find: 'where w.webhook_key = l.key and w.lane = l.lane and w.epoch >= l.epoch',
+    replace: 'where w.webhook_key = l.key and w.lane = l.lane',
+    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
+  },
 ]

@@ -45,6 +45,13 @@ export const mutants = [
     tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
   },
   {
+    what: 'an erasure does not count events without deliveries',
+    file: 'adapters/storage/sqlite/erase.ts',
+    find: '          if (deliveries.length === 0) left -= 1\n',
+    replace: '',
+    tests: ['test/adapters/storage/sqlite-engine-erase.test.ts'],
+  },
+  {
     what: 'the number of attempts of a settlement is not checked',
     file: 'adapters/storage/sqlite/settle.ts',
     find: "position = ? and webhook = ? and attempts = ?'",

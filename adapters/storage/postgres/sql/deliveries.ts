@@ -176,34 +176,41 @@ export const deliveryStatements = (s: string) =>
     searchCall: searchCall(s),
     searchAll: searchAll(s),
     /**
-     * For waiting deliveries (keys of webhooks `$1`, positions `$2`, lanes `$3`, sequence numbers `$4`, epochs of webhooks
-     * `$5`) in lanes of the calls `$6` of the accounts `$7`. Deliveries of an epoch that has ended do not count.
+     * For waiting deliveries (keys of webhooks `$1`, positions `$2`, lanes `$3`, epochs of webhooks `$4`) in lanes of the calls
+     * `$5` of the accounts `$6`. Deliveries of an epoch that has ended do not count. Each lane is read once, however many of
+     * its deliveries are given.
      */
     aheadOfCall: {
       name: 'deliveries_ahead_call',
-      text: `select u.key as "webhookKey", u.position, a.ahead
-        from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::int[], $6::text[], $7::text[])
-          u (key, position, lane, sequence, epoch, call_id, account_id)
-        cross join lateral (
-          select count(*) as ahead from (
-            select position as at from ${s}.event where call_id = u.call_id and account_id = u.account_id offset 0
+      text: `select a.key as "webhookKey", a.position, a.ahead
+        from (
+          select l.key, w.position, row_number() over (
+              partition by l.key, l.lane, l.call_id, l.account_id order by w.sequence, w.position
+            ) - 1 as ahead
+          from (
+            select distinct key, lane, epoch, call_id, account_id
+            from unnest($1::int[], $3::bigint[], $4::int[], $5::text[], $6::text[]) u (key, lane, epoch, call_id, account_id)
+          ) l cross join lateral (
+            select position as at from ${s}.event where call_id = l.call_id and account_id = l.account_id offset 0
           ) e cross join lateral (
             select * from ${s}.waiting w where w.event = e.at offset 0
           ) w
-          where w.webhook_key = u.key and w.lane = u.lane and w.epoch >= u.epoch
-            and (w.sequence, w.position) < (u.sequence, u.position)
-        ) a`,
+          where w.webhook_key = l.key and w.lane = l.lane and w.epoch >= l.epoch
+        ) a join unnest($1::int[], $2::bigint[]) u (key, position) on u.key = a.key and u.position = a.position`,
     },
-    /** The same for other lanes: reads what waits for the webhook. */
-    ahead: {
-      name: 'deliveries_ahead',
-      text: `select u.key as "webhookKey", u.position, a.ahead
-        from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::int[]) u (key, position, lane, sequence, epoch)
-        cross join lateral (
-          select count(*) as ahead from (
-            select * from ${s}.waiting where webhook_key = u.key offset 0
+    /** The same for lanes of replays: reads the replays that wait for the webhook, once per lane. */
+    aheadOfReplay: {
+      name: 'deliveries_ahead_replay',
+      text: `select a.key as "webhookKey", a.position, a.ahead
+        from (
+          select l.key, w.position,
+            row_number() over (partition by l.key, l.lane order by w.sequence, w.position) - 1 as ahead
+          from (
+            select distinct key, lane, epoch from unnest($1::int[], $3::bigint[], $4::int[]) u (key, lane, epoch)
+          ) l cross join lateral (
+            select * from ${s}.waiting where webhook_key = l.key and replay_of is not null offset 0
           ) w
-          where w.lane = u.lane and w.epoch >= u.epoch and (w.sequence, w.position) < (u.sequence, u.position)
-        ) a`,
+          where w.lane = l.lane and w.epoch >= l.epoch
+        ) a join unnest($1::int[], $2::bigint[]) u (key, position) on u.key = a.key and u.position = a.position`,
     },
   }) satisfies Record<string, Statement>
