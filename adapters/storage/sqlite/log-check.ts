@@ -1,12 +1,14 @@
 /**
  * Finds damage in the middle of a write-ahead log, before SQLite opens it. SQLite replays a log up to the first frame
  * whose checksum is wrong and silently drops the rest, because a crash may leave a half-written transaction at the end.
- * The rest is more than that, and commits are lost, if it contains two commits: the first of them was flushed before the
- * second was written (`synchronous=FULL`).
+ * The rest is more than that, and commits are lost, if it contains two commits of which the second continues the checksums of
+ * the first: that one was flushed before the other was written (`synchronous=FULL`). Ends of commits that do not continue each
+ * other are remains of several failed flushes or power failures; each of them was followed by shorter commits in its place.
  *
  * Format: https://www.sqlite.org/fileformat.html, section 4.
  */
 import { closeSync, openSync, readSync } from 'node:fs'
+import { endianness } from 'node:os'
 import { corruptError } from './errors.js'
 
 const HEADER_BYTES = 32
@@ -15,8 +17,6 @@ const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
 /** Frames that are read at once. */
 const FRAMES = 64
-/** Lost commits that prove damage. */
-const COMMITS = 2
 
 type Sums = readonly [number, number]
 
@@ -32,6 +32,14 @@ function addChecksum([first, second]: Sums, words: Buffer, isBigEndian: boolean)
   }
   return [s0, s1]
 }
+
+/** The checksum of a frame, which continues that of the frame before it. */
+const sumsAfter = (sums: Sums, frame: Buffer, isBigEndian: boolean) =>
+  addChecksum(
+    addChecksum(sums, frame.subarray(0, 8), isBigEndian),
+    frame.subarray(FRAME_HEADER_BYTES),
+    isBigEndian,
+  )
 
 const equals = ([s0, s1]: Sums, bytes: Buffer, at: number) =>
   bytes.readUInt32BE(at) === s0 && bytes.readUInt32BE(at + 4) === s1
@@ -74,9 +82,11 @@ function hasLostCommits(log: number): boolean {
   if (readSync(log, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false
   const magic = header.readUInt32BE(0)
   const pageBytes = header.readUInt32BE(8)
-  const isBigEndian = (magic & 1) === 1
+  let isBigEndian = (magic & 1) === 1
   let sums = addChecksum([0, 0], header.subarray(0, 24), isBigEndian)
   let isValid = magic >>> 1 === MAGIC >>> 1 && equals(sums, header, 24)
+  // A damaged header does not say it: SQLite uses the order of its machine.
+  if (!isValid) isBigEndian = endianness() === 'BE'
   const isPageSize = pageBytes >= 512 && pageBytes <= 65_536 && (pageBytes & (pageBytes - 1)) === 0
   // Without a page size no frame can be found, but SQLite flushes the header before it writes the first frame.
   if (!isPageSize) return hasContents(log)
@@ -85,7 +95,8 @@ function hasLostCommits(log: number): boolean {
   const frames = Buffer.alloc(FRAMES * frameBytes)
   /** Frames of an earlier use of the log have other salts. With a damaged header those of the first frame count. */
   let salts = isValid ? header.subarray(16, 24) : undefined
-  let lostCommits = 0
+  /** Checksums since the last lost commit, if all frames since then continue it. */
+  let lostSums: Sums | undefined
   for (let at = HEADER_BYTES; ; at += frames.length) {
     const read = readSync(log, frames, 0, frames.length, at)
     for (let start = 0; start + frameBytes <= read; start += frameBytes) {
@@ -93,17 +104,16 @@ function hasLostCommits(log: number): boolean {
       salts ??= Buffer.from(frame.subarray(8, 16))
       const isCurrent = frame.subarray(8, 16).equals(salts)
       if (isValid) {
-        const next = addChecksum(
-          addChecksum(sums, frame.subarray(0, 8), isBigEndian),
-          frame.subarray(FRAME_HEADER_BYTES),
-          isBigEndian,
-        )
-        isValid = isCurrent && equals(next, frame, 16)
-        sums = next
+        sums = sumsAfter(sums, frame, isBigEndian)
+        isValid = isCurrent && equals(sums, frame, 16)
+      } else if (lostSums) {
+        lostSums = sumsAfter(lostSums, frame, isBigEndian)
+        if (!isCurrent || !equals(lostSums, frame, 16)) lostSums = undefined
       }
       // The size of the database after a commit, 0 in other frames.
-      if (!isValid && isCurrent && frame.readUInt32BE(4) !== 0) lostCommits += 1
-      if (lostCommits >= COMMITS) return true
+      if (isValid || !isCurrent || frame.readUInt32BE(4) === 0) continue
+      if (lostSums) return true
+      lostSums = [frame.readUInt32BE(16), frame.readUInt32BE(20)]
     }
     if (read < frames.length) return false
   }

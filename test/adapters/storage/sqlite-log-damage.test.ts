@@ -16,6 +16,7 @@ import fc from 'fast-check'
 import { sqliteStore } from 'hookswitch/sqlite'
 import { errorCode } from 'hookswitch/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { newAccount, newApiKey } from '../../../src/testkit/conformance/sample-data.js'
 import { propertyRuns } from '../../support/property-runs.js'
 import { createFolder, recordingLog } from './sqlite-harness.js'
@@ -76,6 +77,20 @@ async function openChanged(change: (log: string) => void): Promise<number | Erro
   return length
 }
 
+/** The log of a copy after one more transaction that changes about this many pages. */
+async function logWithAnotherCommit(pages: number): Promise<Buffer> {
+  const path = join(mkdtempSync(join(folder, 'flush-')), 'x.db')
+  for (const suffix of ['', '-wal']) copyFileSync(original + suffix, path + suffix)
+  const db = new (loadDriver().DatabaseSync)(path)
+  db.exec(`begin; create table unknown (page blob);
+    insert into unknown select randomblob(3000) from (
+      with recursive n (i) as (select 1 union all select i + 1 from n where i < ${pages}) select i from n
+    ); commit`)
+  const log = readFileSync(`${path}-wal`)
+  db.close()
+  return log
+}
+
 function overwrite(log: string, at: number, bytes: Uint8Array): void {
   const file = openSync(log, 'r+')
   writeSync(file, bytes, 0, bytes.length, at)
@@ -125,6 +140,16 @@ describe('a write-ahead log', () => {
     }
   })
 
+  it('with remains of several flushes that failed behind its end is replayed', async () => {
+    const logs = await Promise.all([40, 20, 1].map(logWithAnotherCommit))
+    // Each transaction is written in place of the one before it, whose flush failed.
+    let written = Buffer.alloc(0)
+    for (const log of logs) written = Buffer.concat([log, written.subarray(log.length)])
+    const valid = logs.at(-1)!.length
+    expect(commits(written).filter((at) => at >= valid)).toHaveLength(2)
+    expect(await openChanged((log) => writeFileSync(log, written))).toBe(ACCOUNTS)
+  })
+
   it('with frames of an earlier use behind its end is replayed', async () => {
     const path = join(mkdtempSync(join(folder, 'reused-')), 'x.db')
     const store = newStore(path)
@@ -135,7 +160,6 @@ describe('a write-ahead log', () => {
       await store.accounts.insert(account, newApiKey(account.id), [])
     }
     const before = log()
-    const { loadDriver } = await import('../../../adapters/storage/sqlite/driver.js')
     const other = new (loadDriver().DatabaseSync)(path)
     other.exec('pragma wal_checkpoint(restart)')
     other.close()
