@@ -174,7 +174,8 @@ const vacuumed = (s: string) =>
 
 /**
  * `laneKey` of `delivery/lane-key.ts` in SQL, so that the lanes of converted deliveries continue, `storedDeliveryId` and
- * `formOf`. `pg_temp` functions are dropped with the session.
+ * `formOf`. `readable`: a record as JSON, whatever its texts contain, such as a recorded response: PostgreSQL decodes no NUL
+ * character and no half of a surrogate pair. `pg_temp` functions are dropped with the session.
  */
 const FUNCTIONS = `
 create or replace function pg_temp.fnv(units integer[], seed bigint) returns bigint language plpgsql immutable as $$
@@ -198,6 +199,9 @@ end $$;
 create or replace function pg_temp.stored_id(id text, event_id text) returns text language sql immutable as $$
   select case when left(id, 24) = left(event_id, 24) and id ~ '^[0-9a-f]{32}$' and event_id ~ '^[0-9a-f]{32}$'
     then right(id, 8) else '!' || id end $$;
+create or replace function pg_temp.readable(doc text) returns json language sql immutable as $$
+  select case when strpos(doc, '\\u') = 0 then doc
+    else regexp_replace(doc, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(?:0000|d[89a-f][0-9a-f]{2})', '\\1?', 'gi') end::json $$;
 create or replace function pg_temp.form(encoding text, verb text, lane text) returns integer language sql immutable as $$
   select case encoding when 'form' then 1 else 0 end
     + 2 * (array_position(array['get', 'post', 'put', 'patch', 'delete'], verb) - 1)
@@ -228,8 +232,8 @@ create unique index on converted (id);
 analyze converted;
 create temporary table recorded on commit drop as
   select a.*, row_number() over (partition by a.delivery_id order by a.position desc) = 1 as is_last,
-    (a.doc::json ->> 'attempt')::int as n, a.doc::json ->> 'eventId' as event_id, a.doc::json ->> 'hook' as hook
-  from ${old('attempt')} a;
+    (d.doc ->> 'attempt')::int as n, d.doc ->> 'eventId' as event_id, d.doc ->> 'hook' as hook
+  from ${old('attempt')} a cross join lateral (select pg_temp.readable(a.doc) as doc offset 0) d;
 analyze recorded;
 
 insert into ${s}.event

@@ -147,6 +147,31 @@ describe.skipIf(!server)('the migration of a schema of version 0.1', () => {
     await node.close()
   })
 
+  it('keeps recorded responses with characters that PostgreSQL does not decode', async () => {
+    const bodies = ['oo\0ps', 'cut \ud83d', '\\u0000', '\\\0\0', '\ude00', '\u{1f600}']
+    let at = 0
+    const rows = ROWS.replace(
+      /"responseBody":"oops"/g,
+      () => `"responseBody":${JSON.stringify(bodies[at++ % bodies.length])}`,
+    )
+    const other = direct.freshSchema()
+    await createSchemaAt(direct, other, 6, `update store_clock set last_ms = 0; ${rows}`)
+    const node = await openNode(direct, { schema: other, clock, owner: 'node-1' })
+    const { deliveries } = node.store
+    const found = [
+      ...(await deliveries.attempts({ accountId: 'account', limit: 99 })),
+      ...(await deliveries.attempts({ accountId: 'parent', limit: 99 })),
+    ]
+    expect(new Set(found.map(({ responseBody }) => responseBody))).toEqual(new Set(bodies))
+    expect(found.find(({ id }) => id === 'record-delivery-delivered-webhook-a-1')).toMatchObject({
+      responseBody: 'oo\0ps',
+      eventId: 'event-delivered',
+      hook: 'channel_create',
+      attempt: 1,
+    })
+    await node.close()
+  })
+
   it('continues numbers, keys and positions, and replays what ended before', async () => {
     const node = await open()
     const numberOf = async (callId: string) => (await node.acceptEvents(newEvent({ callId })))[0]!.sequence
