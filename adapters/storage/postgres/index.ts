@@ -100,6 +100,9 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   let opened: OpenStore | undefined
   /** Calls of `open` without their `close`: several instances may share one store. */
   let openings = 0
+  /** While it is open or opening. */
+  let opening: Promise<void> | undefined
+  let closed: Promise<void> = Promise.resolve()
 
   /** Forwards to the session of the open store. */
   const session: Session = {
@@ -192,15 +195,30 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     supports: { durable: true, sharedBetweenNodes: true, transactions: true, liveItems: true },
     async open(given) {
       log = given.log
-      if (!opened) {
-        nodeClock = given.clock
-        await open()
-      }
       openings += 1
+      opening ??= closed.then(() => {
+        nodeClock = given.clock
+        return open()
+      })
+      const mine = opening
+      try {
+        await mine
+      } catch (thrown) {
+        openings -= 1
+        if (opening === mine) opening = undefined
+        throw thrown
+      }
     },
     async close() {
       openings = Math.max(0, openings - 1)
-      if (openings === 0) await opened?.close()
+      if (openings > 0 || !opening) return closed
+      const closing = opening.then(
+        () => opened?.close(),
+        () => {},
+      )
+      opening = undefined
+      closed = closing.catch(() => {})
+      return closing
     },
     accounts: whenOpen(postgresAccounts(deps, queue)),
     tokens: whenOpen(postgresTokens(deps)),

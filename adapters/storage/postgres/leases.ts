@@ -9,6 +9,7 @@
  */
 import {
   type Clock,
+  HookswitchError,
   MAX_NODES,
   type NodeLease,
   type OwnershipPlan,
@@ -153,10 +154,18 @@ function pendingOf(living: readonly NodeRow[], owner: string): number {
   return living.reduce((sum, node) => sum + (node.owner === owner ? 0 : node.pending), 0)
 }
 
-/** The number that was free for the longest time: positions of a node that lost its lease may still arrive. */
+/**
+ * The number that was free for the longest time: positions of a node that lost its lease may still arrive.
+ *
+ * @throws HookswitchError `StoreUnavailable` if all are in use, as a crash loop may leave them for a while
+ */
 function freeNumber(living: readonly NodeRow[], fence: number): number {
   const used = new Set(living.map(({ number }) => number))
   let number = fence % MAX_NODES
+  if (used.size >= MAX_NODES) {
+    const sentence = `${MAX_NODES} nodes use the schema already (one that was killed counts for up to 30 seconds)`
+    throw new HookswitchError('StoreUnavailable', sentence, { retryAfterSeconds: 30 })
+  }
   while (used.has(number)) number = (number + 1) % MAX_NODES
   return number
 }

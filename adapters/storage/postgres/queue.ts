@@ -74,15 +74,16 @@ export function postgresQueue(deps: Deps): Queue {
     cursor?: string,
   ): Promise<LoadedPart | undefined> {
     const numbers = int2Array(shards)
-    const values = [lease.owner, lease.fence, numbers, Number(cursor ?? 0), clockMs()]
+    const [key, after] = (cursor ?? '0/0').split('/').map(Number)
+    const values = [lease.owner, lease.fence, numbers, key, clockMs(), after]
     const [row] = await session.query<LoadRow>(sql.load, values)
     if (!row) return undefined
     const { waiting, webhooks } = decoded(row.waiting, row.webhooks)
-    const { version, next } = row
+    const { version, nextKey, nextAfter } = row
     nodes.applied(lease, version)
     const timeline = deps.timeline()
     const part = { version, waiting, webhooks, ...(timeline !== undefined && { history: timeline }) }
-    if (next !== null) return { ...part, interrupted: [], cursor: String(next) }
+    if (nextKey !== null) return { ...part, interrupted: [], cursor: `${nextKey}/${nextAfter}` }
     return { ...part, interrupted: await interruptedStarts(numbers) }
   }
 

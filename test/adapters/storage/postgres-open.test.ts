@@ -10,6 +10,7 @@ import { MIGRATIONS } from '../../../adapters/storage/postgres/migrations.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { privatePostgres } from './pg-cluster.js'
 
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const PASSWORD = 'open-sesame-4711'
 
 const server = await privatePostgres({}, ['host all keeper all scram-sha-256'])
@@ -283,6 +284,34 @@ describe.skipIf(!server)('opening a PostgreSQL store', () => {
     })
     for (const one of all) one.release()
     await servers.end()
+  })
+
+  it('is opened once by callers that open it at the same time, and closed by the last of them', async () => {
+    const name = 'opened-by-two'
+    const connections = async () =>
+      (await direct.sql('select pid from pg_stat_activity where application_name = $1', [name])).length
+    const store = postgresStore({
+      connectionString: `${direct.url}?application_name=${name}`,
+      schema: 'shared_by_two',
+    })
+    const open = () => store.open({ clock: systemClock(), log: silent })
+    await Promise.all([open(), open()])
+    await store.close()
+    expect(await store.accounts.list()).toEqual([])
+    expect(await connections()).toBeGreaterThan(0)
+    await store.close()
+    await expect.poll(connections).toBe(0)
+    await expect(store.accounts.list()).rejects.toMatchObject({ code: 'StoreUnavailable' })
+  })
+
+  it('is opened again by who opens it while it closes', async () => {
+    const store = postgresStore({ connectionString: direct.url, schema: 'opened_again' })
+    const open = () => store.open({ clock: systemClock(), log: silent })
+    await open()
+    const [closed, opened] = [store.close(), open()]
+    await Promise.all([closed, opened])
+    expect(await store.accounts.list()).toEqual([])
+    await store.close()
   })
 
   it('leaves no connection open when opening fails', async () => {

@@ -11,8 +11,10 @@ export interface WaitingRow {
 }
 
 export interface LoadRow extends WaitingRow {
-  /** Key of a webhook; null: there are no more. */
-  readonly next: number | null
+  /** Key of the webhook where the next part begins; null: there are no more. */
+  readonly nextKey: number | null
+  /** Position after which the next part begins in this webhook. */
+  readonly nextAfter: number
 }
 
 export interface PollRow extends WaitingRow {
@@ -36,8 +38,8 @@ export interface InterruptedRow {
   readonly epoch: number
 }
 
-/** Webhooks per part of a load. */
-export const WEBHOOKS_PER_PART = 1_000
+/** What one part of a load reads at most: 100,000 rows are 5 MB, and take 0.4 s. */
+const PART_LIMITS = { webhooks: 1_000, rows: 100_000 }
 
 const asBytes = (order: string) => `string_agg(
   int4send(r.webhook_key) || int8send(r.position) || int8send(r.lane) || int4send(r.sequence)
@@ -56,20 +58,39 @@ const living = (s: string, columns: string, clock: string) =>
 
 export const queueStatements = (s: string) =>
   ({
-    /** The next part of the shards `$3`, after the webhook with the key `$4`. */
+    /**
+     * The next part of the shards `$3`, after the position `$6` of the webhook with the key `$4`: a limited number of rows,
+     * the first of each webhook, and it ends where the first webhook has more. Without the limit, a webhook with millions of
+     * waiting deliveries could not be loaded within the time limit of a statement.
+     */
     load: {
       name: 'queue_load',
       text: `with n as materialized (${living(s, 'version', '$5')}), batch as materialized (
-          select key from ${s}.webhook where shard = any ($3::smallint[]) and key > $4 and exists (select from n)
-          order by key limit ${WEBHOOKS_PER_PART}
-        ), rows as materialized (
+          select key, case when key = $4 then $6::bigint else 0 end as after from ${s}.webhook
+          where shard = any ($3::smallint[]) and key >= $4 and exists (select from n)
+          order by key limit ${PART_LIMITS.webhooks}
+        ), firsts as materialized (
           select r.* from batch b cross join lateral (
-            select * from ${s}.waiting w where w.webhook_key = b.key offset 0
-          ) r
+            select * from ${s}.waiting w where w.webhook_key = b.key and w.position > b.after
+            order by w.position limit ${PART_LIMITS.rows}
+          ) r limit ${PART_LIMITS.rows}
+        ), cut as materialized (
+          select b.key, coalesce(f.position, b.after) as after from batch b left join (
+            select webhook_key, max(position) as position from firsts group by webhook_key
+          ) f on f.webhook_key = b.key
+          where (select count(*) from firsts) = ${PART_LIMITS.rows} and exists (
+            select from ${s}.waiting w where w.webhook_key = b.key and w.position > coalesce(f.position, b.after)
+          ) order by b.key limit 1
+        ), rows as materialized (
+          select * from firsts where webhook_key <= coalesce((select key from cut), webhook_key)
         )
         select n.version, (select ${asBytes('r.webhook_key, r.position')} from rows r)::text as waiting,
           ${webhooksAsJson(s, ofRows)} as webhooks,
-          (select case when count(*) = ${WEBHOOKS_PER_PART} then max(key) end from batch) as next
+          coalesce(
+            (select key from cut),
+            (select case when count(*) = ${PART_LIMITS.webhooks} then max(key) end from batch)
+          ) as "nextKey",
+          coalesce((select after from cut), ${Number.MAX_SAFE_INTEGER}) as "nextAfter"
         from n`,
     },
     /** Starts of leases that ended with any of the shards `$1`. */
