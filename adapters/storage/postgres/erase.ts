@@ -51,6 +51,10 @@ export function postgresErasure(
     return count
   }
 
+  /**
+   * Deliveries to remove next. Of an account: those to its webhooks, then those of its first events, which are removed before
+   * the next ones are looked at: no event is examined twice, however many there are.
+   */
   async function selectDeliveries(
     on: Transaction,
     { accountId, callIds }: Erasure,
@@ -58,13 +62,13 @@ export function postgresErasure(
   ): Promise<readonly ErasedRow[]> {
     if (callIds) return on.query<ErasedRow>(sql.ofCalls, [accountId, callIds, limit])
     const received = await on.query<ErasedRow>(sql.ofWebhooks, [accountId, limit])
-    return received.length > 0 ? received : on.query<ErasedRow>(sql.ofEvents, [accountId, limit])
+    return received.length > 0 ? received : on.query<ErasedRow>(sql.ofEvents, [accountId, limit, limit])
   }
 
   /** Removes deliveries with their attempts. */
   const eraseDeliveries = (erasure: Erasure, limit: number) =>
     withVersions(
-      async () => (await selectDeliveries(session, erasure, 1)).length > 0,
+      async () => (await selectDeliveries(session, erasure, limit)).length > 0,
       async (tx) => {
         const rows = await selectDeliveries(tx, erasure, limit)
         if (rows.length === 0) return { count: 0, changes: [] }

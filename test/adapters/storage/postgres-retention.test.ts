@@ -244,6 +244,29 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     expect(attempts.map(({ callId }) => callId)).toEqual(Array(20).fill('kept'))
   })
 
+  it('of a whole account are erased with their events, so that no call looks at events without deliveries again', async () => {
+    const { store, schema, node } = await openStore()
+    const parent = newWebhook({ accountId: 'parent' })
+    await store.webhooks.insert(parent)
+    for (let index = 0; index < 60; index += 1)
+      await node.accept(parent, { accountId: 'account', callId: `call-${index}` })
+    for (let index = 0; index < 9; index += 1) await node.acceptEvents(newEvent({ callId: 'unwanted' }))
+    const left = async () => {
+      const [row] = await direct.sql(`select (select count(*) from ${schema}.event)::int as events,
+        (select count(*) from ${schema}.waiting)::int as deliveries`)
+      return row as { events: number; deliveries: number }
+    }
+    const sizes = []
+    for (let removed = -1; removed !== 0; ) {
+      removed = await store.deliveries.erase({ accountId: 'account' }, 10)
+      sizes.push(removed)
+      const { events, deliveries } = await left()
+      expect(events - deliveries).toBeLessThanOrEqual(10 + 9)
+    }
+    expect(await left()).toEqual({ events: 0, deliveries: 0 })
+    expect(Math.max(...sizes)).toBe(10)
+  })
+
   it('leave no row in the pages after scrub', async () => {
     const { store, schema, node, webhook } = await openStore()
     const hook = await webhook()

@@ -36,13 +36,13 @@ export const eraseStatements = (s: string) =>
         '$3',
       ),
     },
-    /** Deliveries of all events of the account `$1`; at most `$2`. */
+    /** Deliveries of the first `$2` events of the account `$1`; at most `$3`. */
     ofEvents: {
       name: 'erase_of_events',
       text: ofEvents(
         s,
-        `(select position as at, account_id from ${s}.event where account_id = $1 order by position offset 0)`,
-        '$2',
+        `(select position as at, account_id from ${s}.event where account_id = $1 order by position limit $2)`,
+        '$3',
       ),
     },
     /** Deliveries to all webhooks of the account `$1`; at most `$2`. */
@@ -77,12 +77,15 @@ export const eraseStatements = (s: string) =>
           ) x
         ) u where a.ctid = u.location`,
     },
-    /** Events of the account `$1`, in the calls `$2` or (null) in all; at most `$3`. Their deliveries are gone. */
+    /** Events of the account `$1`, in the calls `$2` or (null) the first of all; at most `$3`. Their deliveries are gone. */
     events: {
       name: 'erase_events',
       text: `select position from (
           select position, account_id from ${s}.event where call_id = any ($2::text[])
-          union all select position, account_id from ${s}.event where $2::text[] is null and account_id = $1
+          union all (
+            select position, account_id from ${s}.event where $2::text[] is null and account_id = $1
+            order by position limit $3
+          )
         ) e where account_id = $1 limit $3`,
     },
     /** The calls `$2` are no longer legs of other calls of the account `$1`; at most `$3` events. */
