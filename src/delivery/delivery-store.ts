@@ -198,7 +198,8 @@ export interface DeliveryReads extends ErasureStore {
   /**
    * Deletes up to `limit` rows that are past their retention: attempts beyond `attemptsPerWebhook` or
    * recorded before `beforeMs`, terminal deliveries that ended before it with their events, and expired
-   * idempotency keys. Never deletes a pending delivery. Resolves to the number of rows.
+   * idempotency keys. Never deletes a pending delivery. Resolves to the number of rows, where events that go with their last
+   * attempt need not count; to `limit` where it has more to look at.
    */
   prune(
     limits: { readonly attemptsPerWebhook: number; readonly beforeMs: number; readonly limit: number },

@@ -34,7 +34,6 @@ const EXEMPT = new Set([
   'deliveries_search_webhooks_undelivered',
   'erase_inbox',
   'mentions_inbox',
-  'prune_last',
 ])
 const SMALL = new Set(['inbox', 'node', 'shard', 'nudge'])
 

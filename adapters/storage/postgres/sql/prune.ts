@@ -1,9 +1,23 @@
 import { none, type Statement } from '../statement.js'
 
-/** A webhook with more attempts than the limit, and the newest position to remove. */
+/** A webhook with more attempts than the limit, and the newest position to remove; the last one that was checked may have none. */
 export interface ExcessRow {
   readonly key: number
-  readonly upTo: number
+  readonly upTo: number | null
+}
+
+/** Attempts that were removed. */
+export interface RemovedAttempts {
+  readonly removed: number
+  /** JSON array of the positions of their events. */
+  readonly events: string
+}
+
+/** Events that were removed. */
+export interface RemovedEvents {
+  readonly removed: number
+  /** JSON array of the ids of their calls and accounts. */
+  readonly calls: string
 }
 
 /** An event that was examined. */
@@ -16,20 +30,46 @@ const unused = (s: string) =>
   `${none(`${s}.waiting`, 'x.event = e.position')} and ${none(`${s}.attempt`, 'x.event = e.position')}`
 
 /**
+ * Whether the event `e` can be removed: nothing refers to it. The last number of a call stays until the call has been quiet since
+ * `quietSince` (store time) and has no other event.
+ */
+const isRemovable = (s: string, quietSince: string) => `${unused(s)} and e.accepted_ms <= ${quietSince} and (
+    e.call_id is null
+    or coalesce((
+      select x.accepted_ms from ${s}.event x
+      where x.call_id = e.call_id and x.account_id = e.account_id and x.sequence > 0
+      order by x.sequence desc limit 1
+    ), 0) <= ${quietSince} and (
+      e.sequence is null
+      or exists (
+        select from ${s}.event x
+        where x.call_id = e.call_id and x.account_id = e.account_id and x.sequence > e.sequence
+      )
+      or not exists (
+        select from ${s}.event x
+        where x.call_id = e.call_id and x.account_id = e.account_id and x.sequence < e.sequence
+      )
+    )
+  )`
+
+const removedAttempts =
+  "select count(*) as removed, coalesce(json_agg(distinct event), '[]')::text as events from gone"
+
+/**
  * Each statement removes a limited number of rows and skips locked ones, so that two nodes that prune at the same time
  * do not wait for each other. Rows without a key are removed by their location (`ctid`), which is cheap as they share
  * pages. An ended delivery is the row of its last attempt, and goes with it.
  */
 export const pruneStatements = (s: string) =>
   ({
-    lastWebhook: { name: 'prune_last', text: `select coalesce(max(key), 0) as key from ${s}.webhook` },
-    /** Webhooks with keys from `$1` to `$2` that have more than `$3` attempts. Reads `$3` index entries for each. */
+    /** Of the next `$2` webhooks after the key `$1`, those that have more than `$3` attempts, and the last one. */
     excess: {
       name: 'prune_excess',
-      text: `select w.key, x.position as "upTo" from ${s}.webhook w cross join lateral (
-          select a.position from ${s}.attempt a where a.webhook_key = w.key and a.doc is not null
+      text: `with batch as materialized (select key from ${s}.webhook where key > $1 order by key limit $2)
+        select b.key, x.position as "upTo" from batch b left join lateral (
+          select a.position from ${s}.attempt a where a.webhook_key = b.key and a.doc is not null
           order by a.position desc offset $3 limit 1
-        ) x where w.key between $1 and $2 order by w.key`,
+        ) x on true where x.position is not null or b.key = (select max(key) from batch) order by b.key`,
     },
     attemptsUpTo: {
       name: 'prune_attempts_up_to',
@@ -37,44 +77,39 @@ export const pruneStatements = (s: string) =>
           delete from ${s}.attempt where ctid = any (array(
             select ctid from ${s}.attempt where webhook_key = $1 and position <= $2 and doc is not null
             order by position limit $3 for update skip locked
-          )) returning 1
-        ) select count(*) as removed from gone`,
+          )) returning event
+        ) ${removedAttempts}`,
     },
     attemptsBefore: {
       name: 'prune_attempts_before',
       text: `with gone as (
           delete from ${s}.attempt where ctid = any (array(
             select ctid from ${s}.attempt where at_ms < $1 order by at_ms limit $2 for update skip locked
-          )) returning 1
-        ) select count(*) as removed from gone`,
+          )) returning event
+        ) ${removedAttempts}`,
     },
-    /**
-     * Which of the next `$4` events between the positions `$1` and `$3` can be removed: nothing refers to them. The last number of a call stays until the call
-     * has been quiet since `$2` (store time) and has no other event.
-     */
+    /** Which of the next `$4` events between the positions `$1` and `$3` can be removed. `$2`: `quietSince`. */
     unused: {
       name: 'prune_unused',
-      text: `select e.position, ${unused(s)} and e.accepted_ms <= $2 and (
-            e.call_id is null
-            or coalesce((
-              select x.accepted_ms from ${s}.event x
-              where x.call_id = e.call_id and x.account_id = e.account_id and x.sequence > 0
-              order by x.sequence desc limit 1
-            ), 0) <= $2 and (
-              e.sequence is null
-              or exists (
-                select from ${s}.event x
-                where x.call_id = e.call_id and x.account_id = e.account_id and x.sequence > e.sequence
-              )
-              or not exists (
-                select from ${s}.event x
-                where x.call_id = e.call_id and x.account_id = e.account_id and x.sequence < e.sequence
-              )
-            )
-          ) as "isRemovable"
+      text: `select e.position, ${isRemovable(s, '$2')} as "isRemovable"
         from (
           select * from ${s}.event where position > $1 and position < $3 order by position limit $4
         ) e order by e.position`,
+    },
+    /** Which of the events `$1` can be removed. `$2`: `quietSince`. */
+    unusedAmong: {
+      name: 'prune_unused_among',
+      text: `select e.position from unnest($1::bigint[]) u (position) cross join lateral (
+          select * from ${s}.event where position = u.position offset 0
+        ) e where ${isRemovable(s, '$2')} order by e.position`,
+    },
+    /** The events with the last numbers of the calls `$1` of the accounts `$2`. */
+    lastOfCalls: {
+      name: 'prune_last_of_calls',
+      text: `select e.position from unnest($1::text[], $2::text[]) u (call_id, account_id) cross join lateral (
+          select position from ${s}.event where call_id = u.call_id and account_id = u.account_id and sequence > 0
+          order by sequence desc limit 1
+        ) e`,
     },
     /** Waits for replays that refer to the events; later replays find them removed. */
     lockEvents: {
@@ -85,10 +120,14 @@ export const pruneStatements = (s: string) =>
     events: {
       name: 'prune_events',
       text: `with gone as (
-          delete from ${s}.event e where position = any ($1::bigint[]) and ${unused(s)} returning position
+          delete from ${s}.event e where position = any ($1::bigint[]) and ${unused(s)}
+          returning position, call_id, account_id
         ), bodies as (
           delete from ${s}.body b using gone g where b.event = g.position
-        ) select count(*) as removed from gone`,
+        ) select count(*) as removed, coalesce(
+            (select json_agg(json_build_array(call_id, account_id))
+              from (select distinct call_id, account_id from gone where call_id is not null) c), '[]'
+          )::text as calls from gone`,
     },
     keys: {
       name: 'prune_keys',
