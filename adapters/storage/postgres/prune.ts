@@ -1,6 +1,6 @@
 /** Removes expired rows, in small statements that hold no lock for long. */
 import { CALL_RETENTION_MS, createPositions } from 'hookswitch/store'
-import { int8Array } from './binary-arrays.js'
+import { int8Array, textArray } from './binary-arrays.js'
 import type { Deps, Queries } from './session-deps.js'
 import { liveStatements } from './sql/live.js'
 import {
@@ -13,7 +13,7 @@ import {
 import type { Statement } from './statement.js'
 
 /** The first position of this time. */
-const positionsOf = (ms: number) => createPositions(0).next(ms)
+const firstPosition = (ms: number) => createPositions(0).next(ms)
 
 /** Webhooks that one statement checks. */
 const WEBHOOKS_PER_STATEMENT = 200
@@ -93,8 +93,8 @@ export function postgresPruning({
       const { calls } = await removeEvents(rows.map(({ position }) => position))
       if (calls.length === 0) return
       const lasts = await session.query<{ position: number }>(sql.lastOfCalls, [
-        calls.map(([callId]) => callId),
-        calls.map(([, accountId]) => accountId),
+        textArray(calls.map(([callId]) => callId)),
+        textArray(calls.map(([, accountId]) => accountId)),
       ])
       candidates = lasts.map(({ position }) => position)
     }
@@ -106,7 +106,7 @@ export function postgresPruning({
     quietSinceMs: number,
     limit: number,
   ): Promise<{ readonly removed: number; readonly isAtEnd: boolean }> {
-    const before = positionsOf(quietSinceMs)
+    const before = firstPosition(quietSinceMs)
     let removed = 0
     for (let examined = 0; examined < MAX_EXAMINED && removed < limit; examined += EVENTS_PER_STATEMENT) {
       const rows = await session.query<UnusedRow>(sql.unused, [
@@ -127,7 +127,7 @@ export function postgresPruning({
 
   /** Removes events that have become old enough. Each is examined once, however many are kept for longer. */
   async function pruneYoungEvents(quietSinceMs: number, limit: number): Promise<number> {
-    young ??= { after: positionsOf(quietSinceMs - RESTART_MS) }
+    young ??= { after: firstPosition(quietSinceMs - RESTART_MS) }
     const { removed, isAtEnd } = await pruneEvents(young, quietSinceMs, limit)
     // There are more: the next call continues.
     return isAtEnd ? removed : limit
