@@ -75,7 +75,7 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
       if (plan.take.length > 0) await tx.query(sql.take, [int2Array(plan.take), owner])
       const before = living.find((node) => node.owner === owner)
       const fence = before?.fence ?? (await tx.query<{ fence: number }>(sql.newFence, []))[0]!.fence
-      const number = before?.number ?? freeNumber(living, fence)
+      const number = before?.number ?? freeNumber(living, fence, schema)
       // The version of a node does not go back when its lease is granted again.
       const version = (all.find((node) => node.owner === owner)?.version ?? -1) + 1
       const aliveUntilMs = now + leaseMs
@@ -157,13 +157,14 @@ function pendingOf(living: readonly NodeRow[], owner: string): number {
 /**
  * The number that was free for the longest time: positions of a node that lost its lease may still arrive.
  *
+ * @param schema quoted, for the error
  * @throws HookswitchError `StoreUnavailable` if all are in use, as a crash loop may leave them for a while
  */
-function freeNumber(living: readonly NodeRow[], fence: number): number {
+function freeNumber(living: readonly NodeRow[], fence: number, schema: string): number {
   const used = new Set(living.map(({ number }) => number))
   let number = fence % MAX_NODES
   if (used.size >= MAX_NODES) {
-    const sentence = `${MAX_NODES} nodes use the schema already (one that was killed counts for up to 30 seconds)`
+    const sentence = `${MAX_NODES} nodes use the schema ${schema} already (one that was killed counts for up to 30 seconds)`
     throw new HookswitchError('StoreUnavailable', sentence, { retryAfterSeconds: 30 })
   }
   while (used.has(number)) number = (number + 1) % MAX_NODES

@@ -103,7 +103,10 @@ function forgetCall(state: State, accountId: string, callId: string): boolean {
   return call !== undefined
 }
 
-/** Removes what an account knows of a call through events of another account; numbers and rows of its own events stay. */
+/**
+ * Removes what is stored for an account about a call because of another account's events. The numbers and rows of the account's own
+ * events stay.
+ */
 function forgetForeignCall(state: State, accountId: string, callId: string): void {
   const calls = state.calls.get(accountId)
   const call = calls?.get(callId)

@@ -31,15 +31,15 @@ const unused = (s: string) =>
 
 /**
  * Whether the event `e` can be removed: nothing refers to it. The last number of a call stays until the call has been quiet since
- * `quietSince` (store time) and has no other event.
+ * `$2` (store time, ms) and has no other event.
  */
-const isRemovable = (s: string, quietSince: string) => `${unused(s)} and e.accepted_ms <= ${quietSince} and (
+const isRemovable = (s: string) => `${unused(s)} and e.accepted_ms <= $2 and (
     e.call_id is null
     or coalesce((
       select x.accepted_ms from ${s}.event x
       where x.call_id = e.call_id and x.account_id = e.account_id and x.sequence > 0
       order by x.sequence desc limit 1
-    ), 0) <= ${quietSince} and (
+    ), 0) <= $2 and (
       e.sequence is null
       or exists (
         select from ${s}.event x
@@ -88,20 +88,20 @@ export const pruneStatements = (s: string) =>
           )) returning event
         ) ${removedAttempts}`,
     },
-    /** Which of the next `$4` events between the positions `$1` and `$3` can be removed. `$2`: `quietSince`. */
+    /** Which of the next `$4` events between the positions `$1` and `$3` can be removed, as `isRemovable` says. */
     unused: {
       name: 'prune_unused',
-      text: `select e.position, ${isRemovable(s, '$2')} as "isRemovable"
+      text: `select e.position, ${isRemovable(s)} as "isRemovable"
         from (
           select * from ${s}.event where position > $1 and position < $3 order by position limit $4
         ) e order by e.position`,
     },
-    /** Which of the events `$1` can be removed. `$2`: `quietSince`. */
+    /** Which of the events `$1` can be removed, as `isRemovable` says. */
     unusedAmong: {
       name: 'prune_unused_among',
       text: `select e.position from unnest($1::bigint[]) u (position) cross join lateral (
           select * from ${s}.event where position = u.position offset 0
-        ) e where ${isRemovable(s, '$2')} order by e.position`,
+        ) e where ${isRemovable(s)} order by e.position`,
     },
     /** The events with the last numbers of the calls `$1` of the accounts `$2`. */
     lastOfCalls: {
