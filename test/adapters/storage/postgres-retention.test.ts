@@ -166,9 +166,8 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
   })
 
   it('are pruned by several nodes at the same time, each row once', async () => {
-    const { store, schema, clock, node, webhook } = await openStore()
+    const { store, clock, node, webhook } = await openStore()
     for (const one of await node.acceptMany(await webhook(), 60)) await node.settle(one, 'delivered')
-    await clock.advance(2 * DAY_MS)
     const drain = async () => {
       let removed = 0
       for (let idle = 0; idle < 3; ) {
@@ -180,13 +179,15 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
       }
       return removed
     }
-    const removed = await Promise.all([drain(), drain(), drain()])
-    // Events that go with their last attempt are not counted.
-    const sum = removed.reduce((before, count) => before + count)
-    expect([sum >= 60, sum <= 120]).toEqual([true, true])
-    const [left] = await direct.sql(`select (select count(*) from ${schema}.event)::int as events,
-      (select count(*) from ${schema}.attempt)::int as attempts`)
-    expect(left).toEqual({ events: 0, attempts: 0 })
+    const drainOnAll = async () => {
+      const removed = await Promise.all([drain(), drain(), drain()])
+      return removed.reduce((sum, count) => sum + count)
+    }
+    // The events are too young to go with their attempts.
+    await clock.advance(1)
+    expect(await drainOnAll()).toBe(60)
+    await clock.advance(2 * DAY_MS)
+    expect(await drainOnAll()).toBe(60)
   })
 
   it('are pruned with their events, and then the last event of the call, although the limit is reached', async () => {
