@@ -322,10 +322,10 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     if (starting) await store.close()
   }
 
-  const webhooks = createWebhookApi(core, normalized)
+  const webhooks = createWebhookApi(core)
   const { catalogue, ingest, cors, trustProxy, tokenInQuery } = normalized
   const node = newId()
-  const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
+  const publishing: PublishDeps = { core, metrics, tracing }
   const apiBackendDeps: ApiBackendDeps = {
     node,
     catalogue,

@@ -64,7 +64,7 @@ export type { BodyFormat, HttpVerb, Ordering, WebhookSettings } from './webhooks
 
 // Events and their delivery.
 export type { AttemptRecord, StoredAttempt } from './delivery/attempt-record.js'
-export type { DeliveryEnd, WebhookPaused } from './delivery/delivery-events.js'
+export type { DeliveryEnd, WebhookBacklogFull, WebhookPaused } from './delivery/delivery-events.js'
 export type { StoredDelivery } from './delivery/delivery-queries.js'
 export type { ChannelEvent, CustomEvent } from './delivery/event.js'
 export type { RefusedEvent } from './delivery/inbox-relay.js'

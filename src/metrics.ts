@@ -38,6 +38,12 @@ export const METRICS = Object.freeze({
     label: 'state',
     values: ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
   },
+  hookswitch_queue_full_total: {
+    kind: 'counter',
+    help: 'Deliveries that expired unsent because too many waited: for their webhook, their account, or in all.',
+    label: 'share',
+    values: ['webhook', 'account', 'all'],
+  },
   hookswitch_deliveries_lost_total: {
     kind: 'counter',
     help: 'Pending deliveries that the store has lost in a failover without synchronous replication.',

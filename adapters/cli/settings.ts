@@ -539,8 +539,17 @@ const DELIVERY = {
     default: OPTION_DEFAULTS.inFlightPerOrigin,
   }),
   maxPending: setting(integer(1, Number.MAX_SAFE_INTEGER), {
-    about: 'deliveries that may wait; above it events are refused',
+    about: 'deliveries that may wait; above it the oldest of the largest backlog expire',
     default: OPTION_DEFAULTS.maxPending,
+    reloadable: true,
+  }),
+  maxPendingPerAccount: setting(integer(1, Number.MAX_SAFE_INTEGER), {
+    about: 'deliveries that may wait for the webhooks of one account; a fifth of the former without it',
+    reloadable: true,
+  }),
+  maxPendingPerWebhook: setting(integer(1, Number.MAX_SAFE_INTEGER), {
+    about: 'deliveries that may wait for one webhook; above it its oldest expire',
+    default: OPTION_DEFAULTS.maxPendingPerWebhook,
     reloadable: true,
   }),
   maxStreams: setting(integer(1, 100_000), {
@@ -665,6 +674,8 @@ export const OPTION_SETTINGS = [
   'inFlightPerEndpoint',
   'inFlightPerOrigin',
   'maxPending',
+  'maxPendingPerAccount',
+  'maxPendingPerWebhook',
   'maxStreams',
   'maxStreamsPerAccount',
   'maxStreamsPerToken',

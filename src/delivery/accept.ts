@@ -158,7 +158,6 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
 /**
  * Accepts events, all or none. When it resolves, they and their deliveries are committed.
  *
- * @param maxPending maximum number of deliveries waiting or in flight in the whole store
  * @param traceparent W3C Trace Context of the publisher; it is sent to the receivers
  * @param onChecked gets the events as they will be sent, before anything is awaited
  * @throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that
@@ -167,7 +166,6 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
 export async function acceptEvents(
   deps: AcceptDeps,
   inputs: readonly unknown[],
-  maxPending: number,
   traceparent?: string,
   onChecked?: (events: readonly CheckedEvent[]) => void,
 ): Promise<readonly AcceptedEvent[]> {
@@ -179,7 +177,7 @@ export async function acceptEvents(
     }
   })
   onChecked?.(prepared.map(({ event }) => event))
-  return acceptPreparedEvents(deps, prepared, maxPending)
+  return acceptPreparedEvents(deps, prepared)
 }
 
 /**
@@ -190,23 +188,17 @@ export async function acceptEvents(
 export async function acceptPreparedEvents(
   deps: AcceptDeps,
   prepared: readonly PreparedEvent[],
-  maxPending: number,
   inboxIds?: readonly string[],
 ): Promise<readonly AcceptedEvent[]> {
   const deliveries: NewDelivery[] = []
   for (const one of prepared) {
     const { lineage, candidates } = await readMatching(deps, one.event)
     addDeliveries(one, lineage, candidates, deliveries)
-    // The store checks this too, but only after the deliveries of a long list of events have filled the memory.
-    if (deliveries.length > maxPending) throw queueFull(deliveries.length)
   }
   // Store time: the wall clocks of nodes may differ.
   const now = deps.storeNow()
   const events = prepared.map((one) => buildEvent(one, now))
-  const acceptance = inboxIds
-    ? { events, deliveries, maxPending, inboxIds }
-    : { events, deliveries, maxPending }
-  const accepted = await deps.accept(acceptance)
+  const accepted = await deps.accept(inboxIds ? { events, deliveries, inboxIds } : { events, deliveries })
   countAccepted(deps, accepted, deliveries)
   return accepted
 }
@@ -243,14 +235,6 @@ function countAccepted(
 /** Counts new deliveries in the metrics. */
 export function countDeliveries({ metrics }: Pick<AcceptDeps, 'metrics'>, count: number): void {
   if (count > 0) metrics?.count('hookswitch_deliveries_accepted_total', count, undefined)
-}
-
-function queueFull(count: number): HookswitchError {
-  return new HookswitchError(
-    'QueueFull',
-    `the queue is full: these events make more than ${count - 1} deliveries`,
-    { retryAfterSeconds: 1, field: 'maxPending' },
-  )
 }
 
 /** Prefixes the fields of an `InvalidInput` with the index of the event in the list. */

@@ -8,7 +8,7 @@ import { parseTraceparent } from '../values/traceparent.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Delivery } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
-import { maxTries, type NextDelivery, type RetryRules } from './retry.js'
+import { maxTries, type NextDelivery, QUEUE_FULL, type RetryRules } from './retry.js'
 
 /** One request and what was observed of it. */
 export interface AttemptResult {
@@ -273,5 +273,6 @@ export function buildSkippedRecord(
   rules: RetryRules,
   atMs: number,
 ): AttemptRecord {
-  return { ...startRecord(id, delivery, webhook, next, rules, atMs), reason: next.state }
+  const reason = next.reason === QUEUE_FULL ? QUEUE_FULL : next.state
+  return { ...startRecord(id, delivery, webhook, next, rules, atMs), reason }
 }

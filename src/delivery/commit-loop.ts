@@ -29,6 +29,7 @@ import type { Clock, Log } from '../ports.js'
 import { createLinkedQueue, enqueue, type QueueItem, unqueue } from '../values/linked-queue.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptResult } from './attempt-record.js'
+import { AcceptQueue, type Waiting } from './accept-queue.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
 import { type AcceptingEvents, NO_DELIVERIES } from './early-starts.js'
 import { eventIndexOf } from './event-index.js'
@@ -70,6 +71,8 @@ export interface CommitHandlers {
    * group accepts may be among them, and enter the queue for that (`AcceptingEvents.entered`).
    */
   pick(now: number, ahead: number, accepting: readonly AcceptingEvents[]): Picked
+  /** Whether this acceptance has to wait; `undefined`: none has. */
+  isHeld(): ((acceptance: Acceptance) => boolean) | undefined
   /** The acceptance is committed: its deliveries enter the queue, or can be sent if they start. */
   accepted(
     acceptance: AcceptingEvents,
@@ -125,6 +128,8 @@ export interface CommitLoop {
   exclusively(task: () => Promise<void>): Promise<void>
   /** Deliveries of acceptances that are not committed yet. */
   readonly queuedDeliveries: number
+  /** What waits for the next groups. */
+  readonly accepting: Pick<AcceptQueue<Waiting>, 'size' | 'sizeOf'>
   /** Resolves when nothing is in progress. */
   idle(): Promise<void>
   /** Rejects what is in no group yet; later acceptances reject with `Closing`. */
@@ -144,7 +149,7 @@ const IDLE = 'nothing waits'
 const NO_SETTLEMENTS: readonly DecidedSettlement[] = Object.freeze([])
 /** How often an acceptance gets new positions when others have taken them. */
 const MAX_COLLISIONS = 3
-/** A group takes no further acceptance above this number of events and deliveries. */
+/** A group takes no further acceptance from this number of events and deliveries on. */
 const MAX_GROUP_SIZE = 5_000
 
 /** A group that is written, and the effects that it still has. */
@@ -155,7 +160,7 @@ interface CommittedGroup {
   readonly results: readonly EndedResult[]
 }
 
-interface PendingAcceptance extends AcceptingEvents, QueueItem<PendingAcceptance> {
+interface PendingAcceptance extends AcceptingEvents, Waiting, QueueItem<PendingAcceptance> {
   /** Monotonic, ms. */
   readonly requestedMs: number
   /** How often it was refused because a position was taken. */
@@ -192,7 +197,7 @@ export function createCommitLoop(
   handlers: CommitHandlers,
 ): CommitLoop {
   const { store, clock, log, now, drainDeadline } = deps
-  let accepts: PendingAcceptance[] = []
+  const accepting = new AcceptQueue<PendingAcceptance>()
   let finishedAttempts: FinishedAttempt[] = []
   const tasks: (() => Promise<void>)[] = []
   let isTriggered = false
@@ -234,13 +239,11 @@ export function createCommitLoop(
         await clock.sleep(leftMs, abort.signal)
         continue
       }
-      const dropped = new Set(accepts)
       for (let late = unanswered.first; late; late = unanswered.first) {
         if (late.requestedMs + MAX_PUBLISH_WAIT_MS - clock.monotonic() > 0) break
         refuse(late, unavailable())
-        if (dropped.has(late)) forget(late)
       }
-      accepts = accepts.filter(({ queue }) => queue !== undefined)
+      accepting.removeIf(({ queue }) => queue === undefined).forEach(forget)
     }
     if (watching === abort) watching = undefined
   }
@@ -257,11 +260,10 @@ export function createCommitLoop(
 
   /** Refuses what is in no group yet. */
   function refuseAccepts(thrown: unknown): void {
-    for (const one of accepts) {
+    for (const one of accepting.removeIf(() => true)) {
       refuse(one, thrown)
       forget(one)
     }
-    accepts = []
   }
 
   /** Refuses the acceptances of a group of which nothing was written. */
@@ -283,15 +285,8 @@ export function createCommitLoop(
   }
 
   function takeAccepts(): readonly PendingAcceptance[] {
-    let size = 0
-    let count = 0
-    while (count < accepts.length && size < MAX_GROUP_SIZE) {
-      const { events, deliveries } = accepts[count]!.acceptance
-      size += events.length + deliveries.length
-      count++
-    }
-    const taken = count === accepts.length ? accepts : accepts.slice(0, count)
-    accepts = count === accepts.length ? [] : accepts.slice(count)
+    const isHeld = state.lease && deps.canStart() ? handlers.isHeld() : undefined
+    const taken = accepting.take(MAX_GROUP_SIZE, isHeld && (({ acceptance }) => isHeld(acceptance)))
     for (const { acceptance } of taken) setPositions(acceptance)
     return taken
   }
@@ -537,7 +532,7 @@ export function createCommitLoop(
       await Promise.all(entering)
     }
     for (const { acceptance } of again) queuedDeliveries += acceptance.deliveries.length
-    if (again.length > 0) accepts = [...again, ...accepts]
+    if (again.length > 0) accepting.addFirst(again)
     const notStarted = withoutAbandoned(result.notStarted.map((index) => starts[index]!))
     if (notStarted.length === 0) return
     flush()
@@ -644,8 +639,11 @@ export function createCommitLoop(
     accept(acceptance) {
       if (isStopped) return Promise.reject(closingError())
       return new Promise((resolve, reject) => {
+        const { events, deliveries } = acceptance
         const pending: PendingAcceptance = {
           acceptance,
+          accountId: accountOf(acceptance),
+          size: events.length + deliveries.length,
           entered: NO_DELIVERIES,
           requestedMs: clock.monotonic(),
           collisions: 0,
@@ -655,9 +653,9 @@ export function createCommitLoop(
           previous: undefined,
           next: undefined,
         }
-        accepts.push(pending)
+        accepting.add(pending)
         enqueue(unanswered, pending)
-        queuedDeliveries += acceptance.deliveries.length
+        queuedDeliveries += deliveries.length
         if (!watching) void watch()
         pausing?.abort(IDLE)
         trigger()
@@ -680,6 +678,7 @@ export function createCommitLoop(
         begin()
       })
     },
+    accepting,
     get queuedDeliveries() {
       return queuedDeliveries
     },
@@ -700,6 +699,11 @@ export function createCommitLoop(
       return hasLost
     },
   }
+}
+
+/** The account that an acceptance belongs to: that of its events. Those of one call have the same. */
+export function accountOf({ events, deliveries }: Acceptance): string {
+  return events[0]?.accountId ?? deliveries[0]?.eventAccountId ?? ''
 }
 
 /** Ids are random, so it is a position that is taken: a node without a lease has no number of its own. */

@@ -18,7 +18,7 @@ export interface DeliveryEnd {
   /** Number of attempts; 0: it was never sent. */
   readonly attempts: number
   /**
-   * Why it ended: `status 500`, `timeout`, `gone`, `older than max_age_seconds`, … Absent for `delivered`.
+   * Why it ended: `status 500`, `timeout`, `gone`, `older than max_age_seconds`, `queue_full`, … Absent for `delivered`.
    */
   readonly reason?: string
 }
@@ -37,11 +37,26 @@ export interface WebhookPaused {
   readonly reason?: string
 }
 
+/** Too many deliveries wait for a webhook: its oldest have expired unsent. */
+export interface WebhookBacklogFull {
+  /** Id of the webhook. */
+  readonly webhookId: string
+  /** Id of its account. */
+  readonly accountId: string
+  /** Deliveries that have expired since the last event of this kind about the webhook. */
+  readonly expired: number
+  /** Whose share is used up: that of the webhook, of its account, or all of the queue. */
+  readonly share: 'webhook' | 'account' | 'all'
+  /** Deliveries that may wait in this share. */
+  readonly limit: number
+}
+
 /** The events that the dispatcher emits to the host (`hs.events.on`), by name. */
 export type DeliveryEvents = {
   attempt: AttemptRecord
   webhook_paused: WebhookPaused
   webhook_resumed: { readonly webhookId: string; readonly accountId: string }
+  webhook_backlog_full: WebhookBacklogFull
   webhook_disabled: { readonly webhookId: string; readonly accountId: string; readonly reason: string }
 } & Record<Exclude<DeliveryState, 'waiting' | 'in_flight'>, DeliveryEnd>
 

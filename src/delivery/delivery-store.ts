@@ -76,8 +76,6 @@ export interface Acceptance {
   readonly events: readonly NewEvent[]
   /** Their deliveries, in order: those of one lane are sent in it. */
   readonly deliveries: readonly NewDelivery[]
-  /** Maximum number of deliveries waiting or in flight in the whole store; above it: `QueueFull`. The node checks it. */
-  readonly maxPending: number
   /**
    * Ids of inbox entries that the transaction deletes. If one is missing, another node has relayed it:
    * `Conflict`, field `inboxIds`.

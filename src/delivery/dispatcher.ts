@@ -37,11 +37,12 @@ import { type AcceptingEvents, createEarlyStarts, NO_DELIVERIES } from './early-
 import { createPendingQueue } from './queue/pending-queue.js'
 import type { QueueEndpoint } from './queue/queue-endpoint.js'
 import { QueuedDelivery } from './queue/queued-delivery.js'
+import type { QueueLimits } from './queue/shares.js'
 import { createScheduler, type Scheduler } from './scheduler/scheduler.js'
 import type { Caps } from './scheduler/fair-queue.js'
 import type { SchedulerStats } from './scheduler/endpoint-registry.js'
 import { createTimer } from './timer.js'
-import { createCommitLoop, type FinishedAttempt, type Picked } from './commit-loop.js'
+import { accountOf, createCommitLoop, type FinishedAttempt, type Picked } from './commit-loop.js'
 import { createStartKeys } from './start-keys.js'
 import { createWorker, type WorkerDeps } from './worker/worker.js'
 import {
@@ -50,9 +51,10 @@ import {
   type SettlementDeciderDeps,
   type SettlementDeciderOptions,
 } from './worker/settlement-decider.js'
-import { isExpired, OWN_FAULT_PAUSE_MS } from './retry.js'
+import { isExpired, OWN_FAULT_PAUSE_MS, type SkipReason } from './retry.js'
 import { type Delivery, isTerminal } from './lifecycle.js'
 import { type NotificationDeps, notifySettlement } from './worker/delivery-notifications.js'
+import { createBacklogNotices } from './worker/backlog-notices.js'
 import { createWaitGroup, waitAtMost } from './worker/wait-group.js'
 
 /** The dispatcher of one node. */
@@ -62,7 +64,7 @@ export interface Dispatcher {
   /** Takes shards, recovers what former owners left, and starts sending. */
   start(): Promise<void>
   /**
-   * Commits events with their deliveries. Rejects with `QueueFull`, with what the store refuses them with, with
+   * Commits events with their deliveries. Rejects with `QueueFull` while the store cannot take more, with what the store refuses them with, with
    * `StoreUnavailable`, and with `Closing`.
    */
   accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
@@ -82,8 +84,8 @@ export interface Dispatcher {
   inFlight(webhookId: string): number
   /** What this node is sending. */
   inFlightDeliveries(): Iterable<Delivery>
-  /** The caps have changed: endpoints that were full may have free slots now. */
-  applyCaps(): void
+  /** The caps or limits have changed: endpoints that were full may have free slots now, others have too many deliveries. */
+  limitsChanged(): void
   /** The limit that holds an endpoint back; `undefined`: none. */
   limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'total'
   /** Counters for metrics. */
@@ -101,6 +103,8 @@ export interface DispatcherDeps extends WorkerDeps, SettlementDeciderDeps, Notif
 
 export interface DispatcherOptions extends Pick<SettlementDeciderOptions, 'healthRules' | 'recordSuccesses'> {
   readonly caps: Caps
+  /** How many deliveries may wait; read at each use. `limitsChanged` follows a change. */
+  readonly limits: QueueLimits
   /** Limit for one attempt, in milliseconds. */
   readonly attemptDeadlineMs: number
   /** Whether other nodes may use the store at the same time. */
@@ -109,22 +113,37 @@ export interface DispatcherOptions extends Pick<SettlementDeciderOptions, 'healt
 
 /** How long `close` waits for the store after `drainMs`, once for the last groups and once for the release, ms. */
 const LAST_WRITES_MS = 2_000
-/** Deliveries of each kind, cancelled and expired, that one group ends without sending them. */
+/** Number of shards (`DispatcherDeps.shardOf`). */
+const SHARDS = 64
+/** Deliveries of each kind, cancelled or displaced, and expired, that one group ends without sending them. */
 const MAX_SKIPPED = 500
+/** Displaced deliveries above which accounts with displaced ones wait until their publishes are accepted. */
+const MAX_DISPLACED = 2_000
+/** The same for all publishes. */
+const MAX_DISPLACED_IN_ALL = 20_000
+/** Events and deliveries of one account that may wait for the store. */
+const MAX_ACCEPTING = 100_000
 /** Contents of waiting deliveries in memory, per slot. */
 const CONTENTS_PER_SLOT = 4
 
+const queueFull = () =>
+  new HookswitchError(
+    'QueueFull',
+    `the store cannot take more now: more than ${MAX_ACCEPTING} events and deliveries of this account wait for it`,
+    { retryAfterSeconds: 1 },
+  )
 const changesHealth = ({ settlement }: DecidedSettlement) => settlement.endpoint?.health !== undefined
 
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions): Dispatcher {
   const { store, clock, log, sender, shardOf } = deps
-  const { caps, isShared } = options
+  const { caps, limits, isShared } = options
   const owner = deps.newId()
   const maxContents = CONTENTS_PER_SLOT * caps.total
   const queue = createPendingQueue({
     maxContents,
     shardOf,
     hashSeed: Math.floor(randomFraction() * 0x1_0000_0000),
+    limits,
   })
   const scheduler = createScheduler(caps)
   const startKeys = createStartKeys()
@@ -150,6 +169,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   let isAheadBlocked = false
   let isSendingAhead = false
   const activeCount = createWaitGroup()
+  const notices = createBacklogNotices(deps, limits, stopping.signal)
   const lease = createLeaseKeeper({ store, clock, log, owner }, isShared, (grant) => sync.granted(grant))
   const decider = createSettlementDecider(
     deps,
@@ -178,6 +198,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       settle,
       readAhead,
       pick,
+      isHeld,
       accepted,
       withdraw: (entered) => early.withdraw(entered, lease.now()),
       ended,
@@ -394,7 +415,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   /** Ends a delivery that was taken, without sending it. False: this cannot be decided now, and it waits again. */
   function skip(
     delivery: QueuedDelivery,
-    why: 'expired' | 'cancelled',
+    why: SkipReason,
     now: number,
     skipped: DecidedSettlement[],
   ): boolean {
@@ -410,13 +431,33 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
   }
 
+  /** The deliveries that may wait on this node: its part of `maxPending`, or more if the other nodes leave more. */
+  function maxWaiting(): number {
+    if (!isShared) return limits.maxPending
+    const part = Math.ceil((limits.maxPending * state.loaded.size) / SHARDS)
+    return Math.max(part, limits.maxPending - state.pendingElsewhere)
+  }
+
+  /** While displaced deliveries have not ended, those who publish more wait: the store must keep up. */
+  function isHeld(): ((acceptance: Acceptance) => boolean) | undefined {
+    if (queue.displaced <= MAX_DISPLACED) return undefined
+    if (queue.displaced > MAX_DISPLACED_IN_ALL) return () => true
+    return ({ deliveries }) =>
+      deliveries.some(({ webhookId }) => (queue.endpoint(webhookId)?.displaced ?? 0) > 0)
+  }
+
   function pick(now: number, maxAhead: number, accepting: readonly AcceptingEvents[]): Picked {
     const skipped: DecidedSettlement[] = []
+    queue.trim(maxWaiting(), now, (endpoint, count, limit) => {
+      update(endpoint)
+      notices.add(endpoint.webhook, count, limit)
+    })
     for (let isDone = !queue.hasStale; !isDone && skipped.length < MAX_SKIPPED; ) {
       isDone = true
       // Those that are put back are found again: they wait for another group.
       for (const delivery of queue.takeStale(MAX_SKIPPED - skipped.length))
-        if (skip(delivery, 'cancelled', now, skipped)) isDone = !queue.hasStale
+        if (skip(delivery, isOfCurrentEpoch(delivery) ? 'queue_full' : 'cancelled', now, skipped))
+          isDone = !queue.hasStale
     }
     const starts: QueuedDelivery[] = []
     // A backlog of stale deliveries must not delay the others.
@@ -650,10 +691,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     timer.set(dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs)
   }
 
-  function queueFull(): HookswitchError {
-    return new HookswitchError('QueueFull', `the queue is full: ${pending()} deliveries are pending`, {
-      retryAfterSeconds: 1,
-    })
+  /** Whether the store cannot take more of this account now. What comes alone is always taken. */
+  function isFull(acceptance: Acceptance): boolean {
+    const { accepting } = loop
+    const size = acceptance.events.length + acceptance.deliveries.length
+    if (accepting.size + size <= MAX_ACCEPTING) return false
+    const waiting = accepting.sizeOf(accountOf(acceptance))
+    return waiting > 0 && waiting + size > MAX_ACCEPTING
   }
 
   const pending = () => queue.size + loop.queuedDeliveries + state.pendingElsewhere
@@ -673,10 +717,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return started
     },
     accept(acceptance) {
-      const { deliveries, maxPending } = acceptance
-      if (deliveries.length > 0 && pending() + deliveries.length > maxPending)
-        return Promise.reject(queueFull())
-      return loop.accept(acceptance)
+      return isFull(acceptance) ? Promise.reject(queueFull()) : loop.accept(acceptance)
     },
     wake() {
       sync.poll()
@@ -703,7 +744,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     inFlight: scheduler.inFlight,
     inFlightDeliveries: () =>
       active.filter(({ isStartedAhead, isUncommitted }) => !isStartedAhead && !isUncommitted),
-    applyCaps() {
+    limitsChanged() {
+      queue.limitsChanged()
       for (const endpoint of queue.endpoints()) update(endpoint)
       sendStartedAhead()
       loop.trigger()

@@ -2,6 +2,7 @@
 import { isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { StoredDelivery } from './delivery-queries.js'
+import { QUEUE_FULL } from './retry.js'
 import type { Caps } from './scheduler/fair-queue.js'
 
 export interface ExplainContext {
@@ -30,6 +31,7 @@ export const EXPLANATION_CODES = [
   'delivered',
   'exhausted',
   'expired',
+  'queue_full',
   'gone',
   'cancelled',
   'quarantined',
@@ -100,6 +102,8 @@ export function explainDelivery(delivery: StoredDelivery, context: ExplainContex
       return { code: 'delivered', attempts }
     case 'exhausted':
       return { code: 'exhausted', attempts, ...withReason(delivery) }
+    case 'expired':
+      return { code: delivery.reason === QUEUE_FULL ? 'queue_full' : 'expired' }
     case 'cancelled':
       return { code: delivery.reason === 'gone' ? 'gone' : 'cancelled' }
     default:
@@ -149,6 +153,8 @@ export function sentenceOf(explanation: Explanation): string {
       return `Gave up after ${attempts}${reason}.`
     case 'expired':
       return 'Not sent: the event was older than max_age_seconds when it was due.'
+    case 'queue_full':
+      return 'Not sent: too many deliveries waited for the webhook, and the oldest of them expired. It can be replayed.'
     case 'gone':
       return 'Cancelled: the receiver answered 410 Gone, and the webhook was disabled.'
     case 'cancelled':

@@ -36,7 +36,6 @@ export interface InboxRelayDeps extends AcceptDeps {
   readonly owner: string
   readonly log: Log
   readonly clock: Clock
-  readonly maxPending: number
   /** Called for each accepted event that is not a duplicate. */
   onAccepted(event: CheckedEvent, accepted: AcceptedEvent): void
   onRefused(event: RefusedEvent): void
@@ -80,9 +79,6 @@ const FINAL_ERRORS: readonly ErrorCode[] = ['NotFound', 'Conflict', 'InvalidInpu
 /** Whether an event can never be accepted, however often it is retried. */
 function isFinal(thrown: unknown): boolean {
   const code = errorCode(thrown)
-  // `QueueFull` with the field `maxPending`: the event alone has more deliveries than may be pending. Without
-  // it: the queue is full now and has capacity later.
-  if (code === 'QueueFull') return (thrown as { field?: unknown }).field === 'maxPending'
   return code !== undefined && FINAL_ERRORS.includes(code)
 }
 
@@ -90,7 +86,7 @@ function isFinal(thrown: unknown): boolean {
 async function relayEntries(deps: InboxRelayDeps, entries: readonly InboxEntry[]): Promise<void> {
   const prepared = entries.map(readEntry)
   const ids = entries.map(({ id }) => id)
-  const accepted = await acceptPreparedEvents(deps, prepared, deps.maxPending, ids)
+  const accepted = await acceptPreparedEvents(deps, prepared, ids)
   accepted.forEach((one, index) => {
     if (!one.duplicate) deps.onAccepted(prepared[index]!.event, one)
   })
@@ -99,7 +95,7 @@ async function relayEntries(deps: InboxRelayDeps, entries: readonly InboxEntry[]
 /** Deletes an entry that cannot be accepted. */
 async function refuseEntry(deps: InboxRelayDeps, entry: InboxEntry, thrown: unknown): Promise<void> {
   const { id, accountId, callId } = entry
-  await deps.accept({ events: [], deliveries: [], maxPending: 0, inboxIds: [id] })
+  await deps.accept({ events: [], deliveries: [], inboxIds: [id] })
   const reason = (thrown as Error).message
   const code = errorCode(thrown)!
   deps.log.error({ eventId: id, accountId, code, reason }, 'an event from a host transaction was refused')

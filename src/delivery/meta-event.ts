@@ -13,10 +13,9 @@ import { metaPayloadOf } from './payload.js'
 /**
  * Accepts a meta event for the webhooks that name its kind in `hook` or `only`. Without one, nothing is written.
  *
- * @param maxPending maximum number of deliveries waiting or in flight in the whole store
  * @throws `QueueFull`, `StoreUnavailable`, `NotFound` for a webhook that is removed at this moment
  */
-export async function acceptMetaEvent(deps: AcceptDeps, event: MetaEvent, maxPending: number): Promise<void> {
+export async function acceptMetaEvent(deps: AcceptDeps, event: MetaEvent): Promise<void> {
   const { accountId, hook, timestampMs } = event
   const lineage = await deps.directory.lineage(accountId)
   const candidates = await deps.webhooks.candidates(
@@ -50,6 +49,6 @@ export async function acceptMetaEvent(deps: AcceptDeps, event: MetaEvent, maxPen
     },
   )
   const stored = { id: eventId, accountId, hook, timestampMs, numbered: false, bodies: bodies.templates }
-  await deps.accept({ events: [stored], deliveries, maxPending })
+  await deps.accept({ events: [stored], deliveries })
   countDeliveries(deps, deliveries.length)
 }

@@ -167,7 +167,6 @@ export async function replayDeliveries(
   accountId: string,
   webhookId: string,
   request: ReplayRequest,
-  maxPending: number,
 ): Promise<Replayed> {
   const webhook = await deps.webhooks.read(accountId, webhookId)
   if (!webhook) throw notFound(webhookId, 'webhook')
@@ -194,7 +193,7 @@ export async function replayDeliveries(
       ...(callId === undefined ? {} : { callId }),
     }
   })
-  if (deliveries.length > 0) await deps.accept({ events: [], deliveries, maxPending })
+  if (deliveries.length > 0) await deps.accept({ events: [], deliveries })
   countDeliveries(deps, deliveries.length)
   return { deliveryIds: deliveries.map(({ id }) => id), ...next }
 }

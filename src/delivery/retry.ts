@@ -214,11 +214,23 @@ export function nextAfterAbort(delivery: Delivery, now: number): NextDelivery {
   }
 }
 
+/** Why a delivery ends without being sent: it is too old, its webhook was disabled or deleted, or too many wait. */
+export type SkipReason = 'expired' | 'cancelled' | 'queue_full'
+
+/** The reason of deliveries that expire because too many wait. */
+export const QUEUE_FULL = 'queue_full'
+
+const SKIPS: Readonly<Record<SkipReason, { readonly step: DeliveryStep; readonly reason: string }>> = {
+  expired: { step: 'expired', reason: 'older than max_age_seconds' },
+  cancelled: { step: 'cancelled', reason: 'the webhook was disabled or deleted' },
+  queue_full: { step: 'expired', reason: QUEUE_FULL },
+}
+
 /** The end of a delivery that is not sent. */
-export function skipDelivery(delivery: Delivery, why: 'expired' | 'cancelled'): NextDelivery {
+export function skipDelivery(delivery: Delivery, why: SkipReason): NextDelivery {
   const { attempts, tries, interruptions } = delivery
-  const reason = why === 'expired' ? 'older than max_age_seconds' : 'the webhook was disabled or deleted'
-  return { state: nextState(delivery, why), attempts, tries, interruptions, reason }
+  const { step, reason } = SKIPS[why]
+  return { state: nextState(delivery, step), attempts, tries, interruptions, reason }
 }
 
 /** Whether an event is too old to be sent. Wall clock, Unix ms. */

@@ -21,6 +21,7 @@ import {
   nextAfterInterruption,
   nextDelivery,
   type RetryRules,
+  type SkipReason,
   skipDelivery,
 } from './retry.js'
 
@@ -122,7 +123,7 @@ export function settleInterrupted(
 /** Settles a delivery that is not sent: its event is too old, or its webhook is disabled or deleted. */
 export function settleSkipped(
   delivery: SettledDelivery,
-  why: 'expired' | 'cancelled',
+  why: SkipReason,
   context: SettleContext,
 ): Settlement {
   const next = skipDelivery(delivery, why)

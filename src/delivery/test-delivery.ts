@@ -53,7 +53,6 @@ export async function sendTest(
   deps: SendTestDeps,
   accountId: string,
   webhookId: string,
-  maxPending: number,
 ): Promise<string> {
   const webhook = await deps.webhooks.read(accountId, webhookId)
   if (!webhook) throw notFound(webhookId, 'webhook')
@@ -77,7 +76,6 @@ export async function sendTest(
       },
     ],
     deliveries: [buildDelivery(deliveryId, event, eventId, webhook, variant, `${TEST_LANE}${deliveryId}`)],
-    maxPending,
   })
   countDeliveries(deps, 1)
   return deliveryId

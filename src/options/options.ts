@@ -102,8 +102,18 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly inFlightPerOrigin?: number
   /** Requests in flight in total. Default 500. */
   readonly inFlight?: number
-  /** Pending deliveries; above this number `publish` rejects with `QueueFull`. Default 1,000,000. */
+  /**
+   * Deliveries that wait, on all nodes. Above it the oldest of the webhook for which most wait expire as `queue_full`.
+   * Default 1,000,000.
+   */
   readonly maxPending?: number
+  /**
+   * Deliveries that wait for the webhooks of one account, on one node. Above it the oldest of its webhook for which most
+   * wait expire as `queue_full`. Default: a fifth of `maxPending`.
+   */
+  readonly maxPendingPerAccount?: number
+  /** Deliveries that wait for one webhook. Above it the oldest expire as `queue_full`. Default 50,000. */
+  readonly maxPendingPerWebhook?: number
   /** False: records only failed attempts, as KAZOO does by default. Default true. */
   readonly recordSuccesses?: boolean
   /**
@@ -184,6 +194,7 @@ export const OPTION_DEFAULTS = Object.freeze({
   inFlightPerOrigin: 100,
   inFlight: 500,
   maxPending: 1_000_000,
+  maxPendingPerWebhook: 50_000,
   recordSuccesses: true,
   statistics: true,
   attemptsPerWebhook: 1000,

@@ -10,7 +10,7 @@ import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
-import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
+import type { DeliveryEnd, WebhookBacklogFull, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
@@ -63,6 +63,8 @@ export interface HookswitchEvents {
   readonly webhook_paused: WebhookPaused
   /** The breaker of a webhook closed: a probe was delivered, and sending continues. */
   readonly webhook_resumed: { readonly webhookId: string; readonly accountId: string }
+  /** Too many deliveries waited for a webhook, its account or in all, and its oldest have expired: at most one a minute. */
+  readonly webhook_backlog_full: WebhookBacklogFull
   /** The service disabled a webhook, because its receiver responded 410 or by the option `autoDisable`. */
   readonly webhook_disabled: {
     readonly webhookId: string
@@ -73,7 +75,7 @@ export interface HookswitchEvents {
   readonly delivered: DeliveryEnd
   /** A delivery ended: its last try failed, and its retry policy allows no further one. */
   readonly exhausted: DeliveryEnd
-  /** A delivery ended unsent: its event was older than the webhook's `maxAgeSeconds`. */
+  /** A delivery ended unsent: its event was older than the webhook's `maxAgeSeconds`, or too many waited (`queue_full`). */
   readonly expired: DeliveryEnd
   /** A delivery ended unsent: its webhook was disabled or deleted. */
   readonly cancelled: DeliveryEnd
@@ -215,6 +217,7 @@ export function createCore(
     },
     {
       caps,
+      limits: options,
       attemptDeadlineMs: options.attemptTimeoutMs,
       isShared: store.supports.sharedBetweenNodes,
       healthRules: options.healthRules,
@@ -226,7 +229,7 @@ export function createCore(
     caps.perEndpoint = options.inFlightPerEndpoint
     caps.perAccount = options.inFlightPerAccount
     auth.tokenTtlMs = options.tokenTtlSeconds * 1000
-    dispatcher.applyCaps()
+    dispatcher.limitsChanged()
   }
   const accountServiceDeps = {
     tokens,
@@ -296,7 +299,7 @@ export function createCore(
     isClosing: dispatcher.isClosing,
     metrics,
   }
-  const metaEvents = createMetaEvents({ accept, clock, log, maxPending: options.maxPending })
+  const metaEvents = createMetaEvents({ accept, clock, log })
   return {
     store,
     newId,

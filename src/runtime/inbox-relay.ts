@@ -9,7 +9,7 @@ import { countRefused, notifyListeners, type PublishDeps } from './publish.js'
  *
  * @returns `undefined` for a store without an inbox
  */
-export function relayStagedEvents(core: Core, { metrics, limits }: PublishDeps): InboxRelay | undefined {
+export function relayStagedEvents(core: Core, { metrics }: PublishDeps): InboxRelay | undefined {
   const { inbox, deliveries } = core.store
   if (!inbox) return undefined
   const relay = startInboxRelay({
@@ -17,9 +17,6 @@ export function relayStagedEvents(core: Core, { metrics, limits }: PublishDeps):
     inbox,
     owner: core.dispatcher.owner,
     log: core.log,
-    get maxPending() {
-      return limits.maxPending
-    },
     onAccepted(event, { id, sequence }) {
       metrics.count('hookswitch_events_accepted_total', 1, undefined)
       notifyListeners(core, event, id, sequence)

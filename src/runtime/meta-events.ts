@@ -21,7 +21,6 @@ export interface MetaEventDeps {
   readonly accept: AcceptDeps
   readonly clock: Clock
   readonly log: Pick<Log, 'warn'>
-  readonly maxPending: number
 }
 
 export interface MetaEvents {
@@ -42,7 +41,7 @@ interface Rate {
 
 type Details = Omit<MetaEvent, 'timestampMs'>
 
-export function createMetaEvents({ accept, clock, log, maxPending }: MetaEventDeps): MetaEvents {
+export function createMetaEvents({ accept, clock, log }: MetaEventDeps): MetaEvents {
   // `max` would allocate for all of them in advance.
   const rates = new LRUCache<string, Rate>({ maxSize: MAX_BUCKETS, sizeCalculation: () => 1 })
   const accepting = createWaitGroup()
@@ -68,7 +67,7 @@ export function createMetaEvents({ accept, clock, log, maxPending }: MetaEventDe
       if (suppressed === undefined) return
       const event = { ...details, timestampMs: clock.now(), ...(suppressed > 0 && { suppressed }) }
       accepting.add(1)
-      acceptMetaEvent(accept, event, maxPending)
+      acceptMetaEvent(accept, event)
         .catch((thrown: unknown) => {
           const { hook, accountId, webhookId } = event
           log.warn(
@@ -90,6 +89,10 @@ function detailsOf<Name extends keyof DeliveryEvents>(
     return { hook: 'webhook_paused', ...(payload as DeliveryEvents['webhook_paused']) }
   if (name === 'webhook_disabled') {
     return { hook: 'webhook_disabled', ...(payload as DeliveryEvents['webhook_disabled']) }
+  }
+  if (name === 'webhook_backlog_full') {
+    const { limit: maxPending, ...full } = payload as DeliveryEvents['webhook_backlog_full']
+    return { hook: 'webhook_backlog_full', ...full, maxPending }
   }
   if (name !== 'exhausted') return undefined
   const end = payload as DeliveryEvents['exhausted']

@@ -52,8 +52,6 @@ export interface PublishDeps {
   core(): Core
   readonly metrics: Pick<Metrics, 'count'>
   readonly tracing: Tracing | undefined
-  /** Read at each call. */
-  readonly limits: { readonly maxPending: number }
 }
 
 /** Publishes one event of the host. */
@@ -148,7 +146,6 @@ export async function publishEvents(
     const accepted = await acceptEvents(
       core.accept,
       inputs,
-      deps.limits.maxPending,
       span?.traceparent ?? parent,
       (events) => {
         checked = events

@@ -97,7 +97,7 @@ export function notifyStreams<Name extends keyof DeliveryEvents>(
   } else if (name === 'webhook_paused' || name === 'webhook_resumed') {
     const { webhookId: id, accountId } = payload as DeliveryEvents['webhook_resumed']
     exchange.webhookChanged({ id, accountId, change: 'changed' })
-  } else if (name !== 'delivered') {
+  } else if (name !== 'delivered' && name !== 'webhook_backlog_full') {
     // An end without a request is recorded, and is no attempt.
     streams.attemptsChanged((payload as DeliveryEnd).accountId)
   }

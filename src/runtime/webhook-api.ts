@@ -252,9 +252,8 @@ export function previewOf(
  * Binds the webhook operations to a running instance.
  *
  * @param core returns the running instance; throws while there is none
- * @param limits the limit of pending deliveries, for tests and replays; read at each call
  */
-export function createWebhookApi(core: () => Core, limits: { readonly maxPending: number }): WebhookApi {
+export function createWebhookApi(core: () => Core): WebhookApi {
   const deps = () => core().webhooks
 
   async function readDelivery(accountId: string, deliveryId: string): Promise<StoredDelivery> {
@@ -287,7 +286,6 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
         { ...accept, webhooks: store.webhooks, sampleOf: sampleOf(core()) },
         accountId,
         webhookId,
-        limits.maxPending,
       )
     },
     async replay(accountId, webhookId, request) {
@@ -297,7 +295,6 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
         accountId,
         webhookId,
         request,
-        limits.maxPending,
       )
     },
     async countReplays(accountId, webhookId, request) {

@@ -33,6 +33,15 @@ export const META_SAMPLES = [
     attempts: 3,
     suppressed: 12,
   },
+  {
+    hook: 'webhook_backlog_full',
+    accountId: '91eb05e5c68d7ca05e7618b6821d2d16',
+    timestampMs: 1_894_712_400_000,
+    webhookId: '5e1b3f0c7a924d68b3c1f5d08e97a246',
+    expired: 412,
+    share: 'webhook',
+    maxPending: 50_000,
+  },
 ] as const
 
 /** A kind of meta event. */
@@ -61,6 +70,12 @@ export interface MetaEvent {
   readonly callId?: string
   /** `delivery_exhausted`: number of its attempts. */
   readonly attempts?: number
+  /** `webhook_backlog_full`: deliveries that have expired unsent since the last event of this kind about the webhook. */
+  readonly expired?: number
+  /** `webhook_backlog_full`: whose share of the queue is used up. */
+  readonly share?: 'webhook' | 'account' | 'all'
+  /** `webhook_backlog_full`: deliveries that may wait in this share. */
+  readonly maxPending?: number
   /** Events of this kind and account that were left out since the last one, because there were too many. */
   readonly suppressed?: number
 }
@@ -85,6 +100,11 @@ export const META_HOOKS: readonly {
     id: 'delivery_exhausted',
     name: 'Delivery Exhausted',
     description: 'A delivery to another webhook has failed for good: it has no retries left.',
+  },
+  {
+    id: 'webhook_backlog_full',
+    name: 'Webhook Backlog Full',
+    description: 'Too many deliveries wait for another webhook: the oldest have expired unsent.',
   },
 ]
 

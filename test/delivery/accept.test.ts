@@ -10,7 +10,7 @@ const event = (changes: object = {}) => ({
   callId: 'leg',
   ...changes,
 })
-const accept = (harness: Harness, ...events: object[]) => acceptEvents(harness.accept, events, 100)
+const accept = (harness: Harness, ...events: object[]) => acceptEvents(harness.accept, events)
 
 async function rejectionOf(promise: Promise<unknown>): Promise<HookswitchError> {
   const thrown = await promise.then(
@@ -111,17 +111,6 @@ describe('acceptEvents', () => {
     ])
   })
 
-  it('refuses an event above the limit of pending deliveries instead of dropping it', async () => {
-    const harness = await createHarness()
-    harness.sender.script = () => undefined
-    const node = harness.node()
-    await node.start()
-    await acceptEvents(harness.accept, [event()], 1)
-    expect(await rejectionOf(acceptEvents(harness.accept, [event()], 1))).toMatchObject({ code: 'QueueFull' })
-    expect(await harness.pending()).toBe(1)
-    await node.close(0)
-  })
-
   it('refuses an event above 64 KiB, whether webhooks match it or not', async () => {
     for (const webhooks of [[], [aWebhook()]]) {
       const harness = await createHarness(webhooks)
@@ -154,7 +143,7 @@ describe('acceptEvents', () => {
         return harness.accept.accept(acceptance)
       },
     }
-    await acceptEvents(deps, [event()], 100)
+    await acceptEvents(deps, [event()])
     expect(bodies).toBe(2)
   })
 })

@@ -66,6 +66,7 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
       due = []
       return { starts, skipped: [] }
     },
+    isHeld: () => undefined,
     accepted() {},
     withdraw() {},
     ended: ({ delivery }) => void log.push(`ended ${delivery.id}`),
@@ -231,7 +232,7 @@ describe('the effects of a committed group', () => {
 
   it('happen at once on request, and only once', async () => {
     const { log, loop, start, answer } = createFixture()
-    const accepting = loop.accept({ events: [], deliveries: [], maxPending: 1 })
+    const accepting = loop.accept({ events: [], deliveries: [] })
     void accepting.then(() => {
       log.push('accepted')
       loop.flush()
@@ -268,7 +269,7 @@ describe('the effects of a committed group', () => {
       goOn = resolve
     })
     const { log, loop, start, answer, clock } = createFixture({ overrides: { accepted: () => reading } })
-    const accepting = loop.accept({ events: [], deliveries: [], maxPending: 1 })
+    const accepting = loop.accept({ events: [], deliveries: [] })
     await start(aDelivery('first'))
     await answer()
     await accepting

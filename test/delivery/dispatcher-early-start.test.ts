@@ -188,8 +188,7 @@ describe('a delivery that can be sent at once', () => {
       return result
     })
     const event = { hook: 'channel_create', accountId: 'acc', callId: 'a' }
-    await acceptEvents(harness.accept, [event], 1)
-    expect(await codeOf(acceptEvents(harness.accept, [event], 1))).toBe('QueueFull')
+    await acceptEvents(harness.accept, [event])
     expect(counts).toEqual([1, 1])
     expect(node.pending()).toBe(1)
     await ready.close()
@@ -204,7 +203,7 @@ describe('a delivery starts in a later group', () => {
     await harness.publish('in flight')
     await harness.clock.settle()
     const event = (callId: string) => ({ hook: 'channel_create', accountId: 'acc', callId })
-    await acceptEvents(harness.accept, ['in flight', 'new', 'new', 'other'].map(event), 100)
+    await acceptEvents(harness.accept, ['in flight', 'new', 'new', 'other'].map(event))
     await harness.clock.settle()
     expect(startedAtOnce.map(({ callId }) => callId)).toEqual(['in flight', 'new', 'other'])
     expect(harness.sent()).toEqual(['in flight', 'new', 'other'])
@@ -225,7 +224,7 @@ describe('a delivery starts in a later group', () => {
     harness.sender.script = () => undefined
     const event = (callId: string, accountId: string) => ({ hook: 'channel_create', accountId, callId })
     const events = [event('a', 'acc'), event('b', 'acc'), event('c', 'sub')]
-    await acceptEvents(harness.accept, events, 100)
+    await acceptEvents(harness.accept, events)
     await harness.clock.settle()
     expect(startedAtOnce).toEqual([])
     expect(harness.sender.requests.map(({ group }) => group).sort()).toEqual(['w1', 'w2'])
@@ -238,7 +237,7 @@ describe('a delivery starts in a later group', () => {
     const { harness, startedAtOnce, node } = ready
     harness.sender.script = () => undefined
     const event = (callId: string) => ({ hook: 'channel_create', accountId: 'acc', callId })
-    await acceptEvents(harness.accept, [event('a'), event('b')], 100)
+    await acceptEvents(harness.accept, [event('a'), event('b')])
     await harness.clock.settle()
     expect(startedAtOnce.map(({ callId }) => callId)).toEqual(['a'])
     expect(node.pending()).toBe(2)
@@ -523,9 +522,9 @@ describe('an early start whose acceptance', () => {
     const { harness, startedAtOnce } = ready
     const event = { hook: 'channel_create', accountId: 'acc', callId: 'a' }
     const elsewhere = { ...harness.accept, accept: harness.acceptWithoutNode }
-    await acceptEvents(elsewhere, [{ ...event, timestampMs: 1 }], 100)
+    await acceptEvents(elsewhere, [{ ...event, timestampMs: 1 }])
     harness.sender.script = () => undefined
-    await acceptEvents(harness.accept, [{ ...event, timestampMs: 2 }], 100)
+    await acceptEvents(harness.accept, [{ ...event, timestampMs: 2 }])
     await harness.clock.settle()
     expect(startedAtOnce).toHaveLength(1)
     const sequences = () => harness.sender.requests.map(({ body }) => JSON.parse(body!).sequence)
@@ -560,10 +559,10 @@ describe('what a group accepts at once', () => {
     await harness.clock.settle()
     harness.sender.requests.length = 0
     const elsewhere = { ...harness.accept, accept: harness.acceptWithoutNode }
-    await acceptEvents(elsewhere, [destroyed], 100)
+    await acceptEvents(elsewhere, [destroyed])
     harness.sender.script = () => undefined
     const inputs = [event, ...between.map((callId) => ({ ...event, callId })), destroyed]
-    await Promise.all(inputs.map((input) => codeOf(acceptEvents(harness.accept, [input], 100))))
+    await Promise.all(inputs.map((input) => codeOf(acceptEvents(harness.accept, [input]))))
     await harness.clock.settle()
   }
   const createNodeWithTwo = () =>
@@ -643,7 +642,7 @@ describe('what a group accepts at once', () => {
     // Two acceptances of one group.
     await Promise.all(
       [now - 61_000, now].map((timestampMs) =>
-        acceptEvents(harness.accept, [{ ...event, timestampMs }], 100),
+        acceptEvents(harness.accept, [{ ...event, timestampMs }]),
       ),
     )
     await harness.clock.advance(5_000)
@@ -657,7 +656,7 @@ describe('what a group accepts at once', () => {
     harness.sender.script = () => undefined
     const now = harness.clock.now()
     const events = [now - 61_000, now].map((timestampMs) => ({ ...event, timestampMs }))
-    await acceptEvents(harness.accept, events, 100)
+    await acceptEvents(harness.accept, events)
     await harness.clock.settle()
     const row = (await harness.store.webhooks.read('acc', 'w1'))!
     const { maxAgeSeconds: _, ...settings } = row.settings

@@ -24,7 +24,6 @@ const acceptElsewhere = ({ accept, acceptWithoutNode }: Harness, callId: string)
   acceptEvents(
     { ...accept, accept: acceptWithoutNode },
     [{ hook: 'channel_create', accountId: 'acc', callId }],
-    1_000_000,
   )
 
 describe('an edit that arrives with a nudge', () => {

@@ -95,7 +95,6 @@ describe('an event that is too old when it is due', () => {
     await node.accept({
       events: [],
       deliveries: [{ ...again, id: 'again', lane: 'replay/1', replayOf: old!.id }],
-      maxPending: 9,
     })
     await harness.clock.settle()
     expect(await states(harness)).toEqual(['expired', 'delivered'])

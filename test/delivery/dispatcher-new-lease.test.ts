@@ -51,7 +51,6 @@ describe('a node that was cut off for longer than its lease', () => {
     await acceptEvents(
       { ...harness.accept, accept: harness.acceptWithoutNode },
       [{ hook: 'channel_answer', accountId: 'acc', callId: 'call' }],
-      1_000_000,
     )
     await harness.clock.settle()
     const inOrder = ['other channel_create', 'other channel_answer']

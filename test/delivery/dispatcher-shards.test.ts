@@ -185,7 +185,6 @@ describe('a poll', () => {
     const accepted = lateStart({
       events: [event],
       deliveries: [{ ...old, id: 'delivery-of-another-node', eventId: event.id }],
-      maxPending: 100,
     })
     await accepted
     const published = harness.publish('a')
@@ -215,7 +214,7 @@ describe('the health of an endpoint', () => {
     await other.start()
     await harness.clock.settle()
     harness.sender.script = () => responseWith(200)
-    await other.accept({ events: [], deliveries: [], maxPending: 9 })
+    await other.accept({ events: [], deliveries: [] })
     await harness.publish('b')
     await harness.clock.advance(1000)
     expect((await harness.store.webhooks.read('acc', 'w1'))?.health).toBeUndefined()

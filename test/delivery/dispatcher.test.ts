@@ -112,7 +112,7 @@ describe('the dispatcher', () => {
     const big = Array.from({ length: 18 }, (_, call) => event('acc', `big-${call}`))
     const small = [0, 1].map((call) => event('sub', `small-${call}`))
     // At once: otherwise the first ones start before the others are accepted.
-    await acceptEvents(harness.accept, [...big, ...small], 100)
+    await acceptEvents(harness.accept, [...big, ...small])
     await harness.clock.settle()
     expect(harness.sent().filter((call) => call.startsWith('small')).length).toBe(2)
     await node.close(0)

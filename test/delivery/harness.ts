@@ -6,6 +6,7 @@ import type { Acceptance, AcceptedEvent } from '../../src/delivery/delivery-stor
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/delivery/dispatcher.js'
 import { POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
 import { createPositions } from '../../src/delivery/positions.js'
+import type { QueueLimits } from '../../src/delivery/queue/shares.js'
 import type { QueueStore } from '../../src/delivery/queue-store.js'
 import type { EndpointSecrets } from '../../src/delivery/request.js'
 import type { Caps } from '../../src/delivery/scheduler/fair-queue.js'
@@ -98,8 +99,12 @@ export function createFaultyStore(deliveries: QueueStore) {
   return { store, failing, losesAnswer }
 }
 
+/** The default limits of waiting deliveries. */
+const NO_LIMITS: QueueLimits = { maxPending: 1_000_000, maxPendingPerWebhook: 50_000 }
+
 export interface NodeOptions {
   readonly caps?: Partial<Caps>
+  readonly limits?: Partial<QueueLimits>
   readonly policy?: RetryPolicy
   readonly healthRules?: HealthRules
   readonly recordSuccesses?: boolean
@@ -167,7 +172,7 @@ export async function createHarness(
   }
 
   function node(options: NodeOptions = {}, deps: Partial<DispatcherDeps> = {}): Dispatcher {
-    const { caps, healthRules = HEALTH_PRESETS.standard, policy = POLICY_PRESETS.telephony } = options
+    const { caps, limits, healthRules = HEALTH_PRESETS.standard, policy = POLICY_PRESETS.telephony } = options
     const { endpointSecrets = () => ({ keys: [], headers: [] }), recordSuccesses = true } = options
     const dispatcher = createDispatcher(
       {
@@ -185,6 +190,7 @@ export async function createHarness(
       },
       {
         caps: { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500, ...caps },
+        limits: { ...NO_LIMITS, ...limits },
         attemptDeadlineMs: 10_000,
         isShared,
         healthRules,
@@ -220,7 +226,7 @@ export async function createHarness(
     /** Publishes an event of this call; returns its id. */
     async publish(callId: string, event: object = {}): Promise<string> {
       const input = { hook: 'channel_create', accountId: 'acc', callId, ...event }
-      return (await acceptEvents(accept, [input], 1_000_000))[0]!.id
+      return (await acceptEvents(accept, [input]))[0]!.id
     },
     /** All deliveries of a webhook, oldest first. */
     deliveries: async (webhookId = 'w1', accountId = 'acc'): Promise<readonly StoredDelivery[]> => {

@@ -72,7 +72,7 @@ describe('recordSuccesses: false', () => {
     await harness.clock.settle()
     const [old] = await harness.deliveries()
     const deps = { ...harness.accept, ...harness.store }
-    const { deliveryIds } = await replayDeliveries(deps, 'acc', 'w1', { deliveryId: old!.id }, 100)
+    const { deliveryIds } = await replayDeliveries(deps, 'acc', 'w1', { deliveryId: old!.id })
     const [again] = deliveryIds
     await harness.clock.settle()
     expect(harness.sender.requests.map((request) => headerOf(request, 'webhook-id'))).toEqual([

@@ -20,7 +20,6 @@ const replay = (harness: Harness, request: ReplayRequest, webhookId = 'w1', acco
     accountId,
     webhookId,
     request,
-    10_000,
   )
 
 /** Three ended deliveries: `a` and `c` delivered, `b` exhausted. */

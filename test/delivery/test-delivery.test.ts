@@ -12,7 +12,6 @@ describe('sendTest', () => {
       { ...harness.accept, webhooks: harness.store.webhooks, sampleOf },
       accountId,
       webhookId,
-      100,
     )
   }
 
@@ -76,7 +75,7 @@ describe('sendTest', () => {
       numbered: true,
       bodies: [],
     }
-    const [next] = await harness.accept.accept({ events: [numbered], deliveries: [], maxPending: 9 })
+    const [next] = await harness.accept.accept({ events: [numbered], deliveries: [] })
     expect(next!.sequence).toBe(2)
   })
 

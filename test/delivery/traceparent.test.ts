@@ -16,7 +16,7 @@ const OWN = `00-${'c'.repeat(32)}-${'d'.repeat(16)}-00`
 
 const publish = async (harness: Harness, traceparent?: string, callId = 'call') => {
   const event = { hook: 'channel_create', accountId: 'acc', callId }
-  return acceptEvents(harness.accept, [event], 1000, traceparent)
+  return acceptEvents(harness.accept, [event], traceparent)
 }
 /** All `traceparent` values of each request. */
 const traceparents = (harness: Harness) =>
@@ -62,7 +62,7 @@ describe('the trace context of a published event', () => {
     await publish(harness, PARENT)
     await harness.clock.advance(5000)
     const [old] = await harness.deliveries()
-    await replayDeliveries({ ...harness.accept, ...harness.store }, 'acc', 'w1', { deliveryId: old!.id }, 100)
+    await replayDeliveries({ ...harness.accept, ...harness.store }, 'acc', 'w1', { deliveryId: old!.id })
     await harness.clock.advance(5000)
     expect(traceparents(harness)).toEqual(new Array(6).fill([PARENT]))
     expect((await harness.attempts())[0]!.requestHeaders).toContain(PARENT)

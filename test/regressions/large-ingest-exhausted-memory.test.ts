@@ -37,6 +37,6 @@ it('the rest of a rejected list is not matched', async () => {
     storeNow: () => 0,
   }
   const events = Array.from({ length: 100 }, (_, n) => ({ hook: 'x', accountId: 'a', callId: `${n}` }))
-  await expect(acceptEvents(deps as never, events, 3)).rejects.toMatchObject({ code: 'QueueFull' })
+  await expect(acceptEvents(deps as never, events)).rejects.toMatchObject({ code: 'QueueFull' })
   expect(lookups).toBe(4)
 })

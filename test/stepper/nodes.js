@@ -184,7 +184,6 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
       return {
         events: drawn.map(({ event }) => event),
         deliveries: rows,
-        maxPending: Number.POSITIVE_INFINITY,
       }
     })
   }

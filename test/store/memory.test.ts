@@ -87,7 +87,7 @@ describe('memoryStore', () => {
     const owner = await node()
     const next = async (at: number) => {
       const event = { ...newEvent({ callId: 'a', otherLegCallId: 'b' }), position: owner.positions.next(at) }
-      const accepted = [{ events: [event], deliveries: [], maxPending: 1 }]
+      const accepted = [{ events: [event], deliveries: [] }]
       const [result] = (await owner.write({ accepted, now: at })).accepted
       return result?.kind === 'accepted' && result.events[0]?.sequence
     }
@@ -105,7 +105,7 @@ describe('memoryStore', () => {
     const owner = await node()
     const accept = (callId: string, at: number) => {
       const event = { ...newEvent({ callId }), position: owner.positions.next(at) }
-      return owner.write({ accepted: [{ events: [event], deliveries: [], maxPending: 1 }], now: at })
+      return owner.write({ accepted: [{ events: [event], deliveries: [] }], now: at })
     }
     for (const callId of ['active', 'idle', 'also idle']) await accept(callId, now())
     await accept('active', now() + DAY_MS)

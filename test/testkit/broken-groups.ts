@@ -61,10 +61,6 @@ export const brokenAcceptances: readonly Fault[] = [
         accepted: group.accepted.map((one) => ({ ...one, events: one.events.toReversed() })),
       }),
   })),
-  acceptFault(
-    'the store limits the number of waiting deliveries',
-    onAcceptance((one) => (one.maxPending === 0 ? { ...one, deliveries: [] } : one)),
-  ),
   acceptFault('a delivery that has ended cannot be replayed', (store) => ({
     async commit(group) {
       const bare = await Promise.all(

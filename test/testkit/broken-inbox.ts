@@ -41,7 +41,7 @@ export const brokenInboxes: readonly Fault[] = [
       for (const [index, one] of result.accepted.entries()) {
         const { inboxIds } = group.accepted[index]!
         if (one.kind === 'accepted' || !inboxIds) continue
-        const gone = { events: [], deliveries: [], maxPending: 1, inboxIds }
+        const gone = { events: [], deliveries: [], inboxIds }
         const { starting: _none, ...rest } = group
         await store.commit({ ...rest, accepted: [gone], ended: [], finished: [] })
       }
@@ -53,7 +53,7 @@ export const brokenInboxes: readonly Fault[] = [
       const result = await store.commit(group)
       const inboxIds = group.accepted.flatMap((one) => one.inboxIds ?? [])
       if (result.kind === 'fenced' && inboxIds.length > 0) {
-        const gone = { events: [], deliveries: [], maxPending: 1, inboxIds }
+        const gone = { events: [], deliveries: [], inboxIds }
         await store.commit({ ...group, lease: undefined, accepted: [gone] })
       }
       return result

@@ -1,6 +1,7 @@
 import { createLinkedQueue, dequeue, enqueue, unqueue } from '../../values/linked-queue.js'
 import { originOf } from '../../values/origin.js'
 import type { Webhook } from '../../webhooks/webhook.js'
+import { AccountShare } from './account-share.js'
 import { QueueEndpoint } from './queue-endpoint.js'
 
 /** Endpoints of which nothing is pending that are kept, with their webhooks; about 2 KB each. */
@@ -11,6 +12,8 @@ export class EndpointTable {
   private readonly byId = new Map<string, QueueEndpoint>()
   private readonly byIndex: (QueueEndpoint | undefined)[] = []
   private readonly freeIndexes: number[] = []
+  /** Shares of the accounts that have endpoints here. */
+  private readonly accounts = new Map<string, AccountShare>()
   /** The first one is idle longest. */
   private readonly idle = createLinkedQueue<QueueEndpoint>()
 
@@ -73,6 +76,11 @@ export class EndpointTable {
     endpoint.position = endpoint.index
     this.byIndex[endpoint.index] = endpoint
     this.byId.set(endpoint.id, endpoint)
+    const { accountId } = endpoint.account
+    const account = this.accounts.get(accountId)
+    if (account) endpoint.account = account
+    else this.accounts.set(accountId, endpoint.account)
+    endpoint.account.endpoints++
     return endpoint
   }
 
@@ -81,5 +89,8 @@ export class EndpointTable {
     this.byIndex[endpoint.index] = undefined
     this.freeIndexes.push(endpoint.index)
     endpoint.index = -1
+    const { account } = endpoint
+    if (--account.endpoints === 0) this.accounts.delete(account.accountId)
+    endpoint.account = new AccountShare(account.accountId)
   }
 }

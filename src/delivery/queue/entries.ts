@@ -42,6 +42,8 @@ export const INTERRUPTIONS = 0xff
 export const IS_TAKEN = 0x100
 /** Flag: its content was requested, and it was not taken since. */
 export const IS_REQUESTED = 0x200
+/** Flag: the delivery is displaced: it is never sent, and ends as `queue_full`. */
+export const IS_DISPLACED = 0x400
 
 /** Entries of a page, as a power of two. */
 const PAGE_BITS = 12

@@ -1,9 +1,19 @@
 /**
  * The heaps of an endpoint that hold the heads of its lanes. Which one holds a head follows from its entry alone: whether
- * it is taken, requested, retried, stale, and whether its content is in memory. So a head is detached before, and attached
+ * it is taken, requested, retried, stale or displaced, and whether its content is in memory. So a head is detached before, and attached
  * after, any of these changes.
  */
-import { ATTEMPTS, CONTENT, DUE, type Entries, EPOCH, IS_REQUESTED, IS_TAKEN, NONE } from './entries.js'
+import {
+  ATTEMPTS,
+  CONTENT,
+  DUE,
+  type Entries,
+  EPOCH,
+  IS_DISPLACED,
+  IS_REQUESTED,
+  IS_TAKEN,
+  NONE,
+} from './entries.js'
 import { EntryHeap } from './entry-heap.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 
@@ -14,7 +24,7 @@ export const FIRST = 0
 export const RETRY = 1
 /** The content is not in memory and was not requested. */
 export const MISSING = 2
-/** Of an older epoch than the endpoint. */
+/** Ends without being sent: of an older epoch than the endpoint, or displaced. */
 export const STALE = 4
 
 const EMPTY = new EntryHeap()
@@ -131,7 +141,7 @@ export class Heads {
       if (entries.hasFlag(entry, IS_REQUESTED)) return endpoint.requestedHeads
       kind += MISSING
     }
-    if (entries.word(entry, EPOCH) < endpoint.epoch) {
+    if (entries.word(entry, EPOCH) < endpoint.epoch || entries.hasFlag(entry, IS_DISPLACED)) {
       kind += STALE
       if (kind < STALE + MISSING) this.staleEndpoints.add(endpoint)
     }

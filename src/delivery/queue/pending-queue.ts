@@ -12,7 +12,8 @@
  *   until it has ended. When a head goes, the next becomes the head and is due.
  * - Every head is in exactly one heap of its endpoint (`heads.ts`). Other entries are in none.
  * - A delivery of an older epoch than its endpoint is stale: it is never sent. It is found when it is a head; a taken one
- *   becomes stale when it waits again. `takeStale` hands out stale heads, so that the caller cancels them.
+ *   becomes stale when it waits again. So is one that was displaced because its webhook, its account or all have more
+ *   than their share (`shares.ts`, `displacement.ts`). `takeStale` hands out stale heads, so that the caller ends them.
  * - Contents that were dropped or never read are requested for heads that may be sent soon (`content-requests.ts`).
  * - An endpoint with nothing waiting or taken is idle; the queue forgets those that are idle longest.
  *
@@ -26,6 +27,7 @@ import { laneKey } from '../lane-key.js'
 import type { DeliveryKey, WaitingDeliveries } from '../queue-store.js'
 import { ContentRequests } from './content-requests.js'
 import { Contents } from './contents.js'
+import { displace, isInBacklog } from './displacement.js'
 import { EndpointTable } from './endpoint-table.js'
 import {
   ATTEMPTS,
@@ -36,6 +38,7 @@ import {
   EPOCH,
   FLAGS,
   INTERRUPTIONS,
+  IS_DISPLACED,
   IS_REQUESTED,
   IS_TAKEN,
   LANE,
@@ -52,6 +55,7 @@ import { FIRST, Heads, RETRY, STALE } from './heads.js'
 import { Lanes } from './lanes.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 import { QueuedDelivery } from './queued-delivery.js'
+import { type GiveUp, type QueueLimits, type ShareLimit, Shares } from './shares.js'
 
 /** What is known of a waiting or taken delivery. */
 export interface QueuePosition {
@@ -72,6 +76,8 @@ export interface PendingQueue {
   readonly waitingContents: number
   /** Whether `takeStale` would return a delivery. */
   readonly hasStale: boolean
+  /** Displaced deliveries that wait for their end. */
+  readonly displaced: number
   /** `undefined`: unknown, or evicted because nothing was pending for a long time. */
   endpoint(webhookId: string): QueueEndpoint | undefined
   endpoints(): Iterable<QueueEndpoint>
@@ -131,10 +137,20 @@ export interface PendingQueue {
   /** The contents could not be read: they may be requested again. */
   unrequest(keys: readonly DeliveryKey[]): void
   /**
-   * Takes up to `limit` heads of older epochs whose content is in memory, each once until `putBack`. The caller cancels
-   * them; after `end`, the next of the lane follows.
+   * Takes up to `limit` heads that are displaced or of older epochs, and whose content is in memory, each once until
+   * `putBack`. The caller ends them; after `end`, the next of the lane follows.
    */
   takeStale(limit: number): QueuedDelivery[]
+  /**
+   * Displaces what is above a limit: the oldest deliveries of the webhook that has too many, or of those that have the
+   * largest backlogs of their account, or of all. Only what entered since the last call can be too much.
+   *
+   * @param maxTotal deliveries that may wait here: the part of `maxPending` that other nodes leave
+   * @param onDisplaced called for each webhook, with the number of deliveries and the limit
+   */
+  trim(maxTotal: number, now: number, onDisplaced: GiveUp): void
+  /** The limits have changed: `trim` looks at all endpoints. */
+  limitsChanged(): void
   /** Drops all waiting deliveries of these shards. Taken ones stay until `end`, `retry` or `remove`. */
   dropShards(shards: readonly number[] | 'all'): void
   /**
@@ -162,6 +178,8 @@ export interface PendingQueueOptions {
   readonly shardOf: (webhookId: string) => number
   /** Seed of the hash tables: unknown to who chooses the ids of calls. */
   readonly hashSeed?: number
+  /** How many deliveries may wait; read at each use. */
+  readonly limits: QueueLimits
 }
 
 /** Deliveries that `position` counts before another. */
@@ -178,6 +196,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
   const heads = new Heads(entries)
   const requests = new ContentRequests(entries, heads, () => waitingContents >= maxContents)
   const table = new EndpointTable(shardOf)
+  const shares = new Shares(options.limits)
+  /** Displaced deliveries that wait for their end. */
+  let displaced = 0
   /** Deliveries that wait and whose content is in memory. */
   let waitingContents = 0
 
@@ -234,6 +255,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     }
     if (epoch > endpoint.newestEpoch) endpoint.newestEpoch = epoch
     endpoint.waiting++
+    if (epoch >= endpoint.epoch) shares.enter(endpoint)
     if (content) attachContent(entry, content)
     const formerHead = lanes.insert(entry)
     if (formerHead !== NONE) heads.detach(endpoint, formerHead)
@@ -254,13 +276,35 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     table.evictIdle()
   }
 
+  /** A delivery waits, or waits no more; it is not marked as taken. */
+  function countWaiting(endpoint: QueueEndpoint, entry: number, by: 1 | -1): void {
+    endpoint.waiting += by
+    if (isInBacklog(entries, entry, endpoint.epoch)) shares.add(endpoint, by)
+    else if (entries.hasFlag(entry, IS_DISPLACED)) {
+      endpoint.displaced += by
+      displaced += by
+    }
+  }
+
+  /** The epoch of an endpoint has changed: another part of its deliveries waits to be sent. */
+  function recount(endpoint: QueueEndpoint): void {
+    let backlog = 0
+    // Those of older epochs than all that are in the queue are none.
+    if (endpoint.newestEpoch >= endpoint.epoch)
+      heads.forEach(endpoint, (head) => {
+        for (let entry = head; entry !== NONE; entry = entries.word(entry, NEXT))
+          if (isInBacklog(entries, entry, endpoint.epoch)) backlog++
+      })
+    shares.add(endpoint, backlog - endpoint.backlog)
+  }
+
   /** Frees an entry that is in no heap and no lane. */
   function freeEntry(endpoint: QueueEndpoint, entry: number): void {
     if (isTaken(entry)) {
       endpoint.taken--
       forgetContent(entry)
     } else {
-      endpoint.waiting--
+      countWaiting(endpoint, entry, -1)
       if (entries.word(entry, CONTENT) !== NONE) {
         waitingContents--
         forgetContent(entry)
@@ -294,10 +338,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
   function markTaken(endpoint: QueueEndpoint, entry: number): void {
     heads.detach(endpoint, entry)
     clearRequest(endpoint, entry)
+    countWaiting(endpoint, entry, -1)
     entries.setFlag(entry, IS_TAKEN, true)
     heads.attach(endpoint, entry)
     waitingContents--
-    endpoint.waiting--
     endpoint.taken++
   }
 
@@ -334,7 +378,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     if (waitingContents < maxKept) waitingContents++
     else forgetContent(entry)
     endpoint.taken--
-    endpoint.waiting++
+    countWaiting(endpoint, entry, 1)
     heads.attach(endpoint, entry)
     refresh(endpoint)
   }
@@ -380,9 +424,11 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       })
     contents.clear()
     for (const part of [entries, keys, tails]) part.clear()
-    waitingContents = 0
+    waitingContents = displaced = 0
+    shares.clear(table.all())
     for (const endpoint of table.all()) {
       heads.clear(endpoint)
+      endpoint.displaced = 0
       endpoint.waiting = 0
       endpoint.taken = 0
       endpoint.requested = 0
@@ -411,6 +457,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     get waitingContents() {
       return waitingContents
     },
+    get displaced() {
+      return displaced
+    },
     get hasStale() {
       return heads.staleEndpoint() !== undefined
     },
@@ -418,7 +467,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     endpoints: () => table.all(),
     setWebhook(webhook) {
       const endpoint = table.set(webhook)
-      if (webhook.epoch > endpoint.epoch) heads.raiseEpoch(endpoint, webhook.epoch)
+      if (webhook.epoch > endpoint.epoch) {
+        heads.raiseEpoch(endpoint, webhook.epoch)
+        recount(endpoint)
+      }
       refresh(endpoint)
       return endpoint
     },
@@ -575,6 +627,24 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       }
       return taken
     },
+    trim(maxTotal, now, onDisplaced) {
+      shares.trim(maxTotal, () => table.all(), giveUp)
+
+      function giveUp(endpoint: QueueEndpoint, count: number, limit: ShareLimit): void {
+        const before = endpoint.displaced
+        displace(entries, heads, lanes, endpoint, count, now, () => {
+          shares.add(endpoint, -1)
+          endpoint.displaced++
+          displaced++
+        })
+        if (endpoint.displaced === before) return
+        refresh(endpoint)
+        onDisplaced(endpoint, endpoint.displaced - before, limit)
+      }
+    },
+    limitsChanged() {
+      for (const endpoint of table.all()) shares.check(endpoint)
+    },
     dropShards(shards) {
       if (shards === 'all') dropAllWaiting()
       else for (const endpoint of table.all()) if (shards.includes(endpoint.shard)) dropWaiting(endpoint)
@@ -590,6 +660,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       for (const endpoint of table.all()) {
         endpoint.webhook = { ...endpoint.webhook, revision: -1 }
         endpoint.epoch = 0
+        recount(endpoint)
       }
     },
     ready(endpoint) {

@@ -1,6 +1,13 @@
 import type { LinkedQueue, QueueItem } from '../../values/linked-queue.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { EntryHeap } from './entry-heap.js'
+import { AccountShare } from './account-share.js'
+
+/** The first waiting deliveries of some lanes, the oldest last: entries, and their positions. */
+export interface OldestLanes {
+  readonly entries: number[]
+  readonly positions: number[]
+}
 
 /** An endpoint of the queue: a webhook with its waiting and taken deliveries. */
 export class QueueEndpoint implements QueueItem<QueueEndpoint> {
@@ -14,6 +21,10 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   waiting = 0
   /** Deliveries that are taken. */
   taken = 0
+  /** Deliveries that wait to be sent: without displaced ones, and those of older epochs. */
+  backlog = 0
+  /** Displaced deliveries that wait for their end. */
+  displaced = 0
   /** Decided changes of its health that the store does not have yet. */
   unstoredHealth = 0
 
@@ -21,6 +32,10 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
 
   /** Its number in entries; -1: evicted, or not added yet. */
   index = -1
+  /** The share of its account; shared with the other endpoints of the account while this one is in the queue. */
+  account: AccountShare
+  /** Lanes that are displaced next. */
+  oldest: OldestLanes = { entries: [], positions: [] }
   /** The current epoch: deliveries of older ones are stale. Only `forgetRevisions` lowers it. */
   epoch: number
   /** No delivery in the queue has a higher epoch. */
@@ -53,5 +68,6 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
     this.webhook = webhook
     this.shard = shard
     this.epoch = webhook.epoch
+    this.account = new AccountShare(webhook.accountId)
   }
 }

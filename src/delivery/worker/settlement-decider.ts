@@ -10,7 +10,7 @@ import { FAST_ANSWER_MS } from '../scheduler/priority.js'
 import { createOutageDetector } from './outage-detector.js'
 import { type SettleContext, settleAttempt, settleInterrupted, settleSkipped } from '../settle.js'
 import { POLICY_PRESETS } from '../policy.js'
-import type { RetryRules } from '../retry.js'
+import type { RetryRules, SkipReason } from '../retry.js'
 import type { Settlement } from '../delivery-store.js'
 
 export interface SettlementDeciderDeps {
@@ -55,8 +55,8 @@ export interface SettlementDecider {
    * the delivery has its new health afterwards.
    */
   decide(delivery: QueuedDelivery, webhook: Webhook, result: AttemptResult | undefined): DecidedSettlement
-  /** Ends a delivery that is not sent: its event is too old, or its webhook is disabled or deleted. */
-  skip(delivery: QueuedDelivery, why: 'expired' | 'cancelled'): DecidedSettlement
+  /** Ends a delivery that is not sent. */
+  skip(delivery: QueuedDelivery, why: SkipReason): DecidedSettlement
   /** Settles a delivery that an earlier owner was sending when it crashed. */
   interrupt(delivery: QueuedDelivery): DecidedSettlement
 }

@@ -242,7 +242,7 @@ function toAcceptance(call: AcceptanceCall, state: StoreDriverState): Acceptance
       return newDelivery(newWebhook({ id: webhookId }), event, { id, position, epoch, lane, ...source })
     },
   )
-  return { events, deliveries, maxPending: Number.POSITIVE_INFINITY }
+  return { events, deliveries }
 }
 
 function toAcceptanceResult(result: AcceptanceResult) {

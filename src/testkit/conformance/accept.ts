@@ -89,17 +89,6 @@ export function acceptRules(rule: DefineRule): void {
     )
   })
 
-  rule('the number of waiting deliveries is limited by nodes, not by the store', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const event = newEvent()
-    const { kind } = await fixture.acceptOne({
-      events: [event],
-      deliveries: [newDelivery(webhook, event)],
-      maxPending: 0,
-    })
-    assert.equal(kind, 'accepted')
-    assert.equal((await fixture.waiting(webhook)).length, 1)
-  })
 
   for (const end of ['delivered', 'exhausted', 'expired', 'cancelled'] as const) {
     rule(`a replay of a delivery that ended as ${end} has the same body`, async (fixture) => {

@@ -103,7 +103,6 @@ export interface StoreNode {
 
 /** Delay of a retry unless a rule gives another one, ms. */
 export const SHORT_RETRY_MS = 1_000
-const MAX_PENDING = 1_000_000
 
 /** Acceptances that have their positions. */
 const placed = new WeakSet<Acceptance>()
@@ -117,7 +116,6 @@ export function acceptanceOf(
   return {
     events: 'id' in events ? [events] : events,
     deliveries,
-    maxPending: MAX_PENDING,
     ...(inboxIds && { inboxIds }),
   }
 }

@@ -175,6 +175,13 @@ const metaPayload: JsonSchema = {
     delivery_hook_event: text('Event type of the delivery (`delivery_exhausted`).'),
     call_id: text('Id of the call leg of the delivery (`delivery_exhausted`).'),
     attempts: integer('Number of attempts made (`delivery_exhausted`).'),
+    expired: integer('Deliveries that have expired unsent since the last such event (`webhook_backlog_full`).'),
+    share: {
+      type: 'string',
+      description: 'Whose share of the queue is used up (`webhook_backlog_full`).',
+      enum: ['webhook', 'account', 'all'],
+    },
+    max_pending: integer('Deliveries that may wait in this share (`webhook_backlog_full`).'),
     suppressed: integer(
       'Events of this type and account that were left out since the last one, because there were too many.',
     ),
@@ -208,6 +215,7 @@ const attemptDetails: Readonly<Record<string, JsonSchema>> = {
       'bad response code',
       'kazoo http client error',
       'expired',
+      'queue_full',
       'cancelled',
       'quarantined',
       'interrupted',
@@ -254,7 +262,7 @@ const deliveryFields: Readonly<Record<string, JsonSchema>> = {
   reason: {
     type: 'string',
     description: 'Why the last attempt failed, or why the delivery ended.',
-    examples: ['status 500', 'timeout', 'gone', 'interrupted', 'older than max_age_seconds'],
+    examples: ['status 500', 'timeout', 'gone', 'interrupted', 'older than max_age_seconds', 'queue_full'],
   },
   attempts: integer('Number of attempts made.'),
   accepted_at: isoTime('Time when the event was accepted.'),

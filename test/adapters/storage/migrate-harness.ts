@@ -222,7 +222,7 @@ export async function acceptAll(
   for (const delivery of deliveries) {
     delivery.position = events.find(({ id }) => id === delivery.eventId)!.position!
   }
-  const accepted = [{ events, deliveries, maxPending: 9_999 }]
+  const accepted = [{ events, deliveries }]
   const empty = { ended: [], finished: [], pending: 0, isRepeat: false }
   await store.deliveries.commit({ lease: undefined, version: 0, now, accepted, ...empty })
 }

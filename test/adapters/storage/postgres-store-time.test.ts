@@ -260,7 +260,7 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
     await one.webhooks.insert(webhook)
     const event = newEvent({ position: first.position + 1 })
     const delivery = { ...newDelivery(webhook, event), position: event.position! }
-    const acceptance = { events: [event], deliveries: [delivery], maxPending: 9 }
+    const acceptance = { events: [event], deliveries: [delivery] }
     await one.deliveries.commit({
       lease: first,
       version: 0,

@@ -43,7 +43,7 @@ beforeAll(async () => {
     const event = newEvent({ accountId: account.id, callId: account.id })
     const deliveries = [newDelivery(webhook, event)]
     event.position = deliveries[0]!.position = index + 1
-    const accepted = [{ events: [event], deliveries, maxPending: 99 }]
+    const accepted = [{ events: [event], deliveries }]
     await store.deliveries.commit({
       lease: undefined,
       version: 0,

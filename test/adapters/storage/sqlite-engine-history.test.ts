@@ -164,7 +164,7 @@ async function history(
     }))
     const result = await commit(
       {
-        accepted: [{ events, deliveries: added, maxPending: 9_999 }],
+        accepted: [{ events, deliveries: added }],
         ...(hasLease === 0 ? { lease: undefined } : {}),
         ...(hasLease > 0 && starts && started.length > 0
           ? { starting: { key: startKey, deliveries: started } }
@@ -187,7 +187,7 @@ async function history(
       position: positions.next(now),
     }
     accepted.push({ delivery, attempts: 0 })
-    return commit({ accepted: [{ events: [], deliveries: [delivery], maxPending: 9_999 }] }, 1)
+    return commit({ accepted: [{ events: [], deliveries: [delivery] }] }, 1)
   }
 
   async function settle(one: Command & { kind: 'settle' }) {
@@ -279,7 +279,7 @@ async function history(
         rollBack(
           groupOf({
             lease: undefined,
-            accepted: [{ events: [event], deliveries: [delivery], maxPending: 9 }],
+            accepted: [{ events: [event], deliveries: [delivery] }],
           }),
         )
         return undefined

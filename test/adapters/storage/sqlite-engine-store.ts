@@ -199,7 +199,7 @@ export function placed(events: NewEvent[], deliveries: NewDelivery[] = []): Acce
     const event = delivery.replayOf === undefined && events.find(({ id }) => id === delivery.eventId)
     delivery.position = event ? event.position! : positions.next(0)
   }
-  return { events, deliveries, maxPending: 999_999 }
+  return { events, deliveries }
 }
 
 /** Commits a group as the node `node`. */

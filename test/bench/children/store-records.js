@@ -4,7 +4,6 @@ import { createPositions } from 'hookswitch/store'
 import { payloadOf } from 'hookswitch/testkit'
 import { eventAt } from './events.js'
 
-const NO_LIMIT = 1_000_000_000
 /** A number that no node of a measurement has. */
 const NODE = 127
 
@@ -57,7 +56,6 @@ export const acceptanceOf = (parts) => ({
   deliveries: parts.flatMap(([event, webhooks, lane]) =>
     webhooks.map((webhook) => newDelivery(event, webhook, lane)),
   ),
-  maxPending: NO_LIMIT,
 })
 
 /** A group with these parts. @param {object} parts `lease` and `version`: those of the node; without them it has none */

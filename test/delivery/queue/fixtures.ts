@@ -3,6 +3,7 @@ import type { Delivery } from '../../../src/delivery/lifecycle.js'
 import type { PendingQueue } from '../../../src/delivery/queue/pending-queue.js'
 import type { QueueEndpoint } from '../../../src/delivery/queue/queue-endpoint.js'
 import { QueuedDelivery } from '../../../src/delivery/queue/queued-delivery.js'
+import type { QueueLimits } from '../../../src/delivery/queue/shares.js'
 import type { DeliveryKey, WaitingDeliveries } from '../../../src/delivery/queue-store.js'
 import { aDelivery } from '../fixtures.js'
 
@@ -19,6 +20,9 @@ export interface Row {
   readonly tries?: number
   readonly interruptions?: number
 }
+
+/** Limits that no test reaches unless it wants to. */
+export const LIMITS: QueueLimits = { maxPending: 1_000_000, maxPendingPerWebhook: 1_000_000 }
 
 const SOLE = '-/'
 

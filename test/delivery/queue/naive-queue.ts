@@ -12,6 +12,7 @@ export interface NaiveDelivery extends Required<Omit<Row, 'lane'>> {
   /** The object, or true for content that arrived by `fill`. */
   content: object | true | undefined
   isRequested: boolean
+  isDisplaced: boolean
 }
 
 export interface NaiveEndpoint {
@@ -34,8 +35,14 @@ export class NaiveQueue {
   readonly endpoints = new Map<string, NaiveEndpoint>()
   /** In the order of each lane; lanes are mixed. */
   deliveries: NaiveDelivery[] = []
+  /** Webhooks that were above their limit when a delivery entered, since the last `trim`. */
+  readonly full = new Set<string>()
+  isAccountFull = false
 
-  constructor(readonly maxContents: number) {}
+  constructor(
+    readonly maxContents: number,
+    readonly limits: { readonly perWebhook: number; readonly perAccount: number },
+  ) {}
 
   find({ webhookId, position }: DeliveryKey): NaiveDelivery | undefined {
     return this.deliveries.find(
@@ -55,7 +62,38 @@ export class NaiveQueue {
   }
 
   isStale(delivery: NaiveDelivery): boolean {
-    return delivery.epoch < this.endpoints.get(delivery.webhookId)!.epoch
+    return delivery.isDisplaced || delivery.epoch < this.endpoints.get(delivery.webhookId)!.epoch
+  }
+
+  /** Deliveries that wait to be sent; without an id those of the account. */
+  backlog(webhookId?: string): NaiveDelivery[] {
+    return this.deliveries.filter(
+      (delivery) =>
+        !delivery.isTaken &&
+        !this.isStale(delivery) &&
+        (webhookId === undefined || delivery.webhookId === webhookId),
+    )
+  }
+
+  /** Displaces the deliveries of the oldest calls, until there are `count`. Returns the number of the last call. */
+  displace(webhookId: string, count: number, now: number): number {
+    let last = 0
+    for (let left = count; left > 0; left -= last) {
+      const waiting = this.backlog(webhookId)
+      const firsts = waiting.filter(
+        (delivery) => this.laneOf(delivery).find((other) => waiting.includes(other)) === delivery,
+      )
+      const [oldest] = firsts.sort((a, b) => a.position - b.position)
+      if (!oldest) throw new Error(`only ${count - left} of ${count} deliveries can be displaced`)
+      const call = this.laneOf(oldest).filter((delivery) => waiting.includes(delivery))
+      for (const delivery of call) {
+        const [head, next] = this.laneOf(delivery)
+        if (head === delivery && next) next.dueMs = Math.max(next.dueMs, now)
+        Object.assign(delivery, { isDisplaced: true, lane: '' })
+      }
+      last = call.length
+    }
+    return last
   }
 
   of(webhookId: string, isTaken: boolean): NaiveDelivery[] {
@@ -81,6 +119,10 @@ export class NaiveQueue {
     if (successor) this.deliveries.splice(this.deliveries.indexOf(successor), 0, delivery)
     else this.deliveries.push(delivery)
     if (this.isHead(delivery) && delivery.dueMs === 0) delivery.dueMs = now
+    if (!this.isStale(delivery)) {
+      if (this.backlog(delivery.webhookId).length > this.limits.perWebhook) this.full.add(delivery.webhookId)
+      if (this.backlog().length > this.limits.perAccount) this.isAccountFull = true
+    }
     return true
   }
 

@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { createPendingQueue, type PendingQueue } from '../../../src/delivery/queue/pending-queue.js'
 import type { QueuedDelivery } from '../../../src/delivery/queue/queued-delivery.js'
+import type { QueueLimits } from '../../../src/delivery/queue/shares.js'
 import type { Webhook } from '../../../src/webhooks/webhook.js'
 import { aWebhook } from '../fixtures.js'
-import { columnsOf, contentOf, fillMissing, positionsOf, queued, type Row } from './fixtures.js'
+import { columnsOf, contentOf, fillMissing, LIMITS, positionsOf, queued, type Row } from './fixtures.js'
 
 const NOW = 1_000
 const LANE = 'acc/call-1'
 
 interface Options {
   readonly maxContents?: number
+  readonly limits?: QueueLimits
 }
 
-function createQueue({ maxContents = 100 }: Options = {}) {
-  const queue = createPendingQueue({ maxContents, shardOf: (id) => id.length })
+function createQueue({ maxContents = 100, limits = LIMITS }: Options = {}) {
+  const queue = createPendingQueue({ maxContents, shardOf: (id) => id.length, limits })
   const webhook = aWebhook()
   const endpoint = queue.setWebhook(webhook)
   const key = (position: number, webhookId = 'w1') => ({ webhookId, position })

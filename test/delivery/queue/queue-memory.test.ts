@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createPendingQueue } from '../../../src/delivery/queue/pending-queue.js'
 import type { WaitingDeliveries } from '../../../src/delivery/queue-store.js'
 import { aWebhook } from '../fixtures.js'
+import { LIMITS } from './fixtures.js'
 
 const COUNT = 300_000
 const WEBHOOKS = 50
@@ -33,7 +34,7 @@ describe('the memory of the queue', () => {
     ['in lanes of ten', 10],
     ['in no lanes', 0],
   ])('is at most 90 bytes for each of 300,000 waiting deliveries %s, and is released', (_, perLane) => {
-    const queue = createPendingQueue({ maxContents: 1_000, shardOf: () => 0 })
+    const queue = createPendingQueue({ maxContents: 1_000, shardOf: () => 0, limits: LIMITS })
     for (let index = 0; index < WEBHOOKS; index++) queue.setWebhook(aWebhook({}, { id: `w${index}` }))
     const empty = queue.bytes
     queue.load(rowsOf(perLane), 1_000)

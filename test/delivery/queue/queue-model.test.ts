@@ -12,6 +12,8 @@ import { type Counters, type NaiveDelivery, NaiveQueue } from './naive-queue.js'
 const WEBHOOKS = ['w0', 'w1', 'w2']
 const POSITIONS = 40
 const MAX_CONTENTS = 6
+const PER_WEBHOOK = 5
+const PER_ACCOUNT = 9
 const shardOf = (webhookId: string) => Number(webhookId.slice(1)) % 2
 
 const webhookId = fc.constantFrom(...WEBHOOKS)
@@ -58,6 +60,8 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('fill' as const), count: limit, gone: fc.nat(8), extra: key }),
   fc.record({ kind: fc.constant('unrequest' as const), count: limit, extra: key }),
   fc.record({ kind: fc.constant('takeStale' as const), limit }),
+  fc.record({ kind: fc.constant('trim' as const), maxTotal: fc.constantFrom(1_000, 1_000, 12) }),
+  fc.record({ kind: fc.constant('trim' as const), maxTotal: fc.constant(1_000) }),
   fc.record({
     kind: fc.constant('drop' as const),
     shards: fc.constantFrom<readonly number[] | 'all'>([0], [1], 'all'),
@@ -68,8 +72,8 @@ type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 /** The queue and the naive queue, side by side. */
 class Comparison {
   now = 1
-  readonly queue = createPendingQueue({ maxContents: MAX_CONTENTS, shardOf, hashSeed: 7 })
-  readonly naive = new NaiveQueue(MAX_CONTENTS)
+  readonly queue = createPendingQueue({ maxContents: MAX_CONTENTS, shardOf, hashSeed: 7, limits: { maxPending: 1_000, maxPendingPerAccount: PER_ACCOUNT, maxPendingPerWebhook: PER_WEBHOOK } })
+  readonly naive = new NaiveQueue(MAX_CONTENTS, { perWebhook: PER_WEBHOOK, perAccount: PER_ACCOUNT })
   readonly webhooks = new Map<string, Webhook>()
   /** Objects that were added or taken, whatever became of them. */
   readonly objects: QueuedDelivery[] = []
@@ -93,7 +97,7 @@ class Comparison {
   naiveOf(source: AnyRow, changes: Partial<NaiveDelivery>): NaiveDelivery {
     const { epochOffset, ...rest } = source
     const epoch = this.naive.endpoints.get(source.webhookId)!.epoch + epochOffset
-    const flags = { isTaken: false, content: undefined, isRequested: false }
+    const flags = { isTaken: false, content: undefined, isRequested: false, isDisplaced: false }
     return { ...rest, epoch, tries: 1, interruptions: 1, ...flags, ...changes }
   }
 
@@ -245,11 +249,35 @@ class Comparison {
         this.link(taken, expected)
         break
       }
+      case 'trim':
+        this.compareTrim(step.maxTotal)
+        break
       case 'drop':
         naive.drop(step.shards)
         queue.dropShards(step.shards)
         break
     }
+  }
+
+  compareTrim(maxTotal: number): void {
+    const { queue, naive, now } = this
+    const excess = new Map([...naive.full].map((id) => [id, naive.backlog(id).length - PER_WEBHOOK]))
+    queue.trim(maxTotal, now, ({ id }, count, limit) => {
+      const before = naive.backlog().length
+      const last = naive.displace(id, count, now)
+      const most = {
+        maxPendingPerWebhook: excess.get(id) ?? 0,
+        maxPendingPerAccount: naive.isAccountFull ? before - PER_ACCOUNT : 0,
+        maxPending: before - maxTotal,
+      }[limit]
+      // Never one call more than is needed.
+      expect(count - last).toBeLessThan(most)
+    })
+    for (const id of naive.full) expect(naive.backlog(id).length).toBeLessThanOrEqual(PER_WEBHOOK)
+    if (naive.isAccountFull) expect(naive.backlog().length).toBeLessThanOrEqual(PER_ACCOUNT)
+    expect(naive.backlog().length).toBeLessThanOrEqual(maxTotal)
+    naive.full.clear()
+    naive.isAccountFull = false
   }
 
   compareMissing(max: number): void {
@@ -283,15 +311,18 @@ class Comparison {
       const endpoint = queue.endpoint(id)!
       expect(endpoint.waiting).toBe(naive.of(id, false).length)
       expect(endpoint.taken).toBe(naive.of(id, true).length)
+      expect(endpoint.backlog).toBe(naive.backlog(id).length)
+      expect(endpoint.displaced).toBe(naive.of(id, false).filter(({ isDisplaced }) => isDisplaced).length)
       expect(endpoint.requested).toBe(naive.of(id, false).filter(({ isRequested }) => isRequested).length)
       expect(queue.ready(endpoint).dueMs).toBe(naive.readyMs(id))
     }
     // All are found, and there are no others: the sizes are equal.
     for (const delivery of naive.deliveries) {
       const lane = naive.laneOf(delivery)
+      const dueMs = delivery.isDisplaced ? expect.any(Number) : delivery.dueMs
       expect(queue.position(delivery)).toEqual({
         isTaken: delivery.isTaken,
-        dueMs: lane[0] === delivery && !delivery.isTaken ? delivery.dueMs : undefined,
+        dueMs: lane[0] === delivery && !delivery.isTaken ? dueMs : undefined,
         ahead: lane.indexOf(delivery),
       })
     }

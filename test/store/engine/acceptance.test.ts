@@ -44,7 +44,7 @@ const of = (
   events: readonly NewEvent[],
   deliveries: readonly NewDelivery[] = [],
   rest: Partial<Acceptance> = {},
-): Acceptance => ({ events, deliveries, maxPending: 0, ...rest })
+): Acceptance => ({ events, deliveries, ...rest })
 const plan = (acceptance: Acceptance, stored?: Stored, isRepeat = false) =>
   planAcceptance(acceptance, facts(stored), NODE, NOW, isRepeat)
 const keyed = (key: string, bodyHash = 'hash', overrides: Partial<NewEvent> = {}) =>

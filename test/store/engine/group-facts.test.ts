@@ -18,7 +18,7 @@ function group() {
   }
   const facts = createGroupFacts(stored)
   return (acceptance: Partial<Acceptance>) => {
-    const whole = { events: [], deliveries: [], maxPending: 0, ...acceptance }
+    const whole = { events: [], deliveries: [], ...acceptance }
     const plan = planAcceptance(whole, facts, 0, 1_000, false)
     facts.add(whole, plan)
     return plan

@@ -101,7 +101,7 @@ export class TestNode {
       ...newDelivery(webhook, event),
       position: event.position,
     }))
-    return { events: [event], deliveries, maxPending: 0 }
+    return { events: [event], deliveries }
   }
 
   /** A replay of a delivery, at a position to itself. */
@@ -112,7 +112,7 @@ export class TestNode {
       position,
       ...overrides,
     }
-    return { events: [], deliveries: [delivery], maxPending: 0 } satisfies Acceptance
+    return { events: [], deliveries: [delivery] } satisfies Acceptance
   }
 
   /** Accepts one event for one webhook; returns its delivery. */
