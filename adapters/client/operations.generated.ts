@@ -396,7 +396,7 @@ export interface RequestPreview {
 /** What `explain` says, for programs and other languages. */
 export interface Explanation {
   /** What explains the state. */
-  readonly code: 'call_order' | 'breaker_open' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'priority' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'gone' | 'cancelled' | 'quarantined'
+  readonly code: 'call_order' | 'breaker_open' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'priority' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
   /** Earlier deliveries of the call that must end first (`call_order`). */
   readonly ahead?: number
   /** Seconds until it may be sent (`breaker_open`, `receiver_pause`, `retry`). */
@@ -1273,6 +1273,12 @@ export interface MetaPayload {
   readonly call_id?: string
   /** Number of attempts made (`delivery_exhausted`). */
   readonly attempts?: number
+  /** Deliveries that have expired unsent since the last such event (`webhook_backlog_full`). */
+  readonly expired?: number
+  /** Whose share of the queue is used up (`webhook_backlog_full`). */
+  readonly share?: 'webhook' | 'account' | 'all'
+  /** Deliveries that may wait in this share (`webhook_backlog_full`). */
+  readonly max_pending?: number
   /** Events of this type and account that were left out since the last one, because there were too many. */
   readonly suppressed?: number
   /** Id of the event, the same in every delivery of the event. */

@@ -446,19 +446,20 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       deliveries.some(({ webhookId }) => (queue.endpoint(webhookId)?.displaced ?? 0) > 0)
   }
 
-  function pick(now: number, maxAhead: number, accepting: readonly AcceptingEvents[]): Picked {
-    const skipped: DecidedSettlement[] = []
-    queue.trim(maxWaiting(), now, (endpoint, count, limit) => {
-      update(endpoint)
-      notices.add(endpoint.webhook, count, limit)
-    })
+  /** Ends deliveries that are cancelled or displaced. */
+  function skipStale(now: number, skipped: DecidedSettlement[]): void {
     for (let isDone = !queue.hasStale; !isDone && skipped.length < MAX_SKIPPED; ) {
       isDone = true
       // Those that are put back are found again: they wait for another group.
       for (const delivery of queue.takeStale(MAX_SKIPPED - skipped.length))
-        if (skip(delivery, isOfCurrentEpoch(delivery) ? 'queue_full' : 'cancelled', now, skipped))
+        if (skip(delivery, isOfCurrentEpoch(delivery) ? 'displaced' : 'cancelled', now, skipped))
           isDone = !queue.hasStale
     }
+  }
+
+  function pick(now: number, maxAhead: number, accepting: readonly AcceptingEvents[]): Picked {
+    const skipped: DecidedSettlement[] = []
+    skipStale(now, skipped)
     const starts: QueuedDelivery[] = []
     // A backlog of stale deliveries must not delay the others.
     const maxSkipped = skipped.length + MAX_SKIPPED
@@ -511,6 +512,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       if (starts.length + skipped.length === before) break
     }
     early.dropUntaken(accepting, now)
+    // After the starts: what can be sent at once does not wait.
+    queue.trim(maxWaiting(), now, (endpoint, count, limit) => {
+      update(endpoint)
+      notices.add(endpoint.webhook, count, limit)
+    })
+    skipStale(now, skipped)
     sync.fetchContents()
     return { starts, skipped }
   }

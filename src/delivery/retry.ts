@@ -215,7 +215,7 @@ export function nextAfterAbort(delivery: Delivery, now: number): NextDelivery {
 }
 
 /** Why a delivery ends without being sent: it is too old, its webhook was disabled or deleted, or too many wait. */
-export type SkipReason = 'expired' | 'cancelled' | 'queue_full'
+export type SkipReason = 'expired' | 'cancelled' | 'displaced'
 
 /** The reason of deliveries that expire because too many wait. */
 export const QUEUE_FULL = 'queue_full'
@@ -223,7 +223,7 @@ export const QUEUE_FULL = 'queue_full'
 const SKIPS: Readonly<Record<SkipReason, { readonly step: DeliveryStep; readonly reason: string }>> = {
   expired: { step: 'expired', reason: 'older than max_age_seconds' },
   cancelled: { step: 'cancelled', reason: 'the webhook was disabled or deleted' },
-  queue_full: { step: 'expired', reason: QUEUE_FULL },
+  displaced: { step: 'expired', reason: QUEUE_FULL },
 }
 
 /** The end of a delivery that is not sent. */

@@ -49,11 +49,7 @@ export function sampleEvent(deps: SampleDeps, accountId: string, hook: string): 
  * @throws `NotFound`, `Conflict` for a kind that is no longer in the catalogue, `QueueFull`,
  *   `StoreUnavailable`
  */
-export async function sendTest(
-  deps: SendTestDeps,
-  accountId: string,
-  webhookId: string,
-): Promise<string> {
+export async function sendTest(deps: SendTestDeps, accountId: string, webhookId: string): Promise<string> {
   const webhook = await deps.webhooks.read(accountId, webhookId)
   if (!webhook) throw notFound(webhookId, 'webhook')
   const event = sampleEvent(deps, accountId, sampledHook(webhook.settings))

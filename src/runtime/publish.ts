@@ -143,14 +143,9 @@ export async function publishEvents(
     // Reads the host's events before the first await, because the host may change them afterwards.
     const attributesOf = span && spanAttributes(inputs)
     let checked: readonly CheckedEvent[] = []
-    const accepted = await acceptEvents(
-      core.accept,
-      inputs,
-      span?.traceparent ?? parent,
-      (events) => {
-        checked = events
-      },
-    )
+    const accepted = await acceptEvents(core.accept, inputs, span?.traceparent ?? parent, (events) => {
+      checked = events
+    })
     let newEvents = 0
     const published = accepted.map(
       ({ id: eventId, sequence, duplicate }: AcceptedEvent, index): Published => {

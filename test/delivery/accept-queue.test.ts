@@ -40,7 +40,7 @@ describe('what waits to be accepted', () => {
     const queue = queueOf(item('a', 50), item('a', 50), item('b'), item('c'))
     expect(accountsOf(queue.take(10))).toBe('a')
     queue.add(item('b'))
-    expect(accountsOf(queue.take(10))).toBe('bcb')
+    expect(accountsOf(queue.take(10))).toBe('bbc')
     queue.add(item('b'))
     expect(accountsOf(queue.take(10))).toBe('a')
     expect(accountsOf(queue.take(10))).toBe('b')
@@ -87,7 +87,10 @@ describe('what waits to be accepted', () => {
         const waited = new Map<string, number>()
         const take = (heldAccount?: string) => {
           const waiting = ['a', 'b', 'c'].filter((id) => queue.sizeOf(id) > 0 && id !== heldAccount)
-          const items = queue.take(10, heldAccount === undefined ? undefined : (one) => one.accountId === heldAccount)
+          const items = queue.take(
+            10,
+            heldAccount === undefined ? undefined : (one) => one.accountId === heldAccount,
+          )
           expect(items.every(({ accountId }) => accountId !== heldAccount)).toBe(true)
           if (waiting.length > 0) expect(items.length).toBeGreaterThan(0)
           let size = 0

@@ -641,9 +641,7 @@ describe('what a group accepts at once', () => {
     const now = harness.clock.now()
     // Two acceptances of one group.
     await Promise.all(
-      [now - 61_000, now].map((timestampMs) =>
-        acceptEvents(harness.accept, [{ ...event, timestampMs }]),
-      ),
+      [now - 61_000, now].map((timestampMs) => acceptEvents(harness.accept, [{ ...event, timestampMs }])),
     )
     await harness.clock.advance(5_000)
     expect((await states(harness))[1]).toBe('a expired')

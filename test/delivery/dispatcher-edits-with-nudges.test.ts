@@ -21,10 +21,9 @@ function pollingSlowly({ faults: { store }, clock }: Harness): QueueStore {
 }
 
 const acceptElsewhere = ({ accept, acceptWithoutNode }: Harness, callId: string) =>
-  acceptEvents(
-    { ...accept, accept: acceptWithoutNode },
-    [{ hook: 'channel_create', accountId: 'acc', callId }],
-  )
+  acceptEvents({ ...accept, accept: acceptWithoutNode }, [
+    { hook: 'channel_create', accountId: 'acc', callId },
+  ])
 
 describe('an edit that arrives with a nudge', () => {
   it('hastens retries if it resumes the webhook', async () => {

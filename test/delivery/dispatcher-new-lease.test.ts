@@ -48,10 +48,9 @@ describe('a node that was cut off for longer than its lease', () => {
     const other = harness.node({}, { sender: senderOf('other') })
     await other.start()
     await harness.clock.advance(LEASE_MS + 2_000)
-    await acceptEvents(
-      { ...harness.accept, accept: harness.acceptWithoutNode },
-      [{ hook: 'channel_answer', accountId: 'acc', callId: 'call' }],
-    )
+    await acceptEvents({ ...harness.accept, accept: harness.acceptWithoutNode }, [
+      { hook: 'channel_answer', accountId: 'acc', callId: 'call' },
+    ])
     await harness.clock.settle()
     const inOrder = ['other channel_create', 'other channel_answer']
     expect(sent).toEqual(inOrder)

@@ -100,11 +100,11 @@ export function createFaultyStore(deliveries: QueueStore) {
 }
 
 /** The default limits of waiting deliveries. */
-const NO_LIMITS: QueueLimits = { maxPending: 1_000_000, maxPendingPerWebhook: 50_000 }
+export const LIMITS: QueueLimits = { maxPending: 1_000_000, maxPendingPerWebhook: 50_000 }
 
 export interface NodeOptions {
   readonly caps?: Partial<Caps>
-  readonly limits?: Partial<QueueLimits>
+  readonly limits?: QueueLimits
   readonly policy?: RetryPolicy
   readonly healthRules?: HealthRules
   readonly recordSuccesses?: boolean
@@ -172,7 +172,12 @@ export async function createHarness(
   }
 
   function node(options: NodeOptions = {}, deps: Partial<DispatcherDeps> = {}): Dispatcher {
-    const { caps, limits, healthRules = HEALTH_PRESETS.standard, policy = POLICY_PRESETS.telephony } = options
+    const {
+      caps,
+      limits = LIMITS,
+      healthRules = HEALTH_PRESETS.standard,
+      policy = POLICY_PRESETS.telephony,
+    } = options
     const { endpointSecrets = () => ({ keys: [], headers: [] }), recordSuccesses = true } = options
     const dispatcher = createDispatcher(
       {
@@ -190,7 +195,7 @@ export async function createHarness(
       },
       {
         caps: { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500, ...caps },
-        limits: { ...NO_LIMITS, ...limits },
+        limits,
         attemptDeadlineMs: 10_000,
         isShared,
         healthRules,

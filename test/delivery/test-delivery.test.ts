@@ -8,11 +8,7 @@ describe('sendTest', () => {
   const catalogue = catalogueOf()
   const test = (harness: Harness, webhookId: string, accountId = 'acc') => {
     const sampleOf = (hook: string) => catalogue.find(({ id }) => id === hook)!.sample[0]!
-    return sendTest(
-      { ...harness.accept, webhooks: harness.store.webhooks, sampleOf },
-      accountId,
-      webhookId,
-    )
+    return sendTest({ ...harness.accept, webhooks: harness.store.webhooks, sampleOf }, accountId, webhookId)
   }
 
   it.each([

@@ -1,5 +1,5 @@
-import { createHookswitch, errorCode, HookswitchError, memoryStore } from 'hookswitch'
-import { scriptedReceiver } from 'hookswitch/testkit'
+import { createHookswitch, errorCode, HookswitchError, type HookswitchOptions, memoryStore } from 'hookswitch'
+import { gate, scriptedReceiver } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RefusedEvent } from '../../src/delivery/inbox-relay.js'
 import { withInbox } from '../support/inbox-store.js'
@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-async function harness(options: { readonly maxPending?: number } = {}) {
+async function harness(options: Partial<Omit<HookswitchOptions<unknown>, 'store'>> = {}) {
   const inbox = withInbox(memoryStore())
   const receiver = scriptedReceiver()
   await receiver.start()
@@ -157,25 +157,18 @@ describe('an event published in a transaction of the host', () => {
     expect(logged.filter((line) => line.includes('retrying'))).toHaveLength(2)
   })
 
-  it('waits while the queue is full', async () => {
-    const { hs, inbox, receiver, bodies } = await harness({ maxPending: 1 })
+  it('takes part in the share of its webhook: above it the oldest waiting delivery expires', async () => {
+    const { hs, inbox, receiver, hook } = await harness({ maxPendingPerWebhook: 2, inFlightPerEndpoint: 1 })
+    const held = gate()
+    receiver.on('/w', [held])
     const tx = inbox.begin()
-    for (const callId of ['a', 'b', 'c']) await hs.publish(event({ callId }), { tx })
+    for (const callId of ['a', 'b', 'c', 'd']) await hs.publish(event({ callId }), { tx })
     inbox.commit(tx)
-    await expect.poll(() => bodies().length).toBe(3)
-    expect(receiver.requests.map(({ body }) => JSON.parse(body).call_id)).toEqual(['a', 'b', 'c'])
-  })
-
-  it('is refused if it alone exceeds maxPending, and does not block later events', async () => {
-    const { hs, inbox, receiver, bodies, refused } = await harness({ maxPending: 1 })
-    await hs.webhooks.create('acme', { name: 'second', uri: receiver.url('/2'), hook: 'channel_create' })
-    const tx = inbox.begin()
-    await hs.publish(event(), { tx })
-    await hs.publish(event({ hook: 'channel_answer' }), { tx })
-    inbox.commit(tx)
-    await expect.poll(() => bodies().length).toBe(1)
-    expect(refused.map(({ code }) => code)).toEqual(['QueueFull'])
-    expect(bodies()[0].hook_event).toBe('channel_answer')
+    const states = async () =>
+      (await hs.webhooks.deliveries('acme', hook.id, { ascending: true })).map(({ state }) => state)
+    await expect.poll(states).toEqual(['in_flight', 'expired', 'waiting', 'waiting'])
+    held.release()
+    await expect.poll(states).toEqual(['delivered', 'expired', 'delivered', 'delivered'])
   })
 
   it('is checked before it is written', async () => {

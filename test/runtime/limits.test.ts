@@ -39,15 +39,18 @@ describe('setLimits', () => {
 
   it('changes how many deliveries may be pending', async () => {
     const sender = createTwoPhaseSender()
-    const { hs } = await started({ maxPending: 1, sender })
+    const { hs } = await started({ inFlightPerEndpoint: 1, sender })
     onTestFinished(() => sender.cancelAll())
-    await hs.webhooks.create('a', { name: 'x', uri: 'http://127.0.0.1:9/', hook: 'all' })
-    const event = (callId: string) => ({ hook: 'channel_create', accountId: 'a', callId })
-    await hs.publish(event('1'))
-    await expect(hs.publish(event('2'))).rejects.toMatchObject({ code: 'QueueFull' })
-    hs.setLimits({ maxPending: 2 })
-    await hs.publish(event('2'))
-    await expect(hs.publish(event('3'))).rejects.toMatchObject({ code: 'QueueFull' })
+    const { id } = await hs.webhooks.create('a', { name: 'x', uri: 'http://127.0.0.1:9/', hook: 'all' })
+    for (const callId of ['in flight', '1', '2', '3', '4', '5'])
+      await hs.publish({ hook: 'channel_create', accountId: 'a', callId })
+    const expired = async () => (await hs.webhooks.deliveries('a', id, { states: ['expired'] })).length
+    hs.setLimits({ maxPendingPerWebhook: 4 })
+    await expect.poll(expired).toBe(1)
+    hs.setLimits({ maxPendingPerAccount: 3 })
+    await expect.poll(expired).toBe(2)
+    hs.setLimits({ maxPending: 1 })
+    await expect.poll(expired).toBe(4)
   })
 
   it('changes how many requests are in flight to one webhook', async () => {

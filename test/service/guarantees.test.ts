@@ -50,21 +50,32 @@ describe('accepted means stored', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
-  it('an event above maxPending is rejected, not dropped, and accepted once deliveries have ended', async () => {
-    const { hs, receiver, createWebhook } = await startService({ maxPending: 2 })
+  it('nothing is refused for what others wait: above its share a webhook loses its oldest, visibly', async () => {
+    const { hs, receiver, createWebhook } = await startService({
+      maxPending: 6,
+      maxPendingPerAccount: 5,
+      maxPendingPerWebhook: 4,
+      inFlightPerEndpoint: 1,
+    })
     const held = gate()
-    receiver.on('/a', [held])
-    const id = await createWebhook('/a')
-    await hs.publish(channelCreate('first'))
-    await hs.publish(channelCreate('second'))
-    await expect(hs.publish(channelCreate('third'))).rejects.toMatchObject({ code: 'QueueFull' })
-    expect(await hs.webhooks.deliveries('parent', id)).toHaveLength(2)
-    const delivered = nextEvents(hs, 'delivered', 2)
+    receiver.on('/silent', [held])
+    const silent = await createWebhook('/silent')
+    const healthy = await createWebhook('/healthy', { hook: 'channel_answer' })
+    const callIds = Array.from({ length: 50 }, (_, index) => `call ${index}`)
+    for (const callId of callIds) await hs.publish(channelCreate(callId))
+    await hs.publish({ ...channelCreate('healthy'), hook: 'channel_answer' })
+    await expect.poll(async () => (await hs.webhooks.deliveries('parent', healthy))[0]?.state).toBe('delivered')
+    const endsOf = async (state: 'expired' | 'delivered') =>
+      (await hs.webhooks.deliveries('parent', silent, { states: [state], ascending: true })).map(
+        ({ callId, reason }) => [callId, reason],
+      )
+    const expired = callIds.slice(1, 46).map((callId) => [callId, 'queue_full'])
+    await expect.poll(() => endsOf('expired')).toEqual(expired)
     held.release()
-    await delivered
-    await hs.publish(channelCreate('third'))
-    const requests = await receiver.next(3)
-    expect(requests.map(({ body }) => JSON.parse(body).call_id).sort()).toEqual(['first', 'second', 'third'])
+    await expect.poll(async () => (await endsOf('delivered')).length).toBe(5)
+    expect(await endsOf('expired')).toEqual(expired)
+    await hs.webhooks.replay('parent', silent, { result: 'expired' })
+    await expect.poll(async () => (await endsOf('delivered')).length).toBeGreaterThan(5)
   })
 })
 

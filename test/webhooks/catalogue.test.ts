@@ -26,6 +26,7 @@ const kinds = [
   'webhook_paused',
   'webhook_disabled',
   'delivery_exhausted',
+  'webhook_backlog_full',
 ]
 
 describe('the catalogue of hooks', () => {

@@ -109,12 +109,7 @@ function firstWaiting(entries: Entries, entry: number, { epoch }: QueueEndpoint)
 }
 
 /** Finds the lanes with the oldest waiting deliveries; returns the oldest of all. */
-function search(
-  entries: Entries,
-  heads: Heads,
-  endpoint: QueueEndpoint,
-  wanted: number,
-): number | undefined {
+function search(entries: Entries, heads: Heads, endpoint: QueueEndpoint, wanted: number): number | undefined {
   const found: number[] = []
   heads.forEach(endpoint, (head) => {
     let entry = head

@@ -1,7 +1,7 @@
 import type { LinkedQueue, QueueItem } from '../../values/linked-queue.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import { EntryHeap } from './entry-heap.js'
 import { AccountShare } from './account-share.js'
+import { EntryHeap } from './entry-heap.js'
 
 /** The first waiting deliveries of some lanes, the oldest last: entries, and their positions. */
 export interface OldestLanes {

@@ -114,9 +114,7 @@ export class Shares {
         const own = () => Array.from(endpoints()).filter((endpoint) => endpoint.account === account)
         const cut = this.accountCuts.get(account) ?? { level: 0, endpoints: [] }
         this.accountCuts.set(account, cut)
-        cutDown(account, cut, max, own, (endpoint, count) =>
-          giveUp(endpoint, count, 'maxPendingPerAccount'),
-        )
+        cutDown(account, cut, max, own, (endpoint, count) => giveUp(endpoint, count, 'maxPendingPerAccount'))
       }
       fullAccounts.clear()
     }

@@ -1,5 +1,5 @@
 /** Reports deliveries that were displaced: at once, then at most once a minute, whatever the number of webhooks. */
-import { METRICS, type LabelOf, type Metrics } from '../../metrics.js'
+import { type LabelOf, METRICS, type Metrics } from '../../metrics.js'
 import type { Clock, Log } from '../../ports.js'
 import type { Emit } from '../delivery-events.js'
 import { accountLimit, type QueueLimits, type ShareLimit } from '../queue/shares.js'
@@ -44,7 +44,7 @@ export function createBacklogNotices(
   const unreported = new Map<string, Displaced>()
   let isReporting = false
 
-  const valueOf = (limit: ShareLimit) =>
+  const allowedBy = (limit: ShareLimit) =>
     limit === 'maxPendingPerAccount' ? accountLimit(limits) : limits[limit]
 
   function report(): void {
@@ -55,7 +55,11 @@ export function createBacklogNotices(
     log.warn(
       {
         deliveries,
-        webhooks: named.map(({ count, limit, ...ids }) => ({ ...ids, deliveries: count, [limit]: valueOf(limit) })),
+        webhooks: named.map(({ count, limit, ...ids }) => ({
+          ...ids,
+          deliveries: count,
+          [limit]: allowedBy(limit),
+        })),
         ...(webhooks.length > named.length && { otherWebhooks: webhooks.length - named.length }),
       },
       'too many deliveries wait for these webhooks: the oldest have expired unsent (queue_full)',
@@ -66,7 +70,7 @@ export function createBacklogNotices(
         accountId,
         expired: count,
         share: SHARES[limit],
-        limit: valueOf(limit),
+        limit: allowedBy(limit),
       })
   }
 

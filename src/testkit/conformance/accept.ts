@@ -89,7 +89,6 @@ export function acceptRules(rule: DefineRule): void {
     )
   })
 
-
   for (const end of ['delivered', 'exhausted', 'expired', 'cancelled'] as const) {
     rule(`a replay of a delivery that ended as ${end} has the same body`, async (fixture) => {
       const webhook = await fixture.webhook()

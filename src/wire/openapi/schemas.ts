@@ -175,7 +175,9 @@ const metaPayload: JsonSchema = {
     delivery_hook_event: text('Event type of the delivery (`delivery_exhausted`).'),
     call_id: text('Id of the call leg of the delivery (`delivery_exhausted`).'),
     attempts: integer('Number of attempts made (`delivery_exhausted`).'),
-    expired: integer('Deliveries that have expired unsent since the last such event (`webhook_backlog_full`).'),
+    expired: integer(
+      'Deliveries that have expired unsent since the last such event (`webhook_backlog_full`).',
+    ),
     share: {
       type: 'string',
       description: 'Whose share of the queue is used up (`webhook_backlog_full`).',

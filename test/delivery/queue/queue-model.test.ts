@@ -72,7 +72,12 @@ type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 /** The queue and the naive queue, side by side. */
 class Comparison {
   now = 1
-  readonly queue = createPendingQueue({ maxContents: MAX_CONTENTS, shardOf, hashSeed: 7, limits: { maxPending: 1_000, maxPendingPerAccount: PER_ACCOUNT, maxPendingPerWebhook: PER_WEBHOOK } })
+  readonly queue = createPendingQueue({
+    maxContents: MAX_CONTENTS,
+    shardOf,
+    hashSeed: 7,
+    limits: { maxPending: 1_000, maxPendingPerAccount: PER_ACCOUNT, maxPendingPerWebhook: PER_WEBHOOK },
+  })
   readonly naive = new NaiveQueue(MAX_CONTENTS, { perWebhook: PER_WEBHOOK, perAccount: PER_ACCOUNT })
   readonly webhooks = new Map<string, Webhook>()
   /** Objects that were added or taken, whatever became of them. */

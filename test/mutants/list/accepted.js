@@ -24,19 +24,18 @@ export const mutants = [
     tests: ['test/store/memory-conformance.test.ts'],
   },
   {
-    what: 'a full queue drops instead of refusing',
+    what: 'what the store cannot take is dropped instead of refused',
     file: 'src/delivery/dispatcher.ts',
-    find: 'return Promise.reject(queueFull())',
-    replace:
-      'return Promise.resolve(acceptance.events.map(({ id }) => ({ id, sequence: 1, duplicate: false })))',
-    tests: ['test/delivery/accept.test.ts', 'test/service/guarantees.test.ts'],
+    find: 'Promise.reject(queueFull())',
+    replace: 'Promise.resolve(acceptance.events.map(({ id }) => ({ id, sequence: 1, duplicate: false })))',
+    tests: ['test/delivery/dispatcher-shares.test.ts'],
   },
   {
     what: 'publish resolves before the event is stored',
     file: 'src/delivery/commit-loop.ts',
-    find: '        accepts.push(pending)\n',
+    find: '        accepting.add(pending)\n',
     replace:
-      '        accepts.push(pending)\n        resolve(acceptance.events.map(({ id }, n) => ({ id, sequence: n + 1, duplicate: false })))\n',
+      '        accepting.add(pending)\n        resolve(acceptance.events.map(({ id }, n) => ({ id, sequence: n + 1, duplicate: false })))\n',
     tests: ['test/delivery/dispatcher-groups.test.ts', 'test/delivery/accept.test.ts'],
   },
   {
@@ -64,7 +63,7 @@ export const mutants = [
     what: 'a publisher waits for seconds after the store is reachable again',
     file: 'src/delivery/commit-loop.ts',
     find: 'unanswered.first || drainDeadline.aborted) return',
-    replace: 'accepts.length > 0 || drainDeadline.aborted) return',
+    replace: 'accepting.size > 0 || drainDeadline.aborted) return',
     tests: ['test/delivery/dispatcher-groups.test.ts'],
   },
   {

@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest'
+import { acceptEvents } from '../../src/delivery/accept.js'
+import type { WebhookBacklogFull } from '../../src/delivery/delivery-events.js'
+import type { QueueLimits } from '../../src/delivery/queue/shares.js'
+import { replayDeliveries } from '../../src/delivery/replay.js'
+import { aWebhook } from './fixtures.js'
+import { createHarness, type Harness, LIMITS, responseWith, silentLog } from './harness.js'
+
+const SILENT = { w1: true }
+
+/** A webhook that never answers (`w1`), and one that answers (`w2`), of the same account. */
+async function silentAndHealthy(limits: QueueLimits, perEndpoint = 1) {
+  const webhooks = [aWebhook(), aWebhook({ uri: 'https://healthy.example/' }, { id: 'w2' })]
+  const harness = await createHarness(webhooks)
+  harness.sender.script = ({ group }) => (group in SILENT ? undefined : responseWith(200))
+  const logged: { readonly level: string; readonly fields: object; readonly text: string }[] = []
+  const warn = (fields: object, text: string) => void logged.push({ level: 'warn', fields, text })
+  const node = harness.node({ caps: { perEndpoint }, limits }, { log: { ...silentLog, warn } })
+  await node.start()
+  return { harness, node, logged }
+}
+
+async function publishAll(harness: Harness, callIds: readonly string[]): Promise<void> {
+  for (const callId of callIds) {
+    await harness.publish(callId)
+    await harness.clock.settle()
+  }
+  await settleAll(harness)
+}
+
+/** Displaced deliveries end in groups, each after the contents of the next were read. */
+async function settleAll(harness: Harness): Promise<void> {
+  for (let count = 0; count < 50; count++) await harness.clock.settle()
+}
+
+const callsOf = (count: number, prefix = 'c') =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+const endsOf = async (harness: Harness, webhookId = 'w1') => {
+  const rows = await harness.deliveries(webhookId)
+  const ended = rows.filter(({ state }) => state === 'expired')
+  return {
+    ended: ended.map(({ callId }) => callId),
+    waiting: rows.filter(({ state }) => state === 'waiting').map(({ callId }) => callId),
+    inFlight: rows.filter(({ state }) => state === 'in_flight').map(({ callId }) => callId),
+    reasons: new Set(ended.map(({ reason }) => reason)),
+  }
+}
+
+describe('above the share of a webhook', () => {
+  // One more is in flight, and does not count.
+  it.each([
+    ['at the limit', 5, []],
+    ['one above', 6, ['c1']],
+    ['ten times the limit', 50, callsOf(50).slice(1, 45)],
+  ])('%s, the oldest waiting deliveries expire, and publish is not refused', async (_, waiting, expected) => {
+    const { harness, node } = await silentAndHealthy({ ...LIMITS, maxPendingPerWebhook: 5 })
+    const calls = waiting === 50 ? callsOf(50) : callsOf(waiting + 1)
+    await publishAll(harness, calls)
+    const { ended, waiting: left, inFlight, reasons } = await endsOf(harness)
+    expect(inFlight).toEqual(['c0'])
+    expect(ended).toEqual(expected)
+    expect(left).toEqual(calls.slice(1 + expected.length))
+    if (expected.length > 0) expect([...reasons]).toEqual(['queue_full'])
+    // The other webhook of the account notices nothing.
+    expect(harness.sender.requests.filter(({ group }) => group === 'w2').length).toBe(calls.length)
+    await node.close(0)
+  })
+
+  it('each end is recorded, and the delivery can be replayed', async () => {
+    const { harness, node } = await silentAndHealthy({ ...LIMITS, maxPendingPerWebhook: 1 })
+    await publishAll(harness, ['in flight', 'oldest', 'newest'])
+    const records = (await harness.attempts()).filter(({ webhookId }) => webhookId === 'w1')
+    expect(records.map(({ reason, attempt, callId }) => ({ reason, attempt, callId }))).toEqual([
+      { reason: 'queue_full', attempt: undefined, callId: 'oldest' },
+    ])
+    const end = harness.emitted.find(({ name }) => name === 'expired')!.payload
+    expect(end).toMatchObject({ webhookId: 'w1', callId: 'oldest', reason: 'queue_full', attempts: 0 })
+    const [row] = (await harness.deliveries()).filter(({ state }) => state === 'expired')
+    const deps = { ...harness.accept, ...harness.store }
+    harness.sender.script = () => responseWith(200)
+    harness.sender.open[0]!.answer(responseWith(200))
+    const { deliveryIds } = await replayDeliveries(deps, 'acc', 'w1', { deliveryId: row!.id })
+    await settleAll(harness)
+    const replayed = (await harness.deliveries()).find(({ id }) => id === deliveryIds[0])
+    expect(replayed).toMatchObject({ state: 'delivered', replayOf: row!.id })
+    await node.close(0)
+  })
+
+  it('calls go whole, the oldest first, whatever came last', async () => {
+    const { harness, node } = await silentAndHealthy({ ...LIMITS, maxPendingPerWebhook: 5 })
+    await publishAll(harness, ['x', 'old', 'new', 'old', 'new', 'old', 'other'])
+    const { ended, waiting } = await endsOf(harness)
+    expect(ended).toEqual(['old', 'old', 'old'])
+    expect(waiting).toEqual(['new', 'new', 'other'])
+    // What comes later for the call is sent again.
+    await publishAll(harness, ['old'])
+    expect((await endsOf(harness)).waiting).toEqual(['new', 'new', 'other', 'old'])
+    await node.close(0)
+  })
+
+  it('what is in flight stays, and the rest of its call may go', async () => {
+    const { harness, node } = await silentAndHealthy({ ...LIMITS, maxPendingPerWebhook: 2 })
+    await publishAll(harness, ['sent', 'sent', 'b', 'c'])
+    expect(await endsOf(harness)).toMatchObject({ inFlight: ['sent'], ended: ['sent'], waiting: ['b', 'c'] })
+    harness.sender.open[0]!.answer(responseWith(200))
+    await settleAll(harness)
+    expect((await harness.deliveries())[0]).toMatchObject({ callId: 'sent', state: 'delivered' })
+    await node.close(0)
+  })
+
+  it('what returns from an attempt displaces nothing: nothing new came', async () => {
+    const { harness, node } = await silentAndHealthy({ ...LIMITS, maxPendingPerWebhook: 3 }, 2)
+    await publishAll(harness, callsOf(5))
+    for (const open of [...harness.sender.open]) open.answer(responseWith(500))
+    harness.sender.script = () => undefined
+    await settleAll(harness)
+    expect((await endsOf(harness)).ended).toEqual([])
+    await node.close(0)
+  })
+
+  it('a lower limit applies at once', async () => {
+    const limits = { maxPending: 1_000, maxPendingPerWebhook: 100 }
+    const { harness, node } = await silentAndHealthy(limits)
+    await publishAll(harness, callsOf(11))
+    expect((await endsOf(harness)).ended).toEqual([])
+    limits.maxPendingPerWebhook = 4
+    node.limitsChanged()
+    await settleAll(harness)
+    expect(await endsOf(harness)).toMatchObject({
+      ended: callsOf(7).slice(1),
+      waiting: ['c7', 'c8', 'c9', 'c10'],
+    })
+    await node.close(0)
+  })
+
+  it('a restart finds what was above the limit', async () => {
+    const { harness, node } = await silentAndHealthy(LIMITS)
+    await publishAll(harness, callsOf(11))
+    await node.close(0)
+    const next = harness.node({ caps: { perEndpoint: 1 }, limits: { ...LIMITS, maxPendingPerWebhook: 4 } })
+    await next.start()
+    await settleAll(harness)
+    const left = await endsOf(harness)
+    expect(left).toMatchObject({ ended: callsOf(7), inFlight: ['c7'], waiting: ['c8', 'c9', 'c10'] })
+    await next.close(0)
+  })
+})
+
+describe('above the share of an account, or of all', () => {
+  const webhooks = [
+    aWebhook({ hook: 'channel_create' }, { id: 'w1' }),
+    aWebhook({ hook: 'channel_answer' }, { id: 'w2' }),
+    aWebhook({ hook: 'channel_create', uri: 'https://other.test/' }, { id: 'w3', accountId: 'sub' }),
+  ]
+  const publish = (harness: Harness, hook: string, accountId: string, count: number) =>
+    acceptEvents(
+      harness.accept,
+      Array.from({ length: count }, (_, index) => ({
+        hook,
+        accountId,
+        callId: `${accountId}-${hook}-${index}`,
+      })),
+    )
+
+  async function silent(limits: QueueLimits) {
+    const harness = await createHarness(webhooks)
+    harness.sender.script = () => undefined
+    const node = harness.node({ caps: { perEndpoint: 1 }, limits })
+    await node.start()
+    const counts = async () => {
+      await settleAll(harness)
+      const waitingOf = async (id: string, accountId: string) =>
+        (await harness.deliveries(id, accountId)).filter(({ state }) => state === 'waiting').length
+      return [await waitingOf('w1', 'acc'), await waitingOf('w2', 'acc'), await waitingOf('w3', 'sub')]
+    }
+    return { harness, node, counts }
+  }
+
+  it('of an account, its webhook with the largest backlog gives up deliveries', async () => {
+    const { harness, node, counts } = await silent({ ...LIMITS, maxPendingPerAccount: 20 })
+    await publish(harness, 'channel_create', 'acc', 16)
+    await publish(harness, 'channel_answer', 'acc', 6)
+    await publish(harness, 'channel_create', 'sub', 19)
+    expect(await counts()).toEqual([15, 5, 18])
+    await publish(harness, 'channel_answer', 'acc', 3)
+    expect(await counts()).toEqual([12, 8, 18])
+    await node.close(0)
+  })
+
+  it('of all, the webhook with the largest backlog gives up deliveries', async () => {
+    const { harness, node, counts } = await silent({ ...LIMITS, maxPending: 30, maxPendingPerAccount: 30 })
+    await publish(harness, 'channel_create', 'acc', 26)
+    await publish(harness, 'channel_create', 'sub', 6)
+    expect(await counts()).toEqual([25, 0, 5])
+    await publish(harness, 'channel_create', 'sub', 4)
+    expect(await counts()).toEqual([21, 0, 9])
+    await node.close(0)
+  })
+
+  it('a fifth of the queue is the share of an account without a limit of its own', async () => {
+    const { harness, node, counts } = await silent({ ...LIMITS, maxPending: 50 })
+    await publish(harness, 'channel_create', 'acc', 12)
+    expect(await counts()).toEqual([10, 0, 0])
+    await node.close(0)
+  })
+})
+
+describe('the trouble is reported', () => {
+  it('at once and then once a minute, with the number of deliveries and the limit', async () => {
+    const { harness, node, logged } = await silentAndHealthy({ ...LIMITS, maxPendingPerWebhook: 5 })
+    const events = () =>
+      harness.emitted
+        .filter(({ name }) => name === 'webhook_backlog_full')
+        .map(({ payload }) => payload as WebhookBacklogFull)
+    const lines = () => logged.filter(({ text }) => text.includes('queue_full'))
+    await publishAll(harness, callsOf(6))
+    expect(events()).toEqual([])
+    await publishAll(harness, ['one above'])
+    const about = { webhookId: 'w1', accountId: 'acc', share: 'webhook', limit: 5 }
+    expect(events()).toEqual([{ ...about, expired: 1 }])
+    await publishAll(harness, callsOf(20, 'more'))
+    expect(events().length).toBe(1)
+    await harness.clock.advance(60_000)
+    expect(events().slice(1)).toEqual([{ ...about, expired: 20 }])
+    expect(lines().map(({ fields }) => fields)).toEqual([
+      {
+        deliveries: 1,
+        webhooks: [{ webhookId: 'w1', accountId: 'acc', deliveries: 1, maxPendingPerWebhook: 5 }],
+      },
+      {
+        deliveries: 20,
+        webhooks: [{ webhookId: 'w1', accountId: 'acc', deliveries: 20, maxPendingPerWebhook: 5 }],
+      },
+    ])
+    await harness.clock.advance(600_000)
+    expect(events().length).toBe(2)
+    await node.close(0)
+  })
+
+  it('when the node closes, if it has not been yet', async () => {
+    const { harness, node, logged } = await silentAndHealthy({ ...LIMITS, maxPendingPerWebhook: 5 })
+    await publishAll(harness, callsOf(20))
+    const before = logged.length
+    await node.close(0)
+    const counts = logged.map(({ fields }) => (fields as { deliveries?: number }).deliveries ?? 0)
+    expect(logged.length).toBeGreaterThanOrEqual(before)
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(14)
+  })
+})
+
+describe('publishers wait while displaced deliveries have not ended', () => {
+  it('those whose webhooks have displaced ones; others do not', async () => {
+    const webhooks = [
+      aWebhook(),
+      aWebhook({ uri: 'https://healthy.example/' }, { id: 'w2', accountId: 'sub' }),
+    ]
+    const harness = await createHarness(webhooks)
+    harness.sender.script = ({ group }) => (group in SILENT ? undefined : responseWith(200))
+    const node = harness.node({ caps: { perEndpoint: 1 }, limits: { ...LIMITS, maxPendingPerWebhook: 100 } })
+    await node.start()
+    const { commit, bodies } = harness.store.deliveries
+    expect(commit).toBeDefined()
+    // Contents of displaced deliveries cannot be read.
+    harness.faults.failing.add('bodies')
+    await acceptEvents(
+      harness.accept,
+      callsOf(4_200).map((callId) => ({ hook: 'channel_create', accountId: 'acc', callId })),
+    )
+    await settleAll(harness)
+    let isAccepted = false
+    const waits = harness.publish('waits').then(() => {
+      isAccepted = true
+    })
+    await settleAll(harness)
+    expect(isAccepted).toBe(false)
+    await harness.publish('other', { accountId: 'sub' })
+    harness.faults.failing.delete('bodies')
+    await harness.clock.advance(1_000)
+    await settleAll(harness)
+    await waits
+    expect((await endsOf(harness)).waiting.length).toBeLessThanOrEqual(100)
+    expect(bodies).toBeDefined()
+    await node.close(0)
+  })
+})

@@ -1,0 +1,116 @@
+/** Seeded faults: no tenant's backlog takes the share of another. */
+
+const DISPATCHER = ['test/delivery/dispatcher-shares.test.ts']
+const MODEL = ['test/delivery/queue/queue-model.test.ts']
+const SHARES = ['test/delivery/queue/shares.test.ts']
+const ACCEPT_QUEUE = ['test/delivery/accept-queue.test.ts']
+
+/** @type {import('../mutant.js').Mutant[]} */
+export const mutants = [
+  {
+    what: 'the newest calls are displaced instead of the oldest',
+    file: 'src/delivery/queue/displacement.ts',
+    find: 'entries.number(other, POSITION) - entries.number(one, POSITION))',
+    replace: 'entries.number(one, POSITION) - entries.number(other, POSITION))',
+    tests: [...DISPATCHER, ...MODEL],
+  },
+  {
+    what: 'the rest of a displaced call is sent',
+    file: 'src/delivery/queue/displacement.ts',
+    find: 'displaced < wanted + MAX_REST_OF_CALL;',
+    replace: 'displaced < wanted;',
+    tests: [...DISPATCHER, ...MODEL],
+  },
+  {
+    what: 'a lane of any length is displaced whole',
+    file: 'src/delivery/queue/displacement.ts',
+    find: 'displaced < wanted + MAX_REST_OF_CALL;',
+    replace: 'displaced >= 0;',
+    tests: ['test/delivery/queue/pending-queue.test.ts'],
+  },
+  {
+    what: 'a displaced delivery is sent',
+    file: 'src/delivery/queue/heads.ts',
+    find: ' || entries.hasFlag(entry, IS_DISPLACED)',
+    replace: '',
+    tests: [...DISPATCHER, ...MODEL],
+  },
+  {
+    what: 'deliveries in flight are displaced',
+    file: 'src/delivery/queue/displacement.ts',
+    find: '!entries.hasFlag(entry, IS_TAKEN | IS_DISPLACED)',
+    replace: '!entries.hasFlag(entry, IS_DISPLACED)',
+    tests: MODEL,
+  },
+  {
+    what: 'one delivery more than its share may wait for a webhook',
+    file: 'src/delivery/queue/shares.ts',
+    find: 'if (endpoint.backlog > this.limits.maxPendingPerWebhook)',
+    replace: 'if (endpoint.backlog > this.limits.maxPendingPerWebhook + 1)',
+    tests: [...DISPATCHER, ...SHARES],
+  },
+  {
+    what: 'the share of an account is not checked',
+    file: 'src/delivery/queue/shares.ts',
+    find: 'this.fullAccounts.add(endpoint.account)',
+    replace: 'void 0',
+    tests: [...DISPATCHER, ...SHARES],
+  },
+  {
+    what: 'the first webhook gives up deliveries, not the one with the largest backlog',
+    file: 'src/delivery/queue/shares.ts',
+    find: 'const chosen = waiting.filter(({ backlog }) => backlog > level)',
+    replace: 'const chosen = waiting.slice(0, 1)',
+    tests: SHARES,
+  },
+  {
+    what: 'a retry that returns to a full queue displaces another delivery',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: 'if (isInBacklog(entries, entry, endpoint.epoch)) shares.add(endpoint, by)',
+    replace:
+      'if (isInBacklog(entries, entry, endpoint.epoch)) by > 0 ? shares.enter(endpoint) : shares.add(endpoint, by)',
+    tests: DISPATCHER,
+  },
+  {
+    what: 'a displaced delivery ends as cancelled',
+    file: 'src/delivery/dispatcher.ts',
+    find: "isOfCurrentEpoch(delivery) ? 'displaced' : 'cancelled'",
+    replace: "'cancelled'",
+    tests: DISPATCHER,
+  },
+  {
+    what: 'a full backlog is reported once per delivery',
+    file: 'src/delivery/worker/backlog-notices.ts',
+    find: 'await clock.sleep(INTERVAL_MS, closing)',
+    replace: 'await clock.yield()',
+    tests: DISPATCHER,
+  },
+  {
+    what: 'everybody waits while one account has displaced deliveries',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'if (queue.displaced > MAX_DISPLACED_IN_ALL) return () => true',
+    replace: 'return () => true',
+    tests: DISPATCHER,
+  },
+  {
+    what: 'a publisher outruns the end of what it displaces',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'if (queue.displaced <= MAX_DISPLACED) return undefined',
+    replace: 'if (queue.displaced >= 0) return undefined',
+    tests: DISPATCHER,
+  },
+  {
+    what: 'an account with a backlog fills the groups of all',
+    file: 'src/delivery/accept-queue.ts',
+    find: 'const quantum = Math.ceil(maxSize / turns.length)',
+    replace: 'const quantum = maxSize',
+    tests: ACCEPT_QUEUE,
+  },
+  {
+    what: 'what an account publishes behind a held event overtakes it',
+    file: 'src/delivery/accept-queue.ts',
+    find: '            turn.next = turn.own.length\n            break',
+    replace: '            turn.next++\n            continue',
+    tests: ACCEPT_QUEUE,
+  },
+]
