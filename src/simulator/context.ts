@@ -10,7 +10,13 @@ import { createRunHistory, type RunHistory } from './history.js'
 import { createNemesis, type Nemesis } from './nemesis.js'
 import { createNodeLife } from './node-life.js'
 import { createObserver } from './observer.js'
-import { DEFAULT_CAPS, drawShape, type Shape, type SimulationOptions } from './options.js'
+import {
+  DEFAULT_CAPS,
+  drawMaxPendingPerWebhook,
+  drawShape,
+  type Shape,
+  type SimulationOptions,
+} from './options.js'
 import { drawReceivers, type Receiver } from './receivers.js'
 import { createRunQueue, type RunQueue } from './run-queue.js'
 import { createSecrets, type Secrets } from './secrets.js'
@@ -21,6 +27,8 @@ import { createViolationLog, type ViolationLog } from './violation.js'
 /** The components of a run. */
 export interface SimulationContext {
   readonly random: SeededRandom
+  /** Deliveries that may wait for one webhook. */
+  readonly maxPendingPerWebhook: number
   readonly shape: Shape
   readonly queue: RunQueue
   readonly trace: Trace
@@ -87,6 +95,8 @@ export async function createSimulationContext(
     crashes: options.crashes ?? new Map(),
   })
   const caps = { ...DEFAULT_CAPS, ...options.caps }
+  const maxPendingPerWebhook =
+    options.maxPendingPerWebhook ?? drawMaxPendingPerWebhook(random.stream('limits'))
   const observer = createObserver({
     ...common,
     tracked,
@@ -108,6 +118,7 @@ export async function createSimulationContext(
         inFlightPerEndpoint: caps.perEndpoint,
         inFlightPerAccount: caps.perAccount,
         inFlight: caps.total,
+        maxPendingPerWebhook,
       },
       connect: createConnect({
         queue,
@@ -133,6 +144,7 @@ export async function createSimulationContext(
   )
   return {
     ...common,
+    maxPendingPerWebhook,
     random,
     shape,
     tracked,

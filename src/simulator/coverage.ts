@@ -27,6 +27,7 @@ const REQUIRED = [
   ...['fenced', 'outdated', 'repeated'].map((result) => `group ${result}`),
   ...['start taken back', 'shards handed over', 'numbers with a gap', 'deliveries polled'],
   'disabled: gone',
+  'expired: queue_full',
   ...[200, 201, 401, 403, 503].map((status) => `http ${status}`),
 ]
 

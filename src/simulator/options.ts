@@ -26,6 +26,11 @@ export interface SimulationOptions {
   /** Caps on requests in flight per node. Default: those of the service. */
   readonly caps?: Partial<SimulatedCaps>
   /**
+   * Deliveries that may wait for one webhook. Default: drawn from the seed, in a third of all runs so few that some expire as
+   * `queue_full`, otherwise that of the service.
+   */
+  readonly maxPendingPerWebhook?: number
+  /**
    * Creates the store that all nodes share: empty, not open, and every promise of it settles without the event loop. A
    * store that is not shared between nodes gets a single node. Default: the memory store.
    */
@@ -46,6 +51,15 @@ export interface SimulatedCaps {
 
 /** The defaults of the service, repeated here so that the oracle does not depend on it. */
 export const DEFAULT_CAPS: SimulatedCaps = { perEndpoint: 10, perAccount: 100, total: 500 }
+
+/** The default of the service, repeated here for the same reason. */
+const DEFAULT_MAX_PENDING_PER_WEBHOOK = 50_000
+
+/** Draws the deliveries that may wait for one webhook. */
+export function drawMaxPendingPerWebhook(random: SeededRandom): number {
+  const few = random.integer(5, 30)
+  return random.chance(1 / 3) ? few : DEFAULT_MAX_PENDING_PER_WEBHOOK
+}
 
 /** The nodes and fault kinds of a run. */
 export interface Shape {

@@ -1,7 +1,7 @@
 /**
  * Checks the invariants of a run when everything is quiet, from what was seen from outside and the final state.
  *
- * Contents: input · publishes (I6, I17) · fan-out (I1, I2, I3) · ends of deliveries (I1, I7, I10, I23) · requests (I3,
+ * Contents: input · publishes (I6, I17) · fan-out (I1, I2, I3) · ends of deliveries (I1, I7, I10, I23) · shares (I10, I24) · requests (I3,
  * I4, I5, I8) · attempt records (I9, I19) · order within calls (I17) · latency and backlogs (I15, I23) · registers (I21).
  */
 
@@ -31,6 +31,8 @@ export interface OracleInput {
   readonly alwaysHealthy: ReadonlySet<string>
   /** Length of shard leases, ms. */
   readonly leaseMs: number
+  /** Deliveries that may wait for one webhook. */
+  readonly maxPendingPerWebhook: number
   cover(name: string): void
 }
 
@@ -54,6 +56,7 @@ export function checkInvariants(input: OracleInput): void {
   const events = checkPublishes(input)
   checkFanOut(input, events)
   checkEnds(input)
+  checkShares(input)
   const byDelivery = groupByDelivery(input.history.requests)
   checkRequests(input, byDelivery, events)
   checkRecords(input, byDelivery)
@@ -221,10 +224,53 @@ function checkEnds({ history, finalState, violations, tracked }: OracleInput): v
     if (bound && tries > bound.maxTries) add('I7', `was tried ${tries} times`)
     if (bound && state === 'exhausted' && tries < bound.minTries)
       add('I7', `was exhausted after ${tries} tries`)
-    if (bound && state === 'expired' && !bound.hasMaxAge)
+    if (bound && state === 'expired' && !bound.hasMaxAge && reason !== QUEUE_FULL)
       add('I10', 'has expired, but its webhook has no maximum age')
     if (delivery && delivery.state !== state && !(state === 'cancelled' && delivery.state === 'waiting'))
       add('I10', `is shown as ${state}, but was last written as ${delivery.state}`)
+  }
+}
+
+// Shares
+
+/** The reason of deliveries that expired because too many waited, repeated here. */
+const QUEUE_FULL = 'queue_full'
+/** Deliveries of a webhook that may be open beyond its limit: in flight, or displaced a moment ago. */
+const MAX_OPEN_BEYOND = 40
+
+/**
+ * A delivery expires as `queue_full` only after more deliveries of its webhook were open than may wait, and without faults
+ * hardly more are ever open. Those of a disabled webhook count as open as long as their rows say nothing else.
+ */
+function checkShares(input: OracleInput): void {
+  const { tracked, finalState, violations, maxPendingPerWebhook: limit, hasNoFaults, cover } = input
+  const byWebhook = new Map<string, TrackedDelivery[]>()
+  for (const delivery of tracked.deliveries.values()) {
+    const others = byWebhook.get(delivery.webhook)
+    if (others) others.push(delivery)
+    else byWebhook.set(delivery.webhook, [delivery])
+  }
+  for (const [webhook, deliveries] of byWebhook) {
+    const steps = deliveries.flatMap(({ id, acceptedMs, endedMs }) => [
+      { id, atMs: acceptedMs, by: 1 },
+      { id, atMs: endedMs, by: -1 },
+    ])
+    // What is accepted at the moment of an end came before it.
+    steps.sort((a, b) => a.atMs - b.atMs || b.by - a.by)
+    let open = 0
+    let most = 0
+    for (const { id, atMs, by } of steps) {
+      const isDisplaced = by < 0 && finalState.deliveries.get(id)?.reason === QUEUE_FULL
+      if (isDisplaced) cover('expired: queue_full')
+      if (isDisplaced && most <= limit) {
+        const message = `${id} expired as ${QUEUE_FULL}, but at most ${most} of ${limit} deliveries were open`
+        violations.add('I10', atMs, message, id, webhook)
+      }
+      open += by
+      most = Math.max(most, open)
+    }
+    const isAbove = hasNoFaults && most > limit + MAX_OPEN_BEYOND
+    if (isAbove) violations.add('I24', 0, `${most} deliveries were open, but ${limit} may wait`, webhook)
   }
 }
 

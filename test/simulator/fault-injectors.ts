@@ -385,6 +385,17 @@ export const DEFECTS: readonly Defect[] = [
     }),
   },
   {
+    description: 'a node that gives up deliveries of a webhook that has room for more',
+    invariants: ['I10'],
+    faultInjector: () =>
+      settlements((settlement) =>
+        settlement.next.state === 'exhausted'
+          ? { ...settlement, next: { ...settlement.next, state: 'expired', reason: 'queue_full' } }
+          : settlement,
+      ),
+    options: { maxPendingPerWebhook: 1_000 },
+  },
+  {
     description: 'a node that disables a webhook at the first failure',
     invariants: ['I22'],
     faultInjector: () =>
