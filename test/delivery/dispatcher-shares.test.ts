@@ -284,3 +284,44 @@ describe('publishers wait while displaced deliveries have not ended', () => {
     await node.close(0)
   })
 })
+
+describe('what the store cannot take', () => {
+  it('is refused above 100,000 events and deliveries of one account that wait for it', async () => {
+    const { harness, node } = await silentAndHealthy(LIMITS)
+    const { commit } = harness.faults.store
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    Object.assign(harness.faults.store, {
+      async commit(group: Parameters<typeof commit>[0]) {
+        await gate
+        return commit(group)
+      },
+    })
+    const accept = (accountId: string, events: number, prefix: string) => {
+      const stored = Array.from({ length: events }, (_, index) => ({
+        id: `${prefix}-${index}`,
+        accountId,
+        hook: 'channel_create',
+        timestampMs: 1,
+        numbered: false,
+        bodies: [{ head: '{}' }],
+      }))
+      return harness.accept.accept({ events: stored, deliveries: [] })
+    }
+    const first = accept('acc', 1, 'committing')
+    await harness.clock.settle()
+    const waiting = accept('acc', 100_000, 'waiting')
+    const refused = accept('acc', 1, 'refused')
+    const other = accept('sub', 1, 'other')
+    await expect(refused).rejects.toMatchObject({ code: 'QueueFull', retryAfterSeconds: 1 })
+    await expect(refused).rejects.toThrow(/100000 events and deliveries of this account/)
+    open()
+    await Promise.all([first, waiting, other])
+    await accept('acc', 1, 'again')
+    // What comes alone is taken, whatever its size.
+    await accept('acc', 100_001, 'alone')
+    await node.close(0)
+  })
+})

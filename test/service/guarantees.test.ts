@@ -64,7 +64,9 @@ describe('accepted means stored', () => {
     const callIds = Array.from({ length: 50 }, (_, index) => `call ${index}`)
     for (const callId of callIds) await hs.publish(channelCreate(callId))
     await hs.publish({ ...channelCreate('healthy'), hook: 'channel_answer' })
-    await expect.poll(async () => (await hs.webhooks.deliveries('parent', healthy))[0]?.state).toBe('delivered')
+    await expect
+      .poll(async () => (await hs.webhooks.deliveries('parent', healthy))[0]?.state)
+      .toBe('delivered')
     const endsOf = async (state: 'expired' | 'delivered') =>
       (await hs.webhooks.deliveries('parent', silent, { states: [state], ascending: true })).map(
         ({ callId, reason }) => [callId, reason],

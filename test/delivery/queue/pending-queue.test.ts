@@ -691,3 +691,63 @@ describe('dropShards', () => {
     expect([queue.size, queue.waitingContents]).toEqual([0, 0])
   })
 })
+
+describe('displaced deliveries', () => {
+  it('of a lane longer than a call are its oldest thousand', () => {
+    const { queue, endpoint, load } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 4_999 } })
+    load(Array.from({ length: 5_000 }, (_, index) => ({ position: index + 1, lane: LANE })))
+    queue.trim(LIMITS.maxPending, NOW, () => {})
+    expect([endpoint.backlog, endpoint.displaced, queue.displaced]).toEqual([3_999, 1_001, 1_001])
+  })
+
+  it('are the oldest in order of acceptance, whatever they are due, and found in few searches', () => {
+    const COUNT = 2_000
+    const limits = { ...LIMITS, maxPendingPerWebhook: COUNT }
+    const { queue, endpoint, load, add } = createQueue({ limits })
+    // The youngest is due first.
+    load(
+      Array.from({ length: COUNT }, (_, index) => ({
+        position: index + 1,
+        dueMs: 9_000 - index,
+        attempts: 1,
+      })),
+    )
+    for (let count = 1; count <= 30; count++) {
+      add(COUNT + count)
+      queue.trim(LIMITS.maxPending, NOW, () => {})
+      expect([endpoint.backlog, endpoint.displaced]).toEqual([COUNT, count])
+    }
+    fillMissing(queue, NOW)
+    expect(positionsOf(queue.takeStale(100)).sort((one, other) => one - other)).toEqual(
+      Array.from({ length: 30 }, (_, index) => index + 1),
+    )
+  })
+
+  it('are not counted again once they have ended', () => {
+    const { queue, endpoint, add } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 1 } })
+    for (const position of [1, 2, 3]) add(position)
+    const counted: number[] = []
+    const trim = () => queue.trim(LIMITS.maxPending, NOW, (_, count) => void counted.push(count))
+    trim()
+    for (const delivery of queue.takeStale(9)) queue.end(delivery, NOW)
+    expect([endpoint.backlog, endpoint.displaced, queue.size]).toEqual([1, 0, 1])
+    trim()
+    queue.limitsChanged()
+    trim()
+    expect(counted).toEqual([2])
+  })
+
+  it('of a webhook that is disabled meanwhile are cancelled deliveries no more than the others', () => {
+    const { queue, endpoint, webhook, add } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 2 } })
+    for (const position of [1, 2, 3, 4]) add(position)
+    queue.trim(LIMITS.maxPending, NOW, () => {})
+    expect([endpoint.backlog, endpoint.displaced]).toEqual([2, 2])
+    queue.setWebhook({ ...webhook, revision: 2, epoch: 2 })
+    expect([endpoint.backlog, endpoint.displaced]).toEqual([0, 2])
+    for (const position of [5, 6]) add(position, { epoch: 2 })
+    queue.trim(LIMITS.maxPending, NOW, () => {})
+    expect([endpoint.backlog, endpoint.displaced]).toEqual([2, 2])
+    for (const delivery of queue.takeStale(9)) queue.end(delivery, NOW)
+    expect([endpoint.backlog, endpoint.displaced, queue.size]).toEqual([2, 0, 2])
+  })
+})
