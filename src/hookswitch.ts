@@ -10,6 +10,7 @@ import { authorizeToken } from './auth/authorize-token.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
 import type { ChannelEvent, CustomEvent } from './delivery/event.js'
+import { createNodeClock } from './delivery/node-clock.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
 import { closingError, HookswitchError } from './errors.js'
@@ -202,9 +203,10 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   const options = typeof hostOptions === 'object' && hostOptions !== null ? { ...hostOptions } : hostOptions
   const normalized = normalizeOptions(options, process.env.HOOKSWITCH_SECRET)
   const { store } = normalized
-  const clock = options.clock ?? systemClock()
   const random = options.random ?? systemRandom()
   const log = safeLog(options.log)
+  const machineClock = options.clock ?? systemClock()
+  const clock = createNodeClock(machineClock, log)
   const ended = new AbortController()
   const metrics = safeMetrics(options.metrics, log, ended.signal)
   const tracing = safeTracing(options.tracing, log)
@@ -269,7 +271,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     if (normalized.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     const dataValidators = await compileDataSchemas(normalized.catalogue)
     await handler.load()
-    await store.open({ clock, log })
+    await store.open({ clock: machineClock, log })
     const secrets = await readEncryptionKeys(store, normalized.secrets)
     const cipher = await openCipher(store, secrets, random.bytes)
     const sender = await openSender()

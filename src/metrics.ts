@@ -96,6 +96,10 @@ export const METRICS = Object.freeze({
     label: 'state',
     values: ['open', 'half_open'],
   },
+  hookswitch_clock_deviation_seconds: {
+    kind: 'gauge',
+    help: "How far this machine's clock is ahead of the store's (negative: behind).",
+  },
   hookswitch_source_connected: {
     kind: 'gauge',
     help: 'Whether the source is logged in and subscribed (1) or not (0).',

@@ -31,6 +31,7 @@ import type { AcceptanceResult, QueueStore } from './queue-store.js'
 import type { NodeState } from './node-state.js'
 import { createPositions, MAX_NODES } from './positions.js'
 import { createLeaseKeeper } from './lease.js'
+import type { NodeClock } from './node-clock.js'
 import { createQueueSync, toQueued } from './queue-sync.js'
 import { fillIn } from './body-variants.js'
 import { type AcceptingEvents, createEarlyStarts, NO_DELIVERIES } from './early-starts.js'
@@ -94,6 +95,7 @@ export interface Dispatcher {
 
 export interface DispatcherDeps extends WorkerDeps, SettlementDeciderDeps, NotificationDeps {
   readonly store: QueueStore
+  readonly clock: NodeClock
   readonly log: Log
   /** The shard of a webhook, 0–63. */
   shardOf(webhookId: string): number
