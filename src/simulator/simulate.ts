@@ -156,8 +156,19 @@ async function runPhases(context: SimulationContext, options: SimulationOptions)
     receivers.filter((receiver) => receiver.wasAlwaysHealthy()).map(({ name }) => name),
   )
   const leaseMs = (options.leaseSeconds ?? 30) * 1000
-  const { cover } = context
-  checkInvariants({ history, tracked, finalState, violations, hasNoFaults, alwaysHealthy, leaseMs, cover })
+  const { cover, startMs, store } = context
+  const storeStartMs = store.supports.sharedBetweenNodes ? startMs : undefined
+  checkInvariants({
+    history,
+    tracked,
+    finalState,
+    violations,
+    hasNoFaults,
+    alwaysHealthy,
+    leaseMs,
+    storeStartMs,
+    cover,
+  })
   checkLeftovers(context)
   await Promise.all(cluster.nodes.map((node) => cluster.close(node, 5000)))
   return { faults, publishers, finalState, prepared, worked }
