@@ -51,6 +51,7 @@ import {
   type SettlementDeciderDeps,
   type SettlementDeciderOptions,
 } from './worker/settlement-decider.js'
+import type { Outage } from './worker/outage-detector.js'
 import { isExpired, OWN_FAULT_PAUSE_MS } from './retry.js'
 import { type Delivery, isTerminal } from './lifecycle.js'
 import { type NotificationDeps, notifySettlement } from './worker/delivery-notifications.js'
@@ -87,6 +88,8 @@ export interface Dispatcher {
   applyCaps(): void
   /** The limit that holds an endpoint back; `undefined`: none. */
   limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'total'
+  /** The networks from which nothing answers this node. */
+  outages(): readonly Outage[]
   /** Counters for metrics. */
   stats(): SchedulerStats & { readonly inFlight: number }
   /** Starts nothing more, waits up to `drainMs` milliseconds for what is in flight, then aborts the rest. */
@@ -712,6 +715,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     },
     limitReached: (webhookId) =>
       scheduler.limitReached(webhookId) ?? (caps.total > inFlight ? undefined : 'total'),
+    outages: decider.outages,
     stats: () => ({ inFlight, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
