@@ -14,6 +14,8 @@ export interface NodeClock extends Clock {
   machineNow(): number
   /** How far the wall clock of this machine was ahead of the store's machine at the last answer, ms; 0 without another machine. */
   deviationMs(): number
+  /** Whether a deviation is reported and has not ended. */
+  isDeviating(): boolean
   /** Call it before a request to the store; the result takes the time of day of the store's machine in the answer, Unix ms. */
   beginSync(): (clockMs: number) => void
 }
@@ -40,6 +42,7 @@ export function createNodeClock(machine: Clock, log: Pick<Log, 'info' | 'warn'>)
     sleep: (ms, signal) => machine.sleep(ms, signal),
     yield: () => machine.yield(),
     deviationMs: () => deviationMs,
+    isDeviating: () => reported !== undefined,
     beginSync() {
       const requestedMs = machine.monotonic()
       const requestedWallMs = machine.now()
