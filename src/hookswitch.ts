@@ -10,6 +10,7 @@ import { authorizeToken } from './auth/authorize-token.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
 import type { ChannelEvent, CustomEvent } from './delivery/event.js'
+import { createNodeClock } from './delivery/node-clock.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
 import { closingError, HookswitchError } from './errors.js'
@@ -21,7 +22,7 @@ import type { Limits } from './options/limits.js'
 import { checkLimits, normalizeOptions } from './options/normalize.js'
 import type { HookswitchOptions } from './options/options.js'
 import { invalidOption } from './options/validators.js'
-import type { Sender } from './ports.js'
+import type { Clock, Sender } from './ports.js'
 import type { ApiBackendDeps } from './runtime/api-backend.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { systemClock } from './runtime/clock.js'
@@ -36,6 +37,7 @@ import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
 import { type EraseRequest, type EraseResult, erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
 import { createLazyHandler } from './runtime/lazy-handler.js'
+import { type NodeHealth, readNodeHealth } from './runtime/node-health.js'
 import { bindOpenLegs, type OpenLegs } from './runtime/open-legs.js'
 import {
   type PublishDeps,
@@ -131,6 +133,13 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * `InvalidOption` naming the limit; then nothing has changed.
    */
   setLimits(limits: Limits): void
+  /** What hinders this node, from its memory: networks from which no receiver answers it, and a wrong clock. */
+  nodeHealth(): NodeHealth
+  /**
+   * The clock of this machine, with the time of day of the database where several nodes share one. Pass it to event
+   * sources, so that a node whose clock is wrong publishes no wrong times.
+   */
+  readonly clock: Clock
   /** Events of this instance: accepted events by hook, `event`, `attempt`, `delivered`, `exhausted`, `webhook_disabled`, … */
   readonly events: EventHub<HookswitchEvents & CustomEvents<Hook>>
   /** Accounts, users and API keys. */
@@ -202,9 +211,10 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   const options = typeof hostOptions === 'object' && hostOptions !== null ? { ...hostOptions } : hostOptions
   const normalized = normalizeOptions(options, process.env.HOOKSWITCH_SECRET)
   const { store } = normalized
-  const clock = options.clock ?? systemClock()
   const random = options.random ?? systemRandom()
   const log = safeLog(options.log)
+  const machineClock = options.clock ?? systemClock()
+  const clock = createNodeClock(machineClock, log)
   const ended = new AbortController()
   const metrics = safeMetrics(options.metrics, log, ended.signal)
   const tracing = safeTracing(options.tracing, log)
@@ -269,7 +279,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     if (normalized.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     const dataValidators = await compileDataSchemas(normalized.catalogue)
     await handler.load()
-    await store.open({ clock, log })
+    await store.open({ clock: machineClock, log })
     const secrets = await readEncryptionKeys(store, normalized.secrets)
     const cipher = await openCipher(store, secrets, random.bytes)
     const sender = await openSender()
@@ -387,6 +397,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       Object.assign(normalized, checkLimits(limits))
       opened?.applyLimits()
     },
+    nodeHealth: () => (running ? readNodeHealth(running) : { outages: [] }),
+    clock,
     events: events as unknown as Hookswitch<Hooks[number]>['events'],
     accounts: bindAccounts(core),
     auth: {

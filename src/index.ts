@@ -14,6 +14,7 @@ export {
 export type { LimitName, Limits } from './options/limits.js'
 export { type HookswitchOptions, OPTION_DEFAULTS } from './options/options.js'
 export type { HookswitchEvents, PublishedCustomEvent, PublishedEvent } from './runtime/core.js'
+export type { NodeHealth } from './runtime/node-health.js'
 export type { EraseRequest, EraseResult } from './runtime/erase.js'
 export { type RotatedSecret, type RotateSecretOptions, rotateSecret } from './runtime/rotate-secret.js'
 export type { OpenLegs } from './runtime/open-legs.js'

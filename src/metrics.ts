@@ -19,6 +19,9 @@ export const ATTEMPT_OUTCOMES = Object.freeze([
   'interrupted',
 ] as const)
 
+/** Networks, by the address that a request went to, as label values. */
+export const NETWORKS = Object.freeze(['public', 'private', 'loopback'] as const)
+
 /** Every metric by name: its kind, its help text, and its label with all values of that label. */
 export const METRICS = Object.freeze({
   hookswitch_events_accepted_total: { kind: 'counter', help: 'Events accepted, without duplicates.' },
@@ -59,6 +62,12 @@ export const METRICS = Object.freeze({
     help: 'Webhooks disabled by the service.',
     label: 'reason',
     values: ['gone', 'failing'],
+  },
+  hookswitch_outages_total: {
+    kind: 'counter',
+    help: 'Times that no receiver of a network answered this node any more.',
+    label: 'network',
+    values: NETWORKS,
   },
   hookswitch_token_lookups_total: {
     kind: 'counter',
@@ -101,6 +110,16 @@ export const METRICS = Object.freeze({
     help: 'Endpoints of this node with pending deliveries whose breaker is not closed.',
     label: 'state',
     values: ['open', 'half_open'],
+  },
+  hookswitch_outage: {
+    kind: 'gauge',
+    help: 'Whether no receiver of a network answers this node (1) or not (0).',
+    label: 'network',
+    values: NETWORKS,
+  },
+  hookswitch_clock_deviation_seconds: {
+    kind: 'gauge',
+    help: "How far this machine's clock is ahead of the store's (negative: behind).",
   },
   hookswitch_source_connected: {
     kind: 'gauge',

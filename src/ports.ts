@@ -82,10 +82,16 @@ export interface Sender {
   close(): Promise<void>
 }
 
+/** Where a request went; `unresolved`: the name of its host has not been resolved. */
+export type Dialled = 'public' | 'private' | 'loopback' | 'unresolved'
+
 /** The default sender. It can also pass results to a function, since a promise for each request costs as much as signing. */
 export interface DefaultSender extends Required<Sender> {
-  /** As `send`. Calls `onEnd` once, possibly before it returns; `onEnd` must not throw. */
-  sendWithCallback(request: SendRequest, onEnd: (observation: Observation) => void): void
+  /**
+   * As `send`. Calls `onEnd` once, possibly before it returns; `onEnd` must not throw. `dialled` is absent for a request that
+   * was given no connection.
+   */
+  sendWithCallback(request: SendRequest, onEnd: (observation: Observation, dialled?: Dialled) => void): void
 }
 
 /**

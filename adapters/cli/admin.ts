@@ -1,5 +1,6 @@
 /** The admin server: health, readiness and metrics for operators. It never shares the public port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { NodeHealth } from 'hookswitch'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 
 /** The state of one source of switch events, as `/readyz` shows it. */
@@ -15,17 +16,20 @@ export interface SourceHealth {
 export interface Readiness {
   /** Whether the service accepts work. */
   readonly isReady: boolean
+  /** What hinders the node, although it may be ready. */
+  readonly health: NodeHealth
   /** The sources in the order of their flags. */
   readonly sources: readonly SourceHealth[]
 }
 
 /**
  * Creates the server without listening. `/healthz` responds 200 while the process runs; `/readyz` responds 200 while the
- * service accepts work and 503 before and after, and lists the sources; `/metrics` is for Prometheus. Other paths are
+ * service accepts work and 503 before and after, and lists the sources and what hinders the node; `/metrics` is for Prometheus. Other paths are
  * 404.
  *
  * A source that is not connected does not make a node unready: the node still serves the API and delivers webhooks, and
- * its load balancer would remove every node when a switch restarts.
+ * its load balancer would remove every node when a switch restarts. Neither does an outage of the network on the way to
+ * receivers, which is the same for all nodes, nor a wrong clock.
  */
 export function adminServer(
   readiness: () => Readiness,
@@ -47,9 +51,16 @@ export function adminServer(
 function respondReadiness(
   request: IncomingMessage,
   response: ServerResponse,
-  { isReady, sources }: Readiness,
+  { isReady, health, sources }: Readiness,
 ): void {
-  const fields = sources.length > 0 ? { sources } : {}
+  const { outages, clockDeviationSeconds } = health
+  const fields = {
+    ...(outages.length > 0 && {
+      outages: outages.map(({ network, sinceMs }) => ({ network, since: new Date(sinceMs).toISOString() })),
+    }),
+    ...(clockDeviationSeconds !== undefined && { clockDeviationSeconds }),
+    ...(sources.length > 0 && { sources }),
+  }
   respondStatus(request, response, isReady ? 200 : 503, isReady ? 'ready' : 'not ready', fields)
 }
 

@@ -88,7 +88,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   let isReady = false
   const services = settings.values.portal === false ? hs : bothServices(hs, portal())
   const server = createServer(services, serverOptions(settings))
-  const readiness = () => ({ isReady, sources: switches?.health() ?? [] })
+  const readiness = () => ({ isReady, health: hs.nodeHealth(), sources: switches?.health() ?? [] })
   const admin = metrics && adminServer(readiness, metrics)
   const unwatchParent = watchParent(io, log)
   let closed: Promise<void> | undefined

@@ -1,6 +1,6 @@
 /** Creates the event sources for the chosen switches. */
 import { readFile } from 'node:fs/promises'
-import type { Hookswitch, Log } from 'hookswitch'
+import type { Clock, Hookswitch, Log } from 'hookswitch'
 import * as asterisk from 'hookswitch/asterisk'
 import * as freeswitch from 'hookswitch/freeswitch'
 import * as kamailio from 'hookswitch/kamailio'
@@ -42,8 +42,8 @@ export async function connectSwitches(
   { log, metrics }: SwitchOutputs,
 ): Promise<Switches> {
   const accounts = await accountLookup(hs.accounts.list, log)
-  const { publish, openLegs } = hs
-  const deps: SourceDeps = { publish, log, ...(metrics ? { metrics } : {}) }
+  const { publish, openLegs, clock } = hs
+  const deps: SourceDeps = { publish, clock, log, ...(metrics ? { metrics } : {}) }
   const sources = await Promise.all(switches.map((choice) => sourceOf(choice, accounts, deps, openLegs)))
   return {
     async start() {
@@ -66,6 +66,7 @@ export async function connectSwitches(
 
 interface SourceDeps {
   readonly publish: Hookswitch['publish']
+  readonly clock: Clock
   readonly log: Log
   readonly metrics?: PrometheusMetrics
 }

@@ -22,7 +22,10 @@ const MINIMA: ReadonlySet<GaugeReading['name']> = new Set(['hookswitch_source_co
 const MAXIMA: ReadonlySet<GaugeReading['name']> = new Set([
   'hookswitch_oldest_due_seconds',
   'hookswitch_source_lag_seconds',
+  'hookswitch_outage',
 ])
+/** Gauges that may be negative: over several instances the value that is farthest from zero. */
+const EXTREMES: ReadonlySet<GaugeReading['name']> = new Set(['hookswitch_clock_deviation_seconds'])
 
 export function watchedGauges(waitMs = WAIT_MS): WatchedGauges {
   const watched = new Set<Read>()
@@ -98,6 +101,8 @@ export function combine(readings: readonly GaugeReading[]): readonly GaugeReadin
 }
 
 function aggregate(name: GaugeReading['name'], values: readonly number[]): number {
+  if (EXTREMES.has(name))
+    return values.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0)
   if (MINIMA.has(name)) return Math.min(...values)
   return MAXIMA.has(name) ? Math.max(0, ...values) : values.reduce((sum, value) => sum + value, 0)
 }

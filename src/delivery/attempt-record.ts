@@ -2,7 +2,7 @@
  * Attempt records: built for each attempt, and for each delivery that ends without a request (`expired`,
  * `cancelled` or `quarantined`).
  */
-import type { Observation, SendRequest } from '../ports.js'
+import type { Dialled, Observation, SendRequest } from '../ports.js'
 import { isSecretHeader } from '../values/secret-names.js'
 import { parseTraceparent } from '../values/traceparent.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -14,6 +14,8 @@ import { maxTries, type NextDelivery, QUEUE_FULL, type RetryRules } from './retr
 export interface AttemptResult {
   readonly request: SendRequest
   readonly observation: Observation
+  /** Where the request went, as far as the sender knows. */
+  readonly dialled?: Dialled | undefined
   /** Wall clock, Unix ms. */
   readonly sentMs: number
   readonly durationMs: number

@@ -1,4 +1,13 @@
-import type { Clock, DefaultSender, Observation, Sender, SendRequest, Span, Tracing } from '../ports.js'
+import type {
+  Clock,
+  DefaultSender,
+  Dialled,
+  Observation,
+  Sender,
+  SendRequest,
+  Span,
+  Tracing,
+} from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptResult } from './attempt-record.js'
 import { buildRequest, type EndpointSecrets, type SendableDelivery } from './request.js'
@@ -39,9 +48,9 @@ export function attempt(
     span?.end({}, 'own_fault')
     throw thrown
   }
-  const end = (observation: Observation): void => {
+  const end = (observation: Observation, dialled?: Dialled): void => {
     if (span) endSpan(span, request, observation)
-    onEnd({ request, observation, sentMs, durationMs: clock.monotonic() - started })
+    onEnd({ request, observation, dialled, sentMs, durationMs: clock.monotonic() - started })
   }
   // Never send unsigned: the receiver would refuse it, and the webhook would be charged for our lost key.
   if (webhook.secrets.length > 0 && secrets.keys.length === 0) end(SECRET_UNREADABLE)

@@ -141,7 +141,7 @@ export interface CommitLoop {
 }
 
 /** How long a publisher waits for a store that does not answer, ms. */
-export const MAX_PUBLISH_WAIT_MS = 10_000
+const MAX_PUBLISH_WAIT_MS = 10_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 /** The abort reason of a wait. Without one, an abort creates an exception with a stack. */

@@ -31,6 +31,7 @@ import type { AcceptanceResult, QueueStore } from './queue-store.js'
 import type { NodeState } from './node-state.js'
 import { createPositions, MAX_NODES } from './positions.js'
 import { createLeaseKeeper } from './lease.js'
+import type { NodeClock } from './node-clock.js'
 import { createQueueSync, toQueued } from './queue-sync.js'
 import { fillIn } from './body-variants.js'
 import { type AcceptingEvents, createEarlyStarts, NO_DELIVERIES } from './early-starts.js'
@@ -51,6 +52,7 @@ import {
   type SettlementDeciderDeps,
   type SettlementDeciderOptions,
 } from './worker/settlement-decider.js'
+import type { Outage } from './worker/outage-detector.js'
 import { isExpired, OWN_FAULT_PAUSE_MS, type SkipReason } from './retry.js'
 import { type Delivery, isTerminal } from './lifecycle.js'
 import { type NotificationDeps, notifySettlement } from './worker/delivery-notifications.js'
@@ -88,6 +90,8 @@ export interface Dispatcher {
   limitsChanged(): void
   /** The limit that holds an endpoint back; `undefined`: none. */
   limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'total'
+  /** The networks from which nothing answers this node. */
+  outages(): readonly Outage[]
   /** Counters for metrics. */
   stats(): SchedulerStats & { readonly inFlight: number }
   /** Starts nothing more, waits up to `drainMs` milliseconds for what is in flight, then aborts the rest. */
@@ -96,6 +100,7 @@ export interface Dispatcher {
 
 export interface DispatcherDeps extends WorkerDeps, SettlementDeciderDeps, NotificationDeps {
   readonly store: QueueStore
+  readonly clock: NodeClock
   readonly log: Log
   /** The shard of a webhook, 0–63. */
   shardOf(webhookId: string): number
@@ -759,6 +764,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     },
     limitReached: (webhookId) =>
       scheduler.limitReached(webhookId) ?? (caps.total > inFlight ? undefined : 'total'),
+    outages: decider.outages,
     stats: () => ({ inFlight, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()

@@ -18,7 +18,8 @@
  *   time; until then its deliveries wait. `stop` releases the shards at once.
  * - Where the store is not shared, one node owns all shards forever and renews nothing.
  */
-import type { Clock, Log } from '../ports.js'
+import type { Log } from '../ports.js'
+import type { NodeClock } from './node-clock.js'
 import type { NodeLease, QueueStore } from './queue-store.js'
 import { createStoreClock } from './store-clock.js'
 
@@ -56,7 +57,8 @@ const MIN_RENEWAL_MS = 1000
 export function createLeaseKeeper(
   deps: {
     readonly store: Pick<QueueStore, 'own' | 'renew' | 'release'>
-    readonly clock: Clock
+    /** Gets the time of day that each grant states. */
+    readonly clock: NodeClock
     readonly log: Log
     readonly owner: string
   },
@@ -84,9 +86,11 @@ export function createLeaseKeeper(
 
   async function request(call: QueueStore['own']): Promise<void> {
     const requestedMs = clock.monotonic()
+    const sync = clock.beginSync()
     lastRequestMs = requestedMs
     const grant = await call(owner, LEASE_MS)
     storeClock.sync(grant.storeMs, requestedMs)
+    if (grant.clockMs !== undefined) sync(grant.clockMs)
     const grantedMs = grant.aliveUntilMs - grant.storeMs
     renewEveryMs = Math.max(MIN_RENEWAL_MS, grantedMs / RENEWALS)
     canStartUntilMs = isShared ? requestedMs + grantedMs - renewEveryMs : Number.POSITIVE_INFINITY

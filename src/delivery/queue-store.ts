@@ -50,6 +50,11 @@ export interface NodeLease extends Lease {
   readonly aliveUntilMs: number
   /** The store's clock now, ms: never before an earlier value that a delivery or pause depends on. */
   readonly storeMs: number
+  /**
+   * The time of day by the clock of the store's machine now, Unix ms: without the corrections that keep `storeMs` from
+   * going back. Requests are signed with it. Absent: the store uses the clock of this machine.
+   */
+  readonly clockMs?: number
   /** Deliveries that wait or are in flight in the shards of other nodes, as they reported it last. */
   readonly pendingElsewhere: number
 }

@@ -14,12 +14,13 @@ import type { DeliveryEnd, WebhookBacklogFull, WebhookPaused } from '../delivery
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
+import type { NodeClock } from '../delivery/node-clock.js'
 import { deliveryLifetimeMs } from '../delivery/retry.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
 import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
-import type { Clock, Log, Random, Sender, Tracing } from '../ports.js'
+import type { Log, Random, Sender, Tracing } from '../ports.js'
 import type { EndpointListDeps } from '../stats/endpoint-list.js'
 import { createStatistics } from '../stats/statistics.js'
 import type { Store } from '../store/contract.js'
@@ -123,7 +124,7 @@ export interface HookswitchEvents {
 
 /** Dependencies of one running instance, ready to use. */
 export interface CoreDeps {
-  readonly clock: Clock
+  readonly clock: NodeClock
   readonly random: Random
   readonly log: Log
   readonly sender: Sender

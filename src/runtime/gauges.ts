@@ -1,9 +1,10 @@
-import type { GaugeReading } from '../metrics.js'
+import { type GaugeReading, NETWORKS } from '../metrics.js'
 import type { Core } from './core.js'
 
 /** Current gauge values: those of this node, and the pending deliveries of all nodes as far as this one knows. */
-export async function readGauges({ dispatcher, streams }: Core): Promise<readonly GaugeReading[]> {
+export async function readGauges({ clock, dispatcher, streams }: Core): Promise<readonly GaugeReading[]> {
   const { inFlight, oldestDueMs, open, halfOpen } = dispatcher.stats()
+  const outages = dispatcher.outages()
   return [
     { name: 'hookswitch_in_flight', value: inFlight },
     { name: 'hookswitch_oldest_due_seconds', value: oldestDueMs / 1000 },
@@ -11,5 +12,13 @@ export async function readGauges({ dispatcher, streams }: Core): Promise<readonl
     { name: 'hookswitch_breakers', label: 'half_open', value: halfOpen },
     { name: 'hookswitch_streams', value: streams.count },
     { name: 'hookswitch_deliveries_pending', value: dispatcher.pending() },
+    ...NETWORKS.map(
+      (network): GaugeReading => ({
+        name: 'hookswitch_outage',
+        label: network,
+        value: outages.some((one) => one.network === network) ? 1 : 0,
+      }),
+    ),
+    { name: 'hookswitch_clock_deviation_seconds', value: clock.deviationMs() / 1000 },
   ]
 }

@@ -1,5 +1,6 @@
 import type { AcceptDeps } from '../delivery/accept.js'
-import type { Clock, Log } from '../ports.js'
+import type { NodeClock } from '../delivery/node-clock.js'
+import type { Log } from '../ports.js'
 import { KEPT_MS } from '../stats/slots.js'
 import type { Store } from '../store/contract.js'
 
@@ -25,7 +26,7 @@ export interface RetentionLimits {
 export function startRetention(
   deps: {
     readonly store: Store
-    readonly clock: Clock
+    readonly clock: Pick<NodeClock, 'now' | 'machineNow' | 'sleep' | 'yield'>
     readonly log: Log
     readonly accept: Pick<AcceptDeps, 'storeNow'>
   },
@@ -42,8 +43,8 @@ export function startRetention(
     for (;;) {
       await clock.sleep(INTERVAL_MS, stopping.signal)
       if (stopping.signal.aborted) return
-      // The earlier of both clocks: a node whose wall clock is days fast would otherwise remove recent rows of all nodes.
-      const now = Math.min(clock.now(), accept.storeNow())
+      // The earliest of all clocks: one that is days fast would otherwise remove recent rows of all nodes.
+      const now = Math.min(clock.machineNow(), clock.now(), accept.storeNow())
       const { attemptsPerWebhook, retentionDays } = limits
       const beforeMs = now - retentionDays * DAY_MS
       try {

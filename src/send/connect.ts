@@ -7,8 +7,8 @@
  * that the checked addresses are the ones connected to. A proxy comes after the checks, in place of the TCP connection.
  */
 import type { Socket } from 'node:net'
-import type { Resolver } from '../ports.js'
-import { parseAddress } from '../values/address.js'
+import type { Dialled, Resolver } from '../ports.js'
+import { networkOf, parseAddress } from '../values/address.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
 import type { ForwardProxy, TlsOptions } from '../values/tls-and-proxy.js'
 import { classifyError, noResponse, ownFault, type SendFailure, wrapSendFailure } from './error-classifier.js'
@@ -39,12 +39,14 @@ export interface ConnectDeps {
 }
 
 /**
- * Connects; calls `done` once, with a socket or an error of `wrapSendFailure`. Returns a function that aborts the
- * attempt, after which `done` is not called.
+ * Connects; calls `done` once, with a socket or an error of `wrapSendFailure`, and before that `onDialled` whenever more
+ * is known of where the target is. Through a proxy too, that is where the target is, not the proxy. Returns a function
+ * that aborts the attempt, after which `done` is not called.
  */
 export type Connector = (
   target: Target,
   timeoutMs: number,
+  onDialled: (dialled: Dialled) => void,
   done: (error: Error | null, socket: Socket | null) => void,
 ) => () => void
 
@@ -57,7 +59,7 @@ export function createConnector(deps: ConnectDeps): Connector {
     approved: readonly string[],
     port: number,
     dueMs: number,
-    done: (result: ConnectResult) => void,
+    done: (result: ConnectResult, ip?: string) => void,
   ): () => void {
     if (!proxy) return connectHappyEyeballs(approved, port, onSocket, done)
     return raceAddresses(
@@ -68,7 +70,7 @@ export function createConnector(deps: ConnectDeps): Connector {
     )
   }
 
-  return (target, timeoutMs, done) => {
+  return (target, timeoutMs, onDialled, done) => {
     const dueMs = performance.now() + timeoutMs
     let isOver = false
     let abort = () => {}
@@ -81,13 +83,20 @@ export function createConnector(deps: ConnectDeps): Connector {
     }
 
     async function run(): Promise<void> {
+      onDialled('unresolved')
       const approved = await resolveAllowedAddresses(deps, target.hostname, timeoutMs)
       if (isOver) return
-      if ('kind' in approved) finish(approved)
-      else abort = connectToAny(approved, target.port, dueMs, onConnected)
+      if ('kind' in approved) {
+        finish(approved)
+        return
+      }
+      const networks = new Set(approved.map(networkOf))
+      onDialled(networks.has('public') ? 'public' : networks.has('private') ? 'private' : 'loopback')
+      abort = connectToAny(approved, target.port, dueMs, onConnected)
     }
 
-    function onConnected(result: ConnectResult): void {
+    function onConnected(result: ConnectResult, ip?: string): void {
+      if (ip !== undefined) onDialled(networkOf(ip))
       if ('failure' in result) {
         finish(result.failure)
         return

@@ -5,6 +5,7 @@
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { Client, type Dispatcher } from 'undici'
+import type { Dialled } from '../ports.js'
 import type { Connector, Target } from './connect.js'
 import { noResponse, ownFault, wrapSendFailure } from './error-classifier.js'
 import type { Exchange, ExchangeOwner } from './exchange.js'
@@ -39,6 +40,7 @@ interface Connection extends ExchangeOwner {
   served: number
   /** Connects for the current exchange. */
   connects: number
+  dialled: Dialled
   abortConnect: () => void
 }
 
@@ -84,6 +86,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       busy: new Set(),
       waiting: new Set(),
       served: undefined,
+      dialled: undefined,
       headDecoder: new ResponseHeadDecoder(),
       onEnd: (exchange) => origin.waiting.delete(exchange),
     }
@@ -104,6 +107,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
 
   function openConnection(origin: Origin): Connection {
+    const onDialled = (dialled: Dialled) => {
+      connection.dialled = dialled
+    }
     const client = new Client(origin.key, {
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
@@ -118,7 +124,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
           return
         }
         const leftMs = Math.max(1, exchange.dueMs - performance.now())
-        connection.abortConnect = connect(origin.target, leftMs, (error, socket) => {
+        connection.abortConnect = connect(origin.target, leftMs, onDialled, (error, socket) => {
           if (error) callback(error, null)
           else callback(null, limitReads(socket!, connection))
         })
@@ -131,6 +137,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       exchange: undefined,
       served: 0,
       connects: 0,
+      dialled: 'unresolved',
       abortConnect: () => {},
       onEnd: (_, isReusable) => release(connection, isReusable),
     }

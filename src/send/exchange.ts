@@ -1,6 +1,6 @@
 /** One request and its response: the handler that undici drives, the size limits, and the deadline. */
 import type { Socket } from 'node:net'
-import type { Observation, SendRequest } from '../ports.js'
+import type { Dialled, Observation, SendRequest } from '../ports.js'
 import { classifyError, noResponse, ownFault, type SendFailure } from './error-classifier.js'
 import type { ResponseHeadDecoder } from './response-head.js'
 import type { Expirable, TimerBucket, TimerBuckets } from './timer-buckets.js'
@@ -22,6 +22,8 @@ const MAX_INTERIM_RESPONSES = 10
 export interface ExchangeOwner {
   /** Requests that the connection has served before; `undefined` for a queue. */
   readonly served: number | undefined
+  /** Where the connection leads, as far as is known; `undefined` for a queue. */
+  readonly dialled: Dialled | undefined
   /** Decodes the response heads of the origin. */
   readonly headDecoder: ResponseHeadDecoder
   /** Called once when the request has ended. The connection is reusable only after a complete response. */
@@ -53,7 +55,7 @@ export class Exchange implements Expirable {
     readonly path: string,
     private readonly timerBuckets: TimerBuckets,
     /** Called once, when the connection is free for the next request. Must not throw. */
-    private readonly onEnd: (observation: Observation) => void,
+    private readonly onEnd: (observation: Observation, dialled?: Dialled) => void,
   ) {
     this.dueMs = performance.now() + request.deadlineMs
     this.deadline = timerBuckets.set(this, this.dueMs)
@@ -143,8 +145,9 @@ export class Exchange implements Expirable {
     if (this.isOver) return
     this.isOver = true
     this.timerBuckets.clear(this, this.deadline)
+    const dialled = this.owner?.dialled
     this.owner?.onEnd(this, isReusable)
-    this.onEnd(observation)
+    this.onEnd(observation, dialled)
   }
 
   private response(bodyEnd: 'complete' | 'truncated' | 'broken' | 'timeout'): Observation {

@@ -37,7 +37,7 @@ export function connectHappyEyeballs(
   addresses: readonly string[],
   port: number,
   onSocket: (socket: Socket) => void,
-  done: (result: ConnectResult) => void,
+  done: (result: ConnectResult, ip?: string) => void,
 ): () => void {
   return raceAddresses(
     addresses,
@@ -47,12 +47,12 @@ export function connectHappyEyeballs(
   )
 }
 
-/** As `connectHappyEyeballs`, with any kind of attempt. `delayMs`: time until the next attempt starts as well. */
+/** As `connectHappyEyeballs`, with any kind of attempt. `delayMs`: time until the next attempt starts as well. `ip`: the address connected to. */
 export function raceAddresses(
   addresses: readonly string[],
   attempt: ConnectAttempt,
   delayMs: number,
-  done: (result: ConnectResult) => void,
+  done: (result: ConnectResult, ip?: string) => void,
 ): () => void {
   const list = interleaveFamilies(addresses).slice(0, MAX_ATTEMPTS)
   const pending = new Map<string, () => void>()
@@ -77,7 +77,7 @@ export function raceAddresses(
       if (isOver) return
       if ('socket' in result) {
         end(key)
-        done(result)
+        done(result, ip)
         return
       }
       pending.delete(key)

@@ -8,7 +8,7 @@
  */
 
 import type { Socket } from 'node:net'
-import type { DefaultSender, Observation, Resolver, SendRequest } from '../ports.js'
+import type { DefaultSender, Resolver, SendRequest } from '../ports.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
 import type { ForwardProxy, TlsOptions } from '../values/tls-and-proxy.js'
 import { createConnector } from './connect.js'
@@ -35,6 +35,8 @@ export interface SenderOptions {
   /** The proxy that all connections use. */
   readonly proxy?: ForwardProxy | undefined
 }
+
+type OnEnd = Parameters<DefaultSender['sendWithCallback']>[1]
 
 /**
  * Creates the sender. Opens nothing before the first request. `send` never rejects; neither it nor `sendWithCallback`
@@ -65,7 +67,7 @@ export function createSender(options: SenderOptions): DefaultSender {
   const targetOf = createTargetCache(options.addressPolicy)
   const pool = createConnectionPool({ ...options, connect })
 
-  function start(request: SendRequest, onEnd: (observation: Observation) => void): void {
+  function start(request: SendRequest, onEnd: OnEnd): void {
     const target = isClosed ? ownFault('the sender is closed') : targetOf(request.url)
     if ('kind' in target) {
       onEnd(target)
@@ -79,7 +81,7 @@ export function createSender(options: SenderOptions): DefaultSender {
     }
   }
 
-  function sendWithCallback(request: SendRequest, onEnd: (observation: Observation) => void): void {
+  function sendWithCallback(request: SendRequest, onEnd: OnEnd): void {
     try {
       start(request, onEnd)
     } catch (error) {

@@ -23,6 +23,8 @@ export interface ClientDeps {
   readonly secrets: Secrets
   /** Wall clock at moment 0, Unix ms. */
   readonly startMs: number
+  /** Nodes that share a store go by its clock. */
+  readonly store: { readonly supports: { readonly sharedBetweenNodes: boolean } }
   cover(name: string): void
 }
 
@@ -39,7 +41,7 @@ interface ClientToken {
   state: 'live' | 'unknown' | 'revoked'
   revokedMs: number
   revokedOn: string
-  /** Earliest and latest wall clock time at which it can expire, by the clock of the node that issued it. */
+  /** Earliest and latest time of day at which it can expire, by the clock that the node that issued it goes by. */
   readonly expiresMs: readonly [from: number, to: number]
 }
 
@@ -51,6 +53,8 @@ const OUTAGE_AFTERMATH_MS = 30_000
 /** Default of `tokenTtlSeconds`. */
 const TOKEN_MS = 86_400_000
 const MAX_TOKENS = 100
+/** How much clocks differ between two renewals of a lease, and by rounding, ms. */
+const DRIFT_MS = 100
 /** How long another node may accept a revoked token: the token cache is revalidated. */
 const REVALIDATION_MS = 2000
 /** Field names of the HTTP API. */
@@ -66,9 +70,19 @@ const REACH: Readonly<Record<string, readonly string[]>> = {
 }
 
 export function createClients(deps: ClientDeps): Clients {
-  const { queue, trace, history, violations, random, cluster, keys, secrets, startMs, cover } = deps
+  const { queue, trace, history, violations, random, cluster, keys, secrets, startMs, store, cover } = deps
   const tokens: ClientToken[] = []
   let loginError: string | undefined
+
+  /** The time of day by which a node goes. It is late by the time for which its machine was suspended, at most. */
+  function timesOf({ life }: RunningNode): readonly [from: number, to: number] {
+    if (!store.supports.sharedBetweenNodes) return [life.clock.now(), life.clock.now()]
+    const nowMs = startMs + queue.now()
+    const pausedMs = history.disruptions.reduce((sum, { kind, node, atMs, untilMs }) => {
+      return kind === 'pause' && node === life.name ? sum + Math.min(untilMs, queue.now()) - atMs : sum
+    }, 0)
+    return [nowMs - pausedMs - DRIFT_MS, nowMs + DRIFT_MS]
+  }
 
   /** Sends one request; resolves to undefined when the client gave up waiting. */
   async function send(
@@ -105,13 +119,13 @@ export function createClients(deps: ClientDeps): Clients {
   async function logIn(node: RunningNode): Promise<void> {
     const account = random.pick([...keys.keys()])
     const body = JSON.stringify({ data: { [API_KEY]: keys.get(account) } })
-    const { clock } = node.life
-    const fromMs = clock.now() + TOKEN_MS
+    const [fromMs] = timesOf(node)
     const response = await send(node, { method: 'PUT', url: '/v2/api_auth', headers: JSON_TYPE, body })
     if (response?.status === 201) {
       const token = (JSON.parse(response.body) as Record<string, string>)[AUTH_TOKEN]!
       secrets.add(token)
-      const expiresMs = [fromMs, clock.now() + TOKEN_MS].sort((a, b) => a - b) as [number, number]
+      const times = [fromMs, ...timesOf(node)]
+      const expiresMs = [Math.min(...times) + TOKEN_MS, Math.max(...times) + TOKEN_MS] as const
       tokens.push({ token, account, state: 'live', revokedMs: 0, revokedOn: '', expiresMs })
       if (tokens.length > MAX_TOKENS) tokens.shift()
     } else if (response && response.status !== 503) {
@@ -143,17 +157,17 @@ export function createClients(deps: ClientDeps): Clients {
     const used = random.pick(tokens)
     const account = random.pick([...keys.keys()])
     const sentMs = queue.now()
-    const sentByNodeMs = node.life.clock.now()
+    const sentTimes = timesOf(node)
     const stateBefore = used.state
     const url = `/v2/accounts/${account}/webhooks?paginate=false`
     const response = await send(node, { method: 'GET', url, headers: { 'x-auth-token': used.token } })
     if (!response || response.status === 503) return
     const stateAfter = used.state
     const name = `a token of ${used.account}`
-    const nodeClockMs = [sentByNodeMs, node.life.clock.now()]
+    const nodeTimes = [...sentTimes, ...timesOf(node)]
     if (response.status === 401) {
       // Expired by the clock of the node, or by that of the store, which removes expired tokens.
-      const isExpired = Math.max(...nodeClockMs, startMs + queue.now()) >= used.expiresMs[0]
+      const isExpired = Math.max(...nodeTimes, startMs + queue.now()) >= used.expiresMs[0]
       if (stateAfter === 'live' && !isExpired)
         violations.add(
           'I12',
@@ -171,7 +185,7 @@ export function createClients(deps: ClientDeps): Clients {
         node.life.name,
       )
     }
-    if (Math.min(...nodeClockMs) >= used.expiresMs[1]) {
+    if (Math.min(...nodeTimes) >= used.expiresMs[1]) {
       violations.add(
         'I12',
         sentMs,

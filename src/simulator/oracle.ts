@@ -33,6 +33,8 @@ export interface OracleInput {
   readonly leaseMs: number
   /** Deliveries that may wait for one webhook. */
   readonly maxPendingPerWebhook: number
+  /** Wall clock of the shared store at moment 0, Unix ms; absent: nodes use their own. */
+  readonly storeStartMs: number | undefined
   cover(name: string): void
 }
 
@@ -59,6 +61,7 @@ export function checkInvariants(input: OracleInput): void {
   checkShares(input)
   const byDelivery = groupByDelivery(input.history.requests)
   checkRequests(input, byDelivery, events)
+  checkTimestamps(input)
   checkRecords(input, byDelivery)
   checkOrder(input, events)
   checkWaits(input, byDelivery)
@@ -275,6 +278,22 @@ function checkShares(input: OracleInput): void {
 }
 
 // Requests
+
+/** A signature is older than this where its node was paused, ms. */
+const MAX_SIGNATURE_AGE_MS = 60_000
+
+/** Receivers refuse a signature of a wrong time: it is the store's, whatever the clock of the node shows. */
+function checkTimestamps({ history, violations, storeStartMs }: OracleInput): void {
+  if (storeStartMs === undefined) return
+  for (const { timestamp, atMs, node, delivery, webhook } of history.requests) {
+    const aheadMs = timestamp * 1000 - (storeStartMs + atMs)
+    if (Math.abs(aheadMs) <= MAX_SIGNATURE_AGE_MS) continue
+    const disruptions = disruptionsBetween(history.disruptions, atMs + aheadMs, atMs)
+    if ([...disruptions].some((one) => one.kind === 'pause' && one.node === node)) continue
+    const message = `${node} signs with a time that is ${Math.round(aheadMs / 1000)} s ahead`
+    violations.add('I30', atMs, message, delivery, webhook)
+  }
+}
 
 /** Requests by delivery, in order of arrival. */
 function groupByDelivery(requests: readonly ReceivedRequest[]): RequestsByDelivery {

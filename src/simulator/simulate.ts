@@ -156,7 +156,8 @@ async function runPhases(context: SimulationContext, options: SimulationOptions)
     receivers.filter((receiver) => receiver.wasAlwaysHealthy()).map(({ name }) => name),
   )
   const leaseMs = (options.leaseSeconds ?? 30) * 1000
-  const { cover, maxPendingPerWebhook } = context
+  const { cover, maxPendingPerWebhook, startMs, store } = context
+  const storeStartMs = store.supports.sharedBetweenNodes ? startMs : undefined
   checkInvariants({
     history,
     tracked,
@@ -166,6 +167,7 @@ async function runPhases(context: SimulationContext, options: SimulationOptions)
     alwaysHealthy,
     leaseMs,
     maxPendingPerWebhook,
+    storeStartMs,
     cover,
   })
   checkLeftovers(context)

@@ -1,6 +1,6 @@
 /** A broken invariant. */
 export interface Violation {
-  /** `I1` … `I29`. */
+  /** `I1` … `I30`. */
   readonly invariant: string
   /** One sentence. */
   readonly message: string

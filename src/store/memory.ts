@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
-import type { QueueStore } from '../delivery/queue-store.js'
+import type { NodeLease, QueueStore } from '../delivery/queue-store.js'
 import { createStoreClock } from '../delivery/store-clock.js'
 import { HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
@@ -82,6 +82,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   let secret: string | undefined
 
   const storeMs = () => storeClock!.now()
+  /** Nodes that share a store with a clock of its own take their time of day from it. */
+  const withClock = (lease: NodeLease): NodeLease =>
+    shared && options.clock ? { ...lease, clockMs: options.clock.now() } : lease
   const rejectClosed = () => {
     if (openings > 0) return
     throw new HookswitchError('StoreUnavailable', 'the memory store is not open', { retryAfterSeconds: 1 })
@@ -144,8 +147,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     }),
     deliveries: {
       ...asyncPort<Omit<QueueStore, 'commit' | 'subscribe'>>({
-        own: (owner, leaseMs) => own(state, owner, leaseMs, storeMs()),
-        renew: (owner, leaseMs) => renew(state, owner, leaseMs, storeMs()),
+        own: (owner, leaseMs) => withClock(own(state, owner, leaseMs, storeMs())),
+        renew: (owner, leaseMs) => withClock(renew(state, owner, leaseMs, storeMs())),
         handOver: (lease, numbers) => handOver(state, lease, numbers, storeMs()),
         release: (owner) => release(state, owner),
         nodes: () => nodes(state),

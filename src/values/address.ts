@@ -174,6 +174,21 @@ export function checkAddressBytes(
   return ALLOWED
 }
 
+/** Where an address is: on the internet, in this machine, or in a network that is not reached from the internet. */
+export type Network = 'public' | 'private' | 'loopback'
+
+/** The network of an IP address in standard spelling. An address behind NAT64 counts as the IPv4 address that it stands for. */
+export function networkOf(ip: string): Network {
+  const parsed = parseAddress(ip) ?? []
+  const bytes = hasPrefix(parsed, [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
+    ? parsed.slice(12)
+    : unmapped(parsed)
+  const isLoopback =
+    bytes.length === 4 ? bytes[0] === 127 : bytes.every((byte, at) => byte === (at === 15 ? 1 : 0))
+  if (isLoopback && bytes.length > 0) return 'loopback'
+  return bytes.length > 0 && checkAddressBytes(bytes, () => false).blocked ? 'private' : 'public'
+}
+
 /** Checks that an address is public unicast. Anything that is not an IP address in standard spelling is blocked. */
 export function checkAddress(ip: string): AddressCheck {
   const bytes = parseAddress(ip)

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { acceptEvents } from '../../src/delivery/accept.js'
-import { MAX_PUBLISH_WAIT_MS } from '../../src/delivery/commit-loop.js'
 import { LEASE_MS } from '../../src/delivery/lease.js'
 import { constant } from '../../src/delivery/policy.js'
 import {
@@ -147,17 +146,42 @@ describe('a delivery that can be sent at once', () => {
     const { harness, groups, onCommit } = ready
     onCommit(async (group, commit) => {
       if (group.accepted.length === 0) return commit(group)
-      await harness.clock.sleep(MAX_PUBLISH_WAIT_MS + 1_000)
+      await harness.clock.sleep(11_000)
       const { starting: _, ...rest } = group
       return { ...(await commit({ ...rest, accepted: [] })), accepted: [COLLISION] } as GroupResult
     })
     const code = codeOf(harness.publish('late'))
-    await harness.clock.advance(2 * MAX_PUBLISH_WAIT_MS)
+    await harness.clock.advance(20_000)
     expect(await code).toBe('StoreUnavailable')
     await harness.clock.advance(60_000)
     expect(groups.filter(({ accepted }) => accepted.length > 0)).toHaveLength(1)
     expectNothingPending(ready)
     await ready.close()
+  })
+
+  it('is refused if its position is taken and the node has stopped: no further group is formed', async () => {
+    const ready = await createReadyNode()
+    const { harness, groups, node, onCommit } = ready
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    onCommit(async (group, commit) => {
+      if (group.accepted.length === 0) return commit(group)
+      await released
+      const { starting: _, ...rest } = group
+      return { ...(await commit({ ...rest, accepted: [] })), accepted: [COLLISION] } as GroupResult
+    })
+    const code = codeOf(harness.publish('late'))
+    await harness.clock.settle()
+    const closing = node.close(0)
+    await harness.clock.settle()
+    release()
+    await harness.clock.advance(5_000)
+    await closing
+    expect(await code).toBe('Conflict')
+    expect(groups.filter(({ accepted }) => accepted.length > 0)).toHaveLength(1)
+    expectNothingPending(ready)
   })
 
   it('is not shown as in flight before it is accepted', async () => {

@@ -4,6 +4,7 @@ import type { DeliveryEvents, Emit } from '../../src/delivery/delivery-events.js
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import type { Acceptance, AcceptedEvent } from '../../src/delivery/delivery-store.js'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/delivery/dispatcher.js'
+import { createNodeClock } from '../../src/delivery/node-clock.js'
 import { POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
 import { createPositions } from '../../src/delivery/positions.js'
 import type { QueueLimits } from '../../src/delivery/queue/shares.js'
@@ -183,7 +184,7 @@ export async function createHarness(
       {
         shardOf,
         store: faults.store,
-        clock,
+        clock: createNodeClock(clock, silentLog),
         random,
         log: silentLog,
         emit,

@@ -1,6 +1,7 @@
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { createLeaseKeeper, LEASE_MS } from '../../src/delivery/lease.js'
+import { createNodeClock } from '../../src/delivery/node-clock.js'
 import type { NodeLease, QueueStore } from '../../src/delivery/queue-store.js'
 import { silentLog } from './harness.js'
 
@@ -42,9 +43,8 @@ function createLeaseHarness(isShared = true, aheadMs = 0) {
       if (state.fails) throw new Error('unavailable')
     },
   } as unknown as QueueStore
-  const lease = createLeaseKeeper({ store, clock, log: silentLog, owner: 'node' }, isShared, (one) =>
-    granted.push(one),
-  )
+  const deps = { store, clock: createNodeClock(clock, silentLog), log: silentLog, owner: 'node' }
+  const lease = createLeaseKeeper(deps, isShared, (one) => granted.push(one))
   return { clock, lease, state, granted }
 }
 

@@ -123,7 +123,7 @@ describe('the Kubernetes manifests', () => {
   it('probe paths that the program answers', async () => {
     let isReady = false
     const metrics = { text: async () => '', contentType: 'text/plain' }
-    const server = adminServer(() => ({ isReady, sources: [] }), metrics)
+    const server = adminServer(() => ({ isReady, health: { outages: [] }, sources: [] }), metrics)
     const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
     try {
       const status = async ({ httpGet: { path, port } }: Probe) => {

@@ -1,7 +1,8 @@
 /** A node that had lost its lease set its timer to a time in the past, again and again: the process hung. */
 import { expect, it } from 'vitest'
+import { createNodeClock } from '../../src/delivery/node-clock.js'
 import { aWebhook } from '../delivery/fixtures.js'
-import { createHarness } from '../delivery/harness.js'
+import { createHarness, silentLog } from '../delivery/harness.js'
 
 it('a node without a lease sets no timer', async () => {
   const failing = aWebhook({}, { health: { failuresInRow: 1, failingSinceMs: 0, exhausted: 0 } })
@@ -10,7 +11,7 @@ it('a node without a lease sets no timer', async () => {
   const { store } = harness.faults
   let isFenced = false
   let sleeps = 0
-  const clock = {
+  const machine = {
     ...harness.clock,
     async sleep(ms: number, signal?: AbortSignal) {
       sleeps++
@@ -21,7 +22,7 @@ it('a node without a lease sets no timer', async () => {
   const node = harness.node(
     { caps: { perEndpoint: 100 } },
     {
-      clock,
+      clock: createNodeClock(machine, silentLog),
       store: {
         ...store,
         async commit(group) {

@@ -53,6 +53,10 @@ const NOTHING = {
   'breakers half_open': 0,
   deliveries_pending: 0,
   streams: 0,
+  'outage public': 0,
+  'outage private': 0,
+  'outage loopback': 0,
+  clock_deviation_seconds: 0,
 }
 
 it('all gauges are 0 before the first event and after the last delivery has ended', async () => {

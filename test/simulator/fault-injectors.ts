@@ -72,7 +72,23 @@ function everyNth(count: number): () => boolean {
   return () => ++times % count === 0
 }
 
+/** A grant without the time of day of the store. */
+const withoutClock = async (granted: ReturnType<Deliveries['own']>) => {
+  const { clockMs: _, ...lease } = await granted
+  return lease
+}
+
 export const DEFECTS: readonly Defect[] = [
+  {
+    description: 'nodes that sign with their own clocks',
+    invariants: ['I30'],
+    options: { minutes: 40, faults: ['wall leap'] },
+    faultInjector: () =>
+      nodeDeliveries(({ own, renew }) => ({
+        own: (owner, leaseMs) => withoutClock(own(owner, leaseMs)),
+        renew: (owner, leaseMs) => withoutClock(renew(owner, leaseMs)),
+      })),
+  },
   {
     description: 'a store that acknowledges without writing',
     invariants: ['I1'],

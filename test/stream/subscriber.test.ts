@@ -126,6 +126,19 @@ describe('more than 200 items in a second', () => {
     expect(takeAll(subscriber)).toMatchObject([{ type: 'attempt', id: 'later' }])
   })
 
+  it('are counted without changes of webhooks: 200 others are sent beside as many changes as there are', () => {
+    const { subscriber, counts } = newSubscriber()
+    for (let index = 0; index < 300; index += 1)
+      subscriber.push(contentOf('webhook', { id: 'w', change: 'changed' }), '0')
+    for (let index = 0; index < 100; index += 1) {
+      subscriber.push(attempt(`i${index}`), '1')
+      subscriber.push(contentOf('event', { event_id: `e${index}` }), '1')
+    }
+    expect(takeAll(subscriber)).toHaveLength(500)
+    subscriber.push(contentOf('event', { event_id: 'above' }), '1')
+    expect([takeAll(subscriber), counts.dropped]).toEqual([[], 1])
+  })
+
   it('never hide the change of a webhook; events are dropped', async () => {
     const { subscriber, clock, counts } = newSubscriber()
     for (let index = 0; index < MAX_PER_SECOND; index += 1) subscriber.push(attempt(`i${index}`), '0')

@@ -32,6 +32,11 @@ export const brokenClocks: readonly Fault[] = [
         return { ...(await call(...args)), storeMs: latestMs }
       }
   }),
+  withOwnership('the time of day stands still', 'ownership', (clock) => {
+    const clockMs = clock.now()
+    return (call) =>
+      async (...args) => ({ ...(await call(...args)), clockMs })
+  }),
 ]
 
 /** Defects of store time in a shared store. */

@@ -1,7 +1,13 @@
 import { isIP } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkAddress, isInCidrBlock, isSameAddress, parseAddress } from '../../src/values/address.js'
+import {
+  checkAddress,
+  isInCidrBlock,
+  isSameAddress,
+  networkOf,
+  parseAddress,
+} from '../../src/values/address.js'
 import { propertyRuns } from '../support/property-runs.js'
 
 const v4 = (value: number) => [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255].join('.')
@@ -226,4 +232,24 @@ describe('isInCidrBlock', () => {
     expect(isInCidrBlock([10, 1, 128, 9], [99, 0, 0, 0], 0)).toBe(true)
     expect(isInCidrBlock([10, 1, 128, 9], new Array(16).fill(0), 0)).toBe(false)
   })
+})
+
+it.each([
+  ['loopback', ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']],
+  [
+    'private',
+    [
+      '10.1.2.3',
+      '172.16.0.1',
+      '192.168.1.1',
+      '100.64.0.1',
+      '169.254.1.1',
+      'fd00::1',
+      'fe80::1',
+      '64:ff9b::10.1.2.3',
+    ],
+  ],
+  ['public', ['192.0.43.8', '::ffff:192.0.43.8', '2606:4700::1', '64:ff9b::192.0.43.8']],
+] as const)('the network of an address is %s', (network, addresses) => {
+  expect(addresses.map(networkOf)).toEqual(addresses.map(() => network))
 })

@@ -49,13 +49,13 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
     const { nowMs, offsetMs, jumpedFromMs } = advanceStoreTime(row!, expected)
     if (jumpedFromMs < nowMs)
       await tx.query(clockSql.prolongLeases, [jumpedFromMs, nowMs - jumpedFromMs, nowMs + leaseMs])
-    return { offsetMs, time: { storeMs: nowMs, requestedMs, answeredMs, clock: own } }
+    return { offsetMs, clockMs: row!.serverMs, time: { storeMs: nowMs, requestedMs, answeredMs, clock: own } }
   }
 
   async function update(owner: string, leaseMs: number, givesBack: boolean): Promise<NodeLease> {
     const { lease, hasFreed, time } = await session.transaction(async (tx) => {
       await tx.query(sql.lock, [])
-      const { time, offsetMs } = await readTime(tx, leaseMs)
+      const { time, offsetMs, clockMs } = await readTime(tx, leaseMs)
       const now = time.storeMs
       const all = await tx.query<NodeRow>(sql.nodes, [])
       const ended = all.filter(({ aliveUntilMs }) => aliveUntilMs <= now)
@@ -99,6 +99,7 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
         leaving: left,
         aliveUntilMs,
         storeMs: now,
+        clockMs,
         pendingElsewhere: pendingOf(living, owner),
       }
       return { lease, hasFreed: freed.length > taken.size, time }

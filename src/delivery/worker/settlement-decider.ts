@@ -1,5 +1,7 @@
 // biome-ignore-all assist/source/organizeImports: dependencies, then the steps in the order in which they happen
+import type { Metrics } from '../../metrics.js'
 import type { Clock, Log, Random, Sender } from '../../ports.js'
+import type { Network } from '../../values/address.js'
 import { type BreakerChange, breakerChangeOf, isProbed } from '../../webhooks/health.js'
 import type { Health, HealthRules } from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
@@ -7,7 +9,7 @@ import type { QueuedDelivery } from '../queue/queued-delivery.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import type { AttemptRecord, AttemptResult } from '../attempt-record.js'
 import { FAST_ANSWER_MS } from '../scheduler/priority.js'
-import { createOutageDetector } from './outage-detector.js'
+import { createOutageDetector, type Outage, type OutageChange } from './outage-detector.js'
 import { type SettleContext, settleAttempt, settleInterrupted, settleSkipped } from '../settle.js'
 import { POLICY_PRESETS } from '../policy.js'
 import type { RetryRules, SkipReason } from '../retry.js'
@@ -18,6 +20,7 @@ export interface SettlementDeciderDeps {
   readonly random: Random
   readonly log: Log
   readonly sender: Sender
+  readonly metrics?: Metrics | undefined
   newId(): string
   rulesOf(webhook: Webhook): RetryRules
 }
@@ -45,6 +48,12 @@ export interface DecidedSettlement {
 /** Internal faults are logged at most once in this period, ms. */
 const OWN_FAULT_LOG_INTERVAL_MS = 10_000
 
+const OUTAGE_BEGAN =
+  'no receiver of this network answers: this node seems to be cut off from it, and attempts without an answer are not charged'
+const OUTAGE_ENDED = 'a receiver of this network answers again'
+const OUTAGE_UNKNOWN =
+  'too few receivers of this network were tried for twelve minutes to know whether it can be reached: attempts are charged again'
+
 /**
  * Decides the settlement of each delivery from the result of its attempt, and updates what this node knows about
  * the endpoint: latency, outage, health, open connections. It does not write.
@@ -59,6 +68,8 @@ export interface SettlementDecider {
   skip(delivery: QueuedDelivery, why: SkipReason): DecidedSettlement
   /** Settles a delivery that an earlier owner was sending when it crashed. */
   interrupt(delivery: QueuedDelivery): DecidedSettlement
+  /** The networks from which nothing answers this node. */
+  outages(): readonly Outage[]
 }
 
 export function createSettlementDecider(
@@ -68,15 +79,32 @@ export function createSettlementDecider(
 ): SettlementDecider {
   const { clock, random, log } = deps
   const { healthRules, now, drainDeadline } = options
-  const outageDetector = createOutageDetector()
+  const outageDetector = createOutageDetector(reportOutage)
 
-  function settleContext(webhook: Webhook, monotonicMs = clock.monotonic()): SettleContext {
+  function reportOutage(change: OutageChange): void {
+    const { network } = change
+    if (change.kind === 'began') {
+      deps.metrics?.count('hookswitch_outages_total', 1, network)
+      log.error({ network, origins: change.origins }, OUTAGE_BEGAN)
+      return
+    }
+    const seconds = Math.round(change.durationMs / 1000)
+    if (change.hasAnswer) log.info({ network, seconds }, OUTAGE_ENDED)
+    else log.warn({ network, seconds }, OUTAGE_UNKNOWN)
+  }
+
+  /** @param network where the attempt went; absent: there was none, or it says nothing */
+  function settleContext(
+    webhook: Webhook,
+    network?: Network,
+    monotonicMs = clock.monotonic(),
+  ): SettleContext {
     return {
       recordId: deps.newId(),
       webhook,
       rules: rulesOf(webhook),
       healthRules,
-      isOutage: outageDetector.isOutage(monotonicMs),
+      isOutage: network !== undefined && outageDetector.isOutage(network, monotonicMs),
       now: now(),
       wallMs: clock.now(),
       random: randomFraction(),
@@ -169,6 +197,7 @@ export function createSettlementDecider(
   })
 
   return {
+    outages: () => outageDetector.outages(clock.monotonic()),
     interrupt: (delivery) => interrupt(delivery, delivery.endpoint.webhook, 'crashed'),
     skip: (delivery, why) => ({
       delivery,
@@ -183,10 +212,12 @@ export function createSettlementDecider(
       if (drainDeadline.aborted && observation.kind !== 'response')
         return interrupt(delivery, webhook, 'aborted')
       const monotonicMs = clock.monotonic()
-      const context = settleContext(webhook, monotonicMs)
+      const { uri } = webhook.settings
+      const network = outageDetector.networkOf(uri, observation, result.dialled)
+      const context = settleContext(webhook, network, monotonicMs)
       recordAnswer(delivery, result, context.now)
       logOwnFault(result, monotonicMs)
-      outageDetector.observe(webhook.settings.uri, observation, monotonicMs)
+      if (network) outageDetector.observe(uri, observation, network, monotonicMs)
       const before = healthOf(delivery, webhook)
       const { outcome, settlement } = settleAttempt(delivery, result, before, context)
       const breakerChange = applyHealth(delivery, before, settlement.endpoint)

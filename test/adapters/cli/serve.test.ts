@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage, Server } from 'node:http'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -221,6 +221,52 @@ describe('serve', () => {
     expect((await send(`${url}/healthz`, 'GET')).status).toBe(404)
     await close()
     await expect(fetch(`${adminUrl}/healthz`)).rejects.toThrow()
+  })
+
+  it('stays ready in an outage of the network, and says so where operators look', async () => {
+    const {
+      hs,
+      adminUrl = '',
+      written,
+    } = await started(['--admin-port', '0', '--allow-local', '--log', 'json'])
+    await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
+    let isDown = true
+    for (let n = 0; n < 5; n++) {
+      const receiver = createServer((socket) => {
+        socket.on('error', () => {})
+        if (isDown) socket.destroy()
+        else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      })
+      receiver.listen(0, '127.0.0.1')
+      await once(receiver, 'listening')
+      cleanups.push(async () => void receiver.close())
+      const { port } = receiver.address() as AddressInfo
+      await hs.webhooks.create('acme', { name: 'w', uri: `http://127.0.0.1:${port}/`, hook: 'all' })
+    }
+    const readiness = async () => {
+      const response = await fetch(`${adminUrl}/readyz`)
+      return { code: response.status, ...((await response.json()) as object) }
+    }
+    const gauge = async () => {
+      const { value } = parseExposition(await (await fetch(`${adminUrl}/metrics`)).text())
+      return ['public', 'private', 'loopback'].map((network) => value('hookswitch_outage', { network }))
+    }
+    expect([await readiness(), await gauge()]).toEqual([{ code: 200, status: 'ready' }, [0, 0, 0]])
+    await hs.publish({ hook: 'channel_create', accountId: 'acme', callId: 'one' })
+    await vi.waitFor(() => expect(hs.nodeHealth().outages).toHaveLength(1))
+    const since = expect.stringMatching(/^20\d\d-.*Z$/)
+    expect(await readiness()).toEqual({
+      code: 200,
+      status: 'ready',
+      outages: [{ network: 'loopback', since }],
+    })
+    expect(await gauge()).toEqual([0, 0, 1])
+    expect(written.stderr).toContain('no receiver of this network answers')
+    isDown = false
+    await hs.publish({ hook: 'channel_create', accountId: 'acme', callId: 'two' })
+    await vi.waitFor(() => expect(hs.nodeHealth().outages).toEqual([]))
+    expect(await readiness()).toEqual({ code: 200, status: 'ready' })
+    expect(written.stderr).toContain('a receiver of this network answers again')
   })
 
   it('listens for operators on loopback, whatever --host is, unless --admin-host names an address', async () => {

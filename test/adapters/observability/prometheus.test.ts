@@ -18,6 +18,10 @@ const READINGS: readonly GaugeReading[] = [
   { name: 'hookswitch_streams', value: 2 },
   { name: 'hookswitch_breakers', label: 'open', value: 2 },
   { name: 'hookswitch_breakers', label: 'half_open', value: 1 },
+  { name: 'hookswitch_outage', label: 'public', value: 1 },
+  { name: 'hookswitch_outage', label: 'private', value: 0 },
+  { name: 'hookswitch_outage', label: 'loopback', value: 0 },
+  { name: 'hookswitch_clock_deviation_seconds', value: -40 },
 ]
 const SWITCH = 'freeswitch "a":8021'
 const SOURCE_READINGS: readonly GaugeReading[] = [
@@ -187,7 +191,7 @@ describe('prometheusMetrics', () => {
 })
 
 describe('prometheusMetrics shared by two instances', () => {
-  it('sums the gauges, except the age of the oldest delivery, which is the maximum', async () => {
+  it('sums the gauges, except those of which the greatest counts', async () => {
     const metrics = prometheusMetrics()
     const ended = new AbortController()
     metrics.watch(async () => READINGS)
@@ -196,6 +200,8 @@ describe('prometheusMetrics shared by two instances', () => {
         { name: 'hookswitch_deliveries_pending', value: 3 },
         { name: 'hookswitch_oldest_due_seconds', value: 0.5 },
         { name: 'hookswitch_breakers', label: 'open', value: 1 },
+        { name: 'hookswitch_outage', label: 'public', value: 1 },
+        { name: 'hookswitch_clock_deviation_seconds', value: 10 },
       ],
       ended.signal,
     )
@@ -203,6 +209,8 @@ describe('prometheusMetrics shared by two instances', () => {
     expect(both.value('hookswitch_deliveries_pending')).toBe(10)
     expect(both.value('hookswitch_oldest_due_seconds')).toBe(1.5)
     expect(both.value('hookswitch_breakers', { state: 'open' })).toBe(3)
+    expect(both.value('hookswitch_outage', { network: 'public' })).toBe(1)
+    expect(both.value('hookswitch_clock_deviation_seconds')).toBe(-40)
     ended.abort()
     expect((await scrape(metrics)).value('hookswitch_deliveries_pending')).toBe(7)
   })

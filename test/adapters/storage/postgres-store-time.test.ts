@@ -280,6 +280,9 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
       expect(renewed.storeMs).toBeGreaterThanOrEqual(joined.storeMs)
       expect(renewed.aliveUntilMs).toBe(renewed.storeMs + LEASE_MS)
       latestMs = renewed.storeMs
+      // Receivers compare with the right clock: what is stored with store time is not their time of day.
+      const serverMs = Date.now() + minutes * 60_000
+      for (const { clockMs } of [joined, renewed]) expect(Math.abs(clockMs! - serverMs)).toBeLessThan(60_000)
       expect(renewed.shards.length + joined.shards.length).toBe(64)
       const loaded = [
         await one.deliveries.load(renewed, renewed.shards),

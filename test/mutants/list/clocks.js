@@ -1,0 +1,118 @@
+/** Seeded faults in the clocks of nodes, and in what is seen of outages of their network. */
+
+/** @type {import('../mutant.js').Mutant[]} */
+export const mutants = [
+  {
+    what: 'requests are signed with the clock of the node',
+    file: 'src/delivery/node-clock.ts',
+    find: 'now: () => timeOfDay?.now() ?? machine.now(),',
+    replace: 'now: () => machine.now(),',
+    tests: ['test/service/wrong-clock.test.ts'],
+  },
+  {
+    what: 'the time of day of a grant is not taken over',
+    file: 'src/delivery/lease.ts',
+    find: 'if (grant.clockMs !== undefined) sync(grant.clockMs)',
+    replace: 'void sync',
+    tests: ['test/service/wrong-clock.test.ts'],
+  },
+  {
+    what: 'the time of day is store time, which stays ahead after the clock of the database was',
+    file: 'adapters/storage/postgres/leases.ts',
+    find: 'clockMs: row!.serverMs',
+    replace: 'clockMs: nowMs',
+    tests: ['test/adapters/storage/postgres-store-time.test.ts'],
+  },
+  {
+    what: 'a slow answer counts as a deviation',
+    file: 'src/delivery/clock-deviation.ts',
+    find: 'earliestMs + durationMs)',
+    replace: 'earliestMs)',
+    tests: ['test/delivery/node-clock.test.ts'],
+  },
+  {
+    what: 'a suspended machine counts as a deviation',
+    file: 'src/delivery/node-clock.ts',
+    find: 'Math.max(machine.monotonic() - requestedMs, nowMs - requestedWallMs)',
+    replace: 'machine.monotonic() - requestedMs',
+    tests: ['test/delivery/node-clock.test.ts'],
+  },
+  {
+    what: 'a deviation is reported at each renewal',
+    file: 'src/delivery/clock-deviation.ts',
+    find: 'now - reported.atMs >= REPEAT_MS',
+    replace: 'now - reported.atMs >= 0',
+    tests: ['test/delivery/node-clock.test.ts'],
+  },
+  {
+    what: 'a deviation is reported above 60 seconds only',
+    file: 'src/delivery/clock-deviation.ts',
+    find: 'MAX_DEVIATION_MS = 30_000',
+    replace: 'MAX_DEVIATION_MS = 60_000',
+    tests: ['test/delivery/node-clock.test.ts'],
+  },
+  {
+    what: 'an internal receiver that answers hides that the internet is away',
+    file: 'src/delivery/worker/outage-detector.ts',
+    find: "if (observation.kind === 'response') states[network].answered(now)",
+    replace:
+      "if (observation.kind === 'response') for (const state of Object.values(states)) state.answered(now)",
+    tests: ['test/delivery/worker/outage-detector.test.ts', 'test/service/outage.test.ts'],
+  },
+  {
+    what: 'an outage of one network charges nobody in another one',
+    file: 'src/delivery/worker/settlement-decider.ts',
+    find: 'outageDetector.isOutage(network, monotonicMs)',
+    replace: 'outageDetector.outages(monotonicMs).length > 0',
+    tests: ['test/service/outage.test.ts'],
+  },
+  {
+    what: 'four silent origins are an outage',
+    file: 'src/delivery/worker/outage-detector.ts',
+    find: 'OUTAGE_MIN_ORIGINS = 5',
+    replace: 'OUTAGE_MIN_ORIGINS = 4',
+    tests: ['test/delivery/worker/outage-detector.test.ts'],
+  },
+  {
+    what: 'names that do not resolve count for no network',
+    file: 'src/delivery/worker/outage-detector.ts',
+    find: "if (observation.kind === 'cancelled') return undefined",
+    replace: "if (observation.kind === 'cancelled' || dialled === 'unresolved') return undefined",
+    tests: ['test/delivery/worker/outage-detector.test.ts'],
+  },
+  {
+    what: 'own faults count as silent receivers',
+    file: 'src/delivery/worker/outage-detector.ts',
+    find: "if (observation.kind === 'own_fault' && dialled !== 'unresolved') return undefined\n",
+    replace: '',
+    tests: ['test/delivery/worker/outage-detector.test.ts'],
+  },
+  {
+    what: 'where a request went is not known before it is connected',
+    file: 'src/send/connect.ts',
+    find: "onDialled(networks.has('public') ? 'public' : networks.has('private') ? 'private' : 'loopback')",
+    replace: 'void networks',
+    tests: ['test/send/dialled.test.ts'],
+  },
+  {
+    what: 'a name with addresses of several networks counts for the internet wherever it led',
+    file: 'src/send/connect.ts',
+    find: 'if (ip !== undefined) onDialled(networkOf(ip))',
+    replace: 'void ip',
+    tests: ['test/send/dialled.test.ts'],
+  },
+  {
+    what: 'the end of an outage is not logged',
+    file: 'src/delivery/worker/settlement-decider.ts',
+    find: 'if (change.hasAnswer) log.info({ network, seconds }, OUTAGE_ENDED)',
+    replace: 'if (change.hasAnswer) return',
+    tests: ['test/service/outage.test.ts'],
+  },
+  {
+    what: 'readiness does not name the networks that cannot be reached',
+    file: 'adapters/cli/admin.ts',
+    find: '...(outages.length > 0 && {',
+    replace: '...(outages.length > 9 && {',
+    tests: ['test/adapters/cli/serve.test.ts'],
+  },
+]
