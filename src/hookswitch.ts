@@ -43,6 +43,7 @@ import {
   type PublishOptions,
   publish,
   publishEvents,
+  refuseLongList,
   type StagedEvent,
 } from './runtime/publish.js'
 import { systemRandom } from './runtime/random.js'
@@ -54,6 +55,7 @@ import { createEventWatchers } from './stream/event-watchers.js'
 import type { StreamRequest } from './stream/hub.js'
 import { iterateStream, type StreamItem } from './stream/iterate.js'
 import { createIdGenerator } from './values/ids.js'
+import { yieldingOf } from './values/yielding.js'
 import { type CustomHook, OBJECT_HOOK } from './webhooks/catalogue.js'
 import { compileDataSchemas } from './webhooks/event-data.js'
 
@@ -331,6 +333,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     catalogue,
     now: clock.now,
     newId,
+    checkEventCount: (count) => refuseLongList(publishing, count),
+    yieldWhenDue: yieldingOf(clock),
     authority: normalized,
     accountRules: normalized,
     erase: eraseRecords,

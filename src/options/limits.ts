@@ -11,6 +11,8 @@ export const LIMIT_NAMES = [
   'inFlightPerEndpoint',
   'inFlightPerAccount',
   'maxPending',
+  'maxEventsPerRequest',
+  'maxDeliveriesPerRequest',
   'attemptsPerWebhook',
   'retentionDays',
 ] as const satisfies readonly LimitName[]
@@ -25,6 +27,8 @@ export type LimitName =
   | 'inFlightPerEndpoint'
   | 'inFlightPerAccount'
   | 'maxPending'
+  | 'maxEventsPerRequest'
+  | 'maxDeliveriesPerRequest'
   | 'attemptsPerWebhook'
   | 'retentionDays'
 

@@ -118,6 +118,8 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   inFlightPerOrigin: wholeNumber(1, 100_000),
   inFlight: wholeNumber(1, 100_000),
   maxPending: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  maxEventsPerRequest: wholeNumber(1, 10_000),
+  maxDeliveriesPerRequest: wholeNumber(1, 1_000_000),
   recordSuccesses: boolean,
   statistics: boolean,
   attemptsPerWebhook: wholeNumber(1, 1_000_000),

@@ -104,6 +104,13 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly inFlight?: number
   /** Pending deliveries; above this number `publish` rejects with `QueueFull`. Default 1,000,000. */
   readonly maxPending?: number
+  /** Events in one request over HTTP (`ingest`); above it the request is refused. Default 1,000; at most 10,000. */
+  readonly maxEventsPerRequest?: number
+  /**
+   * Deliveries that the events of one request over HTTP make, for each event one per matching webhook; above it the request
+   * is refused. One event alone is always accepted. Default 20,000.
+   */
+  readonly maxDeliveriesPerRequest?: number
   /** False: records only failed attempts, as KAZOO does by default. Default true. */
   readonly recordSuccesses?: boolean
   /**
@@ -184,6 +191,8 @@ export const OPTION_DEFAULTS = Object.freeze({
   inFlightPerOrigin: 100,
   inFlight: 500,
   maxPending: 1_000_000,
+  maxEventsPerRequest: 1000,
+  maxDeliveriesPerRequest: 20_000,
   recordSuccesses: true,
   statistics: true,
   attemptsPerWebhook: 1000,
