@@ -111,6 +111,8 @@ export interface DispatcherOptions extends Pick<SettlementDeciderOptions, 'healt
 const LAST_WRITES_MS = 2_000
 /** Deliveries of each kind, cancelled and expired, that one group ends without sending them. */
 const MAX_SKIPPED = 500
+/** Deliveries of one acceptance that enter the queue between two turns of the event loop. */
+const MAX_ENTERED_AT_ONCE = 2_000
 /** Contents of waiting deliveries in memory, per slot. */
 const CONTENTS_PER_SLOT = 4
 
@@ -501,17 +503,46 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   }
 
   function enter(
+    acceptance: Acceptance,
+    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    starting: readonly QueuedDelivery[],
+    now: number,
+  ): void | Promise<void> {
+    const { length } = acceptance.deliveries
+    if (starting.length === length) return
+    if (length > MAX_ENTERED_AT_ONCE) return enterInParts(acceptance, result, starting, now)
+    enterPart(acceptance, result, starting, now, { from: 0, next: 0, near: 0 })
+  }
+
+  /** The loop writes nothing meanwhile, but the host and receivers get their turns. */
+  async function enterInParts(
+    acceptance: Acceptance,
+    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    starting: readonly QueuedDelivery[],
+    now: number,
+  ): Promise<void> {
+    const progress = { from: 0, next: 0, near: 0 }
+    while (progress.from < acceptance.deliveries.length) {
+      // No other long work is waited for: everybody's deliveries wait for this.
+      await clock.yield()
+      enterPart(acceptance, result, starting, now, progress)
+    }
+  }
+
+  /** At most `MAX_ENTERED_AT_ONCE`, and moves the progress behind them. */
+  function enterPart(
     { events, deliveries }: Acceptance,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
     starting: readonly QueuedDelivery[],
     now: number,
+    progress: { from: number; next: number; near: number },
   ): void {
-    if (starting.length === deliveries.length) return
-    let next = 0
     // The deliveries of one event are for different endpoints.
     const touched = events.length > 1 ? new Set<QueueEndpoint>() : undefined
-    let near = 0
-    for (const delivery of deliveries) {
+    let { from, next, near } = progress
+    const end = Math.min(from + MAX_ENTERED_AT_ONCE, deliveries.length)
+    for (; from < end; from++) {
+      const delivery = deliveries[from]!
       if (starting[next]?.id === delivery.id) {
         next++
         continue
@@ -531,6 +562,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       else update(endpoint)
     }
     if (touched) for (const endpoint of touched) update(endpoint)
+    Object.assign(progress, { from, next, near })
   }
 
   function readAhead(accepting: readonly AcceptingEvents[]): void {
@@ -554,7 +586,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     now: number,
   ): Promise<void> {
     await sync.addEndpoints(unknown)
-    enter(acceptance, result, starting, now)
+    await enter(acceptance, result, starting, now)
     const { events, deliveries } = acceptance
     let near = 0
     const keys = deliveries
