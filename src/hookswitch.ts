@@ -334,7 +334,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     now: clock.now,
     newId,
     checkEventCount: (count) => refuseLongList(publishing, count),
-    yieldWhenDue: yieldingOf(clock),
+    yieldWhenDue: yieldingOf(clock).whenDue,
     authority: normalized,
     accountRules: normalized,
     erase: eraseRecords,

@@ -177,7 +177,8 @@ export async function acceptEvents(
   const prepared: PreparedEvent[] = []
   for (const input of inputs) {
     const index = prepared.length
-    if (index % EVENTS_PER_CHECK === EVENTS_PER_CHECK - 1) await yieldingOf(deps.clock)()
+    if (index % EVENTS_PER_CHECK === EVENTS_PER_CHECK - 1)
+      await yieldingOf(deps.clock).whenDue(prepared[0]!.event.accountId)
     try {
       prepared.push(prepareEvent(deps, input, traceparent))
     } catch (thrown) {
@@ -246,7 +247,7 @@ async function matchEvents(
     for (const webhook of candidates) {
       if (++steps >= STEPS_PER_CHECK) {
         steps = 0
-        await yieldingOf(deps.clock)()
+        await yieldingOf(deps.clock).whenDue(event.accountId)
       }
       if (!matches(webhook, event, lineage, payload)) continue
       webhooks.push(webhook)
@@ -297,7 +298,7 @@ async function addDeliveries(
       steps += isPlain ? 1 : 1 + length / CHARACTERS_PER_STEP
       if (steps < STEPS_PER_CHECK) continue
       steps = 0
-      await yieldingOf(deps.clock)()
+      await yieldingOf(deps.clock).whenDue(event.accountId)
     }
     count++
     if (characters > maxCharacters) break

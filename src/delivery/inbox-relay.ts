@@ -94,7 +94,7 @@ function isFinal(thrown: unknown): boolean {
 async function relayEntries(deps: InboxRelayDeps, entries: readonly InboxEntry[]): Promise<number> {
   const prepared: PreparedEvent[] = []
   for (const entry of entries) {
-    if (prepared.length > 0) await yieldingOf(deps.clock)()
+    if (prepared.length > 0) await yieldingOf(deps.clock).whenDue(entry.accountId)
     prepared.push(readEntry(entry))
   }
   const ids = entries.map(({ id }) => id)

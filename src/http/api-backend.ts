@@ -21,7 +21,7 @@ import type { ReplayCount, Replayed, ReplayRequest } from '../delivery/replay.js
 import type { EndpointListRequest, EndpointPage, UnhealthyEndpointPage } from '../stats/endpoint-list.js'
 import type { StatsRange, StatsSeries } from '../stats/series.js'
 import type { StreamRequest } from '../stream/hub.js'
-import type { YieldWhenDue } from '../values/yielding.js'
+import type { Yielding } from '../values/yielding.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { ChangeOptions, UnhealthyRequest } from '../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
@@ -177,5 +177,5 @@ export interface ApiBackend {
   /** Throws `TooLarge` for more events than `ingest` takes at once. */
   checkEventCount(count: number): void
   /** Called between the steps of long work (`values/yielding`). */
-  yieldWhenDue: YieldWhenDue
+  readonly yieldWhenDue: Yielding['whenDue']
 }

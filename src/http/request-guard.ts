@@ -101,7 +101,7 @@ export async function guardRequest(
   }
   facts.routes = match.routes
   if (request.method === 'OPTIONS' && isCorsEnabled) return { kind: 'preflight' }
-  if (isLargeBody(request)) await backend.yieldWhenDue()
+  if (isLargeBody(request)) await backend.yieldWhenDue(request.remoteAddress ?? '')
   const unparsed = unparsedBodyOf(request)
   const method = resolveMethod(request.method, query, unparsed.head)
   const route = method && match.routes[method]
@@ -130,7 +130,7 @@ export async function guardRequest(
   }
 
   // Parsing costs much more than the checks above, so only those who pass them can cause it.
-  if (isLargeBody(request)) await backend.yieldWhenDue()
+  if (isLargeBody(request)) await backend.yieldWhenDue(facts.caller?.accountId ?? '')
   const body = unparsed.parse()
   const contentTypeError = checkContentType(request, route, body)
   if (contentTypeError) return rejected(contentTypeError)

@@ -8,7 +8,7 @@ import type { ReplayRateLimiter } from '../delivery/replay-rate-limiter.js'
 import { notFound } from '../errors.js'
 import type { ApiBackend } from '../http/api-backend.js'
 import { listEndpoints, listUnhealthyEndpoints } from '../stats/endpoint-list.js'
-import type { YieldWhenDue } from '../values/yielding.js'
+import type { Yielding } from '../values/yielding.js'
 import { VERSION } from '../version.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import {
@@ -43,7 +43,7 @@ export interface ApiBackendDeps {
   readonly erase: (request: EraseRequest) => Promise<EraseResult>
   /** Limits tests, replays and resumptions per webhook. */
   readonly replays: ReplayRateLimiter
-  readonly yieldWhenDue: YieldWhenDue
+  readonly yieldWhenDue: Yielding['whenDue']
   now(): number
   newId(): string
 }

@@ -1,12 +1,12 @@
 /**
- * Splits long work into slices of 10 ms, between which the event loop turns: one tenant's long request must not hold up
+ * Splits long work into slices of 10 ms, between which the event loop turns: one account's long request must not hold up
  * the others.
  *
- * Everything that uses one clock shares one slice per turn. When it is used up, long work waits, and one of those that wait
- * continues in each turn, in the order in which they began to wait: many long requests at once hold up a turn no longer
- * than one does.
+ * Everything that uses one clock shares one slice per turn. When it is used up, long work waits, and in each turn one of
+ * those that wait continues: many long requests at once hold up a turn no longer than one does. Accounts take turns, so
+ * that one with many requests delays those of the others by one slice each time; of one account, the first goes first.
  */
-import { createFifoQueue } from './fifo-queue.js'
+import { createFifoQueue, type FifoQueue } from './fifo-queue.js'
 
 /** Longest time that long work takes without a turn of the event loop, ms. */
 export const SLICE_MS = 10
@@ -17,16 +17,22 @@ export interface YieldingClock {
   yield(): Promise<void>
 }
 
-/** `undefined`: the work may continue. Otherwise it continues when the promise resolves. */
-export type YieldWhenDue = () => Promise<void> | undefined
+/** What long work calls between its steps: `undefined` means that it may continue, otherwise when the promise resolves. */
+export interface Yielding {
+  /**
+   * Called by work that may take several milliseconds; anything shorter would wait behind it.
+   *
+   * @param owner the account whose work it is, or where it comes from
+   */
+  whenDue(owner: string): Promise<void> | undefined
+  /** Called by work that others wait for: it continues in the next turn, whoever else waits. */
+  briefly(): Promise<void> | undefined
+}
 
-const byClock = new WeakMap<YieldingClock, YieldWhenDue>()
+const byClock = new WeakMap<YieldingClock, Yielding>()
 
-/**
- * Returns the function that long work calls between its steps. Work that takes less than a fraction of a millisecond should
- * not call it: it would wait behind long work.
- */
-export function yieldingOf(clock: YieldingClock): YieldWhenDue {
+/** The slices of everything that uses this clock. */
+export function yieldingOf(clock: YieldingClock): Yielding {
   const known = byClock.get(clock)
   if (known) return known
   const created = createYielding(clock)
@@ -34,10 +40,11 @@ export function yieldingOf(clock: YieldingClock): YieldWhenDue {
   return created
 }
 
-function createYielding(clock: YieldingClock): YieldWhenDue {
+function createYielding(clock: YieldingClock): Yielding {
   /** When the slice of this turn began, monotonic ms; `undefined`: nothing has used this turn. */
   let startedMs: number | undefined
-  const waiting = createFifoQueue<() => void>()
+  /** By owner, in the order of their turns. */
+  const waiting = new Map<string, FifoQueue<() => void>>()
 
   function begin(): void {
     startedMs = clock.monotonic()
@@ -46,15 +53,31 @@ function createYielding(clock: YieldingClock): YieldWhenDue {
 
   function endTurn(): void {
     startedMs = undefined
-    const next = waiting.shift()
-    if (!next) return
-    begin()
-    next()
+    for (const [owner, queue] of waiting) {
+      const next = queue.shift()!
+      waiting.delete(owner)
+      if (queue.length > 0) waiting.set(owner, queue)
+      begin()
+      next()
+      return
+    }
   }
 
-  return () => {
-    if (startedMs === undefined) begin()
-    else if (clock.monotonic() - startedMs >= SLICE_MS) return new Promise((resolve) => waiting.push(resolve))
-    return undefined
+  function isUsedUp(): boolean {
+    if (startedMs !== undefined) return clock.monotonic() - startedMs >= SLICE_MS
+    begin()
+    return false
+  }
+
+  return {
+    whenDue(owner) {
+      if (!isUsedUp()) return undefined
+      return new Promise((resolve) => {
+        const queue = waiting.get(owner) ?? createFifoQueue()
+        queue.push(resolve)
+        waiting.set(owner, queue)
+      })
+    },
+    briefly: () => (isUsedUp() ? clock.yield() : undefined),
   }
 }

@@ -14,7 +14,7 @@ export const publishEvents: Operation = async (context) => {
   const isList = Array.isArray(context.data)
   if (isList) {
     checkEventCount((context.data as readonly unknown[]).length)
-    await yieldWhenDue()
+    await yieldWhenDue(accountId)
   }
   const parsed = parseEvents(context.data, accountId)
   if ('failures' in parsed) throw invalidInput(parsed.failures)
