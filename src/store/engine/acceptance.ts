@@ -262,8 +262,8 @@ function twinAmong(deliveries: readonly NewDelivery[]): NewDelivery | undefined 
     const ids = new Set<string>()
     const webhookIds = new Map<number | undefined, Set<string>>()
     return deliveries.find(({ id, webhookId, position }, index) => {
-      let atPosition = webhookIds.get(position)
-      if (!atPosition) webhookIds.set(position, (atPosition = new Set()))
+      const atPosition = webhookIds.get(position) ?? new Set()
+      if (atPosition.size === 0) webhookIds.set(position, atPosition)
       const { size } = atPosition
       return ids.add(id).size === index || atPosition.add(webhookId).size === size
     })
