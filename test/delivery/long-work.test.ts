@@ -6,7 +6,7 @@ import { reportMatches } from '../../src/delivery/match-report.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { busyClock } from '../support/busy-clock.js'
 import { aWebhook } from './fixtures.js'
-import { createHarness } from './harness.js'
+import { createHarness, headerOf, responseWith } from './harness.js'
 
 const event = (callId: string) => ({ hook: 'channel_create', accountId: 'acc', callId })
 const events = (count: number) => Array.from({ length: count }, (_, n) => event(`call ${n}`))
@@ -126,26 +126,41 @@ describe('accepting', () => {
   })
 })
 
-it('the deliveries of a large acceptance enter the queue in parts, and all of them are sent', async () => {
-  const harness = await createHarness(webhooks(4_100, { retries: 0 }))
-  const node = harness.node()
-  await node.start()
-  await harness.publish('few', { accountId: 'sub' })
+/** Publishes one event for so many webhooks, whose receivers do not answer yet. */
+async function publishFor(count: number) {
+  const harness = await createHarness(webhooks(count))
+  harness.sender.script = () => undefined
   let yields = 0
   const { yield: yieldOnce } = harness.clock
   harness.clock.yield = () => {
     yields += 1
     return yieldOnce()
   }
-  const entering = harness.publish('call')
-  await entering
-  const before = yields
+  const node = harness.node()
+  await node.start()
   await harness.clock.settle()
-  expect(yields - before).toBeGreaterThanOrEqual(3)
-  await harness.clock.advance(60_000)
-  expect(harness.sender.requests).toHaveLength(4_100)
-  expect(new Set(harness.sender.requests.map(({ headers }) => headers.join())).size).toBe(4_100)
-  await node.close(0)
+  yields = 0
+  await harness.publish('call')
+  await harness.clock.settle()
+  return { harness, node, yields }
+}
+
+describe('the deliveries of a large acceptance', () => {
+  it('enter the queue in parts, one in a turn', async () => {
+    const [few, many] = [await publishFor(1_900), await publishFor(4_100)]
+    expect(many.yields - few.yields).toBeGreaterThanOrEqual(3)
+    for (const { node } of [few, many]) await node.close(0)
+  })
+
+  it('are all sent, once each', async () => {
+    const { harness, node } = await publishFor(4_100)
+    harness.sender.script = () => responseWith(200)
+    for (const { answer } of [...harness.sender.open]) answer(responseWith(200))
+    await harness.clock.advance(60_000)
+    const sent = harness.sender.requests.map((request) => headerOf(request, 'webhook-id'))
+    expect([sent.length, new Set(sent).size]).toEqual([4_100, 4_100])
+    await node.close(0)
+  })
 })
 
 it('a report of many matches yields', async () => {
