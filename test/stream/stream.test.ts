@@ -1,4 +1,5 @@
 import { errorCode, memoryStore } from 'hookswitch'
+import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { answer, lastIdOf, readStream, startInstance, typesOf } from './harness.js'
 
@@ -457,4 +458,27 @@ describe('a stream', () => {
     expect(reader.isDone).toBe(true)
     expect(typesOf(reader.items)).toEqual([])
   })
+})
+
+it('the events of one request reach streams in parts, between which other work runs', async () => {
+  const clock = manualClock()
+  const { publish, hs } = await startInstance({}, clock)
+  const stream = hs.stream({ accountId: 'left', types: ['event'] })[Symbol.asyncIterator]()
+  const first = stream.next()
+  await clock.settle()
+  // Each look at the time costs more than a slice.
+  const { monotonic, yield: yieldOnce } = clock
+  let [lookedMs, yields] = [0, 0]
+  Object.assign(clock, {
+    monotonic: () => monotonic() + (lookedMs += 12),
+    yield() {
+      yields += 1
+      return yieldOnce()
+    },
+  })
+  await publish(40, 'left')
+  Object.assign(clock, { monotonic: () => monotonic() + lookedMs })
+  expect(yields).toBeGreaterThanOrEqual(40)
+  expect((await first).value).toMatchObject({ type: 'event' })
+  for (let n = 1; n < 40; n++) expect((await stream.next()).done).toBe(false)
 })

@@ -51,6 +51,7 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
   if (isOfCall && !state.calls.get(accountId)?.get(callId)?.rows) return { deliveries: [] }
   let found: Row[] = []
   let hasMore = false
+  let sortAt = 2 * limit + MIN_SORTED
   // Sorting all that match takes long where they are many.
   const keepNewest = () => {
     found.sort((a, b) => b.position - a.position)
@@ -58,6 +59,8 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
     while (end > 0 && found[end]?.position === found[end - 1]!.position) end += 1
     hasMore ||= end < found.length
     found = found.slice(0, end)
+    // The deliveries of one event stay together, however many they are.
+    sortAt = Math.max(sortAt, 2 * end)
   }
   for (const row of state.rows.values()) {
     const { source } = row
@@ -67,7 +70,7 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
     if (callId !== undefined && source.callId !== callId) continue
     if (states && !states.includes(effectiveStateName(row))) continue
     if (!isWithin(row.accepted.ms, query)) continue
-    if (found.push(row) >= 2 * limit + MIN_SORTED) keepNewest()
+    if (found.push(row) >= sortAt) keepNewest()
   }
   keepNewest()
   const deliveries = toStored(found)
