@@ -98,7 +98,7 @@ export const mutants = [
     tests: WORK,
   },
   {
-    what: 'the events of one request reach streams all at once',
+    what: 'events that are accepted together reach streams all at once',
     file: 'src/stream/hub.ts',
     find: '        await yieldingOf(clock).briefly()\n',
     replace: '',

@@ -35,8 +35,8 @@ it('a search pages through thousands of deliveries, newest first, each once', as
   for (let n = 0; n < 2_500; n++) await publish(hs, `call ${n}`)
   const pages = await searchAll(hs, 700)
   expect(pages.map(({ length }) => length)).toEqual([700, 700, 700, 400])
-  const [{ id: webhookId }] = (await hs.webhooks.list('a')) as never
-  const newestFirst = (await hs.webhooks.deliveries('a', webhookId, { limit: 3_000 })).map(({ id }) => id)
+  const [webhook] = await hs.webhooks.list('a')
+  const newestFirst = (await hs.webhooks.deliveries('a', webhook!.id, { limit: 3_000 })).map(({ id }) => id)
   expect(pages.flat()).toEqual(newestFirst)
 })
 
