@@ -470,7 +470,10 @@ it('events that are accepted together reach streams in parts, between which othe
   const { monotonic, yield: yieldOnce } = clock
   let [lookedMs, yields] = [0, 0]
   Object.assign(clock, {
-    monotonic: () => monotonic() + (lookedMs += 12),
+    monotonic() {
+      lookedMs += 12
+      return monotonic() + lookedMs
+    },
     yield() {
       yields += 1
       return yieldOnce()

@@ -11,7 +11,10 @@ export function busyClock(): BusyClock {
   let yields = 0
   return {
     now: () => 1_767_225_600_000 + ms,
-    monotonic: () => (ms += 12),
+    monotonic() {
+      ms += 12
+      return ms
+    },
     sleep: async () => {},
     yield() {
       yields += 1

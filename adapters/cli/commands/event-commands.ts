@@ -35,7 +35,8 @@ const publish: Command = {
         .publishEvents({ data: batch }, isRepeatable ? { isRepeatable } : {})
         .catch((thrown: unknown) => {
           // They have too many webhooks for one request.
-          if (!isWhole && length > 1 && (thrown as { status?: unknown }).status === TOO_LARGE) return undefined
+          if (!isWhole && length > 1 && (thrown as { status?: unknown }).status === TOO_LARGE)
+            return undefined
           if (published > 0) context.note(`${published} events were published before the error`)
           throw thrown
         })
