@@ -29,6 +29,7 @@ export type ErrorCode =
   // the caller
   | 'InvalidOption'
   | 'InvalidInput'
+  | 'TooLarge'
   | 'InvalidCredentials'
   | 'AccountLocked'
   | 'Forbidden'
@@ -51,7 +52,7 @@ export type ErrorCode =
 export interface ErrorDetails {
   /** Name of the invalid option or field. */
   readonly field?: string
-  /** For `InvalidInput`: every broken rule. */
+  /** For `InvalidInput` and `TooLarge`: every broken rule. */
   readonly failures?: readonly Failure[]
   /** For `NotFound`: the unknown id. */
   readonly id?: string
@@ -67,7 +68,7 @@ export class HookswitchError extends Error {
   readonly code: ErrorCode
   /** Name of the invalid option or field. */
   readonly field?: string
-  /** For `InvalidInput`: every broken rule. */
+  /** For `InvalidInput` and `TooLarge`: every broken rule. */
   readonly failures?: readonly Failure[]
   /** For `NotFound`: the unknown id. */
   readonly id?: string

@@ -45,6 +45,7 @@ import {
   type PublishOptions,
   publish,
   publishEvents,
+  refuseLongList,
   type StagedEvent,
 } from './runtime/publish.js'
 import { systemRandom } from './runtime/random.js'
@@ -56,6 +57,7 @@ import { createEventWatchers } from './stream/event-watchers.js'
 import type { StreamRequest } from './stream/hub.js'
 import { iterateStream, type StreamItem } from './stream/iterate.js'
 import { createIdGenerator } from './values/ids.js'
+import { yieldingOf } from './values/yielding.js'
 import { type CustomHook, OBJECT_HOOK } from './webhooks/catalogue.js'
 import { compileDataSchemas } from './webhooks/event-data.js'
 
@@ -335,12 +337,14 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   const webhooks = createWebhookApi(core)
   const { catalogue, ingest, cors, trustProxy, tokenInQuery } = normalized
   const node = newId()
-  const publishing: PublishDeps = { core, metrics, tracing }
+  const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   const apiBackendDeps: ApiBackendDeps = {
     node,
     catalogue,
     now: clock.now,
     newId,
+    checkEventCount: (count) => refuseLongList(publishing, count),
+    yieldWhenDue: yieldingOf(clock).whenDue,
     authority: normalized,
     accountRules: normalized,
     erase: eraseRecords,

@@ -552,6 +552,16 @@ const DELIVERY = {
     default: OPTION_DEFAULTS.maxPendingPerWebhook,
     reloadable: true,
   }),
+  maxEventsPerRequest: setting(integer(1, 10_000), {
+    about: 'events in one request to the API; above it the request is refused',
+    default: OPTION_DEFAULTS.maxEventsPerRequest,
+    reloadable: true,
+  }),
+  maxDeliveriesPerRequest: setting(integer(1, 1_000_000), {
+    about: 'deliveries that the events of one request make; above it the request is refused',
+    default: OPTION_DEFAULTS.maxDeliveriesPerRequest,
+    reloadable: true,
+  }),
   maxStreams: setting(integer(1, 100_000), {
     about: 'open streams of this node',
     default: OPTION_DEFAULTS.maxStreams,
@@ -676,6 +686,8 @@ export const OPTION_SETTINGS = [
   'maxPending',
   'maxPendingPerAccount',
   'maxPendingPerWebhook',
+  'maxEventsPerRequest',
+  'maxDeliveriesPerRequest',
   'maxStreams',
   'maxStreamsPerAccount',
   'maxStreamsPerToken',

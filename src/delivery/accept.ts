@@ -7,8 +7,16 @@ import type { Directory } from '../accounts/directory.js'
 import { closingError, errorCode, HookswitchError, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock } from '../ports.js'
+import { yieldingOf } from '../values/yielding.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
+import {
+  type BatchLimits,
+  checkEventCount,
+  maxBodyCharacters,
+  tooLargeBodies,
+  tooManyDeliveries,
+} from './batch-limits.js'
 import { type BodyVariants, createBodyVariants, encodingOf } from './body-variants.js'
 import { firstDeliveryId } from './delivery-ids.js'
 import type { Acceptance, AcceptedEvent, NewDelivery, NewEvent } from './delivery-store.js'
@@ -31,6 +39,8 @@ export interface AcceptDeps {
   readonly customKinds?: CustomKinds
   /** Store time, ms. */
   storeNow(): number
+  /** Read at each call. */
+  readonly limits: BatchLimits
   /** Whether the service is closing, which does not wait for what is read to match events. Default: it is not. */
   isClosing?(): boolean
   readonly metrics?: Pick<Metrics, 'count'>
@@ -119,21 +129,12 @@ export function prepareCheckedEvent(
   return { event, id, payload, bodies: createBodyVariants(payload, json, true), hash, traceparent }
 }
 
-/** Adds one delivery for each webhook that matches the event. */
-function addDeliveries(
-  { event, id, payload, bodies }: PreparedEvent,
-  lineage: readonly Account[],
-  candidates: readonly Webhook[],
-  deliveries: NewDelivery[],
-): void {
-  const before = deliveries.length
-  for (const webhook of candidates) {
-    if (!matches(webhook, event, lineage, payload)) continue
-    const deliveryId = firstDeliveryId(id, deliveries.length - before)
-    const lane = laneOf(event, webhook, deliveryId)
-    deliveries.push(buildDelivery(deliveryId, event, id, webhook, bodies.indexFor(webhook.settings), lane))
-  }
-}
+/** Steps between two checks whether the work has taken too long: a webhook that is examined, a delivery that is built. */
+const STEPS_PER_CHECK = 256
+/** Characters of a body that cost as much as one step. */
+const CHARACTERS_PER_STEP = 64
+/** Events that are prepared between two checks. */
+const EVENTS_PER_CHECK = 16
 
 function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now: number): NewEvent {
   const { accountId, callId, otherLegCallId, hook, timestampMs, idempotencyKey: key } = event
@@ -156,11 +157,12 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
 }
 
 /**
- * Accepts events, all or none. When it resolves, they and their deliveries are committed.
+ * Accepts events, all or none. When it resolves, they and their deliveries are committed. A single event is read before this
+ * returns; a longer list must not change meanwhile.
  *
  * @param traceparent W3C Trace Context of the publisher; it is sent to the receivers
- * @param onChecked gets the events as they will be sent, before anything is awaited
- * @throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that
+ * @param onChecked gets the events as they will be sent, before they are matched
+ * @throws `InvalidInput` naming the field, `TooLarge`, `NotFound` for the account, `Conflict` for an idempotency key that
  *   was used with another body, `QueueFull`, `StoreUnavailable`, `Closing`
  */
 export async function acceptEvents(
@@ -169,13 +171,18 @@ export async function acceptEvents(
   traceparent?: string,
   onChecked?: (events: readonly CheckedEvent[]) => void,
 ): Promise<readonly AcceptedEvent[]> {
-  const prepared = inputs.map((input, index) => {
+  checkEventCount(inputs.length, deps.limits)
+  const prepared: PreparedEvent[] = []
+  for (const input of inputs) {
+    const index = prepared.length
+    if (index % EVENTS_PER_CHECK === EVENTS_PER_CHECK - 1)
+      await yieldingOf(deps.clock).whenDue(prepared[0]!.event.accountId)
     try {
-      return prepareEvent(deps, input, traceparent)
+      prepared.push(prepareEvent(deps, input, traceparent))
     } catch (thrown) {
       throw inputs.length > 1 ? withIndex(thrown, index) : thrown
     }
-  })
+  }
   onChecked?.(prepared.map(({ event }) => event))
   return acceptPreparedEvents(deps, prepared)
 }
@@ -183,33 +190,138 @@ export async function acceptEvents(
 /**
  * Matches prepared events with webhooks and commits them.
  *
- * @param inboxIds the inbox entries of these events, which the same transaction deletes
+ * @param inboxIds the inbox entries of these events, which the same transaction deletes. Where all events make too many
+ *   deliveries, only the first ones are accepted, at least one: as many as the result has
  */
 export async function acceptPreparedEvents(
   deps: AcceptDeps,
   prepared: readonly PreparedEvent[],
   inboxIds?: readonly string[],
 ): Promise<readonly AcceptedEvent[]> {
+  const mayBeFewer = inboxIds !== undefined
+  // All are matched before anything is built: what is refused costs little.
+  const matched = await matchEvents(deps, prepared, mayBeFewer)
   const deliveries: NewDelivery[] = []
-  for (const one of prepared) {
-    const { lineage, candidates } = await readMatching(deps, one.event)
-    addDeliveries(one, lineage, candidates, deliveries)
-  }
+  const count = await addDeliveries(deps, matched, deliveries, mayBeFewer)
   // Store time: the wall clocks of nodes may differ.
   const now = deps.storeNow()
-  const events = prepared.map((one) => buildEvent(one, now))
-  const accepted = await deps.accept(inboxIds ? { events, deliveries, inboxIds } : { events, deliveries })
+  const events = prepared.slice(0, count).map((one) => buildEvent(one, now))
+  const acceptance = inboxIds
+    ? { events, deliveries, inboxIds: inboxIds.slice(0, count) }
+    : { events, deliveries }
+  const accepted = await deps.accept(acceptance)
   countAccepted(deps, accepted, deliveries)
   return accepted
 }
 
-/** Reads the accounts and the webhooks that an event may match. */
-async function readMatching(deps: AcceptDeps, { accountId, hook }: CheckedEvent) {
+interface MatchedEvent {
+  readonly prepared: PreparedEvent
+  readonly webhooks: readonly Webhook[]
+}
+
+/**
+ * Finds the webhooks that get the events.
+ *
+ * @param mayBeFewer leaves out the last events where all make too many deliveries
+ * @throws `TooLarge`, `NotFound`
+ */
+async function matchEvents(
+  deps: AcceptDeps,
+  events: readonly PreparedEvent[],
+  mayBeFewer: boolean,
+): Promise<readonly MatchedEvent[]> {
+  const { limits } = deps
+  const isSeveral = events.length > 1
+  const cache = isSeveral ? new Map<string, Matching>() : undefined
+  const matched: MatchedEvent[] = []
+  let count = 0
+  let steps = 0
+  for (const prepared of events) {
+    const { event, payload } = prepared
+    const { lineage, candidates } = await readMatching(deps, event, cache)
+    const webhooks: Webhook[] = []
+    for (const webhook of candidates) {
+      if (++steps >= STEPS_PER_CHECK) {
+        steps = 0
+        await yieldingOf(deps.clock).whenDue(event.accountId)
+      }
+      if (!matches(webhook, event, lineage, payload)) continue
+      webhooks.push(webhook)
+      count++
+      if (isSeveral && count > limits.maxDeliveriesPerRequest) {
+        if (!mayBeFewer) throw tooManyDeliveries(limits)
+        // One event is accepted whatever the number of its webhooks.
+        if (matched.length > 0) return matched
+      }
+    }
+    matched.push({ prepared, webhooks })
+  }
+  return matched
+}
+
+/**
+ * Adds a delivery for each webhook that gets an event. Returns the number of the events.
+ *
+ * @param mayBeFewer leaves out the last events where the bodies of all are too large
+ * @throws `TooLarge`
+ */
+async function addDeliveries(
+  deps: AcceptDeps,
+  matched: readonly MatchedEvent[],
+  deliveries: NewDelivery[],
+  mayBeFewer: boolean,
+): Promise<number> {
+  const maxCharacters = matched.length > 1 ? maxBodyCharacters(deps.limits) : Number.POSITIVE_INFINITY
+  let characters = 0
+  let steps = 0
+  let count = 0
+  for (const { prepared, webhooks } of matched) {
+    const { event, id, bodies } = prepared
+    for (let index = 0; index < webhooks.length; index++) {
+      const webhook = webhooks[index]!
+      const deliveryId = firstDeliveryId(id, index)
+      const lane = laneOf(event, webhook, deliveryId)
+      const known = bodies.templates.length
+      const variant = bodies.indexFor(webhook.settings)
+      deliveries.push(buildDelivery(deliveryId, event, id, webhook, variant, lane))
+      const { length } = bodies.templates[variant]!.head
+      if (variant === known) characters += length
+      if (characters > maxCharacters && !mayBeFewer) throw tooLargeBodies(deps.limits)
+      // A body with custom data is searched by them.
+      const isPlain = variant < known && webhook.settings.customData === undefined
+      steps += isPlain ? 1 : 1 + length / CHARACTERS_PER_STEP
+      if (steps < STEPS_PER_CHECK) continue
+      steps = 0
+      await yieldingOf(deps.clock).whenDue(event.accountId)
+    }
+    count++
+    if (characters > maxCharacters) break
+  }
+  return count
+}
+
+/** The accounts and the webhooks that events of one account and kind may match. */
+interface Matching {
+  readonly lineage: readonly Account[]
+  readonly candidates: readonly Webhook[]
+}
+
+/** Reads what an event may match. @param cache of the other events of the request */
+async function readMatching(
+  deps: AcceptDeps,
+  { accountId, hook }: CheckedEvent,
+  cache: Map<string, Matching> | undefined,
+): Promise<Matching> {
+  const key = cache && `${accountId}/${hook}`
+  const cached = key === undefined ? undefined : cache?.get(key)
+  if (cached) return cached
   try {
     const lineage = await deps.directory.lineage(accountId)
     if (lineage.length === 0) throw notFound(accountId, 'account')
     const accountIds = lineage.map(({ id }) => id)
-    return { lineage, candidates: await deps.webhooks.candidates(accountIds, hook) }
+    const matching = { lineage, candidates: await deps.webhooks.candidates(accountIds, hook) }
+    if (key !== undefined) cache?.set(key, matching)
+    return matching
   } catch (thrown) {
     // The store was closed meanwhile. Nothing is committed yet, and the store is not out.
     if (errorCode(thrown) === 'StoreUnavailable' && deps.isClosing?.()) throw closingError()

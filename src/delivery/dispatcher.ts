@@ -128,6 +128,8 @@ const MAX_DISPLACED = 2_000
 const MAX_DISPLACED_IN_ALL = 20_000
 /** Events and deliveries of one account that may wait for the store. */
 const MAX_ACCEPTING = 100_000
+/** Deliveries of one acceptance that enter the queue between two turns of the event loop. */
+const MAX_ENTERED_AT_ONCE = 2_000
 /** Contents of waiting deliveries in memory, per slot. */
 const CONTENTS_PER_SLOT = 4
 
@@ -554,17 +556,46 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   }
 
   function enter(
+    acceptance: Acceptance,
+    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    starting: readonly QueuedDelivery[],
+    now: number,
+  ): void | Promise<void> {
+    const { length } = acceptance.deliveries
+    if (starting.length === length) return
+    if (length > MAX_ENTERED_AT_ONCE) return enterInParts(acceptance, result, starting, now)
+    enterPart(acceptance, result, starting, now, { from: 0, next: 0, near: 0 })
+  }
+
+  /** The loop writes nothing meanwhile, but the host and receivers get their turns. */
+  async function enterInParts(
+    acceptance: Acceptance,
+    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    starting: readonly QueuedDelivery[],
+    now: number,
+  ): Promise<void> {
+    const progress = { from: 0, next: 0, near: 0 }
+    while (progress.from < acceptance.deliveries.length) {
+      // No other long work is waited for: everybody's deliveries wait for this.
+      await clock.yield()
+      enterPart(acceptance, result, starting, now, progress)
+    }
+  }
+
+  /** At most `MAX_ENTERED_AT_ONCE`, and moves the progress behind them. */
+  function enterPart(
     { events, deliveries }: Acceptance,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
     starting: readonly QueuedDelivery[],
     now: number,
+    progress: { from: number; next: number; near: number },
   ): void {
-    if (starting.length === deliveries.length) return
-    let next = 0
     // The deliveries of one event are for different endpoints.
     const touched = events.length > 1 ? new Set<QueueEndpoint>() : undefined
-    let near = 0
-    for (const delivery of deliveries) {
+    let { from, next, near } = progress
+    const end = Math.min(from + MAX_ENTERED_AT_ONCE, deliveries.length)
+    for (; from < end; from++) {
+      const delivery = deliveries[from]!
       if (starting[next]?.id === delivery.id) {
         next++
         continue
@@ -584,6 +615,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       else update(endpoint)
     }
     if (touched) for (const endpoint of touched) update(endpoint)
+    Object.assign(progress, { from, next, near })
   }
 
   function readAhead(accepting: readonly AcceptingEvents[]): void {
@@ -607,7 +639,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     now: number,
   ): Promise<void> {
     await sync.addEndpoints(unknown)
-    enter(acceptance, result, starting, now)
+    await enter(acceptance, result, starting, now)
     const { events, deliveries } = acceptance
     let near = 0
     const keys = deliveries

@@ -7,6 +7,9 @@ import type { NewEvent } from './delivery-store.js'
 export function eventIndexOf(events: readonly NewEvent[], eventId: string, near: number): number {
   if (events[near]?.id === eventId) return near
   if (events[near + 1]?.id === eventId) return near + 1
-  for (let index = 0; index < events.length; index += 1) if (events[index]!.id === eventId) return index
+  // Events without deliveries are left out: the next one is not far behind.
+  for (let index = near + 2; index < events.length; index += 1)
+    if (events[index]!.id === eventId) return index
+  for (let index = 0; index < near; index += 1) if (events[index]?.id === eventId) return index
   return -1
 }

@@ -4,6 +4,7 @@
  */
 import { type ErrorCode, errorCode, invalidInput } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
+import { yieldingOf } from '../values/yielding.js'
 import {
   type AcceptDeps,
   acceptPreparedEvents,
@@ -82,14 +83,22 @@ function isFinal(thrown: unknown): boolean {
   return code !== undefined && FINAL_ERRORS.includes(code)
 }
 
-/** Relays entries in one transaction. Throws what `acceptPreparedEvents` throws. */
-async function relayEntries(deps: InboxRelayDeps, entries: readonly InboxEntry[]): Promise<void> {
-  const prepared = entries.map(readEntry)
+/**
+ * Relays entries in one transaction: the first ones, where all make too many deliveries for one. Returns their number. Throws
+ * what `acceptPreparedEvents` throws.
+ */
+async function relayEntries(deps: InboxRelayDeps, entries: readonly InboxEntry[]): Promise<number> {
+  const prepared: PreparedEvent[] = []
+  for (const entry of entries) {
+    if (prepared.length > 0) await yieldingOf(deps.clock).whenDue(entry.accountId)
+    prepared.push(readEntry(entry))
+  }
   const ids = entries.map(({ id }) => id)
   const accepted = await acceptPreparedEvents(deps, prepared, ids)
   accepted.forEach((one, index) => {
     if (!one.duplicate) deps.onAccepted(prepared[index]!.event, one)
   })
+  return accepted.length
 }
 
 /** Deletes an entry that cannot be accepted. */
@@ -113,7 +122,8 @@ async function relayAll(deps: InboxRelayDeps, signal: AbortSignal): Promise<void
     const entries = await deps.inbox.staged(deps.owner, BATCH_SIZE)
     if (entries.length === 0) return
     try {
-      await relayEntries(deps, entries)
+      for (let from = 0; from < entries.length && !signal.aborted; )
+        from += await relayEntries(deps, entries.slice(from))
       continue
     } catch (thrown) {
       if (wasRelayed(thrown)) continue

@@ -1,6 +1,7 @@
 /** Says for each webhook of an account whether it would get an event, and if not, why. */
 import type { Directory } from '../accounts/directory.js'
 import { invalidInput, notFound } from '../errors.js'
+import { yieldingOf } from '../values/yielding.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import type { PrepareDeps } from './accept.js'
@@ -24,6 +25,9 @@ export interface MatchReport {
   /** Why not; absent: it would get the event. */
   readonly why?: Mismatch
 }
+
+/** Webhooks between two checks whether the work has taken too long. */
+const WEBHOOKS_PER_CHECK = 256
 
 /** What an event must have that is only matched: its fields are checked, but only `hook` is required. */
 const PLACEHOLDER_CALL_ID = '-'
@@ -67,9 +71,13 @@ export async function reportMatches(
   const { callId: _, ...withoutCall } = event
   const payload = payloadOf(input.callId === undefined ? (withoutCall as CheckedEvent) : event, '')
   const webhooks = await deps.webhooks.list([accountId])
-  return webhooks.map((webhook) => {
+  const reports: MatchReport[] = []
+  for (const webhook of webhooks) {
+    if (reports.length % WEBHOOKS_PER_CHECK === WEBHOOKS_PER_CHECK - 1)
+      await yieldingOf(deps.clock).whenDue(accountId)
     const { id, settings } = webhook
     const why = mismatchOf(webhook, event, lineage, payload)
-    return { id, name: settings.name, isWanted: why === undefined, ...(why !== undefined && { why }) }
-  })
+    reports.push({ id, name: settings.name, isWanted: why === undefined, ...(why !== undefined && { why }) })
+  }
+  return reports
 }

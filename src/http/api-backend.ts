@@ -21,6 +21,7 @@ import type { ReplayCount, Replayed, ReplayRequest } from '../delivery/replay.js
 import type { EndpointListRequest, EndpointPage, UnhealthyEndpointPage } from '../stats/endpoint-list.js'
 import type { StatsRange, StatsSeries } from '../stats/series.js'
 import type { StreamRequest } from '../stream/hub.js'
+import type { Yielding } from '../values/yielding.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { ChangeOptions, UnhealthyRequest } from '../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
@@ -166,11 +167,15 @@ export interface ApiBackend {
 
   /**
    * Publishes events received over HTTP, all or none, and returns their ids. Absent: the route does not exist.
-   * Rejects with `InvalidInput`, `Conflict` or `QueueFull`. `traceparent` is the request's header, validated.
+   * Rejects with `InvalidInput`, `TooLarge`, `Conflict` or `QueueFull`. `traceparent` is the request's header, validated.
    */
   readonly ingest?: (
     accountId: string,
     events: readonly unknown[],
     traceparent?: string,
   ) => Promise<readonly string[]>
+  /** Throws `TooLarge` for more events than `ingest` takes at once. */
+  checkEventCount(count: number): void
+  /** Called between the steps of long work (`values/yielding`). */
+  readonly yieldWhenDue: Yielding['whenDue']
 }

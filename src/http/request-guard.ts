@@ -101,6 +101,7 @@ export async function guardRequest(
   }
   facts.routes = match.routes
   if (request.method === 'OPTIONS' && isCorsEnabled) return { kind: 'preflight' }
+  if (isLargeBody(request)) await backend.yieldWhenDue(request.remoteAddress ?? '')
   const unparsed = unparsedBodyOf(request)
   const method = resolveMethod(request.method, query, unparsed.head)
   const route = method && match.routes[method]
@@ -129,6 +130,7 @@ export async function guardRequest(
   }
 
   // Parsing costs much more than the checks above, so only those who pass them can cause it.
+  if (isLargeBody(request)) await backend.yieldWhenDue(facts.caller?.accountId ?? '')
   const body = unparsed.parse()
   const contentTypeError = checkContentType(request, route, body)
   if (contentTypeError) return rejected(contentTypeError)
@@ -153,6 +155,11 @@ function minimumBodySize({ body, parsedBody, headers }: RequestRecord): number {
 function minimumByteLength(body: RequestRecord['body']): number {
   return typeof body === 'string' ? body.length : (body?.byteLength ?? 0)
 }
+
+/** Bytes of a body that takes a noticeable time to parse. */
+const LARGE_BODY_BYTES = 16_384
+
+const isLargeBody = (request: RequestRecord) => minimumBodySize(request) > LARGE_BODY_BYTES
 
 /** Express 4 sets `req.body` to an empty object if there was no body. */
 function unparsedBodyOf(request: RequestRecord): UnparsedBody {

@@ -13,6 +13,8 @@ export const LIMIT_NAMES = [
   'maxPending',
   'maxPendingPerAccount',
   'maxPendingPerWebhook',
+  'maxEventsPerRequest',
+  'maxDeliveriesPerRequest',
   'attemptsPerWebhook',
   'retentionDays',
 ] as const satisfies readonly LimitName[]
@@ -29,6 +31,8 @@ export type LimitName =
   | 'maxPending'
   | 'maxPendingPerAccount'
   | 'maxPendingPerWebhook'
+  | 'maxEventsPerRequest'
+  | 'maxDeliveriesPerRequest'
   | 'attemptsPerWebhook'
   | 'retentionDays'
 

@@ -120,6 +120,8 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   maxPending: wholeNumber(1, Number.MAX_SAFE_INTEGER),
   maxPendingPerAccount: wholeNumber(1, Number.MAX_SAFE_INTEGER),
   maxPendingPerWebhook: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  maxEventsPerRequest: wholeNumber(1, 10_000),
+  maxDeliveriesPerRequest: wholeNumber(1, 1_000_000),
   recordSuccesses: boolean,
   statistics: boolean,
   attemptsPerWebhook: wholeNumber(1, 1_000_000),

@@ -114,6 +114,13 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly maxPendingPerAccount?: number
   /** Deliveries that wait for one webhook. Above it the oldest expire as `queue_full`. Default 50,000. */
   readonly maxPendingPerWebhook?: number
+  /** Events in one request over HTTP (`ingest`); above it the request is refused. Default 1,000; at most 10,000. */
+  readonly maxEventsPerRequest?: number
+  /**
+   * Deliveries that the events of one request over HTTP make, for each event one per matching webhook; above it the request
+   * is refused. One event alone is always accepted. Default 20,000.
+   */
+  readonly maxDeliveriesPerRequest?: number
   /** False: records only failed attempts, as KAZOO does by default. Default true. */
   readonly recordSuccesses?: boolean
   /**
@@ -195,6 +202,8 @@ export const OPTION_DEFAULTS = Object.freeze({
   inFlight: 500,
   maxPending: 1_000_000,
   maxPendingPerWebhook: 50_000,
+  maxEventsPerRequest: 1000,
+  maxDeliveriesPerRequest: 20_000,
   recordSuccesses: true,
   statistics: true,
   attemptsPerWebhook: 1000,

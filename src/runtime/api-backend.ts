@@ -8,6 +8,7 @@ import type { ReplayRateLimiter } from '../delivery/replay-rate-limiter.js'
 import { notFound } from '../errors.js'
 import type { ApiBackend } from '../http/api-backend.js'
 import { listEndpoints, listUnhealthyEndpoints } from '../stats/endpoint-list.js'
+import type { Yielding } from '../values/yielding.js'
 import { VERSION } from '../version.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import {
@@ -34,12 +35,15 @@ export interface ApiBackendDeps {
     events: readonly unknown[],
     traceparent: string | undefined,
   ) => Promise<readonly Published[]>
+  /** Throws `TooLarge`. */
+  checkEventCount(count: number): void
   readonly authority: AuthorityOptions
   readonly accountRules: AccountRules
   /** `hs.erase`. */
   readonly erase: (request: EraseRequest) => Promise<EraseResult>
   /** Limits tests, replays and resumptions per webhook. */
   readonly replays: ReplayRateLimiter
+  readonly yieldWhenDue: Yielding['whenDue']
   now(): number
   newId(): string
 }
@@ -51,11 +55,14 @@ export interface ApiBackendDeps {
  */
 export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: ApiBackendDeps): ApiBackend {
   const { node, catalogue, now, newId, publish, replays, authority, accountRules, erase } = deps
+  const { checkEventCount, yieldWhenDue } = deps
   return {
     node,
     version: VERSION,
     now,
     newId,
+    checkEventCount,
+    yieldWhenDue,
     auth: {
       signIn: async (login, from) => signIn(core().auth, login, from),
       authenticate: (token) => authenticate(core().auth, token),

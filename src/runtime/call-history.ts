@@ -2,11 +2,14 @@
 import { type CallHistory, type CallLeg, callEventsOf } from '../delivery/call-history.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { legDetailsOf } from '../delivery/payload.js'
+import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 import { asShown } from './delivery-views.js'
 
 /** Deliveries that a history examines, newest first. */
 const MAX_DELIVERIES = 5_000
+/** Legs whose details are read at the same time. */
+const LEGS_AT_ONCE = 8
 /** Attempts in whose requests the details of a leg are searched. */
 const ATTEMPTS_PER_LEG = 3
 
@@ -19,8 +22,10 @@ export async function readCallHistory(
   const legs = await core.store.deliveries.legs(accountId, callId)
   if (legs.length === 0) return undefined
   const deliveries: StoredDelivery[] = []
+  const { whenDue } = yieldingOf(core.clock)
   let isPartial = false
   for (const leg of legs) {
+    await whenDue(accountId)
     let cursor: number | undefined
     do {
       const limit = MAX_DELIVERIES - deliveries.length
@@ -39,16 +44,16 @@ export async function readCallHistory(
     } while (cursor !== undefined)
   }
   const history = callEventsOf(deliveries, isPartial)
-  return {
-    callId,
-    legs: await Promise.all(
-      legs.map((leg) => {
-        const events = history.events.filter((event) => event.callId === leg)
-        return readLeg(core, accountId, leg, events.length, events[0]?.deliveries[0])
-      }),
-    ),
-    ...history,
+  const read: CallLeg[] = []
+  for (let from = 0; from < legs.length; from += LEGS_AT_ONCE) {
+    await whenDue(accountId)
+    const reading = legs.slice(from, from + LEGS_AT_ONCE).map((leg) => {
+      const events = history.events.filter((event) => event.callId === leg)
+      return readLeg(core, accountId, leg, events.length, events[0]?.deliveries[0])
+    })
+    read.push(...(await Promise.all(reading)))
   }
+  return { callId, legs: read, ...history }
 }
 
 /** The first request of a leg names its parties; while nothing of it was sent, the body of what waits. */

@@ -297,6 +297,7 @@ export function createCore(
     knownHooks: catalogue.map(({ id }) => id).filter((id) => !isMetaHook(id)),
     customKinds: customKindsOf(catalogue, dataValidators),
     storeNow: dispatcher.now,
+    limits: options,
     isClosing: dispatcher.isClosing,
     metrics,
   }

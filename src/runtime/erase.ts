@@ -1,5 +1,6 @@
 import type { Erasure } from '../delivery/erasure-store.js'
 import { type Failure, invalidInput } from '../errors.js'
+import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
 /** What to erase: one call, all calls of a number, or, with neither, everything recorded about an account's calls. */
@@ -70,7 +71,10 @@ export async function erase({ store, clock }: Core, request: EraseRequest): Prom
   }
   const calls = callId === undefined ? await findCallsMentioning(number!.replace(/^\+/, '')) : [callId]
   const legs = new Set(calls)
-  for (const call of calls) for (const leg of await deliveries.legs(accountId, call)) legs.add(leg)
+  for (const call of calls) {
+    for (const leg of await deliveries.legs(accountId, call)) legs.add(leg)
+    await yieldingOf(clock).whenDue(accountId)
+  }
   const callIds = [...legs]
   let rows = 0
   for (let from = 0; from < callIds.length; from += BATCH) {

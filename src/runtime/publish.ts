@@ -1,5 +1,6 @@
 /** `hs.publish`: accepts events, in a trace span where tracing is on; counts them and notifies the host's listeners. */
 import { acceptEvents } from '../delivery/accept.js'
+import { type BatchLimits, checkEventCount } from '../delivery/batch-limits.js'
 import type { AcceptedEvent } from '../delivery/delivery-store.js'
 import type { ChannelEvent, CheckedEvent } from '../delivery/event.js'
 import { stageEvent } from '../delivery/inbox-relay.js'
@@ -52,6 +53,8 @@ export interface PublishDeps {
   core(): Core
   readonly metrics: Pick<Metrics, 'count'>
   readonly tracing: Tracing | undefined
+  /** Read at each call. */
+  readonly limits: BatchLimits
 }
 
 /** Publishes one event of the host. */
@@ -165,6 +168,15 @@ export async function publishEvents(
   }
 }
 
+/** Refuses a list of events by its length, before it is parsed. @throws `TooLarge` */
+export function refuseLongList(deps: PublishDeps, count: number): void {
+  try {
+    checkEventCount(count, deps.limits)
+  } catch (thrown) {
+    throw countRefused(deps, thrown, count)
+  }
+}
+
 /** Span attributes of accepted events. Reads the inputs at once; the result completes them with the assigned ids. */
 function spanAttributes(inputs: readonly unknown[]): (published: readonly Published[]) => SpanAttributes {
   const { hook, accountId, callId } = (inputs[0] ?? {}) as ChannelEvent
@@ -185,6 +197,7 @@ const countAttributes = ({ length }: readonly unknown[]): SpanAttributes => ({
 
 const REASONS: Readonly<Partial<Record<ErrorCode, LabelOf<'hookswitch_events_refused_total'>>>> = {
   InvalidInput: 'invalid',
+  TooLarge: 'invalid',
   NotFound: 'invalid',
   Conflict: 'invalid',
   QueueFull: 'queue_full',

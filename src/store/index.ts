@@ -133,7 +133,15 @@ export {
 } from './engine/acceptance.js'
 export { decodeRecord, encodeRecord, type RecordContext, type RecordParts } from './engine/attempt-doc.js'
 export { applyEndpointChange, applyReplacement } from './engine/endpoint-change.js'
-export { ERASURE_STEPS, type ErasureStep, hasStep, isCovered, isDeliveryCovered } from './engine/erasure.js'
+export {
+  ERASURE_STEPS,
+  type ErasedCalls,
+  type ErasureStep,
+  erasedCallsOf,
+  hasStep,
+  isCovered,
+  isDeliveryCovered,
+} from './engine/erasure.js'
 export { idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'
 export { createGroupFacts, type GroupFacts } from './engine/group-facts.js'
 export { compareInLane, type LaneKind, type LanePlace, laneKindOf, laneName } from './engine/lanes.js'

@@ -10,6 +10,7 @@
  * - Nothing waits for a reader: a stream has a bounded queue (`subscriber`). One timer per node runs while streams are open.
  * - The token of a reader is checked again every 30 s, and at once when this node learns that it may be invalid.
  */
+
 import type { Account } from '../accounts/account.js'
 import type { Caller } from '../auth/authenticate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
@@ -20,6 +21,7 @@ import type { QueueStore } from '../delivery/queue-store.js'
 import { closingError, errorCode, invalidInput, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock, Log } from '../ports.js'
+import { yieldingOf } from '../values/yielding.js'
 import {
   decodeStreamId,
   type StreamFilter,
@@ -169,7 +171,11 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     }
     pending += 1
     delivering = delivering
-      .then(async () => send(await streamsOf(accountId)))
+      .then(async () => {
+        // The events of one request come all at once.
+        await yieldingOf(clock).briefly()
+        send(await streamsOf(accountId))
+      })
       .catch((thrown: unknown) => {
         for (const stream of byAccount.get(accountId) ?? NONE) stream.drop(1)
         log.warn({ accountId, reason: String(thrown) }, 'an item of streams was lost')

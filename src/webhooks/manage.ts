@@ -5,6 +5,7 @@ import { errorCode, HookswitchError, notFound } from '../errors.js'
 import type { Clock } from '../ports.js'
 import { toCanonicalJson } from '../values/canonical-json.js'
 import { jsonMergePatch } from '../values/json-merge-patch.js'
+import { yieldingOf } from '../values/yielding.js'
 import { createSigningSecret, type EncryptSettingsDeps, encryptSettings } from './encrypt-settings.js'
 import { type EndpointState, endpointHealthOf, isPaused } from './health.js'
 import { isSettingName } from './settings.js'
@@ -112,7 +113,24 @@ function toView(deps: WebhookDeps, webhook: Webhook, now: number, lastSuccessMs?
 async function viewsOf(deps: WebhookDeps, webhooks: readonly Webhook[]): Promise<readonly WebhookView[]> {
   const successes = webhooks.length === 0 ? undefined : await deps.lastSuccesses(webhooks.map(({ id }) => id))
   const now = deps.storeNow()
-  return webhooks.map((webhook) => toView(deps, webhook, now, successes?.get(webhook.id)))
+  return mapInSlices(deps, webhooks, (webhook) => toView(deps, webhook, now, successes?.get(webhook.id)))
+}
+
+/** Webhooks between two checks whether the work has taken too long: their headers are decrypted. */
+const WEBHOOKS_PER_CHECK = 64
+
+async function mapInSlices<Item>(
+  { clock }: Pick<WebhookDeps, 'clock'>,
+  webhooks: readonly Webhook[],
+  toItem: (webhook: Webhook) => Item,
+): Promise<readonly Item[]> {
+  const items: Item[] = []
+  for (const webhook of webhooks) {
+    if (items.length % WEBHOOKS_PER_CHECK === WEBHOOKS_PER_CHECK - 1)
+      await yieldingOf(clock).whenDue(webhook.accountId)
+    items.push(toItem(webhook))
+  }
+  return items
 }
 
 const readView = async (deps: WebhookDeps, webhook: Webhook) => (await viewsOf(deps, [webhook]))[0]!
@@ -146,7 +164,9 @@ export async function pageWebhooks(
   // A long list with a filter is read in many pages: other work runs between them.
   if (query.after) await deps.clock.yield()
   const now = deps.storeNow()
-  return (await deps.webhooks.page(accountId, query)).map((webhook) => toView(deps, webhook, now))
+  return mapInSlices(deps, await deps.webhooks.page(accountId, query), (webhook) =>
+    toView(deps, webhook, now),
+  )
 }
 
 /** Webhooks read from the store at once. */
@@ -296,6 +316,7 @@ export async function reenableWebhooks(deps: WebhookDeps, accountIds: readonly s
   let count = 0
   for (const { accountId, id } of found) {
     let enabled = false
+    await yieldingOf(deps.clock).whenDue(accountId)
     try {
       await change(deps, accountId, id, {}, (webhook) => {
         enabled = isAutoDisabled(webhook)

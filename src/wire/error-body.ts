@@ -121,6 +121,8 @@ export function toHttpError(
   switch (errorCode(thrown)) {
     case 'InvalidInput':
       return validationError(failuresOf(error).map(toWire))
+    case 'TooLarge':
+      return { ...validationError(failuresOf(error)), status: 413 }
     case 'InvalidCredentials':
       return INVALID_CREDENTIALS
     case 'Forbidden':

@@ -163,6 +163,7 @@ export async function createHarness(
     newId,
     isKnownHook: (hook) => hook.startsWith('channel_'),
     storeNow: clock.now,
+    limits: { maxEventsPerRequest: 1_000, maxDeliveriesPerRequest: 20_000 },
     directory: {
       async lineage(id) {
         return id === 'sub' ? [accounts[1]!, accounts[0]!] : accounts.filter((account) => account.id === id)

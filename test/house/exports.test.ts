@@ -97,6 +97,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'dueMsForReaders',
       'effectiveState',
       'encodeRecord',
+      'erasedCallsOf',
       'errorCode',
       'eventIndexOf',
       'fairShare',

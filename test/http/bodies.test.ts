@@ -26,6 +26,27 @@ describe('request bodies', () => {
     expect((await setUp().send('PUT', WEBHOOKS, { ...sent, body: { data: INPUT } })).status).toBe(201)
   })
 
+  it('that are large wait for their turn before they are searched and before they are parsed, by client and account', async () => {
+    const { backend } = createFakeBackend()
+    const turns: string[] = []
+    const yieldWhenDue = (owner: string) => {
+      turns.push(owner)
+      return Promise.resolve()
+    }
+    const handle = createHandler({ ...backend, yieldWhenDue }, { log: silentLog })
+    const send = (text: string) =>
+      handle(
+        request('PUT', WEBHOOKS, {
+          body: { data: { ...INPUT, text } },
+          more: { remoteAddress: '192.0.2.1' },
+        }),
+      )
+    expect((await send('x'.repeat(16_000))).status).toBe(201)
+    expect(turns).toEqual([])
+    expect((await send('x'.repeat(17_000))).status).toBe(201)
+    expect(turns).toEqual(['192.0.2.1', OWN_ACCOUNT])
+  })
+
   it('are rejected with 415 if they are form data', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     expect((await setUp().send('PUT', WEBHOOKS, { headers, body: 'name=n' })).status).toBe(415)

@@ -112,6 +112,8 @@ export function createFakeBackend(
     version: VERSION,
     now: () => NOW,
     newId: () => REQUEST_ID,
+    checkEventCount() {},
+    yieldWhenDue: () => undefined,
     auth: {
       async signIn(login, from) {
         record('signIn', login, from)

@@ -1,4 +1,5 @@
 import { errorCode, memoryStore } from 'hookswitch'
+import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { answer, lastIdOf, readStream, startInstance, typesOf } from './harness.js'
 
@@ -457,4 +458,32 @@ describe('a stream', () => {
     expect(reader.isDone).toBe(true)
     expect(typesOf(reader.items)).toEqual([])
   })
+})
+
+it('events that are accepted together reach streams in parts, between which other work runs', async () => {
+  const clock = manualClock()
+  const { hs } = await startInstance({}, clock)
+  const stream = hs.stream({ accountId: 'left', types: ['event'] })[Symbol.asyncIterator]()
+  const first = stream.next()
+  await clock.settle()
+  // Each look at the time costs more than a slice.
+  const { monotonic, yield: yieldOnce } = clock
+  let [lookedMs, yields] = [0, 0]
+  Object.assign(clock, {
+    monotonic() {
+      lookedMs += 12
+      return monotonic() + lookedMs
+    },
+    yield() {
+      yields += 1
+      return yieldOnce()
+    },
+  })
+  const event = (callId: string) => ({ hook: 'channel_create', accountId: 'left', callId })
+  await Promise.all(Array.from({ length: 40 }, (_, n) => hs.publish(event(`${n}`))))
+  await clock.settle()
+  Object.assign(clock, { monotonic: () => monotonic() + lookedMs })
+  expect(yields).toBeGreaterThanOrEqual(40)
+  expect((await first).value).toMatchObject({ type: 'event' })
+  for (let n = 1; n < 40; n++) expect((await stream.next()).done).toBe(false)
 })

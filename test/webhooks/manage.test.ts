@@ -3,6 +3,7 @@ import { MAX_EXTRA_BYTES } from '../../src/webhooks/encrypt-settings.js'
 import {
   createWebhook,
   listWebhooks,
+  pageWebhooks,
   patchWebhook,
   readSigningSecret,
   readWebhook,
@@ -14,6 +15,7 @@ import {
 import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
 import { disableWebhook } from '../../src/webhooks/webhook.js'
 import type { WebhookStore } from '../../src/webhooks/webhook-store.js'
+import { busyClock } from '../support/busy-clock.js'
 import { A, codeOf, createWebhookHarness, headers, settings, type WebhookHarness } from './harness.js'
 
 let harness: WebhookHarness
@@ -149,6 +151,22 @@ describe('changing a webhook', () => {
     expect(await codeOf(removeWebhook(harness.deps, A, webhook.id))).toBe('NotFound')
     expect(await listWebhooks(harness.deps, A)).toEqual([])
   })
+})
+
+it('many webhooks are listed, paged and enabled in parts, between which other work runs', async () => {
+  for (let n = 0; n < 200; n++) {
+    const { id } = await createWebhook(harness.deps, A, { settings })
+    const row = (await harness.stored.read(A, id))!
+    await harness.stored.replace(disableWebhook(row, { reason: 'gone', atMs: 5 }), row.revision)
+  }
+  const yieldsOf = async (work: (deps: WebhookHarness['deps']) => Promise<unknown>) => {
+    const clock = busyClock()
+    await work({ ...harness.deps, clock })
+    return clock.yields
+  }
+  expect(await yieldsOf((deps) => listWebhooks(deps, A))).toBe(3)
+  expect(await yieldsOf((deps) => pageWebhooks(deps, A, { ascending: true, limit: 500 }))).toBe(3)
+  expect(await yieldsOf((deps) => reenableWebhooks(deps, [A]))).toBe(200)
 })
 
 describe('reenableWebhooks', () => {

@@ -8,6 +8,8 @@ import { parseJson } from './values.js'
 /** Events per request. A request is accepted or refused as a whole, and its body is limited to 1 MiB. */
 const BATCH_EVENTS = 100
 const BATCH_CHARACTERS = 200_000
+/** HTTP status: the events make more deliveries than a request may. */
+const TOO_LARGE = 413
 
 const publish: Command = {
   words: ['events', 'publish'],
@@ -23,18 +25,26 @@ const publish: Command = {
   ],
   async run(context) {
     const text = (await context.read(context.operand('FILE')!, 'FILE')).toString('utf8')
-    const batches = batchesOf(text)
+    const { batches, isWhole } = batchesOf(text)
     let published = 0
-    for (const batch of batches) {
-      if (context.signal.aborted) break
+    for (let batch = batches.shift(); batch && !context.signal.aborted; batch = batches.shift()) {
+      const { length } = batch
       const isRepeatable = batch.every((event) => event?.idempotency_key !== undefined)
-      const { data } = await context
+      const response = await context
         .client()
         .publishEvents({ data: batch }, isRepeatable ? { isRepeatable } : {})
         .catch((thrown: unknown) => {
+          // They have too many webhooks for one request.
+          if (!isWhole && length > 1 && (thrown as { status?: unknown }).status === TOO_LARGE)
+            return undefined
           if (published > 0) context.note(`${published} events were published before the error`)
           throw thrown
         })
+      if (!response) {
+        batches.unshift(batch.slice(0, length / 2), batch.slice(length / 2))
+        continue
+      }
+      const { data } = response
       published += data.event_ids.length
       await context.output.items(
         data.event_ids.map((id) => ({ event_id: id })),
@@ -44,18 +54,24 @@ const publish: Command = {
   },
 }
 
+/** `isWhole`: they are accepted or refused as a whole. */
+interface Batches {
+  readonly batches: (readonly EventInput[])[]
+  readonly isWhole: boolean
+}
+
 /** @throws `InvalidOption` naming the line that is not JSON */
-function batchesOf(text: string): readonly (readonly EventInput[])[] {
+function batchesOf(text: string): Batches {
   let whole: unknown
   try {
     whole = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch {
-    return batchesOfLines(text)
+    return { batches: batchesOfLines(text), isWhole: false }
   }
-  return [Array.isArray(whole) ? whole : [whole as EventInput]]
+  return { batches: [Array.isArray(whole) ? whole : [whole as EventInput]], isWhole: true }
 }
 
-function batchesOfLines(text: string): readonly (readonly EventInput[])[] {
+function batchesOfLines(text: string): EventInput[][] {
   const batches: EventInput[][] = []
   let characters = Number.POSITIVE_INFINITY
   for (const [index, line] of text.split('\n').entries()) {

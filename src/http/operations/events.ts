@@ -9,13 +9,17 @@ import { accountIdOf, type Operation, translateFailures } from './context.js'
 
 export const publishEvents: Operation = async (context) => {
   const accountId = accountIdOf(context)
-  const { ingest } = context.backend
+  const { ingest, checkEventCount, yieldWhenDue } = context.backend
   if (!ingest) throw notFound('events')
+  const isList = Array.isArray(context.data)
+  if (isList) {
+    checkEventCount((context.data as readonly unknown[]).length)
+    await yieldWhenDue(accountId)
+  }
   const parsed = parseEvents(context.data, accountId)
   if ('failures' in parsed) throw invalidInput(parsed.failures)
   // A malformed header counts as absent (W3C Trace Context, 3.2).
   const traceparent = parseTraceparent(getHeader(context.headers, 'traceparent'))
-  const isList = Array.isArray(context.data)
   const accepted = ingest(accountId, parsed.events, traceparent)
   return {
     data: publishedJson(await translateFailures(accepted, (failure) => toWireFailure(failure, isList))),

@@ -253,16 +253,19 @@ function refusalOf(
   return twin && idConflict(twin.id)
 }
 
-/** Above this number of deliveries a set of their names costs less than comparing each with each. */
+/** Above this number of deliveries sets of their names cost less than comparing each with each. */
 const MAX_COMPARED = 32
 
 /** A delivery with the id, or the webhook and position, of an earlier one of the same acceptance. */
 function twinAmong(deliveries: readonly NewDelivery[]): NewDelivery | undefined {
   if (deliveries.length > MAX_COMPARED) {
-    const names = new Set<string>()
-    return deliveries.find(({ id, webhookId, position }) => {
-      const size = names.size
-      return names.add(`id/${id}`).add(`${position}/${webhookId}`).size < size + 2
+    const ids = new Set<string>()
+    const webhookIds = new Map<number | undefined, Set<string>>()
+    return deliveries.find(({ id, webhookId, position }, index) => {
+      const atPosition = webhookIds.get(position) ?? new Set()
+      if (atPosition.size === 0) webhookIds.set(position, atPosition)
+      const { size } = atPosition
+      return ids.add(id).size === index || atPosition.add(webhookId).size === size
     })
   }
   for (let index = 1; index < deliveries.length; index += 1) {

@@ -19,14 +19,27 @@ export const ERASURE_STEPS = [
 /** One step of an erasure. */
 export type ErasureStep = (typeof ERASURE_STEPS)[number]
 
+/** The calls of an erasure, for many look-ups. */
+export interface ErasedCalls {
+  /** The account of the erasure. */
+  readonly accountId: string
+  /** Absent: all calls. */
+  readonly callIds?: ReadonlySet<string>
+}
+
+/** The calls that an erasure covers. */
+export function erasedCallsOf({ accountId, callIds }: Erasure): ErasedCalls {
+  return callIds ? { accountId, callIds: new Set(callIds) } : { accountId }
+}
+
 /** Whether an erasure covers this call, or with `undefined` what belongs to no call. */
-export function isCovered({ callIds }: Erasure, callId: string | undefined): boolean {
-  return !callIds || (callId !== undefined && callIds.includes(callId))
+export function isCovered({ callIds }: ErasedCalls, callId: string | undefined): boolean {
+  return !callIds || (callId !== undefined && callIds.has(callId))
 }
 
 /** Whether an erasure covers a delivery: to a webhook of its account, or of an event of its account. */
 export function isDeliveryCovered(
-  erasure: Erasure,
+  erasure: ErasedCalls,
   delivery: {
     readonly accountId: string
     readonly eventAccountId: string

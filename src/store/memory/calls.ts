@@ -67,6 +67,6 @@ export function pruneCalls(state: State, limit: number, now: number): number {
 }
 
 function addLeg(call: Call, callId: string): void {
-  call.others ??= []
-  if (!call.others.includes(callId)) call.others.push(callId)
+  call.others ??= new Set()
+  call.others.add(callId)
 }

@@ -2,7 +2,15 @@
 
 import type { Erasure, Mentions } from '../../delivery/erasure-store.js'
 import { isMentioned } from '../effective-state.js'
-import { ERASURE_STEPS, type ErasureStep, hasStep, isCovered, isDeliveryCovered } from '../engine/erasure.js'
+import {
+  ERASURE_STEPS,
+  type ErasedCalls,
+  type ErasureStep,
+  erasedCallsOf,
+  hasStep,
+  isCovered,
+  isDeliveryCovered,
+} from '../engine/erasure.js'
 import { recordChange } from './changes.js'
 import { leaveLane } from './lanes.js'
 import { notifyListeners } from './notify.js'
@@ -11,7 +19,7 @@ import { dropAttempt, removeEndpoint, removeRow } from './retention.js'
 import { type Call, deleteInner, type Endpoint, type Row, type State } from './state.js'
 
 /** Removes up to `limit` rows of one step; returns their number. */
-type Step = (state: State, what: Erasure, limit: number) => number
+type Step = (state: State, what: ErasedCalls, limit: number) => number
 
 /** The version is raised with each waiting delivery, in the same run; the store has no inbox. */
 const STEPS: Readonly<Record<ErasureStep, Step>> = {
@@ -24,16 +32,17 @@ const STEPS: Readonly<Record<ErasureStep, Step>> = {
   deletedWebhooks: eraseDeleted,
 }
 
-export function erase(state: State, what: Erasure, limit: number): number {
+export function erase(state: State, erasure: Erasure, limit: number): number {
+  const what = erasedCallsOf(erasure)
   let left = limit
   for (const step of ERASURE_STEPS) {
-    if (left > 0 && hasStep(what, step)) left -= STEPS[step](state, what, left)
+    if (left > 0 && hasStep(erasure, step)) left -= STEPS[step](state, what, left)
   }
   if (left < limit) notifyListeners(state)
   return limit - left
 }
 
-function eraseDeliveries(state: State, what: Erasure, limit: number): number {
+function eraseDeliveries(state: State, what: ErasedCalls, limit: number): number {
   let removed = 0
   for (const row of state.rows.values()) {
     if (removed >= limit) break
@@ -77,7 +86,7 @@ function eraseAttemptsOf(
 }
 
 /** Records that are left, of deliveries that are covered only as attempts of the account's webhooks. */
-function eraseAttempts(state: State, what: Erasure, limit: number): number {
+function eraseAttempts(state: State, what: ErasedCalls, limit: number): number {
   let removed = 0
   for (const endpoint of state.endpointsByAccount.get(what.accountId) ?? []) {
     removed += eraseAttemptsOf(state, endpoint, (row) => isCovered(what, row.source.callId), limit - removed)
@@ -85,7 +94,7 @@ function eraseAttempts(state: State, what: Erasure, limit: number): number {
   return removed
 }
 
-function eraseCalls(state: State, what: Erasure, limit: number): number {
+function eraseCalls(state: State, what: ErasedCalls, limit: number): number {
   let removed = 0
   for (const callId of what.callIds ?? [...(state.calls.get(what.accountId)?.keys() ?? [])]) {
     if (removed >= limit) break
@@ -121,13 +130,13 @@ function forgetForeignCall(state: State, accountId: string, callId: string): voi
 }
 
 function removeLeg(call: Call | undefined, callId: string): void {
-  if (call?.others) call.others = call.others.filter((leg) => leg !== callId)
+  call?.others?.delete(callId)
 }
 
 const isUnused = ({ sequence, rows, others }: Call) =>
-  sequence === 0 && rows === 0 && (others === undefined || others.length === 0)
+  sequence === 0 && rows === 0 && (others === undefined || others.size === 0)
 
-function eraseKeys(state: State, what: Erasure, limit: number): number {
+function eraseKeys(state: State, what: ErasedCalls, limit: number): number {
   let removed = 0
   for (const [key, { callId }] of [...(state.keys.get(what.accountId) ?? [])]) {
     if (removed >= limit) break
@@ -138,7 +147,7 @@ function eraseKeys(state: State, what: Erasure, limit: number): number {
   return removed
 }
 
-function eraseDeleted(state: State, what: Erasure, limit: number): number {
+function eraseDeleted(state: State, what: ErasedCalls, limit: number): number {
   let removed = 0
   for (const endpoint of [...(state.endpointsByAccount.get(what.accountId) ?? [])]) {
     if (removed >= limit || endpoint.webhook.deletedMs === undefined) continue

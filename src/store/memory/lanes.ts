@@ -38,6 +38,7 @@ export function leaveLane(row: Row): void {
 /** The number of deliveries ahead of each of these in its lane. Walks every lane once, however many of its rows are given. */
 export function countAhead(rows: readonly Row[]): ReadonlyMap<Row, number> {
   const ahead = new Map<Row, number>()
+  const wanted = new Set(rows)
   for (const row of rows) {
     if (ahead.has(row) || (!row.laneBefore && !row.laneAfter)) continue
     let head = row
@@ -45,7 +46,7 @@ export function countAhead(rows: readonly Row[]): ReadonlyMap<Row, number> {
     let count = 0
     for (let one: Row | undefined = head; one; one = one.laneAfter) {
       const isCancelled = effectiveStateName(one) === 'cancelled'
-      ahead.set(one, isCancelled ? 0 : count)
+      if (wanted.has(one)) ahead.set(one, isCancelled ? 0 : count)
       if (!isCancelled) count += 1
     }
   }

@@ -42,11 +42,26 @@ function rowsOf(state: State, query: DeliveryQuery): Row[] {
   return found
 }
 
+/** Found rows that are not sorted before all are, however small the page is. */
+const MIN_SORTED = 1_000
+
 export function search(state: State, query: DeliverySearch): FoundDeliveries {
   const { accountId, webhookId, callId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
   const isOfCall = accountId !== undefined && callId !== undefined
   if (isOfCall && !state.calls.get(accountId)?.get(callId)?.rows) return { deliveries: [] }
-  const found: Row[] = []
+  let found: Row[] = []
+  let hasMore = false
+  let sortAt = 2 * limit + MIN_SORTED
+  // Sorting all that match takes long where they are many.
+  const keepNewest = () => {
+    found.sort((a, b) => b.position - a.position)
+    let end = Math.min(limit, found.length)
+    while (end > 0 && found[end]?.position === found[end - 1]!.position) end += 1
+    hasMore ||= end < found.length
+    found = found.slice(0, end)
+    // The deliveries of one event stay together, however many they are.
+    sortAt = Math.max(sortAt, 2 * end)
+  }
   for (const row of state.rows.values()) {
     const { source } = row
     if (row.position >= cursor) continue
@@ -54,13 +69,12 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
     if (webhookId !== undefined && source.webhookId !== webhookId) continue
     if (callId !== undefined && source.callId !== callId) continue
     if (states && !states.includes(effectiveStateName(row))) continue
-    if (isWithin(row.accepted.ms, query)) found.push(row)
+    if (!isWithin(row.accepted.ms, query)) continue
+    if (found.push(row) >= sortAt) keepNewest()
   }
-  found.sort((a, b) => b.position - a.position)
-  let end = Math.min(limit, found.length)
-  while (end > 0 && found[end]?.position === found[end - 1]!.position) end += 1
-  const deliveries = toStored(found.slice(0, end))
-  return end < found.length ? { deliveries, cursor: found[end - 1]!.position } : { deliveries }
+  keepNewest()
+  const deliveries = toStored(found)
+  return hasMore ? { deliveries, cursor: found.at(-1)!.position } : { deliveries }
 }
 
 /** Records of a webhook that a search for its last success examines. */
@@ -123,6 +137,7 @@ function activityOf({ waitingCount, deliveries, attempts }: Endpoint, maxPending
 export function attempts(state: State, query: AttemptQuery): readonly StoredAttempt[] {
   const found: StoredAttempt[] = []
   const logs = logsOf(state, query)
+  const callIds = query.callIds && new Set(query.callIds)
   const ascending = query.ascending === true
   const [only] = logs
   const entries =
@@ -134,7 +149,7 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
     const record = row.recordAt(position)
     if (query.webhookId !== undefined && record.webhookId !== query.webhookId) continue
     if (query.deliveryId !== undefined && record.deliveryId !== query.deliveryId) continue
-    if (query.callIds && (record.callId === undefined || !query.callIds.includes(record.callId))) continue
+    if (callIds && (record.callId === undefined || !callIds.has(record.callId))) continue
     if (query.onlyFailures && record.result !== 'failure') continue
     if (isWithin(record.atMs, query)) found.push(toStoredAttempt(record, position, requestOf(row)))
   }

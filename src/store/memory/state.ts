@@ -200,7 +200,7 @@ export interface Call extends CallNumbers {
   readonly callId: string
   lastMs: number
   /** Call ids of the other legs, in the order in which they appeared. */
-  others: string[] | undefined
+  others: Set<string> | undefined
   /** Number of stored deliveries of this call. */
   rows: number
 }

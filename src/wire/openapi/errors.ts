@@ -43,7 +43,10 @@ const ERRORS: readonly (readonly [error: HttpError, description: string])[] = [
     'The idempotency key was used for a different event, the id was used before, or there are accounts below.',
   ],
   [httpErrorOfCode('RevisionConflict'), 'The revision of the document does not match `If-Match`.'],
-  [bodyTooLarge(MAX_BODY_BYTES), 'The body is larger than 1 MiB.'],
+  [
+    bodyTooLarge(MAX_BODY_BYTES),
+    'The body is larger than 1 MiB, or a list of events is too long or makes too many deliveries.',
+  ],
   [UNSUPPORTED_MEDIA_TYPE, 'The content type of the body is not JSON.'],
   [httpErrorOfCode('AccountLocked'), 'The account is disabled.'],
   [

@@ -112,7 +112,7 @@ export const mutants = [
   {
     what: 'deliveries that did not start at once are forgotten',
     file: 'src/delivery/dispatcher.ts',
-    find: 'if (starting.length === deliveries.length) return',
+    find: 'if (starting.length === length) return',
     replace: 'if (starting.length > 0) return',
     tests: [TEST],
   },

@@ -119,6 +119,18 @@ describe('commands with a real service', () => {
     expect([none.stdout, none.stderr]).toEqual(['', 'hookswitch: there are none\n'])
   })
 
+  it('publish lines in smaller batches where they have too many webhooks for one request, and a list as a whole', async () => {
+    const { run, hs } = await withService()
+    hs.setLimits({ maxDeliveriesPerRequest: 2 })
+    const all = ['c1', 'c2', 'c3', 'c4', 'c5'].map((call) => ({ hook: 'channel_create', call_id: call }))
+    const stdin = all.map((event) => JSON.stringify(event)).join('\n')
+    const published = await run(['events', 'publish', '-'], { stdin })
+    expect([published.code, lines(published.stdout).length]).toEqual([0, 5])
+    const whole = await run(['events', 'publish', '-'], { stdin: JSON.stringify(all) })
+    expect([whole.code, whole.stdout]).toEqual([1, ''])
+    expect(whole.stderr).toContain('maxDeliveriesPerRequest')
+  })
+
   it('publish events, list and explain what became of them, and replay', async () => {
     const { run, webhook } = await withService()
     const event = (call: string) => JSON.stringify({ hook: 'channel_create', call_id: call })
