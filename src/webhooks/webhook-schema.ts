@@ -98,7 +98,8 @@ export const webhookSchema = {
       ...strings,
       description:
         'Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, ' +
-        '`webhook-*`, `x-hook-*`, `x-account-id`.',
+        '`webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as ' +
+        '`x-forwarded-*`.',
     },
     group: {
       type: 'string',

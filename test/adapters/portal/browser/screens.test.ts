@@ -231,7 +231,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await expect.poll(() => reasonOf('Name')).toBe('Das muss angegeben werden.')
     expect(await reasonOf('Wiederholungen')).toBe('Das muss eine ganze Zahl sein.')
     expect((await reasonOf('Zusätzliche Header')).split('\n')).toEqual([
-      'Host: Der Dienst meldet: this header may not be set',
+      'Host: Der Dienst meldet: this header may not be set: it says where a request goes or what it does',
       'X-Y: Der Dienst meldet: header values may contain printable ASCII characters and tabs only',
     ])
     expect(await reasonOf('Nur diese Ereignisse')).toMatch(/^call_me: Möglich sind nur: .*channel_answer/)
