@@ -99,7 +99,8 @@ export const webhookSchema = {
       description:
         'Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, ' +
         '`webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as ' +
-        '`x-forwarded-*`.',
+        '`x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the ' +
+        'stored value.',
     },
     group: {
       type: 'string',

@@ -79,4 +79,32 @@ export const mutants = [
     replace: 'String(value)',
     tests: ['test/webhooks/json-schema-check.test.ts'],
   },
+  {
+    what: 'the name of a forbidden header passes with another mark in place of -',
+    file: 'src/webhooks/request-headers.ts',
+    find: "name.toLowerCase().replace(/[^a-z0-9]/g, '-')",
+    replace: 'name.toLowerCase()',
+    tests: ['test/webhooks/request-headers.test.ts'],
+  },
+  {
+    what: 'a restricted user reads the values of custom headers',
+    file: 'src/http/operations/webhooks.ts',
+    find: 'if (hasSecret(webhook) && isMasked(context))',
+    replace: 'if (!hasSecret(webhook) && isMasked(context))',
+    tests: ['test/service/masked-headers.test.ts'],
+  },
+  {
+    what: 'filters compare values of custom headers that the caller may not see',
+    file: 'src/http/operations/webhooks.ts',
+    find: 'webhookJson(shown(webhook))',
+    replace: 'webhookJson(webhook)',
+    tests: ['test/service/masked-headers.test.ts'],
+  },
+  {
+    what: 'a masked value is stored when it is written back',
+    file: 'src/webhooks/header-mask.ts',
+    find: 'if (masked.length === 0)',
+    replace: 'if (masked.length < 5)',
+    tests: ['test/service/masked-headers.test.ts', 'test/webhooks/header-mask.test.ts'],
+  },
 ]
