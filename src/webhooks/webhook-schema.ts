@@ -1,12 +1,12 @@
 import type { JsonSchema } from '../values/json-schema.js'
 
-/** No NUL and no lone surrogate: stores cannot hold them unchanged (PostgreSQL text, UTF-8). */
+/** No NUL and no lone surrogate: stores cannot hold them unchanged (PostgreSQL text, UTF-8). Nor the name `__proto__`. */
 const STORABLE = '^[^\\u0000\\p{Cs}]*$'
 
 const strings = {
   type: 'object',
   additionalProperties: { type: 'string', pattern: STORABLE },
-  patternProperties: { '[\\u0000\\p{Cs}]': false },
+  patternProperties: { '^__proto__$|[\\u0000\\p{Cs}]': false },
 } as const
 
 /**
