@@ -107,4 +107,18 @@ export const mutants = [
     replace: 'if (masked.length < 5)',
     tests: ['test/service/masked-headers.test.ts', 'test/webhooks/header-mask.test.ts'],
   },
+  {
+    what: 'the references that a validation follows are not counted',
+    file: 'src/webhooks/event-data.ts',
+    find: '      references += 1\n',
+    replace: '      references += +(references < 5)\n',
+    tests: ['test/webhooks/event-data.test.ts'],
+  },
+  {
+    what: 'the references of one event count for the next',
+    file: 'src/webhooks/event-data.ts',
+    find: '    references = 0\n    return validate',
+    replace: '    return validate',
+    tests: ['test/webhooks/event-data.test.ts'],
+  },
 ]
