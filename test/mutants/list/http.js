@@ -149,4 +149,18 @@ export const mutants = [
     replace: '',
     tests: ['test/service/inherited-names.test.ts'],
   },
+  {
+    what: 'hidden characters of text from elsewhere are shown as they are',
+    file: 'src/values/printable.ts',
+    find: '(hidden === undefined ? kept : replace(hidden))',
+    replace: "(hidden === undefined || hidden > '\\u2000' ? kept : replace(hidden))",
+    tests: ['test/values/printable.test.ts'],
+  },
+  {
+    what: 'the JSON of a command has hidden characters',
+    file: 'adapters/cli/commands/output.ts',
+    find: '`${printableJson(value)}\\n`',
+    replace: '`${JSON.stringify(value)}\\n`',
+    tests: ['test/adapters/cli/commands/output.test.ts'],
+  },
 ]
