@@ -30,8 +30,6 @@ describe('data', () => {
           { path: 'data', rule: 'error', message: 'needs more than 10000 references ($ref) of its schema' },
         ],
       })
-      // What was counted for one event does not count for the next.
-      for (let event = 0; event < 10; event += 1) expect(validate({})).not.toHaveProperty('failures.1')
     }
   })
 
@@ -41,7 +39,11 @@ describe('data', () => {
       $defs: { item: { type: ['number', 'object'] } },
     })
     expect(validate(nested(30, null))).toHaveProperty('data')
-    expect(validate({ list: ARRAYS.objects })).toHaveProperty('data')
+    expect(validate({ list: ARRAYS.numbers.slice(0, 10_000) })).toHaveProperty('data')
+    expect(validate({ list: ARRAYS.numbers.slice(0, 10_001) })).toHaveProperty('failures')
+    // What was counted for one event does not count for the next.
+    for (let event = 0; event < 3; event += 1)
+      expect(validate({ list: ARRAYS.objects })).toHaveProperty('data')
   })
 
   it.each<[string, JsonDataSchema]>([

@@ -108,10 +108,10 @@ export const mutants = [
     tests: ['test/service/masked-headers.test.ts', 'test/webhooks/header-mask.test.ts'],
   },
   {
-    what: 'the references that a validation follows are not counted',
+    what: 'a validation follows more references than it may',
     file: 'src/webhooks/event-data.ts',
-    find: '      references += 1\n',
-    replace: '      references += +(references < 5)\n',
+    find: 'if (references > MAX_REFERENCES) throw',
+    replace: 'if (references > 3 * MAX_REFERENCES) throw',
     tests: ['test/webhooks/event-data.test.ts'],
   },
   {
