@@ -53,10 +53,18 @@ export interface Failures {
   readonly errors: readonly string[]
 }
 
-/** The account and the bindings that a request names. */
+/** A binding that a request may not have; the others of its list are not affected. */
+export interface RefusedBinding {
+  /** As the client wrote it, which may be anything but a string. */
+  readonly key: unknown
+  readonly problem: string
+}
+
+/** The account and the bindings that a request names. At least one binding is valid. */
 export interface Selection {
   readonly accountId: string | undefined
   readonly bindings: readonly Binding[]
+  readonly refused: readonly RefusedBinding[]
 }
 
 /**
@@ -78,14 +86,27 @@ export function readSelection(
   if (Object.keys(data ?? {}).length === 0) return failed('missing required keys in data object')
   if (missing.length > 0) return failed(`missing required keys : ${missing.join(', ')}`)
   if (accountId !== undefined && typeof accountId !== 'string') return failed('account_id must be a string')
-  const list = Array.isArray(keys) ? keys : [keys]
-  if (list.length === 0 || !list.every((key) => typeof key === 'string')) {
-    return failed('binding must be a string, and bindings a list of strings')
+  const list: unknown[] = Array.isArray(keys) ? keys : [keys]
+  if (list.length === 0) return failed(NO_STRING)
+  const valid: Binding[] = []
+  const refused: RefusedBinding[] = []
+  for (const key of new Set(list)) {
+    const parsed = typeof key === 'string' ? parseBinding(key) : NO_STRING
+    if (typeof parsed === 'string') refused.push({ key, problem: parsed })
+    else valid.push(parsed)
   }
-  const parsed = [...new Set(list as string[])].map(parseBinding)
-  const problems = parsed.filter((one) => typeof one === 'string')
-  return problems.length > 0 ? failed(...new Set(problems)) : { accountId, bindings: parsed as Binding[] }
+  return valid.length > 0 ? { accountId, bindings: valid, refused } : failed(...problemsOf(refused))
 }
+
+const NO_STRING = 'binding must be a string, and bindings a list of strings'
+
+const problemsOf = (refused: readonly RefusedBinding[]): readonly string[] => [
+  ...new Set(refused.map(({ problem }) => problem)),
+]
+
+/** Part of a reply to a request of which some bindings are refused: these, and KAZOO's words for why. */
+export const refusals = ({ refused }: Selection): object =>
+  refused.length === 0 ? {} : { refused: refused.map(({ key }) => key), errors: problemsOf(refused) }
 
 export const failed = (...errors: readonly string[]): Failures => ({ errors })
 

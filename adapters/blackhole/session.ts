@@ -19,6 +19,7 @@ import {
   failed,
   parseRequest,
   readSelection,
+  refusals,
   successFrame,
 } from './frames.js'
 import type { BlackholeSettings } from './options.js'
@@ -258,7 +259,7 @@ export class Session {
     const added = selection.bindings.filter(({ key }) => !existing?.bindings.has(key))
     const { maxBindings } = this.deps.settings
     if (this.bindingCount + added.length > maxBindings)
-      return failed(`too many bindings : at most ${maxBindings}`)
+      return failed(`too many bindings : at most ${maxBindings} (maxBindings)`)
     const subscription = existing ?? { token: token!, bindings: new Map<string, Binding>() }
     subscription.token = token!
     for (const binding of added) subscription.bindings.set(binding.key, binding)
@@ -266,7 +267,7 @@ export class Session {
       this.subscriptions.set(accountId, subscription)
       this.deps.onAccount(accountId, true)
     }
-    return { data: { subscribed: this.keys } }
+    return { data: { subscribed: this.keys, ...refusals(selection) } }
   }
 
   private unsubscribe(data: ClientRequest['data']): Reply {
@@ -281,7 +282,7 @@ export class Session {
     const { accountId } = selection
     for (const id of accountId === undefined ? [...this.subscriptions.keys()] : [accountId])
       this.unbind(id, keys)
-    return { data: { unsubscribed: keys, subscribed: this.keys } }
+    return { data: { unsubscribed: keys, subscribed: this.keys, ...refusals(selection) } }
   }
 
   private unbind(accountId: string, keys: readonly string[]): void {

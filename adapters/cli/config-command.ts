@@ -1,5 +1,6 @@
 /** `hookswitch config`: shows the settings that hold and where they came from, and checks a configuration file. */
 
+import { printableLine } from 'hookswitch/adapter'
 import { wrongFlag } from './read-flags.js'
 import { type Origin, readFileSettings, readSettings, type Settings } from './read-settings.js'
 import { redactUrl } from './redact-url.js'
@@ -93,7 +94,7 @@ function lines(settings: Settings): string {
     }
     const { value, origin } = setting
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return [[`${name} = ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')}`, describe(origin)]]
+    return [[`${name} = ${printableLine(text)}`, describe(origin)]]
   })
   const width = Math.min(MAX_COLUMN, Math.max(...rows.map(([left]) => left.length)))
   return rows.map(([left, right]) => `${left.padEnd(width)}  # ${right}\n`).join('')

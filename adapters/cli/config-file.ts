@@ -1,6 +1,8 @@
 /** Reads a configuration file, JSON or YAML, and checks it against its schema. Loads the YAML parser for YAML only. */
+
 import { readFile } from 'node:fs/promises'
 import { HookswitchError } from 'hookswitch'
+import { printableLine } from 'hookswitch/adapter'
 import { CONFIG_SCHEMA, FILE_SETTINGS } from './config-schema.js'
 import { FormatError, type ParsedText, type Place, parseJson } from './json-places.js'
 import { findProblem, type ValuePath } from './setting-schema.js'
@@ -75,5 +77,5 @@ function wrongPlace(path: string, { line, column }: Place, field: string, senten
 
 /** Unknown keys are text of the file: one line, and not endless. */
 function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ').slice(0, 200)
+  return printableLine(text.slice(0, 200))
 }

@@ -1,5 +1,6 @@
 /** A logger for programs that writes one line per entry, as JSON or readable text. */
 import type { Log } from 'hookswitch'
+import { printableJson, printableLine } from 'hookswitch/adapter'
 
 type Fields = Readonly<Record<string, unknown>>
 /** The levels of log entries, the least severe first. */
@@ -43,9 +44,9 @@ export function jsonLine(nowMs: number, level: Level, fields: Fields, message: s
     plain(value),
   ])
   try {
-    return `${JSON.stringify({ ...head, ...Object.fromEntries(rest) })}\n`
+    return `${printableJson({ ...head, ...Object.fromEntries(rest) })}\n`
   } catch {
-    return `${JSON.stringify(head)}\n`
+    return `${printableJson(head)}\n`
   }
 }
 
@@ -54,15 +55,15 @@ export function prettyLine(nowMs: number, level: Level, fields: Fields, message:
   const time = new Date(nowMs).toISOString().slice(11, 23)
   const pairs = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `  ${key}=${prettyValue(value)}`)
-  return `${time} ${level.toUpperCase().padEnd(5)} ${oneLine(message)}${pairs.join('')}\n`
+    .map(([key, value]) => `  ${printableLine(key)}=${prettyValue(value)}`)
+  return `${time} ${level.toUpperCase().padEnd(5)} ${printableLine(message)}${pairs.join('')}\n`
 }
 
 function prettyValue(value: unknown): string {
   const text = plain(value)
   if (typeof text === 'string' && /^[\w./:@+-]+$/.test(text)) return text
   try {
-    return oneLine(JSON.stringify(text) ?? String(text))
+    return printableJson(text)
   } catch {
     return '?'
   }
@@ -72,9 +73,4 @@ function prettyValue(value: unknown): string {
 function plain(value: unknown): unknown {
   if (value instanceof Error) return value.message
   return typeof value === 'bigint' ? value.toString() : value
-}
-
-/** Removes control characters: outside text must not look like a second entry or move the cursor. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
 }

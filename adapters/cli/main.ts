@@ -1,5 +1,7 @@
 /** The command line: commands, exit codes and signals. */
+
 import { errorCode, type HookswitchError, VERSION } from 'hookswitch'
+import { printableLine } from 'hookswitch/adapter'
 import type { CommandIo } from './commands/run-command.js'
 import { migrate } from './migrate.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
@@ -89,7 +91,7 @@ function misuse(program: Program, sentence: string): void {
 /** Prints the error in one sentence and sets the exit code. */
 function fail(program: Program, thrown: unknown): number {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
-  program.stderr.write(`hookswitch: ${message}\n`)
+  program.stderr.write(`hookswitch: ${printableLine(message)}\n`)
   const code = isMisconfigured(thrown) ? 2 : 1
   program.exitCode = code
   return code

@@ -1,5 +1,7 @@
 /** `hookswitch migrate`: moves all data of a SQLite file into a PostgreSQL database. */
+
 import { existsSync } from 'node:fs'
+import { printableLine } from 'hookswitch/adapter'
 import { problemWithFlag } from './open-store.js'
 import { readFlags, wrongFlag } from './read-flags.js'
 import type { ServeIo } from './serve.js'
@@ -47,7 +49,7 @@ export function parseMigrateFlags(argv: readonly string[], env: ServeIo['env']):
  */
 export async function migrate(argv: readonly string[], io: ServeIo): Promise<void> {
   const { from, to } = parseMigrateFlags(argv, io.env)
-  const report = (sentence: string) => io.stderr.write(`hookswitch: ${sentence}\n`)
+  const report = (sentence: string) => io.stderr.write(`hookswitch: ${printableLine(sentence)}\n`)
   const print = (line: object) => io.stdout.write(`${JSON.stringify(line)}\n`)
   if (to) await migrateFile(from, to, report, print)
   else await undo(from, report, print)

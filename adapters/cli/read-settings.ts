@@ -2,7 +2,9 @@
  * Combines the settings of the configuration file, the environment and the flags, in this order of strength, and remembers
  * where each value came from. Opens nothing but the file.
  */
+
 import type { HookswitchError } from 'hookswitch'
+import { printableLine } from 'hookswitch/adapter'
 import { type ConfigFile, formatPath, readConfigFile } from './config-file.js'
 import type { Place } from './json-places.js'
 import { readFlags, wrongFlag } from './read-flags.js'
@@ -144,7 +146,7 @@ const MAX_QUOTE = 100
 
 function quote(value: unknown): string {
   const isShort = (typeof value === 'string' && value.length <= MAX_QUOTE) || typeof value === 'number'
-  return isShort ? `, not '${String(value).replace(/\p{Cc}/gu, ' ')}'` : ''
+  return isShort ? `, not '${printableLine(String(value))}'` : ''
 }
 
 function labelAt(layer: Layer, name: SettingName, inner: ValuePath = []): string {

@@ -1,6 +1,8 @@
 /** `hookswitch rotate-secret`: replaces the secret that encrypts API keys, signing secrets and custom headers. */
+
 import { existsSync, readFileSync } from 'node:fs'
 import { errorCode, HookswitchError, rotateSecret as rotate } from 'hookswitch'
+import { printableLine } from 'hookswitch/adapter'
 import { createStore, problemWithFlag } from './open-store.js'
 import { readFlags, wrongFlag } from './read-flags.js'
 import type { ServeIo } from './serve.js'
@@ -98,7 +100,7 @@ function givenSecret(
  */
 export async function rotateSecret(argv: readonly string[], io: ServeIo): Promise<void> {
   const { choice, from, to } = parseRotateSecretFlags(argv, io.env)
-  const report = (sentence: string) => io.stderr.write(`hookswitch: ${sentence}\n`)
+  const report = (sentence: string) => io.stderr.write(`hookswitch: ${printableLine(sentence)}\n`)
   const storeFlag = choice.store === 'sqlite' ? '--data' : choice.flag
   const store = await createStore(choice).catch((thrown: unknown) => {
     throw problemWithFlag(storeFlag, thrown)

@@ -28,7 +28,7 @@ export interface WebhookSettings {
   readonly include_internal_legs?: boolean
   /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. */
   readonly custom_data?: Readonly<Record<string, string>>
-  /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`. */
+  /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
   /** A label for grouping webhooks. */
   readonly group?: string
@@ -102,7 +102,7 @@ export interface Webhook {
   readonly include_internal_legs: boolean
   /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. */
   readonly custom_data?: Readonly<Record<string, string>>
-  /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`. */
+  /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
   /** A label for grouping webhooks. */
   readonly group?: string

@@ -3,6 +3,7 @@
  * `cancelled` or `quarantined`).
  */
 import type { Dialled, Observation, SendRequest } from '../ports.js'
+import { REDACTED } from '../values/redact.js'
 import { isSecretHeader } from '../values/secret-names.js'
 import { parseTraceparent } from '../values/traceparent.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -102,8 +103,6 @@ export function withCurrentReason(attempt: StoredAttempt): StoredAttempt {
 
 /** Response headers that are stored, at most. */
 const MAX_RESPONSE_HEADERS = 64
-
-const REDACTED = '[redacted]'
 
 function startRecord(
   id: string,

@@ -1,5 +1,6 @@
 /** Classifies network errors: what each means for the receiver. A total mapping, including unknown errors. */
 import type { Observation, TransportFailure } from '../ports.js'
+import { printableLine } from '../values/printable.js'
 
 /** An observation without a response: the result of a failed connection or request. */
 export type SendFailure = Exclude<Observation, { kind: 'response' } | { kind: 'cancelled' }>
@@ -81,9 +82,6 @@ function describe(thrown: unknown): ErrorDescription {
 
 /** One short line: assertion errors span pages, and external text must not forge log lines. */
 function toSingleLine(message: string): string {
-  const line = message
-    .split(/[\r\n]/, 1)[0]!
-    .replace(/[\p{Cc}]/gu, ' ')
-    .trim()
+  const line = printableLine(message.split(/[\r\n]/, 1)[0]!.trim())
   return line.length > 200 ? `${line.slice(0, 200)}…` : line
 }

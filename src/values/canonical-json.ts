@@ -19,7 +19,8 @@ export interface JsonProblem {
 
 /**
  * Finds the first part of a value that JSON cannot carry unchanged: a number that is not finite, a lone surrogate, a
- * function, a class instance, a cycle or more than `maxDepth` levels. `undefined` when there is none.
+ * function, a class instance, a cycle, more than `maxDepth` levels, or the name `__proto__`, which many readers of JSON
+ * lose. `undefined` when there is none.
  */
 export function findJsonProblem(value: unknown, maxDepth: number, path = ''): JsonProblem | undefined {
   switch (typeof value) {
@@ -56,6 +57,7 @@ export function findJsonProblem(value: unknown, maxDepth: number, path = ''): Js
   for (const [key, member] of Object.entries(value)) {
     if (!key.isWellFormed())
       return { path: pathTo(key.toWellFormed()), problem: 'has a lone surrogate in its name' }
+    if (key === '__proto__') return { path: pathTo(key), problem: 'is a name that is not allowed' }
     if (typeof member === 'string' && member.isWellFormed()) continue
     const found = findJsonProblem(member, maxDepth - 1, pathTo(key))
     if (found) return found

@@ -5,7 +5,8 @@
 
 import { isSecretName } from './secret-names.js'
 
-const REDACTED = '[redacted]'
+/** Stands in place of a secret, in logs and documents. */
+export const REDACTED = '[redacted]'
 
 const MAX_DEPTH = 6
 /** Maximum number of values in one log entry; further ones are omitted. */

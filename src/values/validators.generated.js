@@ -1,14 +1,14 @@
 // Made by "npm run generate" from the schemas in the sources. Do not edit.
 "use strict";
 export const validateWebhook = validate10;
-const schema11 = {"type":"object","required":["name","uri","hook"],"properties":{"name":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"uri":{"type":"string","maxLength":2048},"hook":{"type":"string","minLength":1,"maxLength":64},"only":{"type":"array","items":{"type":"string","maxLength":64},"minItems":1,"maxItems":100,"uniqueItems":true},"filter":{"type":"object"},"httpVerb":{"type":"string","enum":["get","post","put","patch","delete"]},"retries":{"type":"integer","minimum":0,"maximum":30},"format":{"type":"string","enum":["json","form-data"]},"enabled":{"type":"boolean"},"includeSubaccounts":{"type":"boolean"},"includeInternalLegs":{"type":"boolean"},"customData":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"customRequestHeaders":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"group":{"type":"string","maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"maxAgeSeconds":{"type":"integer","minimum":1,"maximum":2147483647},"ordering":{"type":"string","enum":["call","none"]}}};
+const schema11 = {"type":"object","required":["name","uri","hook"],"properties":{"name":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"uri":{"type":"string","maxLength":2048},"hook":{"type":"string","minLength":1,"maxLength":64},"only":{"type":"array","items":{"type":"string","maxLength":64},"minItems":1,"maxItems":100,"uniqueItems":true},"filter":{"type":"object"},"httpVerb":{"type":"string","enum":["get","post","put","patch","delete"]},"retries":{"type":"integer","minimum":0,"maximum":30},"format":{"type":"string","enum":["json","form-data"]},"enabled":{"type":"boolean"},"includeSubaccounts":{"type":"boolean"},"includeInternalLegs":{"type":"boolean"},"customData":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"^__proto__$|[\\u0000\\p{Cs}]":false}},"customRequestHeaders":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"^__proto__$|[\\u0000\\p{Cs}]":false}},"group":{"type":"string","maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"maxAgeSeconds":{"type":"integer","minimum":1,"maximum":2147483647},"ordering":{"type":"string","enum":["call","none"]}}};
 const func2 = (text) => {
 let length = 0;
 for (const _ of text) length++;
 return length;
 };
 const pattern0 = new RegExp("^[^\\u0000\\p{Cs}]*$", "u");
-const pattern1 = new RegExp("[\\u0000\\p{Cs}]", "u");
+const pattern1 = new RegExp("^__proto__$|[\\u0000\\p{Cs}]", "u");
 
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -396,7 +396,7 @@ errors++;
 }
 for(const key1 in data12){
 if(pattern1.test(key1)){
-const err31 = {instancePath:instancePath+"/customData/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/patternProperties/%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
+const err31 = {instancePath:instancePath+"/customData/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/patternProperties/%5E__proto__%24%7C%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -450,7 +450,7 @@ errors++;
 }
 for(const key3 in data15){
 if(pattern1.test(key3)){
-const err35 = {instancePath:instancePath+"/customRequestHeaders/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/patternProperties/%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
+const err35 = {instancePath:instancePath+"/customRequestHeaders/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/patternProperties/%5E__proto__%24%7C%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err35];
 }

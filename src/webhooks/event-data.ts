@@ -4,6 +4,7 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type Failure, HookswitchError } from '../errors.js'
+import { findJsonProblem } from '../values/canonical-json.js'
 import { findReferenceProblem, findSchemaProblem } from './json-schema-check.js'
 
 /** A JSON Schema of draft 2020-12, as plain data. It must describe an object. */
@@ -28,6 +29,15 @@ export type DataValidators = ReadonlyMap<string, DataValidator>
 
 /** Most failures that one validation reports. */
 const MAX_DATA_FAILURES = 100
+/** Largest data that are validated by a JSON Schema, bytes as JSON: a larger event is refused anyway. */
+const MAX_DATA_BYTES = 65_536
+/** Deepest nesting that is validated by a JSON Schema: the event itself is the first of 32 levels. */
+const MAX_DATA_DEPTH = 31
+/**
+ * How often a validation may follow a `$ref`. A schema that refers to itself in two branches of a union doubles its work
+ * with each level of the data; without `$ref` the work is bounded by the sizes of schema and data.
+ */
+const MAX_REFERENCES = 10_000
 
 /** The part of a catalogue's entry that schemas need. */
 interface KindWithData {
@@ -99,7 +109,7 @@ function standardValidator(schema: StandardSchemaV1): DataValidator {
 }
 
 async function jsonValidator(schema: JsonDataSchema, field: string): Promise<DataValidator> {
-  const { dereference, Validator } = await import('@cfworker/json-schema')
+  const { dereference, validate } = await import('@cfworker/json-schema')
   const { $schema = DRAFT } = schema
   if ($schema !== DRAFT) throw invalid(field, `$schema must be '${DRAFT}' or absent`)
   const problem = findSchemaProblem(schema)
@@ -114,12 +124,37 @@ async function jsonValidator(schema: JsonDataSchema, field: string): Promise<Dat
     refOf: ({ __absolute_ref__ = '' }: { readonly __absolute_ref__?: string }) => __absolute_ref__,
   })
   if (reference) throw invalid(`${field}${reference.place}`, reference.message)
-  const validator = new Validator(own, '2020-12', false)
+  let references = 0
+  const counted = new Proxy(schemas, {
+    get(target, uri) {
+      references += 1
+      if (references > MAX_REFERENCES) throw new RangeError(TOO_MANY_REFERENCES)
+      return Reflect.get(target, uri)
+    },
+  })
+  const check = (data: unknown) => {
+    references = 0
+    return validate(data, own, '2020-12', counted, false)
+  }
   // Schemas that refer to each other without an end show here.
-  orThrow(() => validator.validate({}), unusable)
+  orThrow(() => check({}), unusable)
   return (data) => {
     if (data === undefined) return failed('data', 'Field is required but missing', 'required')
-    const { valid, errors } = validator.validate(data)
+    const problem = findJsonProblem(data, MAX_DATA_DEPTH, 'data')
+    if (problem) return failed(problem.path, problem.problem)
+    const bytes = Buffer.byteLength(JSON.stringify(data))
+    if (bytes > MAX_DATA_BYTES)
+      return failed('data', `has ${bytes} bytes, at most ${MAX_DATA_BYTES} are accepted`, 'maxSize')
+    let result: ReturnType<typeof check>
+    try {
+      result = check(data)
+    } catch (thrown) {
+      // Also where the failures of a very long array are more than the stack can hold.
+      if (thrown instanceof RangeError)
+        return failed('data', references > MAX_REFERENCES ? TOO_MANY_REFERENCES : TOO_MANY_FAILURES)
+      throw thrown
+    }
+    const { valid, errors } = result
     if (valid) return objectOrNothing(data)
     // An error of a part repeats as an error of all that contains it.
     const specific = errors.filter(({ keyword }) => !CONTAINERS.has(keyword))
@@ -131,6 +166,9 @@ async function jsonValidator(schema: JsonDataSchema, field: string): Promise<Dat
     return { failures }
   }
 }
+
+const TOO_MANY_REFERENCES = `needs more than ${MAX_REFERENCES} references ($ref) of its schema`
+const TOO_MANY_FAILURES = 'violates its schema in too many places'
 
 function orThrow<T>(work: () => T, asError: (thrown: unknown) => HookswitchError): T {
   try {

@@ -76,6 +76,12 @@ const count = check(
 )
 const texts = check(isTextList, 'must be an array of different strings')
 
+/** The library's pattern for `url` takes exponential time on texts such as `http://aaaa…`. */
+const format: Check = (value) => (value === 'url' ? "must not be 'url': use 'uri'" : text(value))
+/** The library compares each item with each other: 64 KiB of them would take seconds. */
+const unique: Check = (value) =>
+  value === true ? 'is not supported: it would compare each item with each other' : boolean(value)
+
 const pattern: Check = (value) => {
   if (typeof value !== 'string') return text(value)
   try {
@@ -111,7 +117,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map(
     examples: list,
     exclusiveMaximum: number,
     exclusiveMinimum: number,
-    format: text,
+    format,
     maxContains: count,
     maxItems: count,
     maxLength: count,
@@ -127,7 +133,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map(
     required: texts,
     title: text,
     type,
-    uniqueItems: boolean,
+    uniqueItems: unique,
   }),
 )
 

@@ -1,15 +1,16 @@
 /** Creating, reading, changing and deleting webhooks, and their signing secrets. */
 import type { PageQuery } from '../accounts/account-store.js'
 import type { KeyedMutex } from '../accounts/keyed-mutex.js'
-import { errorCode, HookswitchError, notFound } from '../errors.js'
+import { errorCode, HookswitchError, invalidInput, notFound } from '../errors.js'
 import type { Clock } from '../ports.js'
 import { toCanonicalJson } from '../values/canonical-json.js'
 import { jsonMergePatch } from '../values/json-merge-patch.js'
 import { yieldingOf } from '../values/yielding.js'
 import { createSigningSecret, type EncryptSettingsDeps, encryptSettings } from './encrypt-settings.js'
+import { unmaskHeaders } from './header-mask.js'
 import { type EndpointState, endpointHealthOf, isPaused } from './health.js'
 import { isSettingName } from './settings.js'
-import { encryptionPurpose, type UncheckedWebhook, viewOf, type WebhookView } from './view.js'
+import { decryptHeaders, encryptionPurpose, type UncheckedWebhook, viewOf, type WebhookView } from './view.js'
 import {
   changeSettings,
   deleteWebhook,
@@ -135,6 +136,13 @@ async function mapInSlices<Item>(
 
 const readView = async (deps: WebhookDeps, webhook: Webhook) => (await viewsOf(deps, [webhook]))[0]!
 
+/** The input with the stored value of each header that is masked. @throws `InvalidInput` for a mask without one */
+function unmask(deps: WebhookDeps, input: UncheckedWebhook, webhook?: Webhook): UncheckedWebhook {
+  const unmasked = unmaskHeaders(input.settings, webhook && decryptHeaders(webhook, deps.cipher))
+  if ('failures' in unmasked) throw invalidInput(unmasked.failures)
+  return unmasked.settings === input.settings ? input : { ...input, ...unmasked }
+}
+
 /** Creates a webhook with a new signing secret. @throws `InvalidInput` with every violated rule */
 export async function createWebhook(
   deps: WebhookDeps,
@@ -142,7 +150,7 @@ export async function createWebhook(
   input: UncheckedWebhook,
 ): Promise<WebhookView> {
   const id = deps.newId()
-  const encrypted = encryptSettings(deps, id, input)
+  const encrypted = encryptSettings(deps, id, unmask(deps, input))
   const { secret } = createSigningSecret(deps, id)
   const webhook = newWebhook({ id, accountId }, encrypted, secret, deps.clock.now())
   await deps.webhooks.insert(webhook)
@@ -242,9 +250,14 @@ export async function replaceWebhook(
 ): Promise<WebhookView> {
   const encrypted = encryptSettings(deps, webhookId, input)
   const now = deps.clock.now()
-  const changed = await change(deps, accountId, webhookId, options, (webhook) =>
-    changeSettings(webhook, encrypted, now),
-  )
+  const changed = await change(deps, accountId, webhookId, options, (webhook) => {
+    const unmasked = unmask(deps, input, webhook)
+    return changeSettings(
+      webhook,
+      unmasked === input ? encrypted : encryptSettings(deps, webhookId, unmasked),
+      now,
+    )
+  })
   return readView(deps, changed)
 }
 
@@ -274,7 +287,7 @@ export async function patchWebhook(
     const { extra, ...view } = viewOf(webhook, deps.cipher, now)
     const settings = Object.fromEntries(Object.entries(view).filter(([key]) => isSettingName(key)))
     const merged: UncheckedWebhook = {
-      settings: patchSettings(settings, patch.settings),
+      settings: patchSettings(settings, unmask(deps, patch, webhook).settings),
       extra: jsonMergePatch(extra ?? {}, patch.extra ?? {}) as Record<string, unknown>,
     }
     const encrypted = encryptSettings(deps, webhookId, merged)

@@ -1,12 +1,12 @@
 import type { JsonSchema } from '../values/json-schema.js'
 
-/** No NUL and no lone surrogate: stores cannot hold them unchanged (PostgreSQL text, UTF-8). */
+/** No NUL and no lone surrogate: stores cannot hold them unchanged (PostgreSQL text, UTF-8). Nor the name `__proto__`. */
 const STORABLE = '^[^\\u0000\\p{Cs}]*$'
 
 const strings = {
   type: 'object',
   additionalProperties: { type: 'string', pattern: STORABLE },
-  patternProperties: { '[\\u0000\\p{Cs}]': false },
+  patternProperties: { '^__proto__$|[\\u0000\\p{Cs}]': false },
 } as const
 
 /**
@@ -98,7 +98,9 @@ export const webhookSchema = {
       ...strings,
       description:
         'Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, ' +
-        '`webhook-*`, `x-hook-*`, `x-account-id`.',
+        '`webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as ' +
+        '`x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the ' +
+        'stored value.',
     },
     group: {
       type: 'string',

@@ -58,7 +58,8 @@ export interface WebhookSettings {
   readonly customData?: Readonly<Record<string, string>>
   /**
    * Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers (RFC 9110, section 7.6.1),
-   * `host`, `content-*`, `webhook-*`, `x-hook-*` and `x-account-id`. Stored encrypted.
+   * `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and those that say who sends a request or where it comes
+   * from (`FORBIDDEN_HEADERS`). Stored encrypted.
    */
   readonly customRequestHeaders?: Readonly<Record<string, string>>
   /** Label for grouping webhooks, at most 255 characters. Default: none. */

@@ -158,7 +158,8 @@ function textDefect(text: string): Defect | undefined {
 
 /**
  * Finds the first value that is valid JSON but cannot be stored: NUL (not valid in PostgreSQL text), lone surrogates
- * (not valid UTF-8), numbers that a double cannot represent, and `__proto__` inside a document.
+ * (not valid UTF-8), numbers that a double cannot represent, and the name `__proto__`, which copies of an object lose. It
+ * is ignored beside `data`, as every unknown key there is.
  */
 function findDefect(value: unknown, depth: number): Defect | undefined {
   if (typeof value === 'string') return textDefect(value)
@@ -178,7 +179,7 @@ function findDefect(value: unknown, depth: number): Defect | undefined {
   }
   for (const key of Object.keys(value)) {
     const defect =
-      (key === '__proto__' && depth > 1 ? { path: [], message: 'This name is not allowed' } : undefined) ??
+      (key === '__proto__' && depth > 0 ? { path: [], message: 'This name is not allowed' } : undefined) ??
       (textDefect(key) && { path: [], message: 'The name must be valid Unicode without NUL' }) ??
       findDefect((value as Record<string, unknown>)[key], depth + 1)
     if (defect) return { path: [key, ...defect.path], message: defect.message }

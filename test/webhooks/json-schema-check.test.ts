@@ -50,6 +50,14 @@ describe('the JSON Schema of a hook', () => {
     [{ maximum: '5' }, 'hooks[0].schema.maximum: must be a number'],
     [{ multipleOf: 0 }, 'hooks[0].schema.multipleOf: must be a number above 0'],
     [{ uniqueItems: 'yes' }, 'hooks[0].schema.uniqueItems: must be true or false'],
+    [
+      { properties: { tags: { uniqueItems: true } } },
+      'hooks[0].schema.properties.tags.uniqueItems: is not supported: it would compare each item with each other',
+    ],
+    [
+      { $defs: { a: { anyOf: [{ format: 'url' }] } } },
+      "hooks[0].schema.$defs.a.anyOf[0].format: must not be 'url': use 'uri'",
+    ],
     [{ enum: 'a' }, 'hooks[0].schema.enum: must be an array'],
     [{ $id: 'https://' }, 'hooks[0].schema: is not a usable JSON Schema: '],
     [{ $ref: '#' }, 'hooks[0].schema: is not a usable JSON Schema: '],
@@ -64,7 +72,7 @@ describe('the JSON Schema of a hook', () => {
       title: 'Tree',
       type: ['object', 'null'],
       properties: {
-        children: { type: 'array', items: { $ref: '#' }, minItems: 0, uniqueItems: true },
+        children: { type: 'array', items: { $ref: '#' }, minItems: 0, uniqueItems: false },
         name: { $ref: '#name' },
         place: { $ref: 'place' },
         other: { $ref: '#/x-shared/one' },

@@ -1,43 +1,88 @@
+import { readFileSync } from 'node:fs'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findHeaderProblem, findRepeatedNames } from '../../src/webhooks/request-headers.js'
+import {
+  FORBIDDEN_HEADERS,
+  findHeaderProblem,
+  findRepeatedNames,
+} from '../../src/webhooks/request-headers.js'
 import { formatSigningSecret, parseSigningSecret } from '../../src/webhooks/signing-secret.js'
 
 describe('a custom request header', () => {
-  it.each(['X-Own', 'Authorization', 'user-agent', 'accept', '__proto__', "!#$%&'*+-.^_`|~", 'x-hooks'])(
-    'may be %s',
-    (name) => {
-      expect(findHeaderProblem(name, 'value')).toBeUndefined()
-    },
-  )
+  it.each([
+    'X-Own',
+    'Authorization',
+    'Cookie',
+    'Origin',
+    'X-Api-Key',
+    'CF-Access-Client-Id',
+    'X-Amz-Date',
+    'X-Request-ID',
+    'user-agent',
+    'accept',
+    '__proto__',
+    "!#$%&'*+-.^_`|~",
+    'x-hooks',
+  ])('may be %s', (name) => {
+    expect(findHeaderProblem(name, 'value')).toBeUndefined()
+  })
 
   it.each(['', 'a b', 'a:', 'é', 'a\r', 'a\u0000', '(x)'])('cannot have the name %j', (name) => {
     expect(findHeaderProblem(name, 'value')).toBe('not a header name')
   })
 
-  it.each([
-    ...[
-      'Host',
-      'connection',
-      'Keep-Alive',
-      'proxy-authenticate',
-      'Proxy-Authorization',
-      'proxy-connection',
-      'TE',
+  it.each<[reason: string, names: string]>([
+    [
+      'it concerns the connection or the form of the body',
+      'connection Keep-Alive proxy-authenticate Proxy-Authorization proxy-connection Proxy TE trailer Transfer-Encoding ' +
+        'UPGRADE expect content-type Content-Length content-own accept-encoding http2-settings Content_Type',
     ],
-    ...['trailer', 'Transfer-Encoding', 'UPGRADE', 'expect', 'content-type', 'Content-Length', 'content-own'],
-    ...[
-      'webhook-id',
-      'Webhook-Signature',
-      'X-Hook-ID',
-      'x-hook-own',
-      'X-ACCOUNT-ID',
-      'accept-encoding',
-      'http2-settings',
+    [
+      'hookswitch sets it',
+      'webhook-id Webhook-Signature X-Hook-ID x-hook-own X-ACCOUNT-ID x_account_id webhook.id',
     ],
-  ])('may not be %s', (name) => {
-    expect(findHeaderProblem(name, 'value')).toBe('this header may not be set')
+    [
+      'it says where a request goes or what it does',
+      'Host X-Original-URL x-original-uri X-Rewrite-URL X-HTTP-Method-Override X-HTTP-Method X-Method-Override X_HTTP_Method',
+    ],
+    [
+      'it says where a request comes from',
+      'X-Forwarded-For x-forwarded-host X-Forwarded-Proto X-Forwarded X_Forwarded_For x.forwarded.for Forwarded Forwarded-For ' +
+        'Via X-Real-IP X_REAL_IP X-Client-IP True-Client-IP CF-Connecting-IP CF-Connecting-IPv6 X-Cluster-Client-IP Client-IP ' +
+        'Sec-Fetch-Site',
+    ],
+    [
+      'it says who sends a request, in the name of a proxy',
+      'Remote-User X-Remote-User Impersonate-User X-Auth-Request-Email X-Amzn-Oidc-Data X-Goog-IAP-JWT-Assertion',
+    ],
+    [
+      'it opens the metadata service of a cloud',
+      'Metadata Metadata-Flavor X-aws-ec2-metadata-token X-AWS-anything X-Google-Metadata-Request metadata_flavor',
+    ],
+  ])('may not be set because %s', (reason, names) => {
+    for (const name of names.split(' '))
+      expect([name, findHeaderProblem(name, 'value')]).toEqual([
+        name,
+        `this header may not be set: ${reason}`,
+      ])
+  })
+
+  it('is named once in the table, in lower case', () => {
+    const names = FORBIDDEN_HEADERS.flatMap((group) => group.names)
+    expect(new Set(names).size).toBe(names.length)
+    expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*(-\*)?$/.test(name))).toEqual([])
+    const prefixes = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+    const covered = names.filter((name) =>
+      prefixes.some((prefix) => name !== `${prefix}*` && name.startsWith(prefix)),
+    )
+    expect(covered).toEqual([])
+  })
+
+  it('is documented for the owners of webhooks', () => {
+    const page = readFileSync(new URL('../../docs/receivers/requests.md', import.meta.url), 'utf8')
+    for (const { reason, names } of FORBIDDEN_HEADERS)
+      expect(page).toContain(`| ${reason} | ${names.map((name) => `\`${name}\``).join(', ')} |`)
   })
 
   it.each(['', ' x ', '\t', '~', 'Bearer abc=='])('may have the value %j', (value) => {

@@ -56,14 +56,16 @@ describe('peekBody', () => {
     ['{"data":{"retries":1e400}}', 'retries'],
     ['{"data":{"retries":9007199254740993}}', 'retries'],
     ['{"data":{"custom_data":{"__proto__":"x"}}}', 'custom_data.__proto__'],
+    ['{"data":{"__proto__":{"a":1}}}', '__proto__'],
+    ['{"data":[{"__proto__":null}]}', '0.__proto__'],
     ['{"verb":"\\u0000"}', 'verb'],
   ])('names the invalid field of %s', (text, path) => {
     expect(parseBody(bytes(text)).failures).toEqual([{ path, rule: 'error', message: expect.any(String) }])
   })
 
-  it('accepts a surrogate pair, and `__proto__` as a top-level key of the document', () => {
+  it('accepts a surrogate pair, and `__proto__` beside the document', () => {
     expect(
-      parseBody(bytes('{"data":{"name":"\\ud83d\\ude00","__proto__":{"a":1}}}')).failures,
+      parseBody(bytes('{"data":{"name":"\\ud83d\\ude00"},"__proto__":{"a":1}}')).failures,
     ).toBeUndefined()
     expect(({} as { a?: number }).a).toBeUndefined()
   })

@@ -1,7 +1,7 @@
 /** Makes commands that call one endpoint of the API and print its result. */
 import type { ApiResponse, HookswitchClient, List } from 'hookswitch/client'
 import type { Command, CommandContext } from './command.js'
-import { type Column, printable } from './table.js'
+import type { Column } from './table.js'
 import { limitFlag } from './values.js'
 
 /** A command without `run` and `isList`. */
@@ -63,7 +63,7 @@ export function callCommand(
     async run(context) {
       const { data, warnings = [] } = await call(context.client(), context)
       await context.output.document(data)
-      for (const { path, message } of warnings) context.note(printable(`${path}: ${message}`))
+      for (const { path, message } of warnings) context.note(`${path}: ${message}`)
     },
   }
 }

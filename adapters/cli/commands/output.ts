@@ -1,5 +1,6 @@
 /** Prints results: tables for people, tab-separated lines for pipes, JSON for programs. */
-import { type Column, formatDetails, formatTable, printable, textOf } from './table.js'
+import { printableJson, printableLine } from 'hookswitch/adapter'
+import { type Column, formatDetails, formatTable, textOf } from './table.js'
 
 /** Where the output goes: the standard output, or a test. */
 export interface Writable {
@@ -43,7 +44,7 @@ export function createOutput(stdout: Writable, isJson: boolean, signal: AbortSig
       signal.addEventListener('abort', () => resolve(), { once: true })
     })
   }
-  const json = (value: unknown) => `${JSON.stringify(value)}\n`
+  const json = (value: unknown) => `${printableJson(value)}\n`
   const tabs = (item: object, columns: readonly Column[]) =>
     `${columns.map((column) => textOf(item, column)).join('\t')}\n`
   return {
@@ -61,11 +62,11 @@ export function createOutput(stdout: Writable, isJson: boolean, signal: AbortSig
     },
     async document(document) {
       if (isJson || typeof document !== 'object' || document === null) {
-        return write(isJson ? json(document) : `${printable(String(document))}\n`)
+        return write(isJson ? json(document) : `${printableLine(String(document))}\n`)
       }
       await write(formatDetails(document, isTerminal ? width : undefined))
     },
     lines: write,
-    text: (text, document) => write(isJson ? json(document) : `${printable(text)}\n`),
+    text: (text, document) => write(isJson ? json(document) : `${printableLine(text)}\n`),
   }
 }

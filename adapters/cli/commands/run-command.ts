@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { errorCode } from 'hookswitch'
-import { closestName } from 'hookswitch/adapter'
+import { closestName, printableLine } from 'hookswitch/adapter'
 import {
   type ClientOptions,
   createClient,
@@ -15,7 +15,6 @@ import { type Command, type CommandContext, CommandFailed, type Environment } fr
 import { commandHelp, groupHelp } from './command-help.js'
 import { COMMANDS, GROUPS } from './command-table.js'
 import { createOutput, type Writable } from './output.js'
-import { printable } from './table.js'
 import { integerFlag, readSecretFile } from './values.js'
 
 /** The part of `process` that a command uses. */
@@ -136,7 +135,7 @@ async function run(command: Command, args: Arguments, io: CommandIo): Promise<vo
     keepToken() {
       isTokenKept = true
     },
-    note: (sentence) => void io.stderr.write(`hookswitch: ${sentence}\n`),
+    note: (sentence) => void io.stderr.write(`hookswitch: ${printableLine(sentence)}\n`),
     sleep: (ms) => sleep(ms, ending.signal),
     now: Date.now,
   }
@@ -216,13 +215,13 @@ const FLAG_OF: Readonly<Record<string, string>> = {
 
 function sentenceOf(thrown: unknown): string {
   if (!(thrown instanceof HookswitchClientError)) {
-    return printable(thrown instanceof Error ? thrown.message : String(thrown))
+    return printableLine(thrown instanceof Error ? thrown.message : String(thrown))
   }
   const { code, message, requestId } = thrown
   const [name = ''] = /^\w+(?=: )/.exec(message) ?? []
   const flag = Object.hasOwn(FLAG_OF, name) ? FLAG_OF[name] : undefined
   const text = code === 'invalid_option' && flag ? flag + message.slice(name.length) : message
-  return printable(requestId === undefined ? text : `${text} (request ${requestId})`)
+  return printableLine(requestId === undefined ? text : `${text} (request ${requestId})`)
 }
 
 const EXIT_CODE_OF_STATUS: Readonly<Record<number, number>> = {

@@ -1,4 +1,5 @@
 /** Formats tables and documents as text. Pure. Text from outside cannot move the cursor or look like another line. */
+import { printableLine } from 'hookswitch/adapter'
 
 /** A column of a table. */
 export interface Column {
@@ -12,10 +13,6 @@ export interface Column {
 const GAP = '  '
 const MIN_WIDTH = 8
 
-/** Removes control characters, line ends and characters that change the direction of text. */
-export const printable = (text: string) =>
-  text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '�')
-
 /** The text of a cell. */
 export function textOf(item: object, { value }: Pick<Column, 'value'>): string {
   const fields = item as Readonly<Record<string, unknown>>
@@ -24,7 +21,7 @@ export function textOf(item: object, { value }: Pick<Column, 'value'>): string {
 
 function cell(value: unknown): string {
   if (value === undefined || value === null) return ''
-  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
+  return printableLine(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
 /**
@@ -87,7 +84,7 @@ export function formatDetails(document: object, width: number | undefined): stri
 
 function fieldsOf(value: object, prefix: string): readonly (readonly [name: string, text: string])[] {
   return Object.entries(value).flatMap(([key, item]) => {
-    const name = printable(prefix === '' ? key : `${prefix}.${key}`)
+    const name = printableLine(prefix === '' ? key : `${prefix}.${key}`)
     const isNested = typeof item === 'object' && item !== null && !Array.isArray(item)
     return isNested && Object.keys(item).length > 0 ? fieldsOf(item, name) : [[name, cell(item)] as const]
   })

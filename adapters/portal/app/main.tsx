@@ -5,8 +5,10 @@ import { HAS_HOST_LOGIN } from './api/settings.js'
 import { App } from './app.js'
 import { begin, restore, session } from './state/session.js'
 import './style.css'
+import { escapeTextNodes } from './text-nodes.js'
 
 async function start(): Promise<void> {
+  escapeTextNodes()
   await restore()
   if (!session.value && HAS_HOST_LOGIN) {
     const found = await hostSession().catch(() => undefined)

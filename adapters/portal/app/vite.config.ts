@@ -47,7 +47,11 @@ export const pageConfig = (outDir: string): InlineConfig => ({
   logLevel: 'warn',
   plugins: [snippets(), credentials()],
   resolve: {
-    alias: { 'hookswitch/client': fileURLToPath(new URL('../../client/index.ts', import.meta.url)) },
+    alias: {
+      'hookswitch/client': fileURLToPath(new URL('../../client/index.ts', import.meta.url)),
+      // The part of it that the page uses; the rest is for Node.
+      'hookswitch/adapter': fileURLToPath(new URL('../../../src/values/printable.ts', import.meta.url)),
+    },
   },
   // As in production, whatever `NODE_ENV` is where it is built.
   mode: 'production',

@@ -2,6 +2,8 @@
  * Messages between the host's thread and the worker. They are structured clones, which preserve `undefined`, `Infinity`
  * and maps; groups and their results are encoded before (`group-encoding.ts`), and buffers are moved.
  */
+import type { ExitGate } from './exit-gate.js'
+import type { OpenRequest } from './open.js'
 import type { RpcRequest, RpcResult } from './rpc-methods.js'
 import { type SerializedError, serializeError } from './serialized-error.js'
 
@@ -11,6 +13,12 @@ export const MAX_REQUESTS_PER_MESSAGE = 200
 /** A request with an id that the client assigns. */
 export interface NumberedRequest extends RpcRequest {
   readonly id: number
+}
+
+/** What the worker starts with. */
+export interface WorkerData {
+  readonly request: OpenRequest
+  readonly gate: ExitGate
 }
 
 /** From the host's thread to the worker. */

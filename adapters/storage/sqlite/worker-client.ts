@@ -2,10 +2,12 @@
 import { Worker } from 'node:worker_threads'
 import type { Backend, BackendDeps } from './backend.js'
 import { messageOf, unavailableError } from './errors.js'
+import { closeOnExit, createExitGate } from './exit-gate.js'
 import {
   type ClientMessage,
   MAX_REQUESTS_PER_MESSAGE,
   type NumberedRequest,
+  type WorkerData,
   type WorkerMessage,
 } from './messages.js'
 import type { OpenRequest } from './open.js'
@@ -30,12 +32,14 @@ const YOUNG_GENERATION_MB = 16
  */
 export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<Backend> {
   // Without the host's Node flags: workers refuse `--input-type`, and modules of `--import` are not meant for us.
+  const gate = createExitGate()
   const worker = new Worker(workerPath(), {
-    workerData: request,
+    workerData: { request, gate } satisfies WorkerData,
     name: 'hookswitch-sqlite',
     execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
   })
+  const forgetGate = closeOnExit(gate)
   const pending = new Map<number, PendingRequest>()
   let outgoing: NumberedRequest[] = []
   let lastId = 0
@@ -137,6 +141,7 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
       reason = messageOf(thrown)
     })
     worker.on('exit', () => {
+      forgetGate()
       fail(
         failure ??
           unavailableError(`the worker thread of the store has exited (${reason}): reopen the store`),

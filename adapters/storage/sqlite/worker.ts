@@ -4,8 +4,14 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { toStoreError } from './errors.js'
-import { type ClientMessage, MAX_REQUESTS_PER_MESSAGE, type WorkerMessage } from './messages.js'
-import { type OpenRequest, openDatabase } from './open.js'
+import { type ExitGate, throughGate } from './exit-gate.js'
+import {
+  type ClientMessage,
+  MAX_REQUESTS_PER_MESSAGE,
+  type WorkerData,
+  type WorkerMessage,
+} from './messages.js'
+import { openDatabase, type SqliteDatabase } from './open.js'
 import { serializeError } from './serialized-error.js'
 import { createWorkerServer } from './worker-server.js'
 
@@ -25,13 +31,22 @@ function drain(port: MessagePort, first: ClientMessage): readonly ClientMessage[
   return messages
 }
 
-function run(port: MessagePort, request: OpenRequest): void {
+/** The same database, every call of which passes the gate. */
+const gated = (database: SqliteDatabase, gate: ExitGate): SqliteDatabase => ({
+  ...database,
+  run: (requests, deferWhenBusy) => throughGate(gate, () => database.run(requests, deferWhenBusy)),
+  secret: () => throughGate(gate, database.secret),
+  replaceSecret: (secret) => throughGate(gate, () => database.replaceSecret(secret)),
+  close: () => throughGate(gate, database.close),
+})
+
+function run(port: MessagePort, { request, gate }: WorkerData): void {
   const post = (message: WorkerMessage, buffers: readonly ArrayBuffer[] = []) =>
     port.postMessage(message, buffers)
   const warn = (sentence: string) => post({ kind: 'warning', sentence })
   try {
-    const database = openDatabase(request, warn, BUSY_TIMEOUT_MS)
-    const execute = createWorkerServer(database, post, () => port.close())
+    const database = throughGate(gate, () => openDatabase(request, warn, BUSY_TIMEOUT_MS))
+    const execute = createWorkerServer(gated(database, gate), post, () => port.close())
     port.on('message', (message: ClientMessage) => execute(drain(port, message)))
     post({ kind: 'opened' })
   } catch (thrown) {
@@ -39,4 +54,4 @@ function run(port: MessagePort, request: OpenRequest): void {
   }
 }
 
-run(parentPort!, workerData as OpenRequest)
+run(parentPort!, workerData as WorkerData)

@@ -1,8 +1,9 @@
 /** Makes texts of a peer or of the host safe for logs and events. */
+import { printableLine } from 'hookswitch/adapter'
 
 /**
- * Describes a thrown value, even one that cannot be converted to a string: one line of at most 200 characters, without
- * control characters.
+ * Describes a thrown value, even one that cannot be converted to a string: one line of at most 200 characters, with
+ * hidden characters escaped.
  *
  * @param secrets texts that a peer may have echoed; each is replaced with `…`
  */
@@ -17,14 +18,14 @@ export function sanitizeError(thrown: unknown, ...secrets: readonly string[]): s
 }
 
 /**
- * Makes a text one line of at most 200 characters, without control characters.
+ * Makes a text one line of at most 200 characters, with hidden characters escaped.
  *
  * @param secrets texts that a peer may have echoed; each is replaced with `…`
  */
 export function sanitizeText(text: string, ...secrets: readonly string[]): string {
   let clean = text.slice(0, 10_000)
   for (const secret of secrets) if (secret !== '') clean = clean.replaceAll(secret, '…')
-  return clean.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, '?').slice(0, 200)
+  return printableLine(clean).slice(0, 200)
 }
 
 /**

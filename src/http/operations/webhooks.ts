@@ -1,5 +1,6 @@
 /** Create, read, replace, patch, delete, list and preview webhooks, with conditional requests. */
 import { validatePreview } from '../../values/validators.generated.js'
+import { maskHeaders } from '../../webhooks/header-mask.js'
 import type { ChangeOptions } from '../../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../../webhooks/view.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
@@ -24,9 +25,17 @@ import {
   validateBody,
 } from './context.js'
 
+/** A caller who may not change webhooks does not see the values of their custom headers. */
+const isMasked = ({ backend, caller }: OperationContext): boolean =>
+  backend.accounts.rightsOf(caller!).isReadOnly
+
+/** A document with custom headers, masked or not, is no copy for whoever uses the same browser next. */
+const hasSecret = ({ customRequestHeaders }: WebhookView) => customRequestHeaders !== undefined
+
 const webhookResult = (webhook: WebhookView): OperationResult => ({
   data: webhookJson(webhook),
   revision: webhook.revision,
+  hasSecret: hasSecret(webhook),
 })
 
 /** The result of a change, with warnings about fields of the request that are probably misspelt. */
@@ -58,11 +67,13 @@ export const listWebhooks: Operation = async (context) => {
   const request = readListRequest(context)
   const accountId = accountIdOf(context)
   const { webhooks } = context.backend
+  // Filters compare what the caller sees: a header could be guessed with them.
+  const shown = isMasked(context) ? maskHeaders<WebhookView> : (webhook: WebhookView) => webhook
   const { rows, ...next } = await paginateByKey<WebhookView>(request, {
     read: (page) => webhooks.page(accountId, page),
     keyOf: ({ name, id }) => [name, id],
     createdMs: ({ createdMs }) => createdMs,
-    toJson: webhookJson,
+    toJson: (webhook) => webhookJson(shown(webhook)),
   })
   const successes = await webhooks.lastSuccesses(rows.map(({ id }) => id))
   const items = rows.map((webhook) => withLastSuccess(webhookSummaryJson(webhook), successes))
@@ -90,9 +101,10 @@ export const previewWebhook: Operation = async (context) => {
 export const readWebhook: Operation = async (context) => {
   const webhook = await context.backend.webhooks.read(accountIdOf(context), entityIdOf(context, 'webhookId'))
   const { revision } = webhook
-  return matchesRevision(getHeader(context.headers, 'if-none-match'), revision)
-    ? { ...webhookResult(webhook), isNotModified: true }
-    : { dataJson: context.documentCache.serialize(webhook), revision }
+  if (matchesRevision(getHeader(context.headers, 'if-none-match'), revision))
+    return { revision, isNotModified: true }
+  if (hasSecret(webhook) && isMasked(context)) return webhookResult(maskHeaders(webhook))
+  return { dataJson: context.documentCache.serialize(webhook), revision, hasSecret: hasSecret(webhook) }
 }
 
 export const replaceWebhook: Operation = async (context) => {

@@ -8,7 +8,7 @@ import {
   parseBinding,
 } from '../../../adapters/blackhole/bindings.js'
 import { callEventOf } from '../../../adapters/blackhole/call-event.js'
-import { eventFrame, parseRequest, readSelection } from '../../../adapters/blackhole/frames.js'
+import { eventFrame, parseRequest, readSelection, refusals } from '../../../adapters/blackhole/frames.js'
 import { hostileText } from '../../support/hostile-text.js'
 
 const EVENT: PublishedEvent = {
@@ -220,8 +220,20 @@ describe('the selection of a request', () => {
       expect(errors({ account_id: 'a', bindings: value })).toEqual({
         errors: ['binding must be a string, and bindings a list of strings'],
       })
-    expect(errors({ account_id: 'a', bindings: ['call.*.*', 'call.X.*', 'fax.status.*'] })).toEqual({
+    const bindings = ['call.X.*', 'fax.status.*', 'call.X.a']
+    expect(errors({ account_id: 'a', bindings })).toEqual({
       errors: ['event X not supported', 'no available subscriptions to requested binding'],
+    })
+  })
+
+  it('has the valid ones of a list, and names the others', () => {
+    const bindings = ['call.X.*', 'call.*.*', 7, 'call.CHANNEL_CREATE.*', null]
+    const selection = readSelection({ account_id: 'a', bindings }, false)
+    if ('errors' in selection) throw new Error('refused')
+    expect(selection.bindings.map(({ key }) => key)).toEqual(['call.*.*', 'call.CHANNEL_CREATE.*'])
+    expect(refusals(selection)).toEqual({
+      refused: ['call.X.*', 7, null],
+      errors: ['event X not supported', 'binding must be a string, and bindings a list of strings'],
     })
   })
 })

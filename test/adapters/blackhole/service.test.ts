@@ -214,14 +214,38 @@ describe('bad input', () => {
     )
     expect(
       await client.request('subscribe', {
-        data: { account_id: 'child', bindings: ['call.*.*', 'call.X.*'] },
+        data: { account_id: 'child', bindings: ['fax.*', 'call.X.*'] },
       }),
-    ).toEqual(refused('event X not supported'))
-    // Nothing of a list with an error is bound.
+    ).toEqual(refused('no available subscriptions to requested binding', 'event X not supported'))
     expect(await client.request('unsubscribe')).toEqual(
       reply('success', { unsubscribed: [], subscribed: [] }),
     )
     expect(await client.request('ping')).toMatchObject({ status: 'success' })
+  })
+
+  it('in a list of bindings is refused alone', async () => {
+    const { hs, url, token } = await startSockets()
+    const client = await connect(url)
+    const errors = ['event X not supported']
+    const bindings = ['call.X.*', 'call.CHANNEL_CREATE.*', 'call.CHANNEL_ANSWER.*']
+    expect(
+      await client.request('subscribe', {
+        auth_token: await token(),
+        data: { account_id: 'child', bindings },
+      }),
+    ).toEqual(reply('success', { subscribed: bindings.slice(1), refused: ['call.X.*'], errors }))
+    await hs.publish({ hook: 'channel_create', accountId: 'child', callId: 'c' })
+    expect(await client.next()).toMatchObject({ subscribed_key: 'call.CHANNEL_CREATE.*' })
+    expect(
+      await client.request('unsubscribe', { data: { account_id: 'child', bindings: bindings.slice(0, 2) } }),
+    ).toEqual(
+      reply('success', {
+        unsubscribed: [bindings[1]],
+        subscribed: [bindings[2]],
+        refused: ['call.X.*'],
+        errors,
+      }),
+    )
   })
 
   it('above the largest frame closes the socket', async () => {
@@ -238,7 +262,9 @@ describe('bad input', () => {
     const subscribe = (account_id: string, ...calls: string[]) =>
       client.request('subscribe', { data: { account_id, bindings: calls.map((call) => `call.*.${call}`) } })
     expect(await subscribe('child', 'a', 'b')).toMatchObject({ status: 'success' })
-    expect(await subscribe('parent', 'a', 'b')).toEqual(refused('too many bindings : at most 3'))
+    expect(await subscribe('parent', 'a', 'b')).toEqual(
+      refused('too many bindings : at most 3 (maxBindings)'),
+    )
     expect(await subscribe('child', 'a', 'b', 'c')).toMatchObject({ status: 'success' })
   })
 })

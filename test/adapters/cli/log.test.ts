@@ -39,6 +39,16 @@ describe('lineLog', () => {
     expect(line(NOW, 'info', { circle }, 'round')).toContain('round')
   })
 
+  it('escapes hidden characters, so that no text is another one on the screen', () => {
+    const text = 'a\u202eb\u009b\u2028c'
+    const json = jsonLine(NOW, 'info', { [text]: text }, text)
+    expect(json).toContain('"message":"a\\u202eb\\u009b\\u2028c"')
+    expect(JSON.parse(json)).toMatchObject({ message: text, [text]: text })
+    expect(prettyLine(NOW, 'info', { name: text, [text]: 1 }, text)).toBe(
+      '12:34:56.789 INFO  a\\u{202E}b\\u{9B}\\u{2028}c  name="a\\u202eb\\u009b\\u2028c"  a\\u{202E}b\\u{9B}\\u{2028}c=1\n',
+    )
+  })
+
   it('omits level debug', () => {
     const lines: string[] = []
     const log = lineLog(

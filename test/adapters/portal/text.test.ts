@@ -7,7 +7,6 @@ import { curlCommand, quote } from '../../../adapters/portal/app/text/curl.js'
 import { fromGregorian, toGregorian } from '../../../adapters/portal/app/text/gregorian-time.js'
 import { indentJson } from '../../../adapters/portal/app/text/json-tokens.js'
 import { formatMessage } from '../../../adapters/portal/app/text/plural.js'
-import { printable, printableLine, textParts } from '../../../adapters/portal/app/text/printable.js'
 import { sha1 } from '../../../adapters/portal/app/text/sha1.js'
 import {
   clockTime,
@@ -89,46 +88,6 @@ describe('JSON tokens', () => {
   it('take nesting of any depth', () => {
     const depth = 5_000
     expect(indentJson('['.repeat(depth) + ']'.repeat(depth))).toHaveLength(depth * 4 - 2)
-  })
-})
-
-describe('text from elsewhere', () => {
-  it('shows what turns its direction, hides in it or moves the cursor', () => {
-    expect(printable('abc\u202Egnp.exe')).toBe('abc\\u{202E}gnp.exe')
-    expect(printable('a\u0000\u001b[31m\u200b\ufeff\u2066\u00ad\u{e0041}\u180e\u034f')).toBe(
-      'a\\u{0}\\u{1B}[31m\\u{200B}\\u{FEFF}\\u{2066}\\u{AD}\\u{E0041}\\u{180E}\\u{34F}',
-    )
-    expect(printable('\ud800')).toBe('\\u{D800}')
-    expect(printable('two\nlines\tand\r')).toBe('two\nlines\tand\\u{D}')
-    expect(printableLine('two\nlines\t')).toBe('two\\u{A}lines\\u{9}')
-  })
-
-  it('leaves ordinary text of every script as it is', () => {
-    for (const text of ['plain', 'Grüße', '日本語', 'שלום', 'مرحبا', '😀', 'a\u0301', '']) {
-      expect(printable(text)).toBe(text)
-    }
-  })
-
-  it('has no hidden character left, and its parts are the text', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const shown = printableLine(text)
-        expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
-        expect(
-          textParts(text)
-            .map((part) => part.text)
-            .join(''),
-        ).toBe(printable(text))
-      }),
-    )
-  })
-
-  it('marks the escaped parts', () => {
-    expect(textParts('a\u202eb')).toEqual([
-      { text: 'a', isEscaped: false },
-      { text: '\\u{202E}', isEscaped: true },
-      { text: 'b', isEscaped: false },
-    ])
   })
 })
 

@@ -158,7 +158,7 @@ describe('an AMI source', () => {
     server.responses.login = ({ ActionID, Secret }) =>
       message({ Response: 'Error', ActionID: ActionID!, Message: `${Secret}?\u001b[2J\nno` })
     await until(() => reasons().length === 1)
-    expect(reasons()[0]).toBe('the switch refused the login: …??[2J?no')
+    expect(reasons()[0]).toBe('the switch refused the login: …?\\u{1B}[2J\\u{A}no')
     expect(JSON.stringify([emitted, logged])).not.toContain('not-it-9')
   })
 

@@ -190,7 +190,7 @@ describe('an error of the ARI connection', () => {
     const address = { url: 'http://127.0.0.1/ari', username: 'u', password: 'not-it-9', app: 'x' }
     const key = Buffer.from('u:not-it-9').toString('base64')
     expect(sanitizedMessage(new Error(`got Basic ${key},\nnot-it-9\u001b[2J`), address)).toBe(
-      'got Basic …,?…?[2J',
+      'got Basic …,\\u{A}…\\u{1B}[2J',
     )
     expect(sanitizedMessage(Object.create(null), address)).toBe('a thrown object')
   })

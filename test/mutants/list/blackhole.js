@@ -27,6 +27,13 @@ export const mutants = [
     tests: [SERVICE],
   },
   {
+    what: 'a refused binding refuses its whole list',
+    file: 'adapters/blackhole/frames.ts',
+    find: 'return valid.length > 0 ?',
+    replace: 'return refused.length === 0 ?',
+    tests: [SERVICE],
+  },
+  {
     what: 'an outage of the store closes sockets',
     file: 'adapters/blackhole/session.ts',
     find: 'return !isRefusal(thrown)',

@@ -135,4 +135,32 @@ export const mutants = [
     replace: "new Set(['none'])",
     tests: ['test/http/order.test.ts'],
   },
+  {
+    what: 'an event with the name __proto__ loses it silently',
+    file: 'src/wire/body.ts',
+    find: "key === '__proto__' && depth > 0",
+    replace: "key === '__proto__' && depth > 1",
+    tests: ['test/service/inherited-names.test.ts', 'test/wire/body.test.ts'],
+  },
+  {
+    what: 'publish accepts the name __proto__ in variables',
+    file: 'src/values/canonical-json.ts',
+    find: "    if (key === '__proto__') return { path: pathTo(key), problem: 'is a name that is not allowed' }\n",
+    replace: '',
+    tests: ['test/service/inherited-names.test.ts'],
+  },
+  {
+    what: 'hidden characters of text from elsewhere are shown as they are',
+    file: 'src/values/printable.ts',
+    find: '(hidden === undefined ? kept : replace(hidden))',
+    replace: "(hidden === undefined || hidden > '\\u2000' ? kept : replace(hidden))",
+    tests: ['test/values/printable.test.ts'],
+  },
+  {
+    what: 'the JSON of a command has hidden characters',
+    file: 'adapters/cli/commands/output.ts',
+    find: '`${printableJson(value)}\\n`',
+    replace: '`${JSON.stringify(value)}\\n`',
+    tests: ['test/adapters/cli/commands/output.test.ts'],
+  },
 ]

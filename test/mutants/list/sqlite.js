@@ -10,6 +10,20 @@ export const mutants = [
     tests: ['test/adapters/storage/sqlite-built-process.test.ts'],
   },
   {
+    what: 'a process ends while the worker thread is at work',
+    file: 'adapters/storage/sqlite/exit-gate.ts',
+    find: '  Atomics.wait(gate, WORKING, 1, MAX_WAIT_MS)\n',
+    replace: '',
+    tests: ['test/adapters/storage/sqlite-built-exit.test.ts'],
+  },
+  {
+    what: 'a listener that ends the process comes before ours',
+    file: 'adapters/storage/sqlite/exit-gate.ts',
+    find: 'process.prependListener(',
+    replace: 'process.on(',
+    tests: ['test/adapters/storage/sqlite-built-exit.test.ts'],
+  },
+  {
     what: 'a former owner can write',
     file: 'adapters/storage/sqlite/queue.ts',
     find: 'state.owner === owner && state.term === fence',

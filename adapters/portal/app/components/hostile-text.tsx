@@ -1,6 +1,6 @@
 /** Text from receivers and callers: text nodes only, with hidden characters shown. */
+import { printableLine, textParts } from 'hookswitch/adapter'
 import { indentJson } from '../text/json-tokens.js'
-import { printableLine, textParts } from '../text/printable.js'
 
 /** One line. */
 export function Line({ text }: { readonly text: string }) {

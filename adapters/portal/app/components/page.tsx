@@ -1,4 +1,5 @@
 /** The frame of a screen: its heading gets the focus when the user navigates to it. */
+import { printableLine } from 'hookswitch/adapter'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
@@ -21,7 +22,7 @@ export function Page({ title, detail, actions, children, name }: PageProps) {
     else heading.current?.focus()
   }, [name])
   useEffect(() => {
-    document.title = `${title} – hookswitch`
+    document.title = `${printableLine(title)} – hookswitch`
   }, [title])
   return (
     <main>

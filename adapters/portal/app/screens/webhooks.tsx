@@ -1,5 +1,7 @@
 /** The webhooks of an account with their health: what is failing, and since when. */
+
 import { useSignal } from '@preact/signals'
+import { printableLine } from 'hookswitch/adapter'
 import { accountRequest } from '../api/api.js'
 import type { HealthRow } from '../api/documents.js'
 import { hasFeature } from '../api/features.js'
@@ -26,7 +28,6 @@ import { useStreamItems } from '../state/stream-items.js'
 import { currentLanguage, number, t, word } from '../state/translate.js'
 import { percent, percentText, sum } from '../text/health-series.js'
 import { withAttempts } from '../text/live-items.js'
-import { printableLine } from '../text/printable.js'
 import { formatRoute } from '../text/routes.js'
 import { troubleFirst, unique } from '../text/trouble-first.js'
 

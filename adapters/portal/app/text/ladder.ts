@@ -2,10 +2,10 @@
  * The ladder of a call: what happened on its legs, and what each webhook was sent of it. Columns are legs, then webhooks;
  * rows are events and missing numbers in order of time. Pure.
  */
+import { printableLine } from 'hookswitch/adapter'
 import type { Attempt } from 'hookswitch/client'
 import { fromGregorian } from './gregorian-time.js'
 import { outcomeOf } from './outcome.js'
-import { printableLine } from './printable.js'
 import { duration, offset } from './times.js'
 
 /** `GET calls/{call_id}`. */

@@ -50,6 +50,44 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await row('Dashboard').waitFor()
   })
 
+  it('show no hidden character of a name, wherever it stands', async () => {
+    const name = 'Invoice\u202Egnp.exe\u2066\u200b'
+    const shown = 'Invoice\\u{202E}gnp.exe\\u{2066}\\u{200B}'
+    const { id } = await world.hs.webhooks.create('acme', {
+      name,
+      uri: 'http://127.0.0.1:9/',
+      hook: 'all',
+      enabled: false,
+      group: name,
+    })
+    await world.hs.accounts.create({ id: 'hostile', name, realm: 'hostile.example', parentId: 'acme' })
+    const wholeText = () =>
+      page.evaluate<string>(
+        `[document.title, document.body.innerText, ...[...document.querySelectorAll('*')].flatMap((one) =>
+          [...one.attributes].filter(({ name }) => name !== 'value').map(({ value }) => value)),
+          ...[...document.querySelectorAll('option')].map((one) => one.textContent)].join('\\n')`,
+      )
+    const expectShown = async () => {
+      const text = await wholeText()
+      expect(text).toContain(shown)
+      expect(text).not.toMatch(/[\u202e\u2066\u200b]/)
+    }
+    await page.reload()
+    await row(shown).waitFor()
+    // The account is in the list of accounts of the head.
+    await expect.poll(async () => (await wholeText()).split(shown).length).toBeGreaterThanOrEqual(4)
+    await expectShown()
+    await open(`webhooks/${id}`)
+    await page.getByRole('heading', { name: shown }).waitFor()
+    await expect.poll(() => page.title()).toContain(shown)
+    await expectShown()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByText(shown).waitFor()
+    await expectShown()
+    await world.hs.webhooks.remove('acme', id)
+    await world.hs.accounts.remove('hostile')
+  })
+
   it('show the attempts with filters, and the response as text that harms nobody', async () => {
     await open(`webhooks/${world.badId}/attempts`)
     await row('503').first().waitFor()
@@ -231,7 +269,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await expect.poll(() => reasonOf('Name')).toBe('Das muss angegeben werden.')
     expect(await reasonOf('Wiederholungen')).toBe('Das muss eine ganze Zahl sein.')
     expect((await reasonOf('Zusätzliche Header')).split('\n')).toEqual([
-      'Host: Der Dienst meldet: this header may not be set',
+      'Host: Der Dienst meldet: this header may not be set: it says where a request goes or what it does',
       'X-Y: Der Dienst meldet: header values may contain printable ASCII characters and tabs only',
     ])
     expect(await reasonOf('Nur diese Ereignisse')).toMatch(/^call_me: Möglich sind nur: .*channel_answer/)

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { createOutput } from '../../../../adapters/cli/commands/output.js'
+
+/** What is printed, as JSON or not. */
+async function printed(isJson: boolean, document: object): Promise<string> {
+  let all = ''
+  const write = (text: string) => {
+    all += text
+    return true
+  }
+  const stdout = { write, isTTY: true, columns: 80 }
+  const output = createOutput(stdout, isJson, new AbortController().signal)
+  const columns = [{ title: 'NAME', value: 'name' }]
+  await output.document(document)
+  await output.items([document], columns)
+  await output.item(document, columns)
+  await output.text('a\u202eb', document)
+  return all
+}
+
+describe('the output of a command', () => {
+  const document = { name: 'exe\u202egnp\u009b\u{e0041}', 'a\u2066': ['\u200b'] }
+
+  it.each([true, false])('shows hidden characters escaped (JSON: %s)', async (isJson) => {
+    const text = await printed(isJson, document)
+    expect(text).toContain(isJson ? 'exe\\u202egnp\\u009b\\udb40\\udc41' : 'exe\\u{202E}gnp\\u{9B}\\u{E0041}')
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+
+  it('as JSON is the same document for programs', async () => {
+    const lines = (await printed(true, document)).trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual([document, document, document, document])
+  })
+})
