@@ -55,7 +55,7 @@ export interface Scheduler {
   /** Records whether and how fast the receiver of a request answered. */
   recordAnswer(request: InFlightRequest<ScheduledEndpoint>, answer: Answer, now: number): void
   /** Frees the slot of a request. */
-  end(request: InFlightRequest<ScheduledEndpoint>): void
+  end(request: InFlightRequest<ScheduledEndpoint>, now: number): void
   setProbed(webhookId: string, isProbed: boolean): void
   /**
    * When `next` may have something to select that it does not have now, if nothing happens before: an endpoint
@@ -136,7 +136,10 @@ export function createScheduler(caps: Caps): Scheduler {
       scanOverdue(now)
       return endpoint.priority === FAST
     },
-    sent: requests.sent,
+    sent(request, now) {
+      requests.sent(request, now)
+      fairQueue.countSent(request.endpoint, now)
+    },
     recordAnswer(request, answer, now) {
       const { endpoint } = request
       endpoint.lastAnswer = answer
@@ -144,12 +147,12 @@ export function createScheduler(caps: Caps): Scheduler {
       if (answer === 'none') fairQueue.countSilence(request, !request.isOverdue, now)
       else fairQueue.countAnswer(request, answer === 'fast', now)
     },
-    end(request) {
+    end(request, now) {
       const { endpoint } = request
       request.hasEnded = true
       if (request.isOverdue) endpoint.overdueCount--
       endpoint.inFlight--
-      fairQueue.countEnd(request)
+      fairQueue.countEnd(request, now)
       requeue(endpoint)
     },
     setProbed(webhookId, isProbed) {
