@@ -18,6 +18,8 @@
  * - Whatever an endpoint does, some slots stay free for endpoints that answer: each class has a share of the
  *   slots, and each account and zone a share of those that are still free (`priority.ts`). What is known about an
  *   account and a zone decides about endpoints that were never tried (`standing.ts`).
+ * - While several accounts compete, an account that has used more slot time than its share in the last seconds goes after the
+ *   others, and the last slots are for accounts that hold few (`slot-time.ts`).
  * - Nothing here is stored. After a crash the next owner rebuilds the scheduler from its queue; answers are
  *   lost, so all endpoints start in the class unknown, or silent where their stored health says that they fail.
  */
@@ -38,8 +40,9 @@ export interface Scheduler {
   /** Updates an endpoint: its due time, account, origin, and whether it fails. */
   update(endpoint: ReadyEndpoint): void
   /**
-   * Selects due endpoints with slots for each, at most `free` requests in total, and `ahead` more to fast endpoints if no
-   * slower one waits, for slots that will be free soon. Default 0. An `update` of each must follow.
+   * Selects due endpoints with slots for each, at most `free` requests in total, and `ahead` more, for slots that will be
+   * free soon: to fast endpoints of accounts that have not used more than their share, if no slower endpoint waits. Default 0.
+   * An `update` of each must follow.
    */
   next(now: number, free: number, ahead?: number): readonly Selection[]
   /** Counts a request to an endpoint as in flight. `isProbed`: one request at a time. */
