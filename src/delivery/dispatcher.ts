@@ -353,7 +353,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
     delivery.activeIndex = -1
     activeCount.add(-1)
-    if (delivery.slot) scheduler.end(delivery.slot)
+    if (delivery.slot) scheduler.end(delivery.slot, lease.now())
     delivery.slot = undefined
     sync.handOverIdle()
   }

@@ -10,7 +10,7 @@ export interface ExplainContext {
   /** Store time, ms. */
   readonly now: number
   /** The limit that holds the endpoint back; `undefined`: none. */
-  readonly limitReached: 'endpoint' | 'account' | 'origin' | 'priority' | 'total' | undefined
+  readonly limitReached: 'endpoint' | 'account' | 'origin' | 'share' | 'priority' | 'total' | undefined
   readonly caps: Caps
 }
 
@@ -25,6 +25,7 @@ export const EXPLANATION_CODES = [
   'account_cap',
   'origin_cap',
   'total_cap',
+  'account_share',
   'priority',
   'due',
   'in_flight',
@@ -84,6 +85,8 @@ function explainWaiting(delivery: StoredDelivery, context: ExplainContext): Expl
       return { code: 'origin_cap', limit: caps.perOrigin }
     case 'total':
       return { code: 'total_cap', limit: caps.total }
+    case 'share':
+      return { code: 'account_share' }
     case 'priority':
       return { code: 'priority' }
     default:
@@ -141,6 +144,8 @@ export function sentenceOf(explanation: Explanation): string {
       return cap('the origin of the uri')
     case 'total_cap':
       return cap('the service')
+    case 'account_share':
+      return 'Waits for capacity: the requests in flight that are left are for accounts that have fewer of them.'
     case 'priority':
       return 'Waits for capacity: receivers that were never tried, or do not answer fast, share a part of all requests in flight.'
     case 'due':

@@ -8,6 +8,7 @@ import { measureStalls } from './event-loop-stalls.js'
 import { measureFanOut } from './fan-out.js'
 import { measureIdle, measureStart } from './footprint.js'
 import { measureGrowth } from './growth.js'
+import { measureHostileTenant } from './hostile-tenant.js'
 import { measureExpress, measureNode } from './http-reads.js'
 import { measureStreams } from './idle-streams.js'
 import { measureIsolation } from './isolation.js'
@@ -60,6 +61,12 @@ export const MEASUREMENTS = {
   P15: { measure: measureGrowth, storeKinds: STORE_KINDS },
   P16: { measure: measureStatistics, storeKinds: DURABLE },
   P17: { measure: measureStreams, storeKinds: ['memory'] },
+  P20: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
+  P20A: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
+  P20B: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
+  P20C: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
+  P20D: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
+  P20E: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   PAGE: { measure: measurePage, storeKinds: DURABLE },
   ACCOUNTS: { measure: measureAccounts, storeKinds: STORE_KINDS },
   SERVE: { measure: measureServing, storeKinds: ['sqlite'] },

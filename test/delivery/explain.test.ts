@@ -53,6 +53,10 @@ describe('the explanation of a waiting delivery', () => {
       'Waits for capacity: the origin of the uri is at its cap of 50 requests in flight.',
     ],
     [
+      explain({}, { limitReached: 'share' }),
+      'Waits for capacity: the requests in flight that are left are for accounts that have fewer of them.',
+    ],
+    [
       explain({}, { limitReached: 'priority' }),
       'Waits for capacity: receivers that were never tried, or do not answer fast, share a part of all requests in flight.',
     ],

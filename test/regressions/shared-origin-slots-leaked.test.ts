@@ -52,7 +52,7 @@ it('a webhook that moves to another origin releases its slot at the former one',
   const other = first!.id === 'a' ? 'b' : 'a'
   endpoints.set(first!.id, endpointAt(first!.id, 'one', 'https://elsewhere.example'))
   scheduler.update({ ...endpoints.get(first!.id)!, dueMs: undefined })
-  scheduler.end(first!.request)
+  scheduler.end(first!.request, 0)
   expect(send(scheduler, endpoints, 0, 10).map(({ id }) => id)).toEqual([other])
 })
 
@@ -67,7 +67,7 @@ it('an endpoint admitted at an origin passes its slot on if its account has no f
   for (let n = 0; n < 3; n++) {
     const request = scheduler.start(endpointAt(`first-${n}`, `of-${n}`, shared), false, 0)
     scheduler.recordAnswer(request, 'fast', 0)
-    scheduler.end(request)
+    scheduler.end(request, 0)
     add(endpointAt(`first-${n}`, `of-${n}`, shared))
   }
   const atShared = send(scheduler, endpoints, 0, 100)
@@ -83,7 +83,7 @@ it('an endpoint admitted at an origin passes its slot on if its account has no f
     endpoints.delete(id)
     scheduler.update({ ...endpointAt(id, `of-${id.slice(6)}`, shared), dueMs: undefined })
     scheduler.recordAnswer(request, 'fast', 0)
-    scheduler.end(request)
+    scheduler.end(request, 0)
   }
   expect(send(scheduler, endpoints, 0, 100).map(({ id }) => id)).toContain('behind')
 })
@@ -104,7 +104,7 @@ it('an unknown endpoint is served although fast and immediately failing endpoint
     if (now === 100) add(endpointAt('stranger', 'new', 'https://new.example'))
     const one = inFlight.shift()!
     scheduler.recordAnswer(one.request, one.id === 'good' ? 'fast' : 'none', now)
-    scheduler.end(one.request)
+    scheduler.end(one.request, now)
     inFlight = [...inFlight, ...send(scheduler, endpoints, now, 8 - inFlight.length)]
     newEndpoints = inFlight.filter(({ id }) => id === 'stranger').length
   }
@@ -121,7 +121,7 @@ it('a receiver that responds to some requests quickly and lets others hang gets 
     const quick = inFlight.filter((_, index) => index % 4 === 0).slice(0, 2)
     for (const { request } of quick) {
       scheduler.recordAnswer(request, 'fast', now)
-      scheduler.end(request)
+      scheduler.end(request, now)
     }
     inFlight = inFlight.filter((one) => !quick.includes(one))
     inFlight = [...inFlight, ...send(scheduler, endpoints, now, 40 - inFlight.length)]

@@ -9,14 +9,15 @@ import {
   type SlotCounts,
   UNKNOWN,
 } from './priority.js'
+import { createSlotUse, type SlotUse } from './slot-time.js'
 import { createStanding, isBlank, type Standing } from './standing.js'
 
 /**
  * The endpoints of this node that have something waiting or in flight, with their accounts, origins and zones,
  * and the counters that caps and fairness need. Memory is proportional to that, not to the number of webhooks;
  * of what is idle, only the answers are remembered: of `MAX_IDLE_ANSWERED` endpoints that answered fast, of
- * `MAX_IDLE_OTHERS` others, and the standing of as many accounts and zones. So endpoints that do not answer,
- * however many are created, displace no good history.
+ * `MAX_IDLE_OTHERS` others, and the standing of as many zones and accounts, with the slot time that the accounts used. So
+ * endpoints that do not answer, however many are created, displace no good history.
  */
 export interface EndpointRegistry {
   readonly size: number
@@ -69,6 +70,9 @@ export interface EndpointGroup {
 }
 
 export interface ScheduledAccount extends EndpointGroup {
+  readonly use: SlotUse
+  /** Whether it holds more than `fewSlots`. */
+  isLarge: boolean
   /** Due endpoints by priority class, in round-robin order. */
   readonly due: readonly LinkedQueue<ScheduledEndpoint>[]
   /** Whether the account is in the fair queue of a class. */
@@ -96,11 +100,13 @@ interface IdleHistory extends Pick<AnswerHistory, 'lastFastMs' | 'lastAnswer'> {
   readonly originId: string
 }
 
+type IdleAccount = Pick<ScheduledAccount, 'standing' | 'use'>
+
 /** The due time of an endpoint for which nothing waits. */
 export const IDLE = Number.POSITIVE_INFINITY
 /** Idle endpoints, with a last answer that was fast, whose history is remembered; about 150 bytes each. */
 const MAX_IDLE_ANSWERED = 50_000
-/** Other idle endpoints whose history is remembered, and idle accounts and zones whose standing is. */
+/** Other idle endpoints whose history is remembered, and idle accounts and zones whose standing and slot time are. */
 const MAX_IDLE_OTHERS = 20_000
 /** Origins whose zone is cached: an endpoint that is often idle need not parse its origin for each delivery. */
 const MAX_ZONE_IDS = 10_000
@@ -113,7 +119,7 @@ export function createEndpointRegistry(): EndpointRegistry {
   // Of these maps, the first entry is the one that has been idle longest.
   const idleAnswered = new Map<string, IdleHistory>()
   const idleOthers = new Map<string, IdleHistory>()
-  const idleAccounts = new Map<string, Standing>()
+  const idleAccounts = new Map<string, IdleAccount>()
   const idleZones = new Map<string, Standing>()
   /** Zones by origin. */
   const zoneIds = new Map<string, string>()
@@ -121,11 +127,17 @@ export function createEndpointRegistry(): EndpointRegistry {
   function accountOf(id: string): ScheduledAccount {
     const found = accounts.get(id)
     if (found) return found
+    const { standing, use } = takeIdle(id, idleAccounts) ?? {
+      standing: createStanding(),
+      use: createSlotUse(),
+    }
     const account: ScheduledAccount = {
       id,
       slots: createSlotCounts(),
       probes: 0,
-      standing: takeStanding(id, idleAccounts),
+      standing,
+      use,
+      isLarge: false,
       suspects: new Set(),
       endpoints: 0,
       due: createQueues(),
@@ -147,7 +159,7 @@ export function createEndpointRegistry(): EndpointRegistry {
       id,
       slots: createSlotCounts(),
       probes: 0,
-      standing: takeStanding(id, idleZones),
+      standing: takeIdle(id, idleZones) ?? createStanding(),
       suspects: new Set(),
       endpoints: 0,
       waiting: createQueues(),
@@ -179,7 +191,9 @@ export function createEndpointRegistry(): EndpointRegistry {
   function leave(origin: ScheduledOrigin): void {
     const { zone } = origin
     if (--origin.endpoints === 0) origins.delete(origin.id)
-    if (--zone.endpoints === 0) leaveGroup(zone, zones, idleZones)
+    if (--zone.endpoints > 0) return
+    zones.delete(zone.id)
+    if (!isBlank(zone.standing)) setNewest(idleZones, zone.id, zone.standing, MAX_IDLE_OTHERS)
   }
 
   /** Its requests in flight move too: those still open to the former origin count for the new one. */
@@ -271,7 +285,11 @@ export function createEndpointRegistry(): EndpointRegistry {
       account.suspects.delete(endpoint)
       origin.zone.suspects.delete(endpoint)
       leave(origin)
-      if (--account.endpoints === 0) leaveGroup(account, accounts, idleAccounts)
+      if (--account.endpoints > 0) return
+      const { id, standing, use } = account
+      accounts.delete(id)
+      const isUsed = use.atMs > Number.NEGATIVE_INFINITY
+      if (isUsed || !isBlank(standing)) setNewest(idleAccounts, id, { standing, use }, MAX_IDLE_OTHERS)
     },
     all: () => endpoints.values(),
   }
@@ -279,21 +297,11 @@ export function createEndpointRegistry(): EndpointRegistry {
 
 const createQueues = () => CLASSES.map(() => createLinkedQueue<ScheduledEndpoint>())
 
-/** The remembered standing of a group that is registered again. */
-function takeStanding(id: string, idle: Map<string, Standing>): Standing {
-  const standing = idle.get(id)
-  if (!standing) return createStanding()
-  idle.delete(id)
-  return standing
-}
-
-function leaveGroup<Group extends EndpointGroup>(
-  { id, standing }: Group,
-  groups: Map<string, Group>,
-  idle: Map<string, Standing>,
-): void {
-  groups.delete(id)
-  if (!isBlank(standing)) setNewest(idle, id, standing, MAX_IDLE_OTHERS)
+/** What is remembered of a group that is registered again. */
+function takeIdle<Value>(id: string, idle: Map<string, Value>): Value | undefined {
+  const found = idle.get(id)
+  if (found !== undefined) idle.delete(id)
+  return found
 }
 
 /** Sets an entry as the newest one, and removes the oldest above `max`. */

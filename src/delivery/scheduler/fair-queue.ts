@@ -19,6 +19,7 @@ import {
   isUntried,
   maxSlots,
   mayProbeOneMore,
+  NOT_SENT,
   type PriorityClass,
   priorityOf,
   SILENT,
@@ -26,6 +27,7 @@ import {
   slotsHeld,
   UNKNOWN,
 } from './priority.js'
+import { changeUse, createCompetitors, fewSlots, isOverShare, mayHoldMore } from './slot-time.js'
 import { addFastAnswer, addStrike, confirmStrikes, isProvenZone } from './standing.js'
 
 /** Limits on the requests in flight of one node. */
@@ -38,22 +40,27 @@ export interface Caps {
 
 /**
  * Divides free slots among due endpoints: round-robin by priority class, account and endpoint, within all
- * caps and within the shares of classes, accounts and zones.
+ * caps and within the shares of classes, accounts and zones. While several accounts compete, those that have used more slot
+ * time than their share go after the others, whatever their classes, and some slots stay free for accounts that hold few
+ * (`slot-time.ts`).
  */
 export interface FairQueue {
   /** Queues a due endpoint. */
   add(endpoint: ScheduledEndpoint, now: number): void
   /**
-   * Allocates up to `free` slots, then up to `ahead` that will be free soon, to fast endpoints and only while no slower one
-   * waits. `allocated` of each returned endpoint holds its number until `clearAllocations`.
+   * Allocates up to `free` slots, then up to `ahead` that will be free soon, to fast endpoints of accounts that have not used
+   * more than their share, and only while no slower endpoint waits. `allocated` of each returned endpoint holds its number
+   * until `clearAllocations`.
    */
   allocate(now: number, free: number, ahead: number): ReadonlySet<ScheduledEndpoint>
   /** Gives allocated slots back: those that are used count as requests in flight. */
   clearAllocations(served: ReadonlySet<ScheduledEndpoint>): void
   /** Counts one more request in flight. */
   countStart(endpoint: ScheduledEndpoint, now: number): void
+  /** The time of a request in flight begins: it is sent. */
+  countSent(endpoint: ScheduledEndpoint, now: number): void
   /** Counts one request in flight less. */
-  countEnd(request: InFlightRequest<ScheduledEndpoint>): void
+  countEnd(request: InFlightRequest<ScheduledEndpoint>, now: number): void
   /** Updates the standing of account and zone after a request that was answered, and the class of the endpoint. */
   countAnswer(request: InFlightRequest<ScheduledEndpoint>, isFast: boolean, now: number): void
   /**
@@ -69,8 +76,13 @@ export interface FairQueue {
   /** Whether an endpoint waits for a slot. */
   hasWaiting(): boolean
   isFull(endpoint: ScheduledEndpoint): boolean
-  /** The limit that an endpoint has reached; `priority`: the share of its priority class, account or zone. */
-  limitReached(endpoint: ScheduledEndpoint): 'endpoint' | 'account' | 'origin' | 'priority' | undefined
+  /**
+   * The limit that an endpoint has reached; `share`: what is left of all slots is for accounts that hold fewer; `priority`: the
+   * share of its priority class, or of its account or zone in that class.
+   */
+  limitReached(
+    endpoint: ScheduledEndpoint,
+  ): 'endpoint' | 'account' | 'origin' | 'share' | 'priority' | undefined
 }
 
 /**
@@ -100,6 +112,15 @@ export function createFairQueue(
 ): FairQueue {
   const accountQueues = CLASSES.map(() => createFifoQueue<ScheduledAccount>())
   const total = createSlotCounts()
+  const few = fewSlots(caps.total)
+  /** The part of `total` that belongs to small accounts: each holds at most `few` slots. */
+  const ofSmall = createSlotCounts()
+  const competitors = createCompetitors()
+  /** Accounts that competed for slots at the last `allocate`. */
+  let competing = 0
+  /** Whether accounts that have used more than their share are served now, or passed over. */
+  let servesOverShare = true
+  let hasPassedOver = false
   /** Origins with endpoints that wait for one of their slots. */
   const waitingOrigins = new Set<ScheduledOrigin>()
   /** Zones with endpoints that wait for their share. */
@@ -119,25 +140,48 @@ export function createFairQueue(
   const isFull = ({ isProbed, inFlight, allocated }: ScheduledEndpoint) =>
     inFlight + allocated >= (isProbed ? 1 : caps.perEndpoint)
 
-  const freeInAll = (priority: PriorityClass) => freeSlots(total, priority, caps.total + slotsAhead)
-  const limitOf = (priority: PriorityClass, isProven: boolean) =>
-    groupLimit(priority, freeInAll(priority), maxSlots(priority, caps.total), isProven)
+  /**
+   * Slots that a class may still use. Small accounts divide by class what the large ones leave, if that is more. Otherwise the
+   * receivers of a few large accounts, which become slow when they have taken their slots, would take the shares of all slower
+   * classes.
+   */
+  function freeInAll(priority: PriorityClass, isLarge: boolean): number {
+    const cap = caps.total + slotsAhead
+    const free = freeSlots(total, priority, cap)
+    if (isLarge || few === 0 || priority === FAST) return free
+    const ofLarge = slotsHeld(total, FAST) - slotsHeld(ofSmall, FAST)
+    return ofLarge === 0 ? free : Math.max(free, freeSlots(ofSmall, priority, cap - ofLarge))
+  }
+  const limitOf = ({ isLarge }: ScheduledAccount, priority: PriorityClass, isProven: boolean) =>
+    groupLimit(priority, freeInAll(priority, isLarge), maxSlots(priority, caps.total), isProven)
 
   /** The slots that count towards `groupLimit`: all open probes, or those of the class. */
   const groupSlots = ({ slots, probes }: EndpointGroup, priority: PriorityClass) =>
     isUntried(priority) ? probes : slots[priority]!
 
+  /** Whether the free slots are for accounts that hold fewer. */
+  const isAtShare = (account: ScheduledAccount) =>
+    competing > 1 && !mayHoldMore(slotsHeld(account.slots, FAST), freeInAll(FAST, true), caps.total)
+
   function hasAccountSlot(account: ScheduledAccount, priority: PriorityClass): boolean {
     if (freeSlots(account.slots, priority, caps.perAccount) <= 0) return false
-    if (priority === FAST || groupSlots(account, priority) < limitOf(priority, true)) return true
+    if (isAtShare(account)) return false
+    if (priority === FAST || groupSlots(account, priority) < limitOf(account, priority, true)) return true
     const young = account.slots[UNKNOWN]! + account.slots[DOUBTFUL]!
-    return isUntried(priority) && mayProbeOneMore(young, freeInAll(priority), maxSlots(priority, caps.total))
+    return (
+      isUntried(priority) &&
+      mayProbeOneMore(young, freeInAll(priority, account.isLarge), maxSlots(priority, caps.total))
+    )
   }
 
-  /** The slots of a class that a zone may still take. */
-  function zoneRoom(zone: ScheduledZone, priority: PriorityClass, now: number): number {
+  /** The slots of a class that the zone of an endpoint may still take. */
+  function zoneRoom(
+    { account, origin: { zone } }: ScheduledEndpoint,
+    priority: PriorityClass,
+    now: number,
+  ): number {
     if (priority === FAST) return Number.POSITIVE_INFINITY
-    return limitOf(priority, isProvenZone(zone.standing, now)) - groupSlots(zone, priority)
+    return limitOf(account, priority, isProvenZone(zone.standing, now)) - groupSlots(zone, priority)
   }
 
   /** Counts slots that an endpoint uses more, or less. */
@@ -145,6 +189,11 @@ export function createFairQueue(
     account.slots[priority]! += change
     origin.zone.slots[priority]! += change
     total[priority]! += change
+    if (!account.isLarge) ofSmall[priority]! += change
+    const isLarge = slotsHeld(account.slots, FAST) > few
+    if (isLarge === account.isLarge) return
+    account.isLarge = isLarge
+    for (const one of CLASSES) ofSmall[one]! += isLarge ? -account.slots[one]! : account.slots[one]!
   }
 
   function countProbes({ account, origin }: ScheduledEndpoint, change: number): void {
@@ -152,13 +201,18 @@ export function createFairQueue(
     origin.zone.probes += change
   }
 
-  function queueByClass(endpoint: ScheduledEndpoint): void {
+  function queueAccount(account: ScheduledAccount, priority: PriorityClass, now: number): void {
+    accountQueues[priority]!.push(account)
+    competitors.add(account.use, now)
+  }
+
+  function queueByClass(endpoint: ScheduledEndpoint, now: number): void {
     additions++
     const { account, priority } = endpoint
     enqueue(account.due[priority]!, endpoint)
     if (account.isQueued[priority]) return
     account.isQueued[priority] = true
-    accountQueues[priority]!.push(account)
+    queueAccount(account, priority, now)
   }
 
   /** Updates the class of an endpoint; moves its slots along, and the endpoint if it waits in a queue of its class. */
@@ -183,11 +237,15 @@ export function createFairQueue(
         slots[before]! -= held
         slots[priority]! += held
       }
+      if (!account.isLarge) {
+        ofSmall[before]! -= held
+        ofSmall[priority]! += held
+      }
     }
     endpoint.priority = priority
     if (!queue || queue === origin.waiting) return
     unqueue(endpoint)
-    queueByClass(endpoint)
+    queueByClass(endpoint, now)
   }
 
   function reclassifySuspects({ suspects }: EndpointGroup, now: number): void {
@@ -196,7 +254,7 @@ export function createFairQueue(
 
   function add(endpoint: ScheduledEndpoint, now: number): void {
     reclassify(endpoint, now)
-    queueByClass(endpoint)
+    queueByClass(endpoint, now)
   }
 
   /**
@@ -215,14 +273,14 @@ export function createFairQueue(
     for (const priority of CLASSES) {
       const waiting = zone.waiting[priority]!
       if (waiting.length === 0) continue
-      let room = zoneRoom(zone, priority, now)
+      let admitted = 0
       for (let { first } = waiting; first; first = waiting.first) {
         reclassify(first, now)
         if (first.queue !== waiting) continue
-        if (room <= 0) break
-        room--
+        if (zoneRoom(first, priority, now) <= admitted) break
+        admitted++
         unqueue(first)
-        queueByClass(first)
+        queueByClass(first, now)
       }
       left += waiting.length
     }
@@ -242,13 +300,13 @@ export function createFairQueue(
       const { origin } = endpoint
       const { zone } = origin
       if (endpoint.priority !== priority) {
-        queueByClass(endpoint)
+        queueByClass(endpoint, now)
       } else if (endpoint.dueMs > now || isFull(endpoint)) {
         defer(endpoint)
       } else if (origin.inFlight + origin.allocated >= caps.perOrigin) {
         enqueue(origin.waiting, endpoint)
         waitingOrigins.add(origin)
-      } else if (zoneRoom(zone, priority, now) <= 0) {
+      } else if (zoneRoom(endpoint, priority, now) <= 0) {
         enqueue(zone.waiting[priority]!, endpoint)
         waitingZones.add(zone)
       } else {
@@ -279,20 +337,22 @@ export function createFairQueue(
     const queue = accountQueues[priority]!
     let left = free
     let skipped = 0
-    while (left > 0 && skipped < queue.length && freeInAll(priority) > 0) {
+    while (left > 0 && skipped < queue.length && freeInAll(priority, false) > 0) {
       if (isPaced(priority)) {
         const missing = 1 - silentStarts!.tokens + silentAllocated
         nextStartMs = now + Math.ceil((missing * 1_000) / SILENT_STARTS.refillPerSecond)
         break
       }
       const account = queue.shift()!
-      const endpoint = allocateSlot(account, priority, now)
+      const isPassedOver = !servesOverShare && isOverShare(account.use, competing, caps.total, now)
+      if (isPassedOver) hasPassedOver = true
+      const endpoint = isPassedOver ? null : allocateSlot(account, priority, now)
       if (endpoint) {
         served.add(endpoint)
         left--
       }
       if (account.due[priority]!.length > 0) {
-        queue.push(account)
+        queueAccount(account, priority, now)
         skipped = endpoint ? 0 : skipped + 1
       } else account.isQueued[priority] = false
     }
@@ -307,6 +367,7 @@ export function createFairQueue(
     if (hasSlower) return
     // Those ahead already hold slots above the total.
     slotsAhead = ahead + Math.max(0, slotsHeld(total, FAST) - caps.total)
+    servesOverShare = competing <= 1
     allocateClass(FAST, now, ahead, served)
     slotsAhead = 0
   }
@@ -321,12 +382,18 @@ export function createFairQueue(
       nextStartMs = undefined
       silentAllocated = 0
       silentStarts = refillStarts(silentStarts, now)
+      competing = competitors.count(now)
       // An endpoint that is queued during a pass may belong to a class that the pass has served already:
       // repeat.
       for (let before = -1; before !== additions && left > 0; ) {
         before = additions
         for (const origin of waitingOrigins) admitToOrigin(origin, now)
         for (const zone of waitingZones) admitToZone(zone, now)
+        hasPassedOver = false
+        servesOverShare = competing <= 1
+        for (const priority of order) left = allocateClass(priority, now, left, served)
+        if (!hasPassedOver) continue
+        servesOverShare = true
         for (const priority of order) left = allocateClass(priority, now, left, served)
       }
       if (ahead > 0) allocateAhead(now, ahead, served)
@@ -351,7 +418,9 @@ export function createFairQueue(
       } else if (priority === SILENT)
         silentStarts = charge(refillStarts(silentStarts, now), 1, now, SILENT_STARTS)
     },
-    countEnd({ endpoint, priority }) {
+    countSent: ({ account }, now) => changeUse(account.use, 1, now),
+    countEnd({ endpoint, priority, sentMs }, now) {
+      if (sentMs !== NOT_SENT) changeUse(endpoint.account.use, -1, now)
       countSlots(endpoint, -1)
       endpoint.origin.inFlight--
       if (!isUntried(priority)) return
@@ -386,10 +455,11 @@ export function createFairQueue(
       if (isFull(endpoint)) return 'endpoint'
       if (slotsHeld(account.slots, FAST) >= caps.perAccount) return 'account'
       if (origin.inFlight >= caps.perOrigin) return 'origin'
+      if (isAtShare(account) && freeInAll(FAST, true) > 0) return 'share'
       const hasSlot =
         hasAccountSlot(account, priority) &&
-        freeInAll(priority) > 0 &&
-        zoneRoom(origin.zone, priority, allocatedMs) > 0
+        freeInAll(priority, account.isLarge) > 0 &&
+        zoneRoom(endpoint, priority, allocatedMs) > 0
       return hasSlot ? undefined : 'priority'
     },
   }

@@ -153,10 +153,13 @@ export function priorityOf(
   return isSuspectAccount(account, now) && !isProvenZone(zone, now) ? DOUBTFUL : UNKNOWN
 }
 
+/** `sentMs` of a request that holds a slot and waits to be sent. */
+export const NOT_SENT = Number.POSITIVE_INFINITY
+
 /** One request in flight. */
 export interface InFlightRequest<Endpoint> {
   readonly endpoint: Endpoint
-  /** Store time at which it was sent, ms; Infinity: it holds a slot and waits to be sent. */
+  /** Store time at which it was sent, ms, or `NOT_SENT`. */
   sentMs: number
   /** The class in which it started. */
   readonly priority: PriorityClass
@@ -183,7 +186,7 @@ export function createInFlightRequests<Endpoint>(): InFlightRequests<Endpoint> {
   return {
     start: (endpoint, priority) => ({
       endpoint,
-      sentMs: Number.POSITIVE_INFINITY,
+      sentMs: NOT_SENT,
       priority,
       hasEnded: false,
       isOverdue: false,

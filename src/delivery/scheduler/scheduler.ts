@@ -18,6 +18,8 @@
  * - Whatever an endpoint does, some slots stay free for endpoints that answer: each class has a share of the
  *   slots, and each account and zone a share of those that are still free (`priority.ts`). What is known about an
  *   account and a zone decides about endpoints that were never tried (`standing.ts`).
+ * - While several accounts compete, an account that has used more slot time than its share in the last seconds goes after the
+ *   others, and the last slots are for accounts that hold few (`slot-time.ts`).
  * - Nothing here is stored. After a crash the next owner rebuilds the scheduler from its queue; answers are
  *   lost, so all endpoints start in the class unknown, or silent where their stored health says that they fail.
  */
@@ -38,8 +40,9 @@ export interface Scheduler {
   /** Updates an endpoint: its due time, account, origin, and whether it fails. */
   update(endpoint: ReadyEndpoint): void
   /**
-   * Selects due endpoints with slots for each, at most `free` requests in total, and `ahead` more to fast endpoints if no
-   * slower one waits, for slots that will be free soon. Default 0. An `update` of each must follow.
+   * Selects due endpoints with slots for each, at most `free` requests in total, and `ahead` more, for slots that will be
+   * free soon: to fast endpoints of accounts that have not used more than their share, if no slower endpoint waits. Default 0.
+   * An `update` of each must follow.
    */
   next(now: number, free: number, ahead?: number): readonly Selection[]
   /** Counts a request to an endpoint as in flight. `isProbed`: one request at a time. */
@@ -55,7 +58,7 @@ export interface Scheduler {
   /** Records whether and how fast the receiver of a request answered. */
   recordAnswer(request: InFlightRequest<ScheduledEndpoint>, answer: Answer, now: number): void
   /** Frees the slot of a request. */
-  end(request: InFlightRequest<ScheduledEndpoint>): void
+  end(request: InFlightRequest<ScheduledEndpoint>, now: number): void
   setProbed(webhookId: string, isProbed: boolean): void
   /**
    * When `next` may have something to select that it does not have now, if nothing happens before: an endpoint
@@ -136,7 +139,10 @@ export function createScheduler(caps: Caps): Scheduler {
       scanOverdue(now)
       return endpoint.priority === FAST
     },
-    sent: requests.sent,
+    sent(request, now) {
+      requests.sent(request, now)
+      fairQueue.countSent(request.endpoint, now)
+    },
     recordAnswer(request, answer, now) {
       const { endpoint } = request
       endpoint.lastAnswer = answer
@@ -144,12 +150,12 @@ export function createScheduler(caps: Caps): Scheduler {
       if (answer === 'none') fairQueue.countSilence(request, !request.isOverdue, now)
       else fairQueue.countAnswer(request, answer === 'fast', now)
     },
-    end(request) {
+    end(request, now) {
       const { endpoint } = request
       request.hasEnded = true
       if (request.isOverdue) endpoint.overdueCount--
       endpoint.inFlight--
-      fairQueue.countEnd(request)
+      fairQueue.countEnd(request, now)
       requeue(endpoint)
     },
     setProbed(webhookId, isProbed) {

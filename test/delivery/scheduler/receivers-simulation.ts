@@ -20,6 +20,19 @@ export interface Receiver {
   fails?: boolean
 }
 
+export const list = <Item>(count: number, at: (index: number) => Item) =>
+  Array.from({ length: count }, (_, n) => at(n))
+export const isOf = (prefix: string) => (receiver: Receiver) => receiver.id.startsWith(prefix)
+export const p99 = (sorted: readonly number[]) => sorted[Math.ceil(sorted.length * 0.99) - 1]!
+
+/** Calls `act` with 0, 1, … at a rate. */
+export function atRate(perSecond: number, act: (count: number) => void): (now: number) => void {
+  let count = 0
+  return (now) => {
+    for (; count <= (now * perSecond) / 1000; count++) act(count)
+  }
+}
+
 /** A request in flight. */
 export interface SimulatedRequest {
   readonly receiver: Receiver
@@ -58,7 +71,7 @@ export function simulateReceivers(
       const answer: Answer = !isAnswered ? 'none' : tookMs <= FAST_ANSWER_MS ? 'fast' : 'slow'
       scheduler.recordAnswer(request, answer, now)
       scheduler.update(readyOf(receiver))
-      scheduler.end(request)
+      scheduler.end(request, now)
     }
   }
 
@@ -109,6 +122,8 @@ export function simulateReceivers(
     },
     /** Receivers with deliveries that wait. */
     waiting: () => [...receivers.values()].filter(({ id }) => waiting.get(id)!.length > 0),
+    /** Deliveries to a receiver that wait. */
+    waitingOf: ({ id }: Receiver) => waiting.get(id)?.length ?? 0,
     /** How long the deliveries to some receivers waited, or have waited so far, ms; in ascending order. */
     waitsOf(isCounted: (receiver: Receiver) => boolean): readonly number[] {
       const all = [...receivers.values()]

@@ -54,7 +54,7 @@ function createFastScheduler(caps: Caps): ObservedScheduler {
     if (!scheduler.updated.has(endpoint.webhookId) && endpoint.dueMs !== undefined) {
       const request = scheduler.start(endpoint, false, 0)
       scheduler.recordAnswer(request, 'fast', 0)
-      scheduler.end(request)
+      scheduler.end(request, 0)
     }
     scheduler.update(endpoint)
   }
@@ -147,7 +147,7 @@ describe('the scheduler', () => {
     const request = scheduler.start(ready('first', undefined, 'one'), false, 0)
     scheduler.update(ready('second', 0, 'two'))
     expect(scheduler.next(0, 0, 1)).toEqual([])
-    scheduler.end(request)
+    scheduler.end(request, 0)
     scheduler.start(ready('third', 0, 'three', 'https://c.example'), false, 0)
     expect(scheduler.next(0, 0, 1).map(({ webhookId }) => webhookId)).toEqual(['second'])
   })
@@ -188,10 +188,100 @@ describe('the scheduler', () => {
     const request = scheduler.start(ready('w', 0), false, 0)
     expect(scheduler.inFlight('w')).toBe(1)
     scheduler.update(ready('w', undefined))
-    scheduler.end(request)
+    scheduler.end(request, 0)
     expect(scheduler.inFlight('w')).toBe(0)
     expect(scheduler.next(0, 500)).toEqual([])
     expect(scheduler.nextDueMs()).toBeUndefined()
+  })
+})
+
+describe('an account that has used more than its share of slot time', () => {
+  /** Eight slots that `busy` has used for five seconds, and `idle` has not; both have as much due as there are slots. */
+  function createContested() {
+    const scheduler = createFastScheduler({ ...CAPS, total: 8 })
+    scheduler.update(ready('busy', 0, 'busy'))
+    const requests = Array.from({ length: 8 }, () => scheduler.start(ready('busy', 0, 'busy'), false, 0))
+    for (const request of requests) scheduler.sent(request, 0)
+    scheduler.update(ready('idle', 0, 'idle'))
+    return { scheduler, requests }
+  }
+  const endAll = ({ scheduler, requests }: ReturnType<typeof createContested>, now: number) => {
+    for (const request of requests) scheduler.end(request, now)
+  }
+
+  it('goes after the others, and in turns with them when it has not', () => {
+    const contested = createContested()
+    endAll(contested, 5_000)
+    expect(select(contested.scheduler, 5_000, 6)).toEqual([{ webhookId: 'idle', slots: 6 }])
+    const other = createContested()
+    endAll(other, 100)
+    const slots = select(other.scheduler, 100, 6).map((selection) => selection.slots)
+    expect(slots).toEqual([3, 3])
+  })
+
+  it('goes after them whatever class their endpoints have', () => {
+    const contested = createContested()
+    const { scheduler } = contested
+    const slow = ready('slow', 0, 'idle', 'https://slow.example')
+    scheduler.update({ ...ready('idle', undefined, 'idle') })
+    scheduler.update(slow)
+    const request = scheduler.start(slow, false, 0)
+    scheduler.recordAnswer(request, 'slow', 0)
+    scheduler.end(request, 0)
+    endAll(contested, 5_000)
+    // In every order of the classes.
+    for (let round = 0; round < 10; round++)
+      expect(select(scheduler, 5_000, 1)).toEqual([{ webhookId: 'slow', slots: 1 }])
+  })
+
+  it('gets what the others leave, and is as the others again when its use is some seconds old', () => {
+    const contested = createContested()
+    const { scheduler } = contested
+    endAll(contested, 5_000)
+    scheduler.update({ ...ready('idle', undefined, 'idle') })
+    expect(select(scheduler, 5_000, 6)).toEqual([{ webhookId: 'busy', slots: 6 }])
+    scheduler.update({ ...ready('idle', 0, 'idle') })
+    expect(select(scheduler, 20_000, 6).map(({ slots }) => slots)).toEqual([3, 3])
+  })
+
+  it('is remembered as such while it has nothing to send', () => {
+    const contested = createContested()
+    const { scheduler } = contested
+    scheduler.update(ready('busy', undefined, 'busy'))
+    endAll(contested, 5_000)
+    scheduler.update({ ...ready('busy', 5_000, 'busy'), webhookId: 'another' })
+    expect(select(scheduler, 5_000, 6)).toEqual([{ webhookId: 'idle', slots: 6 }])
+  })
+
+  it('starts nothing ahead of free slots', () => {
+    const contested = createContested()
+    const { scheduler } = contested
+    endAll(contested, 5_000)
+    for (let count = 0; count < 8; count++) scheduler.start(ready('busy', 0, 'busy'), false, 5_000)
+    expect(scheduler.next(5_000, 0, 4)).toEqual([{ webhookId: 'idle', slots: 4, retriesFirst: false }])
+  })
+})
+
+describe('the last sixteenth of the slots', () => {
+  it('is for accounts that hold few, which is what holds the endpoint of the others back', () => {
+    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 100, total: 64 })
+    for (const account of ['one', 'two']) {
+      scheduler.update(ready(account, 0, account))
+      for (let count = 0; count < 30; count++) scheduler.start(ready(account, 0, account), false, 0)
+    }
+    expect(select(scheduler, 0, 4)).toEqual([])
+    expect(scheduler.limitReached('one')).toBe('share')
+    scheduler.update(ready('three', 0, 'three'))
+    expect(select(scheduler, 0, 4)).toEqual([{ webhookId: 'three', slots: 3 }])
+    // All slots are in use: that is no share.
+    for (let count = 0; count < 4; count++) scheduler.start(ready('three', 0, 'three'), false, 0)
+    expect(scheduler.limitReached('one')).not.toBe('share')
+  })
+
+  it('is for everybody while one account alone has something to send', () => {
+    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 100, total: 64 })
+    scheduler.update(ready('one', 0, 'one'))
+    expect(select(scheduler, 0, 64)).toEqual([{ webhookId: 'one', slots: 64 }])
   })
 })
 
@@ -224,7 +314,7 @@ describe('the cap of an origin', () => {
       expect(select(scheduler, 0, 500)).toEqual([])
       expect(scheduler.limitReached(webhookId)).toBe('origin')
       served.push(webhookId)
-      scheduler.end(request)
+      scheduler.end(request, 0)
     }
     expect(served.slice(0, 3).sort()).toEqual(names)
     expect(served.slice(3).sort()).toEqual(names)
@@ -276,7 +366,7 @@ describe('a probed endpoint', () => {
     expect(scheduler.limitReached('w')).toBe('endpoint')
     scheduler.setProbed('w', false)
     expect(select(scheduler, 0, 500)).toEqual([{ webhookId: 'w', slots: 9 }])
-    scheduler.end(request)
+    scheduler.end(request, 0)
     expect(scheduler.limitReached('w')).toBeUndefined()
   })
 
@@ -352,7 +442,7 @@ describe('endpoints that refuse connections', () => {
         scheduler.update(dead.find((one) => one.webhookId === webhookId)!)
       for (const request of requests) {
         scheduler.recordAnswer(request, answer, now)
-        scheduler.end(request)
+        scheduler.end(request, now)
       }
       if (answer === 'fast' && count >= dead.length) return count
     }
@@ -447,7 +537,7 @@ describe('the scheduler under any history', () => {
           } else if (step.kind === 'later') now += step.ms
           else if (step.kind === 'end') {
             const [one] = inFlightRequests.splice(step.which % Math.max(1, inFlightRequests.length), 1)
-            if (one) scheduler.end(one.request)
+            if (one) scheduler.end(one.request, now)
           } else {
             const free = Math.min(step.free, limits.total - inFlightRequests.length)
             const selections = free > 0 ? scheduler.next(now, free) : []
@@ -478,7 +568,7 @@ describe('the scheduler under any history', () => {
         for (let id = 0; id < 12; id++)
           expect(scheduler.inFlight(`w${id}`)).toBe(inFlight((one) => one === `w${id}`))
         // When all requests have ended, everything that is due is selected.
-        for (const { request } of inFlightRequests.splice(0)) scheduler.end(request)
+        for (const { request } of inFlightRequests.splice(0)) scheduler.end(request, now)
         const reached = new Set<string>()
         for (let round = 0; round < 200 && reached.size < due.size; round++) {
           const selections = scheduler.next(now + 50, limits.total)

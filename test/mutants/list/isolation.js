@@ -166,9 +166,9 @@ export const mutants = [
   {
     what: 'an account that was served goes first again',
     file: 'src/delivery/scheduler/fair-queue.ts',
-    find: '        queue.push(account)\n',
+    find: '        queueAccount(account, priority, now)\n',
     replace:
-      '        queue.push(account); for (let n = 1; n < queue.length; n++) queue.push(queue.shift()!)\n',
+      '        queueAccount(account, priority, now); for (let n = 1; n < queue.length; n++) queue.push(queue.shift()!)\n',
     tests: ['test/delivery/dispatcher.test.ts', 'test/delivery/scheduler/fair-queue.test.ts'],
   },
   {
@@ -209,7 +209,7 @@ export const mutants = [
   {
     what: 'one account may use all slots of never-tried endpoints',
     file: 'src/delivery/scheduler/fair-queue.ts',
-    find: 'if (priority === FAST || groupSlots(account, priority) < limitOf(priority, true)) return true',
+    find: 'if (priority === FAST || groupSlots(account, priority) < limitOf(account, priority, true)) return true',
     replace: 'if (priority === FAST || groupSlots(account, priority) < 1e9) return true',
     tests: ['test/delivery/scheduler/isolation.test.ts'],
   },
@@ -275,5 +275,70 @@ export const mutants = [
     find: '      leave(origin)\n',
     replace: '',
     tests: ['test/delivery/scheduler/endpoint-registry.test.ts'],
+  },
+  {
+    what: 'accounts that have used more than their share of slot time go before the others all the same',
+    file: 'src/delivery/scheduler/fair-queue.ts',
+    find: 'const isPassedOver = !servesOverShare && isOverShare(',
+    replace: 'const isPassedOver = servesOverShare && isOverShare(',
+    tests: [
+      'test/delivery/scheduler/scheduler.test.ts',
+      'test/delivery/scheduler/slot-time-isolation.test.ts',
+    ],
+  },
+  {
+    what: 'the last slots are for everybody',
+    file: 'src/delivery/scheduler/fair-queue.ts',
+    find: 'if (isAtShare(account)) return false\n    if (priority',
+    replace: 'if (priority',
+    tests: ['test/delivery/scheduler/slot-time-isolation.test.ts'],
+  },
+  {
+    what: 'an account that competes with nobody leaves slots unused',
+    file: 'src/delivery/scheduler/fair-queue.ts',
+    find: 'competing > 1 && !mayHoldMore(',
+    replace: 'competing > 0 && !mayHoldMore(',
+    tests: [
+      'test/delivery/scheduler/scheduler.test.ts',
+      'test/delivery/scheduler/slot-time-isolation.test.ts',
+    ],
+  },
+  {
+    what: 'receivers of a few accounts that become slow take the shares of slower classes of all accounts',
+    file: 'src/delivery/scheduler/fair-queue.ts',
+    find: 'if (isLarge || few === 0 || priority === FAST) return free',
+    replace: 'if (few >= 0) return free',
+    tests: ['test/delivery/scheduler/slot-time-isolation.test.ts'],
+  },
+  {
+    what: 'slots of an account that holds many still count as those of a small one',
+    file: 'src/delivery/scheduler/fair-queue.ts',
+    find: 'ofSmall[one]! += isLarge ? -account.slots[one]! : account.slots[one]!',
+    replace: 'ofSmall[one]! += isLarge ? 0 : account.slots[one]!',
+    tests: [
+      'test/delivery/scheduler/slot-time-isolation.test.ts',
+      'test/delivery/scheduler/isolation.test.ts',
+    ],
+  },
+  {
+    what: 'requests in flight are no use of slot time before they end',
+    file: 'src/delivery/scheduler/slot-time.ts',
+    find: 'return inUse + (average - inUse) * Math.exp((atMs - now) / AVERAGE_MS)',
+    replace: 'return average * Math.exp((atMs - now) / AVERAGE_MS)',
+    tests: ['test/delivery/scheduler/slot-time.test.ts'],
+  },
+  {
+    what: 'an account that becomes idle has used no slot time',
+    file: 'src/delivery/scheduler/endpoint-registry.ts',
+    find: 'setNewest(idleAccounts, id, { standing, use }, MAX_IDLE_OTHERS)',
+    replace: 'setNewest(idleAccounts, id, { standing, use: createSlotUse() }, MAX_IDLE_OTHERS)',
+    tests: ['test/delivery/scheduler/scheduler.test.ts'],
+  },
+  {
+    what: 'accounts above their share start ahead of free slots',
+    file: 'src/delivery/scheduler/fair-queue.ts',
+    find: '    servesOverShare = competing <= 1\n    allocateClass(FAST, now, ahead, served)',
+    replace: '    servesOverShare = true\n    allocateClass(FAST, now, ahead, served)',
+    tests: ['test/delivery/scheduler/scheduler.test.ts'],
   },
 ]
