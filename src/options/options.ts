@@ -136,6 +136,15 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
    * serves `hookswitch/portal`. Default true.
    */
   readonly tokenInQuery?: boolean | 'cross-origin'
+  /**
+   * Bytes of request bodies of the HTTP API that are not complete, of all clients together; above it 503. From 1,048,576.
+   * Default 67,108,864 (64 MiB).
+   */
+  readonly maxUnfinishedBodyBytes?: number
+  /**
+   * The same for one client address, as `trustProxy` gives it; above it 429. From 1,048,576. Default 8,388,608 (8 MiB).
+   */
+  readonly maxUnfinishedBodyBytesPerAddress?: number
   /** Adds the HTTP route that accepts events. Default false. */
   readonly ingest?: boolean
   /**
@@ -193,6 +202,8 @@ export const OPTION_DEFAULTS = Object.freeze({
   maxStreamsPerToken: 10,
   allowLocal: false,
   tokenInQuery: true,
+  maxUnfinishedBodyBytes: 67_108_864,
+  maxUnfinishedBodyBytesPerAddress: 8_388_608,
   ingest: false,
   accessLog: false,
 })

@@ -7,7 +7,7 @@ import { jsonSchemaOf } from '../../webhooks/event-data.js'
 import { bindingsJson } from '../../wire/call-bindings.js'
 import { slicePage } from '../../wire/list.js'
 import type { ApiBackend } from '../api-backend.js'
-import { listResult, type Operation, readListRequest } from './context.js'
+import { type Operation, pageResult, readListRequest } from './context.js'
 
 /** KAZOO names samples after the schemas of its hooks. */
 const SAMPLE_PREFIX = 'webhooks_'
@@ -28,7 +28,7 @@ export const listHooks: Operation = async (context) => {
     itemJson: hookJson,
   })
   if ('failures' in slice) throw invalidInput(slice.failures)
-  return listResult(slice.page, request)
+  return pageResult(slice.page, request)
 }
 
 export const listSamples: Operation = async ({ backend }) => ({
@@ -58,8 +58,8 @@ function samplePayloads(events: readonly CheckedEvent[]): readonly object[] {
 /** KAZOO's `GET /websockets` (`cb_websockets`). */
 export const listBindings: Operation = async () => ({ data: bindingsJson() })
 
-/** The serialized document per backend: it is large and never changes. */
-const documents = new WeakMap<ApiBackend, string>()
+/** The serialized document per backend: it is large and never changes, and connections that do not read it must not hold copies. */
+const documents = new WeakMap<ApiBackend, Uint8Array>()
 
 export const readOpenapi: Operation = async ({ backend }) => {
   let rawBody = documents.get(backend)
@@ -71,7 +71,7 @@ export const readOpenapi: Operation = async ({ backend }) => {
     })
     // Imported on first use: most processes never serve the document.
     const { openapiDocument } = await import('../../wire/openapi.js')
-    rawBody = JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined }))
+    rawBody = Buffer.from(JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined })))
     documents.set(backend, rawBody)
   }
   return { data: undefined, rawBody }

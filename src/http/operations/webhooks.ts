@@ -11,7 +11,7 @@ import { matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
 import { findMisspeltFields } from '../../wire/warnings.js'
 import { webhookJson, webhookSummaryJson, withLastSuccess } from '../../wire/webhook-json.js'
-import { paginateByKey } from '../paginate.js'
+import { sortedRows } from '../paginate.js'
 import {
   accountIdOf,
   entityIdOf,
@@ -58,15 +58,17 @@ export const listWebhooks: Operation = async (context) => {
   const request = readListRequest(context)
   const accountId = accountIdOf(context)
   const { webhooks } = context.backend
-  const { rows, ...next } = await paginateByKey<WebhookView>(request, {
+  const source = sortedRows<WebhookView>(request, {
     read: (page) => webhooks.page(accountId, page),
     keyOf: ({ name, id }) => [name, id],
     createdMs: ({ createdMs }) => createdMs,
-    toJson: webhookJson,
+    toFilterJson: webhookJson,
+    async toItems(rows) {
+      const successes = await webhooks.lastSuccesses(rows.map(({ id }) => id))
+      return rows.map((webhook) => withLastSuccess(webhookSummaryJson(webhook), successes))
+    },
   })
-  const successes = await webhooks.lastSuccesses(rows.map(({ id }) => id))
-  const items = rows.map((webhook) => withLastSuccess(webhookSummaryJson(webhook), successes))
-  return listResult({ items, ...next }, request)
+  return listResult(request, source)
 }
 
 export const createWebhook: Operation = async (context) => {
