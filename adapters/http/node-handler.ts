@@ -101,6 +101,12 @@ export function requestHead(req: IncomingMessage, url = requestPath(req.url ?? '
   }
 }
 
+/** The headers of a body that an earlier body parser has also decoded. */
+function decoded(headers: RequestHead['headers']): RequestHead['headers'] {
+  const { 'content-encoding': _, ...others } = headers
+  return others
+}
+
 async function respond(
   hs: HttpService,
   req: IncomingMessage,
@@ -117,8 +123,7 @@ async function respond(
   const isRejected = 'bodyProblem' in bodyResult
   const response = await handleRequest(hs, {
     ...head,
-    // The parser has also decoded it.
-    ...(parsed && { headers: { ...head.headers, 'content-encoding': undefined } }),
+    ...(parsed && head.headers['content-encoding'] !== undefined && { headers: decoded(head.headers) }),
     ...bodyResult,
     mountPrefix: mountPrefix(req as MountedRequest),
   })

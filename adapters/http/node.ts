@@ -1,6 +1,7 @@
 /** hookswitch on `node:http`: a listener for an existing server, or a complete server with limits. */
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
+import type { Socket } from 'node:net'
 import type { HttpService } from 'hookswitch'
 import { createNodeHandler, rejectAndDrain, requestHead } from './node-handler.js'
 import { bytes, checkOptions, count, invalidOption, milliseconds, totalBytes } from './node-options.js'
@@ -126,6 +127,7 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
     handler(req, res)
   }
   return server
+    .on('timeout', closeIdle)
     .on('request', listener)
     .on('checkContinue', (req, res) => {
       if (!isDeclaredTooLarge(req.headers, admitBody(hs, requestHead(req)).maxBytes)) res.writeContinue()
@@ -135,6 +137,15 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
     .on('connect', (_req, socket) =>
       responder.respondAndClose(socket, transportError(hs, 405, { headers: { allow: METHODS } })),
     )
+}
+
+/** Closes a connection that has been idle for long enough, unless a request has arrived that is not read yet. */
+function closeIdle(socket: Socket): void {
+  const { bytesRead } = socket
+  // Timers run before sockets are read.
+  setImmediate(() => {
+    if (socket.bytesRead === bytesRead) socket.destroy()
+  })
 }
 
 const NON_ASCII_OR_SPACE = /[^\x21-\x7e]/
