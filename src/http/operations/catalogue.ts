@@ -58,21 +58,25 @@ function samplePayloads(events: readonly CheckedEvent[]): readonly object[] {
 /** KAZOO's `GET /websockets` (`cb_websockets`). */
 export const listBindings: Operation = async () => ({ data: bindingsJson() })
 
-/** The serialized document per backend: it is large and never changes, and connections that do not read it must not hold copies. */
-const documents = new WeakMap<ApiBackend, Uint8Array>()
+/** The serialized document per backend: it is large and never changes, so all responses share it. */
+const documents = new WeakMap<ApiBackend, Promise<Uint8Array>>()
+
+async function serializeOpenapi({ version, ingest, webhooks }: ApiBackend): Promise<Uint8Array> {
+  // Imported on first use: most processes never serve the document.
+  const { openapiDocument } = await import('../../wire/openapi.js')
+  const hooks = webhooks.catalogue().map(({ schema, ...hook }) => {
+    const dataSchema = schema && jsonSchemaOf(schema)
+    return dataSchema ? { ...hook, dataSchema: dataSchema as JsonSchema } : hook
+  })
+  return Buffer.from(JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined })))
+}
 
 export const readOpenapi: Operation = async ({ backend }) => {
-  let rawBody = documents.get(backend)
-  if (rawBody === undefined) {
-    const { version, ingest } = backend
-    const hooks = backend.webhooks.catalogue().map(({ schema, ...hook }) => {
-      const dataSchema = schema && jsonSchemaOf(schema)
-      return dataSchema ? { ...hook, dataSchema: dataSchema as JsonSchema } : hook
-    })
-    // Imported on first use: most processes never serve the document.
-    const { openapiDocument } = await import('../../wire/openapi.js')
-    rawBody = Buffer.from(JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined })))
-    documents.set(backend, rawBody)
+  let document = documents.get(backend)
+  if (!document) {
+    document = serializeOpenapi(backend)
+    documents.set(backend, document)
+    document.catch(() => documents.delete(backend))
   }
-  return { data: undefined, rawBody }
+  return { rawBody: await document }
 }
