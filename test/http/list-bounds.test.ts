@@ -1,9 +1,11 @@
 /** Lists are bounded in rows and bytes, and a list that is not paged is read as it is written. */
 import { describe, expect, it } from 'vitest'
+import type { CallHistory } from '../../src/delivery/call-history.js'
 import { createHandler, type HandlerOptions } from '../../src/http/handle.js'
 import type { ResponseRecord } from '../../src/http/message.js'
 import { createReadGate } from '../../src/http/read-gate.js'
 import { listedAttemptJson, MAX_LISTED_BODY_BYTES } from '../../src/wire/attempt-json.js'
+import { callJson } from '../../src/wire/call-json.js'
 import { MAX_PAGE_BYTES, MAX_UNPAGED } from '../../src/wire/list.js'
 import { createFakeBackend } from './fake-backend.js'
 import {
@@ -324,6 +326,51 @@ describe('a list that is not paged', () => {
     stream!.close()
     stream!.close()
     expect(lines).toEqual(['request', 'stream ended'])
+  })
+})
+
+describe('the history of a call', () => {
+  const event = (index: number, deliveries: number) => ({
+    id: `event-${index}`,
+    accountId: OWN_ACCOUNT,
+    callId: 'call-1',
+    hook: 'channel_create',
+    sequence: index,
+    timestampMs: 0,
+    deliveries: Array.from({ length: deliveries }, (_, position) => delivery(position)),
+  })
+  const history = (count: number, deliveries: number): CallHistory => ({
+    callId: 'call-1',
+    legs: [],
+    events: Array.from({ length: count }, (_, index) => event(index, deliveries)),
+    unwanted: [],
+    isTruncated: false,
+  })
+
+  it.each([1, 2, 10])('has at most 1 MiB of JSON: of %i MiB the newest events', (mib) => {
+    const size = Buffer.byteLength(JSON.stringify(callJson(history(1, 50)).events)) - 1
+    const fitting = Math.floor(MAX_PAGE_BYTES / size)
+    const { events, truncated } = callJson(history(mib * fitting, 50)) as {
+      events: { id: string }[]
+      truncated: boolean
+    }
+    expect(Buffer.byteLength(JSON.stringify(events))).toBeLessThanOrEqual(MAX_PAGE_BYTES + 1)
+    expect(truncated).toBe(mib > 1)
+    expect(events.length).toBeGreaterThan(fitting * 0.95)
+    expect(events.at(-1)!.id).toBe(`event-${mib * fitting - 1}`)
+  })
+})
+
+describe('the OpenAPI document', () => {
+  it('is one buffer for all responses, also for requests that come at once', async () => {
+    const { send } = setUp()
+    const responses = await Promise.all(Array.from({ length: 10 }, () => send('/v1/openapi.json')))
+    expect(responses[0]!.bytes!.length).toBeGreaterThan(50_000)
+    expect(responses[0]!.headers['content-length']).toBe(String(responses[0]!.bytes!.length))
+    for (const { bytes, body } of responses) expect([bytes === responses[0]!.bytes, body]).toEqual([true, ''])
+    const head = await send('/v1/openapi.json', 'HEAD')
+    expect(head.headers).toEqual(responses[0]!.headers)
+    expect(head).not.toHaveProperty('bytes')
   })
 })
 
