@@ -1,5 +1,6 @@
 /** Admits request bodies before they are read: a stranger sends little, and nobody holds what others need. */
 import { isWellFormedToken } from '../auth/token.js'
+import type { BodyLimits } from '../values/body-limits.js'
 import { parseQuery } from '../wire/query.js'
 import { findToken, getHeader, mayHaveQueryToken, type TokenInQuery } from '../wire/request-head.js'
 import { resolveClientAddress, type TrustedProxies } from './client-address.js'
@@ -10,14 +11,6 @@ import {
   MAX_UNIDENTIFIED_BODY_BYTES,
   type RequestHead,
 } from './message.js'
-
-/** Limits of request bodies that are not complete. */
-export interface BodyLimits {
-  /** Bytes of all of them. */
-  readonly maxUnfinishedBodyBytes: number
-  /** Bytes of those of one client address. */
-  readonly maxUnfinishedBodyBytesPerAddress: number
-}
 
 export interface BodyAdmissionOptions extends BodyLimits {
   readonly trustedProxies: TrustedProxies

@@ -1,13 +1,12 @@
 /** The HTTP API as a function from a request record to a response record. */
 import { errorCode } from '../errors.js'
-import { OPTION_DEFAULTS } from '../options/options.js'
 import type { Log } from '../ports.js'
+import { BODY_LIMIT_DEFAULTS, type BodyLimits } from '../values/body-limits.js'
 import { toIsoTime } from '../values/iso-time.js'
 import { type HttpError, notImplemented, toHttpError } from '../wire/error-body.js'
 import { parseQuery, type Query } from '../wire/query.js'
 import { clientRequestId, getHeader, type TokenInQuery, wantsIndent } from '../wire/request-head.js'
 import type { ApiBackend } from './api-backend.js'
-import type { BodyLimits } from './body-admission.js'
 import { parseTrustedProxies, resolveClientAddress, type TrustedProxies } from './client-address.js'
 import { corsHeaders, preflightHeaders } from './cors.js'
 import { createDocumentCache, type DocumentCache } from './document-cache.js'
@@ -65,7 +64,7 @@ interface HandlerContext {
  */
 export function createHandler(backend: ApiBackend, options: HandlerOptions): Handler {
   const { cors = [], trustProxy = [], tokenInQuery = true, log, accessLog } = options
-  const { bodyLimits = OPTION_DEFAULTS } = options
+  const { bodyLimits = BODY_LIMIT_DEFAULTS } = options
   const documentCache = createDocumentCache()
   const handler: HandlerContext = {
     backend,

@@ -4,6 +4,7 @@
  */
 import type { Caller } from '../auth/authenticate.js'
 import { errorCode } from '../errors.js'
+import type { BodyLimits } from '../values/body-limits.js'
 import { extractData, peekBody, peekParsedBody, type RequestBody, type UnparsedBody } from '../wire/body.js'
 import { acceptsEventStream, acceptsJson, isJsonContentType } from '../wire/content-type.js'
 import {
@@ -33,7 +34,6 @@ import {
 import { matchRoute, parseTarget, type RouteMatch } from '../wire/router.js'
 import type { Method, Route } from '../wire/routes.js'
 import type { ApiBackend } from './api-backend.js'
-import type { BodyLimits } from './body-admission.js'
 import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, type RequestRecord } from './message.js'
 
 /** Maximum length of a request target in characters. The server's own header limit usually applies first. */

@@ -6,6 +6,7 @@ import type { POLICY_PRESETS, PolicyFunction, RetryPolicy } from '../delivery/po
 import { REPLAY_LIMIT_DEFAULTS } from '../delivery/replay-rate-limiter.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock, Log, Random, Resolver, Sender, Tracing } from '../ports.js'
+import { BODY_LIMIT_DEFAULTS } from '../values/body-limits.js'
 import type { TlsOptions } from '../values/tls-and-proxy.js'
 import type { CustomHook } from '../webhooks/catalogue.js'
 import type { AutoDisableRule, HealthRules } from '../webhooks/health.js'
@@ -202,8 +203,7 @@ export const OPTION_DEFAULTS = Object.freeze({
   maxStreamsPerToken: 10,
   allowLocal: false,
   tokenInQuery: true,
-  maxUnfinishedBodyBytes: 67_108_864,
-  maxUnfinishedBodyBytesPerAddress: 8_388_608,
+  ...BODY_LIMIT_DEFAULTS,
   ingest: false,
   accessLog: false,
 })
