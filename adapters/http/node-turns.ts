@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Requests of one connection that wait for their turn; a client that sends more without reading is disconnected. */
-const MAX_WAITING = 32
+const MAX_WAITING = 100
 
 interface Connection {
   last: ServerResponse

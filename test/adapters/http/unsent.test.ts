@@ -250,10 +250,10 @@ describe.each(Object.entries(ALL).filter(([name]) => name !== 'fetch'))(
     })
 
     it.each([
-      [33, 33],
-      [34, 0],
-      [330, 0],
-    ])('are answered up to 32 behind one that is handled, of %i', async (count, answered) => {
+      [101, 101],
+      [102, 0],
+      [1_010, 0],
+    ])('are answered up to 100 behind one that is handled, of %i', async (count, answered) => {
       const { handling, service } = held()
       const { port, close } = await startServer(service, '')
       onTestFinished(close)
