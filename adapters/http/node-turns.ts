@@ -5,6 +5,23 @@ import type { Socket } from 'node:net'
 /** Requests of one connection that wait for their turn; a client that sends more without reading is disconnected. */
 const MAX_WAITING = 100
 
+/** Node's parser of a connection, which has no public API; `onIncoming` is called for each request. */
+interface Parsed extends Socket {
+  readonly parser?: { onIncoming: () => number } | null
+}
+
+/** The value with which Node's parser leaves the rest of a packet to another protocol. */
+const STOP_PARSING = 2
+
+/**
+ * Closes a connection without parsing the rest of what it sent: a packet may have a thousand requests, and Node keeps all of
+ * them until the next turn of the event loop.
+ */
+function disconnect(socket: Parsed): void {
+  socket.destroy()
+  if (socket.parser) socket.parser.onIncoming = () => STOP_PARSING
+}
+
 interface Connection {
   last: ServerResponse
   waiting: number
@@ -29,7 +46,7 @@ export function inTurn(req: IncomingMessage, res: ServerResponse, handle: () => 
   connection.last = res
   if (last.writableFinished) return void handle()
   if (socket.destroyed) return
-  if (connection.waiting === MAX_WAITING) return void socket.destroy()
+  if (connection.waiting === MAX_WAITING) return void disconnect(socket)
   connection.waiting += 1
   last.once('close', () => {
     connection.waiting -= 1

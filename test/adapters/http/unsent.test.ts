@@ -196,23 +196,24 @@ describe('a client that reads nothing', () => {
   })
 })
 
+/** A service whose requests end when the test says so. */
+function held() {
+  const handling: { readonly url: string; readonly finish: () => void }[] = []
+  const service: HttpService = {
+    async handle({ url }) {
+      await new Promise<void>((resolve) => {
+        handling.push({ url, finish: resolve })
+      })
+      return { status: 200, headers: { 'content-length': String(url.length) }, body: url }
+    },
+    handlesPath: () => true,
+  }
+  return { handling, service }
+}
+
 describe.each(Object.entries(ALL).filter(([name]) => name !== 'fetch'))(
   'pipelined requests through %s',
   (_, startServer) => {
-    /** A service whose requests end when the test says so. */
-    function held() {
-      const handling: { readonly url: string; readonly finish: () => void }[] = []
-      const service: HttpService = {
-        async handle({ url }) {
-          await new Promise<void>((resolve) => {
-            handling.push({ url, finish: resolve })
-          })
-          return { status: 200, headers: { 'content-length': String(url.length) }, body: url }
-        },
-        handlesPath: () => true,
-      }
-      return { handling, service }
-    }
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 
     it('are handled one after the other, in order', async () => {
@@ -269,6 +270,21 @@ describe.each(Object.entries(ALL).filter(([name]) => name !== 'fetch'))(
     })
   },
 )
+
+it('a client that pipelines more requests than may wait is disconnected before the others are parsed', async () => {
+  const { service } = held()
+  const server = createServer(service)
+  let parsed = 0
+  server.on('request', () => {
+    parsed += 1
+  })
+  const { port, close } = await listen(server)
+  onTestFinished(close)
+  const connection = await connect(port)
+  connection.write('GET /v2/x HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_500))
+  await connection.closed
+  expect(parsed).toBeLessThanOrEqual(102)
+})
 
 it('a client that pipelines requests without reading causes one response', async () => {
   let handled = 0

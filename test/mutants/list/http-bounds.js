@@ -103,7 +103,7 @@ export const mutants = [
   {
     what: 'any number of pipelined requests wait',
     file: 'adapters/http/node-turns.ts',
-    find: 'if (connection.waiting === MAX_WAITING) return void socket.destroy()',
+    find: 'if (connection.waiting === MAX_WAITING) return void disconnect(socket)',
     replace: '',
     tests: ['test/adapters/http/unsent.test.ts'],
   },
