@@ -15,6 +15,7 @@ import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
 import { closingError, HookswitchError } from './errors.js'
 import { createEventBus, type EventHub } from './events.js'
+import { createBodyAdmission } from './http/body-admission.js'
 import { parseTrustedProxies } from './http/client-address.js'
 import { handlesPath, ROOT_PATHS } from './http/handles-path.js'
 import type { HttpService } from './http/message.js'
@@ -352,7 +353,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     ...(ingest && { publish: (inputs, traceparent) => publishEvents(publishing, inputs, traceparent) }),
   }
   // Validates the option now; the handler is created later.
-  parseTrustedProxies(trustProxy)
+  const trustedProxies = parseTrustedProxies(trustProxy)
   const handler = createLazyHandler(async () => {
     const [{ createApiBackend }, { createHandler }] = await Promise.all([
       import('./runtime/api-backend.js'),
@@ -363,6 +364,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       trustProxy,
       cors,
       tokenInQuery,
+      bodyLimits: normalized,
       ...(normalized.accessLog && { accessLog: { log, monotonic: clock.monotonic } }),
     })
   })
@@ -417,6 +419,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     watchEvents: (accountId, listener) => watchers.watch(accountId, listener),
     erase: eraseRecords,
     handle: handler.handle,
+    admitBody: createBodyAdmission({ ...normalized, trustedProxies }),
     handlesPath,
     rootPaths: ROOT_PATHS,
     node,

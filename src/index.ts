@@ -118,5 +118,13 @@ export type {
 
 // The HTTP API as plain records, and the default clock.
 export type { EventHub } from './events.js'
-export type { HttpService, RequestRecord, ResponseRecord, ResponseStream } from './http/message.js'
+export type {
+  BodyAdmission,
+  BodyProblem,
+  HttpService,
+  RequestHead,
+  RequestRecord,
+  ResponseRecord,
+  ResponseStream,
+} from './http/message.js'
 export { systemClock } from './runtime/clock.js'

@@ -6,6 +6,7 @@ export function bothServices(api: HttpService, page: HttpService): HttpService {
   return {
     handle: (request) => (page.handlesPath(request.url) ? page : api).handle(request),
     handlesPath: (url) => page.handlesPath(url) || api.handlesPath(url),
+    ...(api.admitBody && { admitBody: api.admitBody }),
     ...(api.node === undefined ? {} : { node: api.node }),
   }
 }

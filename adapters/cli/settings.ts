@@ -149,8 +149,8 @@ const LISTENING = {
     default: 30_000,
   }),
   'http.keepAliveTimeoutMs': setting(integer(...MS), {
-    about: 'how long an idle connection stays open',
-    default: 5_000,
+    about: 'how long an idle connection stays open; keep it above what the proxy in front keeps one',
+    default: 65_000,
   }),
   'http.maxHeaderBytes': setting(integer(1_024, 1_048_576), {
     about: 'limit for the target and headers of a request',
@@ -158,7 +158,23 @@ const LISTENING = {
   }),
   'http.maxConnections': setting(integer(1, 2_147_483_647), {
     about: 'open connections above which further ones are closed',
-    defaultText: 'no limit',
+    defaultText: "10000, or half of the process's file limit",
+  }),
+  'http.writeTimeoutMs': setting(integer(...MS), {
+    about: 'limit for a client to take the next part of a response; then its connection is closed',
+    default: 30_000,
+  }),
+  'http.maxUnsentBytes': setting(integer(1_048_576, Number.MAX_SAFE_INTEGER), {
+    about: 'bytes of responses that clients have not taken, above which the slowest connections are closed',
+    default: 67_108_864,
+  }),
+  maxUnfinishedBodyBytes: setting(integer(1_048_576, Number.MAX_SAFE_INTEGER), {
+    about: 'bytes of request bodies that are not complete, above which a request gets 503',
+    default: OPTION_DEFAULTS.maxUnfinishedBodyBytes,
+  }),
+  maxUnfinishedBodyBytesPerAddress: setting(integer(1_048_576, Number.MAX_SAFE_INTEGER), {
+    about: 'bytes of those of one client address, above which a request gets 429',
+    default: OPTION_DEFAULTS.maxUnfinishedBodyBytesPerAddress,
   }),
 }
 
@@ -662,6 +678,8 @@ export const OPTION_SETTINGS = [
   'ingest',
   'hooks',
   'tokenInQuery',
+  'maxUnfinishedBodyBytes',
+  'maxUnfinishedBodyBytesPerAddress',
   'preset',
   'operators',
   'restrictUsers',

@@ -211,12 +211,16 @@ export interface Attempt {
   readonly resp_status_code?: string
   /** Headers of the response; secrets are redacted. */
   readonly resp_headers?: Readonly<Record<string, string>>
-  /** Body of the response, at most 8 KiB. */
+  /** Body of the response: at most 1 KiB, with `include=bodies` 8 KiB. */
   readonly resp_body?: string
+  /** True: `include=bodies` returns more of `resp_body`. */
+  readonly resp_body_cut?: boolean
   /** Headers of the request; secrets are redacted. */
   readonly req_headers?: Readonly<Record<string, string>>
-  /** Body of the request, at most 8 KiB. */
+  /** Body of the request: at most 1 KiB, with `include=bodies` 8 KiB. */
   readonly req_body?: string
+  /** True: `include=bodies` returns more of `req_body`. */
+  readonly req_body_cut?: boolean
   /** Duration of the attempt, in milliseconds. */
   readonly duration_ms?: number
 }
@@ -259,6 +263,10 @@ export interface StreamAttempt {
   readonly client_error?: string
   /** HTTP status of the response, as a string (KAZOO). */
   readonly resp_status_code?: string
+  /** True: `include=bodies` returns more of `resp_body`. */
+  readonly resp_body_cut?: boolean
+  /** True: `include=bodies` returns more of `req_body`. */
+  readonly req_body_cut?: boolean
   /** Duration of the attempt, in milliseconds. */
   readonly duration_ms?: number
 }
@@ -1429,7 +1437,7 @@ export interface FoundEndpoint {
 
 /** Parameters of every list. */
 export interface ListParameters {
-  /** Maximum number of items per page. */
+  /** Maximum number of items per page; a page ends at 1 MiB of JSON. */
   readonly pageSize?: number
   /** `next_start_key` of the previous page. */
   readonly startKey?: string
@@ -1467,7 +1475,7 @@ export interface RotateApiKeyParameters {
 
 /** Parameters of `listHooks`. */
 export interface ListHooksParameters extends ListParameters {
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1487,7 +1495,7 @@ export interface ReadSampleParameters {
 export interface ListWebhooksParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1527,7 +1535,9 @@ export interface ListAttemptsParameters extends ListParameters {
   readonly accountId?: string
   /** true: without `req_*`, `resp_headers` and `resp_body`. */
   readonly slim?: boolean
-  /** false: all items in one page. */
+  /** `bodies`: with whole `req_body` and `resp_body`; otherwise at most 1 KiB of each. */
+  readonly include?: 'bodies'
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1609,7 +1619,9 @@ export interface ListWebhookAttemptsParameters extends ListParameters {
   readonly webhookId: string
   /** true: without `req_*`, `resp_headers` and `resp_body`. */
   readonly slim?: boolean
-  /** false: all items in one page. */
+  /** `bodies`: with whole `req_body` and `resp_body`; otherwise at most 1 KiB of each. */
+  readonly include?: 'bodies'
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1680,7 +1692,7 @@ export interface ListDeliveriesParameters extends ListParameters {
   readonly webhookId: string
   /** Only deliveries in this state. */
   readonly filterState?: string
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1722,7 +1734,9 @@ export interface ListDeliveryAttemptsParameters extends ListParameters {
   readonly deliveryId: string
   /** true: without `req_*`, `resp_headers` and `resp_body`. */
   readonly slim?: boolean
-  /** false: all items in one page. */
+  /** `bodies`: with whole `req_body` and `resp_body`; otherwise at most 1 KiB of each. */
+  readonly include?: 'bodies'
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1748,7 +1762,9 @@ export interface ListCallAttemptsParameters extends ListParameters {
   readonly callId: string
   /** true: without `req_*`, `resp_headers` and `resp_body`. */
   readonly slim?: boolean
-  /** false: all items in one page. */
+  /** `bodies`: with whole `req_body` and `resp_body`; otherwise at most 1 KiB of each. */
+  readonly include?: 'bodies'
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1806,7 +1822,7 @@ export interface SearchDeliveriesParameters extends ListParameters {
 
 /** Parameters of `listAccounts`. */
 export interface ListAccountsParameters extends ListParameters {
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1874,7 +1890,7 @@ export interface DeleteAccountParameters {
 export interface ListChildrenParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1888,7 +1904,7 @@ export interface ListChildrenParameters extends ListParameters {
 export interface ListDescendantsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1902,7 +1918,7 @@ export interface ListDescendantsParameters extends ListParameters {
 export interface ListSiblingsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -1964,7 +1980,7 @@ export interface ListAppsParameters {
 export interface ListUsersParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -2032,7 +2048,7 @@ export interface SearchParameters extends ListParameters {
   readonly q?: 'name' | 'realm' | 'id'
   /** How the value of the field begins. */
   readonly v?: string
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string
@@ -2064,7 +2080,7 @@ export interface SearchAccountParameters extends ListParameters {
   readonly q?: 'name' | 'realm' | 'id'
   /** How the value of the field begins. */
   readonly v?: string
-  /** false: all items in one page. */
+  /** false: up to 10,000 items in one page. */
   readonly paginate?: boolean
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
   readonly createdFrom?: number | string

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { HttpService, RequestRecord } from 'hookswitch'
 import { createNodeHandler, type NodeHandler } from './node-handler.js'
 import { BODY_TIMEOUT_MS } from './request-record.js'
+import { createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
 export type { NodeHandler } from './node-handler.js'
 
@@ -24,7 +25,11 @@ interface ParsedRequest extends IncomingMessage {
  * @example app.use('/telephony', expressMiddleware(hs))
  */
 export function expressMiddleware(hs: HttpService): NodeHandler {
-  return createNodeHandler(hs, BODY_TIMEOUT_MS, readParsedBody)
+  return createNodeHandler(hs, {
+    bodyTimeoutMs: BODY_TIMEOUT_MS,
+    awaitTaken: createUnsent(UNSENT_DEFAULTS),
+    readParsedBody,
+  })
 }
 
 /** Uses `req.body` only if the stream was read: Express 4 sets it to `{}` even if nothing was parsed. */

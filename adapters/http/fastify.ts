@@ -1,16 +1,20 @@
 /** hookswitch as a plugin of Fastify 5. It reads request bodies itself; its content type parser stays in its scope. */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { HttpService, ResponseRecord, ResponseStream } from 'hookswitch'
+import type { HttpService, ResponseRecord } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
+import { requestHead } from './node-handler.js'
+import { type Parts, partsOf, watchEnd } from './node-stream.js'
+import { inTurn } from './node-turns.js'
 import {
+  admitBody,
   BODY_TIMEOUT_MS,
   handleRequest,
   hasTooLargeHeaders,
-  headerRecord,
   requestPath,
   transportError,
 } from './request-record.js'
+import { type AwaitTaken, createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
 /**
  * The paths that the plugin registers for a service that names none. The host keeps all others and its own wildcard
@@ -29,8 +33,9 @@ const API_ROOTS = ['/v1', '/v2']
 export function fastifyPlugin(hs: HttpService): FastifyPluginAsync {
   return async (plugin) => {
     const prefixSegments = plugin.prefix.replace(/\/+$/, '').split('/').length - 1
+    const awaitTaken = createUnsent(UNSENT_DEFAULTS)
     const handler = (request: FastifyRequest, reply: FastifyReply) =>
-      handleFastifyRequest(hs, prefixSegments, request, reply)
+      handleFastifyRequest(hs, prefixSegments, request, reply, awaitTaken)
     for (const prefix of hs.rootPaths ?? API_ROOTS) {
       await plugin.register(
         async (scope) => {
@@ -58,22 +63,25 @@ async function handleFastifyRequest(
   prefixSegments: number,
   request: FastifyRequest,
   reply: FastifyReply,
+  awaitTaken: AwaitTaken,
 ): Promise<FastifyReply> {
   const { raw, body } = request
+  await new Promise<void>((resolve) => inTurn(raw, reply.raw, resolve))
+  reply.raw.once('prefinish', () => watchEnd(reply.raw, awaitTaken))
   if (hasTooLargeHeaders(raw.rawHeaders)) return replyAndDrain(raw, reply, transportError(hs, 431))
   const path = requestPath(raw.url ?? '/')
   const mountPrefix = path.split('/', prefixSegments + 1).join('/')
-  const bodyResult = await readNodeBody(raw, BODY_TIMEOUT_MS, body instanceof Readable ? body : raw)
+  const head = requestHead(raw, path.slice(mountPrefix.length))
+  const bodyResult = await readNodeBody(
+    raw,
+    BODY_TIMEOUT_MS,
+    () => admitBody(hs, head),
+    body instanceof Readable ? body : raw,
+  )
   if (bodyResult === 'aborted') return reply.hijack()
-  const response = await handleRequest(hs, {
-    method: raw.method ?? 'GET',
-    url: path.slice(mountPrefix.length),
-    headers: headerRecord(raw.rawHeaders),
-    ...bodyResult,
-    ...(raw.socket.remoteAddress === undefined ? {} : { remoteAddress: raw.socket.remoteAddress }),
-    mountPrefix,
-  })
-  if (response.stream) return replyWithStream(reply, response, response.stream)
+  const response = await handleRequest(hs, { ...head, ...bodyResult, mountPrefix })
+  const parts = response.stream ?? ('bodyProblem' in bodyResult ? undefined : partsOf(response))
+  if (parts) return replyWithParts(reply, response, parts, awaitTaken)
   if ('bodyProblem' in bodyResult) return replyAndDrain(raw, reply, response)
   reply.code(response.status).headers(response.headers)
   // With 304 and HEAD: `undefined`, because for an empty buffer Fastify would add a content type and length.
@@ -82,27 +90,36 @@ async function handleFastifyRequest(
   return reply.send(content.length === 0 ? undefined : Buffer.from(content))
 }
 
-/** Responds with a stream, which Fastify reads as fast as the connection takes it, and destroys when the client has gone. */
-function replyWithStream(
+/** Responds with parts, which Fastify reads as fast as the connection takes them, and destroys when the client has gone. */
+function replyWithParts(
   reply: FastifyReply,
   { status, headers }: ResponseRecord,
-  stream: ResponseStream,
+  parts: Parts,
+  awaitTaken: AwaitTaken,
 ): FastifyReply {
   // The client has gone while the request was handled.
   if (reply.raw.destroyed) {
-    stream.close()
+    parts.close()
     return reply.hijack()
   }
+  const abort = () => void reply.raw.destroy()
+  let release = () => {}
   const body = new Readable({
     read() {
-      void stream.next().then((part) => this.push(part ?? null))
+      release()
+      void parts.next().then((part) => {
+        if (body.destroyed) return
+        if (part !== undefined) release = awaitTaken(parts.held ?? part.length, abort)
+        this.push(part ?? null)
+      })
     },
     destroy(error, done) {
-      stream.close()
+      release()
+      parts.close()
       done(error)
     },
   })
-  stream.onAbort(() => reply.raw.destroy())
+  parts.onAbort(abort)
   return reply.code(status).headers(headers).send(body)
 }
 

@@ -1,7 +1,15 @@
 /** hookswitch for web-standard `Request` and `Response`: Hono, Bun, Deno, edge runtimes. Uses no Node APIs. */
-import { HookswitchError, type HttpService, type ResponseRecord, type ResponseStream } from 'hookswitch'
-import { MAX_BODY_BYTES } from 'hookswitch/adapter'
 import {
+  type BodyAdmission,
+  type BodyProblem,
+  HookswitchError,
+  type HttpService,
+  type RequestRecord,
+  type ResponseRecord,
+  type ResponseStream,
+} from 'hookswitch'
+import {
+  admitBody,
   BODY_TIMEOUT_MS,
   type BodyResult,
   handleRequest,
@@ -11,6 +19,7 @@ import {
   requestPath,
   transportError,
 } from './request-record.js'
+import { type AwaitTaken, createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
 /** Facts that a `Request` does not contain. */
 export interface FetchInfo {
@@ -30,6 +39,7 @@ export interface FetchInfo {
  * @example app.all('/v2/*', (c) => fetchHandler(hs)(c.req.raw))
  */
 export function fetchHandler(hs: HttpService): (request: Request, info?: FetchInfo) => Promise<Response> {
+  const awaitTaken = createUnsent(UNSENT_DEFAULTS)
   return async (request, info) => {
     if (request.bodyUsed) {
       throw new HookswitchError(
@@ -43,21 +53,22 @@ export function fetchHandler(hs: HttpService): (request: Request, info?: FetchIn
     const rawHeaders = [...request.headers].flat()
     if (hasTooLargeHeaders(rawHeaders)) return toResponse(transportError(hs, 431))
     const headers = headerRecord(rawHeaders)
-    const bodyResult = isDeclaredTooLarge(headers)
-      ? ({ bodyProblem: 'too_large' } as const)
-      : await readBody(request.body, BODY_TIMEOUT_MS)
+    const head = {
+      method: request.method,
+      url: hs.handlesPath(inner) ? inner : path,
+      headers,
+      ...(typeof remoteAddress === 'string' ? { remoteAddress } : {}),
+    }
+    const bodyResult = request.body
+      ? await readBody(request.body, headers, BODY_TIMEOUT_MS, admitBody(hs, head))
+      : {}
     const response =
       bodyResult === 'aborted'
         ? transportError(hs, 400)
-        : await handleRequest(hs, {
-            method: request.method,
-            url: hs.handlesPath(inner) ? inner : path,
-            headers,
-            ...bodyResult,
-            ...(typeof remoteAddress === 'string' ? { remoteAddress } : {}),
-            mountPrefix,
-          })
-    return response.stream ? toStreamResponse(request, response, response.stream) : toResponse(response)
+        : await handleRequest(hs, { ...head, ...bodyResult, mountPrefix })
+    return response.stream
+      ? toStreamResponse(request, response, response.stream, awaitTaken)
+      : toResponse(response)
   }
 }
 
@@ -68,8 +79,14 @@ function toStreamResponse(
   { signal }: Request,
   { status, headers }: ResponseRecord,
   stream: ResponseStream,
+  awaitTaken: AwaitTaken,
 ): Response {
+  let release = () => {}
+  let isOver = false
+  let abort = () => {}
   const stop = () => {
+    isOver = true
+    release()
     signal.removeEventListener('abort', stop)
     stream.close()
   }
@@ -77,14 +94,21 @@ function toStreamResponse(
   if (signal.aborted) stop()
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      stream.onAbort(() => {
+      abort = () => {
+        if (isOver) return
         stop()
-        controller.error(new Error('the client reads nothing'))
-      })
+        controller.error(new Error('the client reads nothing, or the rest cannot be read'))
+      }
+      stream.onAbort(abort)
     },
     async pull(controller) {
+      release()
       const part = await stream.next()
-      if (part !== undefined) return controller.enqueue(encoder.encode(part))
+      if (isOver) return
+      if (part !== undefined) {
+        release = awaitTaken(part.length, abort)
+        return controller.enqueue(encoder.encode(part))
+      }
       stop()
       controller.close()
     },
@@ -99,8 +123,16 @@ function toResponse({ status, headers, body, bytes }: ResponseRecord): Response 
   return new Response(content.length === 0 ? null : content, { status, headers })
 }
 
-async function readBody(stream: ReadableStream<Uint8Array> | null, timeoutMs: number): Promise<BodyResult> {
-  if (stream === null) return {}
+async function readBody(
+  stream: ReadableStream<Uint8Array>,
+  headers: RequestRecord['headers'],
+  timeoutMs: number,
+  admission: BodyAdmission,
+): Promise<BodyResult> {
+  if (isDeclaredTooLarge(headers, admission.maxBytes)) {
+    admission.end()
+    return { bodyProblem: admission.excess }
+  }
   const reader = stream.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
@@ -109,7 +141,7 @@ async function readBody(stream: ReadableStream<Uint8Array> | null, timeoutMs: nu
     timer = setTimeout(resolve, timeoutMs, 'too_slow')
   })
   // Not awaited: the source may be slow to cancel, or fail.
-  const stop = (bodyProblem: 'too_slow' | 'too_large'): BodyResult => {
+  const stop = (bodyProblem: BodyProblem): BodyResult => {
     reader.cancel().catch(() => {})
     return { bodyProblem }
   }
@@ -119,13 +151,15 @@ async function readBody(stream: ReadableStream<Uint8Array> | null, timeoutMs: nu
       if (next === 'too_slow') return stop(next)
       if (next.done) return size === 0 ? {} : { body: concatenate(chunks, size) }
       size += next.value.length
-      if (size > MAX_BODY_BYTES) return stop('too_large')
+      const problem = admission.take(next.value.length)
+      if (problem) return stop(problem)
       chunks.push(next.value)
     }
   } catch {
     return 'aborted'
   } finally {
     clearTimeout(timer)
+    admission.end()
   }
 }
 

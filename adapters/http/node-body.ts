@@ -1,6 +1,7 @@
 /** Reads the body of a Node request up to a limit. Shared by the adapters on Node's http. */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { BodyAdmission } from 'hookswitch'
 import { MAX_BODY_BYTES } from 'hookswitch/adapter'
 import { type BodyResult, isDeclaredTooLarge } from './request-record.js'
 
@@ -11,20 +12,26 @@ const MAX_DRAIN_BYTES = 8 * MAX_BODY_BYTES
 const NO_BODY: BodyResult = Object.freeze({})
 
 /**
- * Reads a body of at most `MAX_BODY_BYTES` within `timeoutMs`. A larger or slower body is a `bodyProblem`; an absent or
- * empty one has no `body`, and returns synchronously if HTTP/1 announces it. Never rejects; leaves the stream paused.
+ * Reads a body within its limits and `timeoutMs`. A larger or slower body is a `bodyProblem`; an absent or empty one has no
+ * `body`, and returns synchronously if HTTP/1 announces it. Never rejects; leaves the stream paused.
  *
  * @param timeoutMs milliseconds
+ * @param admit called if there is a body
  */
 export function readNodeBody(
   req: IncomingMessage,
   timeoutMs: number,
+  admit: () => BodyAdmission,
   stream: Readable = req,
 ): BodyResult | Promise<BodyResult> {
   // An ended stream emits no further `end`.
   if (stream.readableEnded || hasNoBody(req)) return NO_BODY
   if (stream.destroyed) return 'aborted'
-  if (stream === req && isDeclaredTooLarge(req.headers)) return { bodyProblem: 'too_large' }
+  const admission = admit()
+  if (stream === req && isDeclaredTooLarge(req.headers, admission.maxBytes)) {
+    admission.end()
+    return { bodyProblem: admission.excess }
+  }
 
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -33,7 +40,8 @@ export function readNodeBody(
     const onData = (chunk: Buffer | string) => {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
       size += bytes.length
-      if (size > MAX_BODY_BYTES) finish({ bodyProblem: 'too_large' })
+      const bodyProblem = admission.take(bytes.length)
+      if (bodyProblem) finish({ bodyProblem })
       else chunks.push(bytes)
     }
     const onEnd = () =>
@@ -41,6 +49,7 @@ export function readNodeBody(
     const onAborted = () => finish('aborted')
     const finish = (result: BodyResult) => {
       clearTimeout(timer)
+      admission.end()
       stream.off('data', onData).off('end', onEnd).off('close', onAborted).pause()
       resolve(result)
     }

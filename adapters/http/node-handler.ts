@@ -1,10 +1,12 @@
 /** A request listener for `node:http`, `node:https`, connect and Express. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
+import type { HttpService, RequestHead, RequestRecord, ResponseRecord } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
-import { checkOptions, milliseconds } from './node-options.js'
-import { sendStream } from './node-stream.js'
+import { checkOptions, milliseconds, totalBytes } from './node-options.js'
+import { partsOf, sendParts, watchEnd } from './node-stream.js'
+import { inTurn } from './node-turns.js'
 import {
+  admitBody,
   BODY_TIMEOUT_MS,
   handleRequest,
   hasTooLargeHeaders,
@@ -12,6 +14,7 @@ import {
   requestPath,
   transportError,
 } from './request-record.js'
+import { type AwaitTaken, createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
 export interface NodeHandlerOptions {
   /**
@@ -19,6 +22,16 @@ export interface NodeHandlerOptions {
    * Default 30 000.
    */
   readonly bodyTimeoutMs?: number
+  /**
+   * Time within which a client must take the next part of a response, in milliseconds; then its connection is closed. An
+   * integer from 1 to 2 147 483 647. Default 30 000.
+   */
+  readonly writeTimeoutMs?: number
+  /**
+   * Bytes of responses that clients have not taken, of all connections together; above it those are closed that have taken
+   * nothing for the longest time. An integer from 1 048 576. Default 67 108 864 (64 MiB).
+   */
+  readonly maxUnsentBytes?: number
 }
 
 /** A `node:http` request listener and connect middleware. Without `next`, paths outside `/v1` and `/v2` get a 404. */
@@ -43,36 +56,55 @@ export type ParsedBodyReader = (
  * @example http.createServer(nodeHandler(hs)).listen(8000)
  */
 export function nodeHandler(hs: HttpService, options: NodeHandlerOptions = {}): NodeHandler {
-  const { bodyTimeoutMs } = checkOptions(
+  const { bodyTimeoutMs, ...unsent } = checkOptions(
     options,
-    { bodyTimeoutMs: BODY_TIMEOUT_MS },
-    { bodyTimeoutMs: milliseconds },
+    { bodyTimeoutMs: BODY_TIMEOUT_MS, ...UNSENT_DEFAULTS },
+    { bodyTimeoutMs: milliseconds, writeTimeoutMs: milliseconds, maxUnsentBytes: totalBytes },
   )
-  return createNodeHandler(hs, bodyTimeoutMs, () => undefined)
+  return createNodeHandler(hs, { bodyTimeoutMs, awaitTaken: createUnsent(unsent) })
 }
 
 const ignore = () => {}
 
-/**
- * Creates a handler for a framework that may have read the body already.
- *
- * @param isLimited whether the server itself limits headers as `createServer` does
- */
-export function createNodeHandler(
-  hs: HttpService,
-  bodyTimeoutMs: number,
-  readParsedBody: ParsedBodyReader,
-  isLimited = false,
-): NodeHandler {
+export interface HandlerSettings {
+  readonly bodyTimeoutMs: number
+  readonly awaitTaken: AwaitTaken
+  /** For a framework that may have read the body already. */
+  readonly readParsedBody?: ParsedBodyReader
+  /** Whether the server itself limits headers as `createServer` does. Default false. */
+  readonly isLimited?: boolean
+}
+
+export function createNodeHandler(hs: HttpService, settings: HandlerSettings): NodeHandler {
+  const { isLimited = false } = settings
   return (req, res, next) => {
     const url = requestPath(req.url ?? '/')
     if (next !== undefined && !hs.handlesPath(url)) return next()
     // A client that disconnects during the response is not an error.
     res.on('error', ignore)
-    if (!isLimited && hasTooLargeHeaders(req.rawHeaders))
-      return void rejectAndDrain(req, res, transportError(hs, 431))
-    respond(hs, req, res, url, bodyTimeoutMs, readParsedBody).catch(() => res.destroy())
+    inTurn(req, res, () => {
+      if (!isLimited && hasTooLargeHeaders(req.rawHeaders))
+        return void rejectAndDrain(req, res, transportError(hs, 431))
+      respond(hs, req, res, url, settings).catch(() => res.destroy())
+    })
   }
+}
+
+/** The head of a request as the service sees it. */
+export function requestHead(req: IncomingMessage, url = requestPath(req.url ?? '/')): RequestHead {
+  const { remoteAddress } = req.socket
+  return {
+    method: req.method ?? 'GET',
+    url,
+    headers: headerRecord(req.rawHeaders),
+    ...(remoteAddress === undefined ? {} : { remoteAddress }),
+  }
+}
+
+/** The headers of a body that an earlier body parser has also decoded. */
+function decoded(headers: RequestHead['headers']): RequestHead['headers'] {
+  const { 'content-encoding': _, ...others } = headers
+  return others
 }
 
 async function respond(
@@ -80,24 +112,24 @@ async function respond(
   req: IncomingMessage,
   res: ServerResponse,
   url: string,
-  bodyTimeoutMs: number,
-  readParsedBody: ParsedBodyReader,
+  { bodyTimeoutMs, awaitTaken, readParsedBody }: HandlerSettings,
 ): Promise<void> {
+  const head = requestHead(req, url)
+  const parsed = readParsedBody?.(req)
   // Awaited only if asynchronous: an unnecessary `await` delays every request without a body.
-  const reading = readParsedBody(req) ?? readNodeBody(req, bodyTimeoutMs)
+  const reading = parsed ?? readNodeBody(req, bodyTimeoutMs, () => admitBody(hs, head))
   const bodyResult = reading instanceof Promise ? await reading : reading
   if (bodyResult === 'aborted') return void res.destroy()
   const isRejected = 'bodyProblem' in bodyResult
   const response = await handleRequest(hs, {
-    method: req.method ?? 'GET',
-    url,
-    headers: headerRecord(req.rawHeaders),
+    ...head,
+    ...(parsed && head.headers['content-encoding'] !== undefined && { headers: decoded(head.headers) }),
     ...bodyResult,
-    ...(req.socket.remoteAddress === undefined ? {} : { remoteAddress: req.socket.remoteAddress }),
     mountPrefix: mountPrefix(req as MountedRequest),
   })
-  if (response.stream) return sendStream(res, response, response.stream)
-  if (!isRejected) return queueResponse(res, response)
+  const parts = response.stream ?? (isRejected ? undefined : partsOf(response))
+  if (parts) return sendParts(res, response, parts, awaitTaken)
+  if (!isRejected) return queueResponse(res, response, awaitTaken)
   // The host has already responded, for example after its own timeout.
   if (res.headersSent || res.writableEnded) return
   await rejectAndDrain(req, res, response)
@@ -106,14 +138,20 @@ async function respond(
 /** Maximum number of responses per batch, so that the first does not wait for a thousand others. */
 const MAX_BATCH = 16
 
-let queuedResponses: { readonly res: ServerResponse; readonly response: ResponseRecord }[] = []
+interface QueuedResponse {
+  readonly res: ServerResponse
+  readonly response: ResponseRecord
+  readonly awaitTaken: AwaitTaken
+}
+
+let queuedResponses: QueuedResponse[] = []
 
 /**
  * Sends the responses of one event loop iteration together. Sent one by one, each would wake a client or proxy on the
  * same machine, which sleeps again before the next: a seventh of the cost of a GET of a webhook.
  */
-function queueResponse(res: ServerResponse, response: ResponseRecord): void {
-  const count = queuedResponses.push({ res, response })
+function queueResponse(res: ServerResponse, response: ResponseRecord, awaitTaken: AwaitTaken): void {
+  const count = queuedResponses.push({ res, response, awaitTaken })
   if (count === 1) setImmediate(flushResponses)
   else if (count === MAX_BATCH) flushResponses()
 }
@@ -121,11 +159,12 @@ function queueResponse(res: ServerResponse, response: ResponseRecord): void {
 function flushResponses(): void {
   const batch = queuedResponses
   queuedResponses = []
-  for (const { res, response } of batch) {
+  for (const { res, response, awaitTaken } of batch) {
     // The host has already responded, for example after its own timeout.
     if (res.headersSent || res.writableEnded) continue
     try {
       res.writeHead(response.status, response.headers).end(response.bytes ?? response.body)
+      watchEnd(res, awaitTaken)
     } catch {
       // The host's middleware may have replaced these methods; the other responses must still be sent.
       res.destroy()

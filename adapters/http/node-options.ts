@@ -16,6 +16,7 @@ const MAX_TIMER_MS = 2_147_483_647
 
 export const milliseconds: Validator = integerBetween(1, MAX_TIMER_MS, 'a time in milliseconds')
 export const bytes: Validator = integerBetween(1_024, 1_048_576, 'a size in bytes')
+export const totalBytes: Validator = integerBetween(1_048_576, Number.MAX_SAFE_INTEGER, 'a size in bytes')
 export const count: Validator = integerBetween(1, MAX_TIMER_MS, 'a count')
 
 /**

@@ -1,10 +1,14 @@
 /** hookswitch on `node:http`: a listener for an existing server, or a complete server with limits. */
+import { readFileSync } from 'node:fs'
 import http from 'node:http'
+import type { Socket } from 'node:net'
 import type { HttpService } from 'hookswitch'
-import { createNodeHandler, rejectAndDrain } from './node-handler.js'
-import { bytes, checkOptions, count, invalidOption, milliseconds } from './node-options.js'
+import { createNodeHandler, rejectAndDrain, requestHead } from './node-handler.js'
+import { bytes, checkOptions, count, invalidOption, milliseconds, totalBytes } from './node-options.js'
 import { respondToParserErrors } from './node-sockets.js'
-import { BODY_TIMEOUT_MS, isDeclaredTooLarge, transportError } from './request-record.js'
+import { inTurn } from './node-turns.js'
+import { admitBody, BODY_TIMEOUT_MS, isDeclaredTooLarge, transportError } from './request-record.js'
+import { createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
 export { type NodeHandler, type NodeHandlerOptions, nodeHandler } from './node-handler.js'
 
@@ -20,8 +24,9 @@ export interface ServerOptions {
    */
   readonly requestTimeoutMs?: number
   /**
-   * How long an idle connection stays open for the next request, in milliseconds. An integer from 1 to 2 147 483 647.
-   * Default 5 000.
+   * How long an idle connection stays open for the next request, in milliseconds. An integer from 1 to 2 147 483 647. Keep it
+   * above what the proxy in front keeps idle connections (60 s or less by default: AWS ALB, nginx, HAProxy), or requests that
+   * it sends while a connection is closed are lost. Default 65 000.
    */
   readonly keepAliveTimeoutMs?: number
   /**
@@ -29,15 +34,29 @@ export interface ServerOptions {
    * 1 048 576. Default 16 384.
    */
   readonly maxHeaderBytes?: number
-  /** Maximum number of open connections; further ones are closed without a response. Default: no limit. */
+  /**
+   * Maximum number of open connections; further ones are closed without a response. Default: 10 000, or half of the files that
+   * the process may open where that is less.
+   */
   readonly maxConnections?: number
+  /**
+   * Time within which a client must take the next part of a response, in milliseconds; then its connection is closed. An
+   * integer from 1 to 2 147 483 647. Default 30 000.
+   */
+  readonly writeTimeoutMs?: number
+  /**
+   * Bytes of responses that clients have not taken, of all connections together; above it those are closed that have taken
+   * nothing for the longest time. An integer from 1 048 576. Default 67 108 864 (64 MiB).
+   */
+  readonly maxUnsentBytes?: number
 }
 
 const DEFAULTS: Readonly<Required<Omit<ServerOptions, 'maxConnections'>>> = Object.freeze({
   headersTimeoutMs: 10_000,
   requestTimeoutMs: BODY_TIMEOUT_MS,
-  keepAliveTimeoutMs: 5_000,
+  keepAliveTimeoutMs: 65_000,
   maxHeaderBytes: 16_384,
+  ...UNSENT_DEFAULTS,
 })
 
 const VALIDATORS = {
@@ -46,6 +65,20 @@ const VALIDATORS = {
   keepAliveTimeoutMs: milliseconds,
   maxHeaderBytes: bytes,
   maxConnections: count,
+  writeTimeoutMs: milliseconds,
+  maxUnsentBytes: totalBytes,
+}
+
+/** Half of the files that this process may open, since deliveries, the store and the host need some too; at most 10,000. */
+function defaultMaxConnections(): number {
+  let limits = ''
+  try {
+    limits = readFileSync('/proc/self/limits', 'latin1')
+  } catch {
+    // Not Linux.
+  }
+  const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY)
+  return Math.max(1, Math.min(10_000, Math.floor(files / 2)))
 }
 
 const METHODS = 'GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS'
@@ -76,28 +109,43 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
   })
   // By default Node silently drops headers beyond 2 000; `maxHeaderSize` limits them anyway.
   server.maxHeadersCount = 0
-  if (checked.maxConnections !== undefined) server.maxConnections = checked.maxConnections
+  server.maxConnections = checked.maxConnections ?? defaultMaxConnections()
 
   const responder = respondToParserErrors(server, hs, maxHeaderBytes)
-  const handler = createNodeHandler(hs, requestTimeoutMs, () => undefined, true)
-  const listener: http.RequestListener = (req, res) => {
+  const handler = createNodeHandler(hs, {
+    bodyTimeoutMs: requestTimeoutMs,
+    awaitTaken: createUnsent(checked),
+    isLimited: true,
+  })
+  const reject = (req: http.IncomingMessage, res: http.ServerResponse, status: number) => {
     responder.trackExchange(req, res)
-    if (isValidRequest(req)) handler(req, res)
-    else void rejectAndDrain(req, res, transportError(hs, 400))
+    inTurn(req, res, () => void rejectAndDrain(req, res, transportError(hs, status)))
+  }
+  const listener: http.RequestListener = (req, res) => {
+    if (!isValidRequest(req)) return reject(req, res, 400)
+    responder.trackExchange(req, res)
+    handler(req, res)
   }
   return server
+    .on('timeout', closeIdle)
     .on('request', listener)
     .on('checkContinue', (req, res) => {
-      if (!isDeclaredTooLarge(req.headers)) res.writeContinue()
+      if (!isDeclaredTooLarge(req.headers, admitBody(hs, requestHead(req)).maxBytes)) res.writeContinue()
       listener(req, res)
     })
-    .on('checkExpectation', (req, res) => {
-      responder.trackExchange(req, res)
-      void rejectAndDrain(req, res, transportError(hs, 417))
-    })
+    .on('checkExpectation', (req, res) => reject(req, res, 417))
     .on('connect', (_req, socket) =>
       responder.respondAndClose(socket, transportError(hs, 405, { headers: { allow: METHODS } })),
     )
+}
+
+/** Closes a connection that has been idle for long enough, unless a request has arrived that is not read yet. */
+function closeIdle(socket: Socket): void {
+  const { bytesRead } = socket
+  // Timers run before sockets are read.
+  setImmediate(() => {
+    if (socket.bytesRead === bytesRead) socket.destroy()
+  })
 }
 
 const NON_ASCII_OR_SPACE = /[^\x21-\x7e]/

@@ -1,5 +1,5 @@
 /** Builds request records, so that all HTTP adapters do it alike. */
-import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
+import type { BodyAdmission, HttpService, RequestHead, RequestRecord, ResponseRecord } from 'hookswitch'
 import { ERROR_NAMES, errorResponse, MAX_BODY_BYTES } from 'hookswitch/adapter'
 
 /** Default time limit for a request body in milliseconds; then 408 (RFC 9110, section 15.5.9). */
@@ -58,8 +58,23 @@ export function hasTooLargeHeaders(rawHeaders: readonly string[]): boolean {
 }
 
 /** Returns whether the declared content length is above the limit, so that the body need not be read. */
-export function isDeclaredTooLarge(headers: RequestRecord['headers']): boolean {
-  return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES
+export function isDeclaredTooLarge(headers: RequestRecord['headers'], maxBytes: number): boolean {
+  return Number(headers['content-length'] ?? 0) > maxBytes
+}
+
+/** Admits the body of a request. A service that does not do so itself gets every body up to 1 MiB. */
+export function admitBody(hs: HttpService, head: RequestHead): BodyAdmission {
+  if (hs.admitBody) return hs.admitBody(head)
+  let size = 0
+  return {
+    maxBytes: MAX_BODY_BYTES,
+    excess: 'too_large',
+    take(bytes) {
+      size += bytes
+      return size > MAX_BODY_BYTES ? 'too_large' : undefined
+    },
+    end() {},
+  }
 }
 
 /** Builds the response to an error of the transport, in the JSON envelope, because clients parse every response. */

@@ -1,6 +1,7 @@
 /** The HTTP API as a function from a request record to a response record. */
 import { errorCode } from '../errors.js'
 import type { Log } from '../ports.js'
+import { BODY_LIMIT_DEFAULTS, type BodyLimits } from '../values/body-limits.js'
 import { toIsoTime } from '../values/iso-time.js'
 import { type HttpError, notImplemented, toHttpError } from '../wire/error-body.js'
 import { parseQuery, type Query } from '../wire/query.js'
@@ -13,6 +14,7 @@ import { errorResponse } from './error-response.js'
 import type { RequestRecord, ResponseRecord } from './message.js'
 import type { OperationContext } from './operations/context.js'
 import { OPERATIONS } from './operations/index.js'
+import { createReadGate, type ReadGate } from './read-gate.js'
 import { type AcceptedRequest, allowHeader, guardRequest, type RequestFacts } from './request-guard.js'
 import { httpErrorResponse, preflightResponse, type ResponseOptions, successResponse } from './response.js'
 
@@ -23,6 +25,8 @@ export interface HandlerOptions {
   readonly trustProxy?: readonly string[]
   /** Whether a token in the query, `?auth_token=`, is read; `cross-origin`: not from its own origin. Default true. */
   readonly tokenInQuery?: TokenInQuery
+  /** Limits of unfinished request bodies, for errors. */
+  readonly bodyLimits?: BodyLimits
   /** Logs every request. Default: none is logged. */
   readonly accessLog?: AccessLog
   /** Receives internal errors, and requests that fail because the store or directory is unavailable. May throw. */
@@ -44,9 +48,11 @@ export type Handler = (request: RequestRecord) => Promise<ResponseRecord>
 interface HandlerContext {
   readonly backend: ApiBackend
   readonly documentCache: DocumentCache
+  readonly readGate: ReadGate
   readonly cors: readonly string[]
   readonly trustedProxies: TrustedProxies
   readonly tokenInQuery: TokenInQuery
+  readonly bodyLimits: BodyLimits
   readonly log: FaultLog
   readonly accessLog: AccessLog | undefined
 }
@@ -58,13 +64,16 @@ interface HandlerContext {
  */
 export function createHandler(backend: ApiBackend, options: HandlerOptions): Handler {
   const { cors = [], trustProxy = [], tokenInQuery = true, log, accessLog } = options
+  const { bodyLimits = BODY_LIMIT_DEFAULTS } = options
   const documentCache = createDocumentCache()
   const handler: HandlerContext = {
     backend,
     documentCache,
+    readGate: createReadGate(),
     cors,
     log,
     tokenInQuery,
+    bodyLimits,
     accessLog,
     trustedProxies: parseTrustedProxies(trustProxy),
   }
@@ -98,7 +107,7 @@ async function respondTo(
   facts: RequestFacts,
   onStreamEnd?: () => void,
 ): Promise<ResponseRecord> {
-  const { backend, cors, tokenInQuery } = handler
+  const { backend, cors, tokenInQuery, bodyLimits } = handler
   const query = parseQuery(request.url)
   const timestamp = toIsoTime(backend.now())
   const commonHeaders =
@@ -120,6 +129,7 @@ async function respondTo(
     const guard = await guardRequest(backend, request, query, facts, {
       isCorsEnabled: cors.length > 0,
       tokenInQuery,
+      bodyLimits,
     })
     if (guard.kind === 'rejected') return httpErrorResponse(guard.error, facts.route, responseOptions())
     if (guard.kind === 'preflight')
@@ -127,14 +137,25 @@ async function respondTo(
     const { route } = guard.accepted
     const perform = OPERATIONS[route.operation]
     const result = await perform(operationContext(handler, request, query, facts, guard.accepted))
-    return successResponse(result, route, backend.version, responseOptions())
+    const options = responseOptions()
+    const list = await result.list?.(options.envelope, {
+      run: (work) => handler.readGate(facts.caller?.accountId ?? '', work),
+      onFault: (thrown) => logFault(handler.log, thrown, facts, requestId),
+      onEnd: onStreamEnd,
+    })
+    return successResponse(result, route, backend.version, options, list)
   } catch (thrown) {
-    const error = httpErrorOf(thrown, facts)
-    const fields = { requestId, operation: facts.route?.operation }
-    if (error.isInternal) logInternalError(handler.log, thrown, fields)
-    else if (UNAVAILABLE_CODES.has(errorCode(thrown))) logUnavailable(handler.log, thrown as Error, fields)
-    return httpErrorResponse(error, facts.route, responseOptions())
+    return httpErrorResponse(logFault(handler.log, thrown, facts, requestId), facts.route, responseOptions())
   }
+}
+
+/** Logs what the operator must see of a failed request; returns the error that its client gets. */
+function logFault(log: FaultLog, thrown: unknown, facts: RequestFacts, requestId: string): HttpError {
+  const error = httpErrorOf(thrown, facts)
+  const fields = { requestId, operation: facts.route?.operation }
+  if (error.isInternal) logInternalError(log, thrown, fields)
+  else if (UNAVAILABLE_CODES.has(errorCode(thrown))) logUnavailable(log, thrown as Error, fields)
+  return error
 }
 
 function operationContext(

@@ -3,7 +3,8 @@
  * `ResponseRecord` back to the framework's response. Nothing here depends on a framework.
  */
 
-export interface RequestRecord {
+/** What is known of a request before its body is read. */
+export interface RequestHead {
   /** As sent. */
   readonly method: string
   /** Path and query exactly as sent, relative to the mount point: `/v1/accounts/a/webhooks?page_size=5`. */
@@ -13,14 +14,35 @@ export interface RequestRecord {
    * `x-auth-token`, which is then an array: two different tokens are an error.
    */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Address of the peer, without port. */
+  readonly remoteAddress?: string
+}
+
+/**
+ * Why a body was not read to its end: it is too large; it is too large for a request without a token in its head; it did not
+ * arrive in time; all unfinished bodies together, or those of its address, are as large as they may be.
+ */
+export type BodyProblem = 'too_large' | 'no_token' | 'too_slow' | 'busy' | 'address_busy'
+
+/** The limits of a body that is about to be read. */
+export interface BodyAdmission {
+  /** Maximum size in bytes. */
+  readonly maxBytes: number
+  /** The problem of a larger body. */
+  readonly excess: BodyProblem
+  /** Counts bytes that have arrived. Returns the problem if no more may be read; these bytes are then not counted. */
+  take(bytes: number): BodyProblem | undefined
+  /** The body is complete or given up. To be called once. */
+  end(): void
+}
+
+export interface RequestRecord extends RequestHead {
   /** The raw body; absent if there is none, or if an earlier body parser consumed it (`parsedBody`). */
   readonly body?: Uint8Array | string
   /** The value that an earlier body parser (`express.json()`) produced. */
   readonly parsedBody?: unknown
   /** Set by the adapter if it could not read the whole body. */
-  readonly bodyProblem?: 'too_large' | 'too_slow'
-  /** Address of the peer, without port. */
-  readonly remoteAddress?: string
+  readonly bodyProblem?: BodyProblem
   /** Mount point, without trailing slash (`/telephony`); part of the `Location` header. Default ''. */
   readonly mountPrefix?: string
 }
@@ -53,6 +75,8 @@ export interface ResponseStream {
 export interface HttpService {
   /** Responds to every request, valid or not. Does not reject. */
   handle(request: RequestRecord): Promise<ResponseRecord>
+  /** Admits a request body before it is read. Default: every body is read up to 1 MiB. */
+  admitBody?(head: RequestHead): BodyAdmission
   /** Returns whether a path (with or without query) is one of `rootPaths` or below; other paths belong to the host. */
   handlesPath(url: string): boolean
   /** Paths below which every path is the service's, for routers that register them. Default `['/v1', '/v2']`. */
@@ -63,6 +87,9 @@ export interface HttpService {
 
 /** Maximum size of a request body in bytes (1 MiB). */
 export const MAX_BODY_BYTES = 1_048_576
+
+/** Maximum size of the body of a request that has no well-formed token in its headers or query, in bytes (64 KiB). */
+export const MAX_UNIDENTIFIED_BODY_BYTES = 65_536
 
 /**
  * Maximum size of a request body in bytes on paths that need no token (16 KiB). A login has a few short fields, and the

@@ -1,21 +1,124 @@
-/** Reads one page of a list from the store, in batches. */
+/** Reads a list in batches, bounded by rows, by bytes of JSON and by rows examined. */
 import type { PageQuery } from '../accounts/account-store.js'
 import { invalidInput } from '../errors.js'
 import { decodePosition, decodeSortKey, encodePosition, encodeSortKey, type SortKey } from '../wire/cursor.js'
-import { invalidStartKey, type ListRequest } from '../wire/list.js'
+import { invalidStartKey, type ListRequest, MAX_PAGE_BYTES, MAX_UNPAGED } from '../wire/list.js'
 import type { JsonObject } from '../wire/webhook-json.js'
-
-/** Rows per store query when a filter may drop any of them. */
-const BATCH_SIZE = 500
-
-/** The same for a list sorted by a key: each query may cost a walk over the subtree of an account. */
-const SORTED_BATCH_SIZE = 2_000
-
-/** Maximum number of items in a response with `paginate=false`; `next_start_key` leads to the rest. */
-const MAX_UNPAGED = 10_000
 
 /** Rows that one request examines: a filter that matches rarely must not read a whole store. */
 const MAX_EXAMINED = 20_000
+
+/** Rows that are converted to JSON together. */
+const ITEMS_AT_ONCE = 50
+
+/** Rows of one query. `next` is where to continue; absent: there are no more. */
+export interface FoundRows<Row, Place> {
+  readonly rows: readonly Row[]
+  readonly next?: Place | undefined
+}
+
+/** A list in the store. `Place` is a position or a key behind which a page begins; several rows may share one. */
+export interface RowSource<Row, Place> {
+  /** The place behind which the list begins; `undefined`: at its start. */
+  readonly start: Place | undefined
+  /**
+   * Reads the next rows in list order: at most `limit`, except that those of one place stay together. They may be fewer
+   * although more follow.
+   */
+  read(limit: number, after: Place | undefined): Promise<FoundRows<Row, Place>>
+  readonly placeOf: (row: Row) => Place
+  /** The `start_key` of a place. */
+  readonly startKeyOf: (place: Place) => string
+  /** Whether the row is in the requested range. Absent: all are. */
+  readonly isInRange?: ((row: Row) => boolean) | undefined
+  /** The JSON that filters apply to. */
+  readonly toFilterJson: (row: Row) => JsonObject
+  /** The items of these rows. */
+  readonly toItems: (rows: readonly Row[]) => readonly JsonObject[] | Promise<readonly JsonObject[]>
+  /** Maximum number of rows per query: all are in memory at once. */
+  readonly batchSize: number
+  /** Rows that one request examines. Default 20,000. */
+  readonly maxExamined?: number
+}
+
+/** Texts of items, in order, some at a time; returns the `start_key` of the next page if more follow, or may follow. */
+export type ItemTexts = AsyncGenerator<readonly string[], string | undefined, void>
+
+/**
+ * Reads batches until the page is full, has 1 MiB of JSON, or enough rows are examined. A page has at least one item if
+ * there is one. With a filter or a range it looks for one more item behind a full page, so that its `next_start_key` leads
+ * to no empty page.
+ *
+ * @param toText the JSON text of an item
+ */
+export async function* readItems<Row, Place>(
+  {
+    pageSize = MAX_UNPAGED,
+    filter,
+  }: Pick<ListRequest, 'filter'> & { readonly pageSize?: number | undefined },
+  source: RowSource<Row, Place>,
+  toText: (item: JsonObject) => string,
+  maxBytes: number,
+): ItemTexts {
+  const { read, placeOf, startKeyOf, isInRange, toFilterJson, toItems, batchSize } = source
+  const { maxExamined = MAX_EXAMINED } = source
+  const isSelective = filter !== undefined || isInRange !== undefined
+  let after = source.start
+  let taken = 0
+  let bytes = 0
+  let lastPlace: Place | undefined
+  // A query that finds nothing has examined as many rows as one that finds some.
+  for (let examined = 0; ; examined += batchSize) {
+    if (examined > 0 && examined >= maxExamined) return startKeyOf(after!)
+    const limit = isSelective ? batchSize : Math.min(pageSize - taken, batchSize)
+    const batch = await read(limit, after)
+    const wanted: Row[] = []
+    let isFull = false
+    let place = lastPlace
+    for (const row of batch.rows) {
+      if (isInRange?.(row) === false || (filter && !filter(toFilterJson(row)))) continue
+      const rowPlace = placeOf(row)
+      isFull = taken + wanted.length >= pageSize && rowPlace !== place
+      if (isFull) break
+      wanted.push(row)
+      place = rowPlace
+    }
+    for (let first = 0; first < wanted.length; first += ITEMS_AT_ONCE) {
+      const rows = wanted.slice(first, first + ITEMS_AT_ONCE)
+      const texts: string[] = []
+      for (const [index, item] of (await toItems(rows)).entries()) {
+        const text = toText(item)
+        const rowPlace = placeOf(rows[index]!)
+        bytes += Buffer.byteLength(text) + 1
+        if (bytes > maxBytes && taken > 0 && rowPlace !== lastPlace) {
+          yield texts
+          return startKeyOf(lastPlace!)
+        }
+        texts.push(text)
+        taken += 1
+        lastPlace = rowPlace
+      }
+      yield texts
+    }
+    if (isFull) return startKeyOf(lastPlace!)
+    after = batch.next
+    if (after === undefined) return undefined
+    if (!isSelective && (taken >= pageSize || batch.rows.length < limit)) return startKeyOf(after)
+  }
+}
+
+/** Maximum size of the items of a response, in bytes of JSON: a list that is not paged is written in pieces. */
+export const maxBytesOf = ({ pageSize }: ListRequest): number =>
+  pageSize === undefined ? Number.POSITIVE_INFINITY : MAX_PAGE_BYTES
+
+/** Rows per query of a list whose rows have recorded bodies. */
+const LARGE_ROWS = 100
+
+/** Rows per query of a list whose rows are small. */
+const SMALL_ROWS = 500
+
+/** Rows per query of a list of documents; each query may cost a walk over the subtree of an account. */
+const DOCUMENTS = 250
 
 interface Positioned {
   readonly position: number
@@ -30,141 +133,89 @@ export interface BatchQuery {
   readonly ascending?: boolean
 }
 
-/** The rows of one page. `nextStartKey` is present only if at least one more row follows, or may follow. */
-export interface RowPage<Row> {
-  readonly rows: readonly Row[]
-  readonly nextStartKey?: string
+/** A list in the order of recording, whose ranges the store applies. */
+export interface PositionedList<Row> extends Pick<RowSource<Row, number>, 'toFilterJson' | 'toItems'> {
+  /** Reads at most `limit` rows, in list order. */
+  read(query: BatchQuery): Promise<readonly Row[]>
+  /** Whether the rows have recorded bodies. */
+  readonly hasBodies?: boolean
 }
 
-/**
- * Reads batches until one page is full or 20,000 rows are examined; filters apply here, to the JSON of each row. Reads one
- * row beyond a full page, so that its `nextStartKey` leads to no empty page unless a filter leaves nothing.
- *
- * @param read reads one batch, in list order
- * @param toJson the JSON that filters apply to
- * @throws `InvalidInput` for a `start_key` that this API did not issue
- */
-export async function paginate<Row extends Positioned>(
+/** @throws `InvalidInput` for a `start_key` that this API did not issue */
+export function positionedRows<Row extends Positioned>(
   request: ListRequest,
-  read: (query: BatchQuery) => Promise<readonly Row[]>,
-  toJson: (row: Row) => JsonObject,
-): Promise<RowPage<Row>> {
-  const { startKey, filter, fromMs, toMs, ascending } = request
-  const size = request.pageSize ?? MAX_UNPAGED
+  { read, hasBodies, toFilterJson, toItems }: PositionedList<Row>,
+): RowSource<Row, number> {
+  const { startKey, fromMs, toMs, ascending } = request
   const range = {
     ...(fromMs === undefined ? {} : { fromMs }),
     ...(toMs === undefined ? {} : { toMs }),
     ...(ascending === undefined ? {} : { ascending }),
   }
-  let cursor = startKey === undefined ? undefined : decodePosition(startKey)
-  if (startKey !== undefined && cursor === undefined) throw invalidInput([invalidStartKey(startKey)])
-
-  const rows: Row[] = []
-  for (let examined = 0; ; ) {
-    const limit = filter ? BATCH_SIZE : Math.min(size + 1 - rows.length, BATCH_SIZE)
-    const batch = await read({ ...range, ...(cursor === undefined ? {} : { cursor }), limit })
-    for (const row of batch) {
-      if (filter && !filter(toJson(row))) continue
-      if (rows.length === size) return { rows, nextStartKey: encodePosition(rows.at(-1)!.position) }
-      rows.push(row)
-    }
-    if (batch.length < limit) return { rows }
-    cursor = batch.at(-1)!.position
-    examined += batch.length
-    if (examined >= MAX_EXAMINED) return { rows, nextStartKey: encodePosition(cursor) }
+  const placeOf = ({ position }: Row) => position
+  return {
+    start: decodeStart(startKey, decodePosition),
+    read: async (limit, cursor) =>
+      upTo(
+        limit,
+        await read({ ...range, ...(cursor === undefined ? {} : { cursor }), limit: limit + 1 }),
+        placeOf,
+      ),
+    placeOf,
+    startKeyOf: encodePosition,
+    toFilterJson,
+    toItems,
+    batchSize: hasBodies === true ? LARGE_ROWS : SMALL_ROWS,
   }
 }
 
-/** A list that the store sorts by a key. */
-export interface SortedList<Row> {
-  /** Reads one batch, in the requested order. */
+/** A list that the store sorts by a key, ascending by default. */
+export interface SortedList<Row> extends Pick<RowSource<Row, SortKey>, 'toFilterJson' | 'toItems'> {
+  /** Reads at most `limit` rows, in the requested order. */
   read(page: PageQuery): Promise<readonly Row[]>
   readonly keyOf: (row: Row) => SortKey
   /** Unix ms. */
   readonly createdMs: (row: Row) => number | undefined
-  /** The JSON that filters apply to. */
-  readonly toJson: (row: Row) => JsonObject
 }
 
-/**
- * As `paginate`, for lists that are sorted by a key and not by position; ascending by default.
- *
- * @throws `InvalidInput` for a `start_key` that this API did not issue
- */
-export async function paginateByKey<Row>(request: ListRequest, list: SortedList<Row>): Promise<RowPage<Row>> {
-  const { startKey, filter, fromMs, toMs, ascending = true } = request
-  const size = request.pageSize ?? MAX_UNPAGED
-  let after = startKey === undefined ? undefined : decodeSortKey(startKey)
-  if (startKey !== undefined && after === undefined) throw invalidInput([invalidStartKey(startKey)])
+/** @throws `InvalidInput` for a `start_key` that this API did not issue */
+export function sortedRows<Row>(request: ListRequest, list: SortedList<Row>): RowSource<Row, SortKey> {
+  const { startKey, fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = request
+  const { ascending = true } = request
+  const { keyOf, createdMs, toFilterJson, toItems } = list
   const isInRange = (row: Row) => {
-    const createdMs = list.createdMs(row)
-    if (createdMs === undefined) return true
-    return (fromMs === undefined || createdMs >= fromMs) && (toMs === undefined || createdMs <= toMs)
+    const ms = createdMs(row)
+    return ms === undefined || (ms >= fromMs && ms <= toMs)
   }
-  const isSelective = filter !== undefined || fromMs !== undefined || toMs !== undefined
-
-  const rows: Row[] = []
-  for (let examined = 0; ; ) {
-    const limit = isSelective ? SORTED_BATCH_SIZE : Math.min(size + 1 - rows.length, SORTED_BATCH_SIZE)
-    const batch = await list.read({ ascending, limit, ...(after && { after }) })
-    for (const row of batch) {
-      if (!isInRange(row) || (filter && !filter(list.toJson(row)))) continue
-      if (rows.length === size) return { rows, nextStartKey: encodeSortKey(list.keyOf(rows.at(-1)!)) }
-      rows.push(row)
-    }
-    if (batch.length < limit) return { rows }
-    after = list.keyOf(batch.at(-1)!)
-    examined += batch.length
-    if (examined >= MAX_EXAMINED) return { rows, nextStartKey: encodeSortKey(after) }
+  const hasRange = request.fromMs !== undefined || request.toMs !== undefined
+  return {
+    start: decodeStart(startKey, decodeSortKey),
+    read: async (limit, after) =>
+      upTo(limit, await list.read({ ascending, limit: limit + 1, ...(after && { after }) }), keyOf),
+    placeOf: keyOf,
+    startKeyOf: encodeSortKey,
+    isInRange: hasRange ? isInRange : undefined,
+    toFilterJson,
+    toItems,
+    batchSize: DOCUMENTS,
   }
 }
 
-/** A search whose pages may be short although more follow. `Place` is where to continue. */
-export interface Search<Row, Place> {
-  /** Reads one page: at most `limit` rows, except that those of one place stay together. */
-  read(limit: number, after: Place | undefined): Promise<FoundRows<Row, Place>>
-  readonly placeOf: (row: Row) => Place
-  /** The JSON that filters apply to. */
-  readonly toJson: (row: Row) => JsonObject
-  /** Rows per query with a filter. */
-  readonly batchSize: number
-  /** Rows that one request examines with a filter. Default 20,000. */
-  readonly maxExamined?: number
+/** The rows without the one beyond the limit, which says that more follow. */
+function upTo<Row, Place>(
+  limit: number,
+  rows: readonly Row[],
+  placeOf: (row: Row) => Place,
+): FoundRows<Row, Place> {
+  return rows.length > limit ? { rows: rows.slice(0, limit), next: placeOf(rows[limit - 1]!) } : { rows }
 }
 
-/** Rows of a search. `next` is absent if there are no more. */
-export interface FoundRows<Row, Place> {
-  readonly rows: readonly Row[]
-  readonly next?: Place | undefined
-}
-
-/**
- * Reads one page of a search. With a filter, reads batches until the page is full or enough rows are examined.
- *
- * @param size maximum number of rows, except that those of one place stay together
- * @param start continue behind this place
- */
-export async function paginateSearch<Row, Place>(
-  { filter }: ListRequest,
-  size: number,
-  start: Place | undefined,
-  search: Search<Row, Place>,
-): Promise<FoundRows<Row, Place>> {
-  if (!filter) return search.read(size, start)
-  const { batchSize, maxExamined = MAX_EXAMINED } = search
-  const rows: Row[] = []
-  let after = start
-  // A query that finds nothing has examined as many rows as one that finds some.
-  for (let examined = 0; examined < maxExamined; examined += batchSize) {
-    const batch = await search.read(batchSize, after)
-    for (const row of batch.rows) {
-      const place = search.placeOf(row)
-      if (rows.length >= size && place !== after) return { rows, next: after }
-      after = place
-      if (filter(search.toJson(row))) rows.push(row)
-    }
-    after = batch.next
-    if (after === undefined || rows.length >= size) break
-  }
-  return { rows, next: after }
+/** Decodes a `start_key`. Throws `InvalidInput` for one that this API did not issue. */
+export function decodeStart<Place>(
+  startKey: string | undefined,
+  decode: (startKey: string) => Place | undefined,
+): Place | undefined {
+  const place = startKey === undefined ? undefined : decode(startKey)
+  if (startKey !== undefined && place === undefined) throw invalidInput([invalidStartKey(startKey)])
+  return place
 }

@@ -4,6 +4,7 @@
  */
 import type { Caller } from '../auth/authenticate.js'
 import { errorCode } from '../errors.js'
+import type { BodyLimits } from '../values/body-limits.js'
 import { extractData, peekBody, peekParsedBody, type RequestBody, type UnparsedBody } from '../wire/body.js'
 import { acceptsEventStream, acceptsJson, isJsonContentType } from '../wire/content-type.js'
 import {
@@ -16,6 +17,8 @@ import {
   NOT_ACCEPTABLE,
   REQUEST_TIMEOUT,
   ROUTE_NOT_FOUND,
+  tooManyBodyBytes,
+  UNSUPPORTED_CONTENT_CODING,
   UNSUPPORTED_MEDIA_TYPE,
   URI_TOO_LONG,
   validationError,
@@ -59,6 +62,7 @@ export interface GuardOptions {
   readonly isCorsEnabled: boolean
   /** Which requests may have `?auth_token=`. */
   readonly tokenInQuery: TokenInQuery
+  readonly bodyLimits: BodyLimits
 }
 
 /** The result of the checks; `preflight` is a CORS preflight request. */
@@ -84,12 +88,17 @@ export async function guardRequest(
   request: RequestRecord,
   query: Query,
   facts: RequestFacts,
-  { isCorsEnabled, tokenInQuery }: GuardOptions,
+  { isCorsEnabled, tokenInQuery, bodyLimits }: GuardOptions,
 ): Promise<GuardResult> {
   if (request.bodyProblem === 'too_large' || minimumByteLength(request.body) > MAX_BODY_BYTES) {
     return rejected(bodyTooLarge(MAX_BODY_BYTES))
   }
   if (request.bodyProblem === 'too_slow') return rejected(REQUEST_TIMEOUT)
+  if (request.bodyProblem === 'busy')
+    return rejected(tooManyBodyBytes(503, bodyLimits.maxUnfinishedBodyBytes))
+  if (request.bodyProblem === 'address_busy') {
+    return rejected(tooManyBodyBytes(429, bodyLimits.maxUnfinishedBodyBytesPerAddress))
+  }
   if (request.url.length > MAX_URL_LENGTH) return rejected(URI_TOO_LONG)
 
   const target = parseTarget(request.url)
@@ -98,6 +107,10 @@ export async function guardRequest(
   const isOpenPath = Object.values(match.routes).every(({ requiresToken }) => !requiresToken)
   if (isOpenPath && minimumBodySize(request) > MAX_OPEN_BODY_BYTES) {
     return rejected(bodyTooLarge(MAX_OPEN_BODY_BYTES))
+  }
+  // What the body may say of the token and the method was not read.
+  if (request.bodyProblem === 'no_token') {
+    return rejected(isOpenPath ? bodyTooLarge(MAX_OPEN_BODY_BYTES) : INVALID_CREDENTIALS)
   }
   facts.routes = match.routes
   if (request.method === 'OPTIONS' && isCorsEnabled) return { kind: 'preflight' }
@@ -204,11 +217,19 @@ async function authenticateCaller(
   }
 }
 
+/** Whether the body is still in a content coding such as gzip (RFC 9110, section 8.4). */
+function isCompressed({ headers, parsedBody }: RequestRecord): boolean {
+  const coding = getHeader(headers, 'content-encoding')?.trim().toLowerCase()
+  // A body parser of the host has decoded what it parsed.
+  return parsedBody === undefined && coding !== undefined && coding !== '' && coding !== 'identity'
+}
+
 function checkContentType(request: RequestRecord, route: Route, body: RequestBody): HttpError | undefined {
   const accept = getHeader(request.headers, 'accept')
   if (route.isStream && !acceptsEventStream(accept)) return NOT_A_STREAM
   if (!route.isStream && !acceptsJson(accept)) return NOT_ACCEPTABLE
   if (!body.isPresent || route.method === 'GET' || route.method === 'DELETE') return undefined
+  if (isCompressed(request)) return UNSUPPORTED_CONTENT_CODING
   const contentType = getHeader(request.headers, 'content-type')
   return isJsonContentType(contentType, body.isJson) ? undefined : UNSUPPORTED_MEDIA_TYPE
 }

@@ -1,9 +1,10 @@
 /** Response records for results, errors and preflight requests. Pure. */
-import { type EnvelopeFields, serializeError, serializeSuccess } from '../wire/envelope.js'
+import { type EnvelopeFields, type PageFields, serializeError, serializeSuccess } from '../wire/envelope.js'
 import type { HttpError } from '../wire/error-body.js'
 import type { Route } from '../wire/routes.js'
 import { etagOf, revisionString } from '../wire/webhook-json.js'
 import { EVENT_STREAM_HEADERS, eventStream } from './event-stream.js'
+import type { ListBody } from './list-response.js'
 import type { ResponseRecord } from './message.js'
 import type { OperationResult } from './operations/context.js'
 
@@ -22,13 +23,18 @@ export interface ResponseOptions {
   readonly commonHeaders: Headers | undefined
 }
 
-/** Builds the response to a success, in the envelope unless `rawBody` is set; 304 if the client's copy is current;
- * a route with `isStream` gets a stream. */
+/**
+ * Builds the response to a success, in the envelope unless `rawBody` is set; 304 if the client's copy is current; a route
+ * with `isStream` gets a stream.
+ *
+ * @param list the body of a list of the store
+ */
 export function successResponse(
   result: OperationResult,
   route: Route,
   version: string,
   options: ResponseOptions,
+  list?: ListBody,
 ): ResponseRecord {
   const { envelope } = options
   const headers: Record<string, string> = { 'x-request-id': envelope.requestId, ...options.commonHeaders }
@@ -44,11 +50,27 @@ export function successResponse(
     return { status: route.status, headers, body: '', ...(stream && { stream }) }
   }
   const status = result.status ?? route.status
-  return withBody(status, headers, result.rawBody ?? serializeResult(result, fields), options.isHead)
+  const { rawBody } = result
+  if (rawBody) {
+    Object.assign(headers, { 'content-type': JSON_TYPE, 'content-length': String(rawBody.length) })
+    return { status, headers, body: '', ...(!options.isHead && { bytes: rawBody }) }
+  }
+  if (list?.stream) {
+    headers['content-type'] = JSON_TYPE
+    if (!options.isHead) return { status, headers, body: '', stream: list.stream }
+    // The length of the list is not known.
+    list.stream.close()
+    return { status, headers, body: '' }
+  }
+  return withBody(status, headers, list?.body ?? serializeResult(result, fields), options.isHead)
 }
 
 function serializeResult(result: OperationResult, envelope: EnvelopeFields): string {
-  const { page, startKey, warnings } = result
+  const { startKey, warnings } = result
+  const page: PageFields | undefined = result.page && {
+    count: result.page.items.length,
+    nextStartKey: result.page.nextStartKey,
+  }
   const revision = result.revision === undefined ? undefined : revisionString(result.revision)
   return serializeSuccess(result.data, envelope, { revision, page, startKey, warnings }, result.dataJson)
 }

@@ -134,6 +134,9 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   cors: originList,
   trustProxy: stringList,
   tokenInQuery: booleanOr('cross-origin'),
+  // Below the size of one body some requests could never be sent.
+  maxUnfinishedBodyBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER),
+  maxUnfinishedBodyBytesPerAddress: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER),
   ingest: boolean,
   accessLog: boolean,
   log: objectWithMethods('debug', 'info', 'warn', 'error'),

@@ -6,6 +6,7 @@ import type { POLICY_PRESETS, PolicyFunction, RetryPolicy } from '../delivery/po
 import { REPLAY_LIMIT_DEFAULTS } from '../delivery/replay-rate-limiter.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock, Log, Random, Resolver, Sender, Tracing } from '../ports.js'
+import { BODY_LIMIT_DEFAULTS } from '../values/body-limits.js'
 import type { TlsOptions } from '../values/tls-and-proxy.js'
 import type { CustomHook } from '../webhooks/catalogue.js'
 import type { AutoDisableRule, HealthRules } from '../webhooks/health.js'
@@ -153,6 +154,15 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
    * serves `hookswitch/portal`. Default true.
    */
   readonly tokenInQuery?: boolean | 'cross-origin'
+  /**
+   * Bytes of request bodies of the HTTP API that are not complete, of all clients together; above it 503. From 1,048,576.
+   * Default 67,108,864 (64 MiB).
+   */
+  readonly maxUnfinishedBodyBytes?: number
+  /**
+   * The same for one client address, as `trustProxy` gives it; above it 429. From 1,048,576. Default 8,388,608 (8 MiB).
+   */
+  readonly maxUnfinishedBodyBytesPerAddress?: number
   /** Adds the HTTP route that accepts events. Default false. */
   readonly ingest?: boolean
   /**
@@ -213,6 +223,7 @@ export const OPTION_DEFAULTS = Object.freeze({
   maxStreamsPerToken: 10,
   allowLocal: false,
   tokenInQuery: true,
+  ...BODY_LIMIT_DEFAULTS,
   ingest: false,
   accessLog: false,
 })

@@ -63,7 +63,7 @@ export type WebhookPatch = { readonly [Key in keyof WebhookInput]?: WebhookInput
 
 /** One page of a list. */
 export interface PageOptions {
-  /** Maximum number of entries to return, at least 1. Default 50. */
+  /** Maximum number of entries to return, 1 to 1,000. Default 50. */
   readonly limit?: number
   /** Continue behind this `position` of the previous page. Default: start at the beginning. */
   readonly cursor?: number
@@ -195,6 +195,9 @@ export interface WebhookApi {
 
 const DEFAULT_LIMIT = 50
 
+/** Rows of one page: attempts have bodies of up to 16 KiB, and all of them are in memory at once. */
+const MAX_LIMIT = 1_000
+
 /** @throws `InvalidInput` naming `limit` */
 function withLimit<Options extends Pick<PageOptions, 'limit'>>(
   options: Options,
@@ -205,6 +208,7 @@ function withLimit<Options extends Pick<PageOptions, 'limit'>>(
       { path: 'limit', rule: 'minimum', message: 'must be a whole number of at least 1', target: 1 },
     ])
   }
+  if (limit > MAX_LIMIT) throw tooLarge('limit', MAX_LIMIT)
   return { ...options, limit }
 }
 

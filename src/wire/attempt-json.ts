@@ -14,8 +14,11 @@ const KAZOO_REASONS: Readonly<Record<string, string>> = {
 const kazooReason = (reason: string) =>
   Object.hasOwn(KAZOO_REASONS, reason) ? KAZOO_REASONS[reason] : reason
 
+/** Maximum size of a recorded body in a list, in bytes of UTF-8 (1 KiB); KAZOO's page reads the bodies of lists. */
+export const MAX_LISTED_BODY_BYTES = 1_024
+
 /**
- * Returns the JSON of one attempt. Fields that existing user interfaces read are as in KAZOO (`cb_webhooks`):
+ * Returns the JSON of one attempt with whole bodies. Fields that existing user interfaces read are as in KAZOO (`cb_webhooks`):
  * `resp_status_code` is a string, and `retries` is the number of tries left before this attempt.
  */
 export function attemptJson(attempt: StoredAttempt): JsonObject {
@@ -43,6 +46,33 @@ export function attemptJson(attempt: StoredAttempt): JsonObject {
     timestamp: toGregorian(attempt.atMs),
     sent_at: toIsoTime(attempt.atMs),
   }
+}
+
+/**
+ * Returns the JSON of one attempt for a list: each body has at most 1 KiB, and `req_body_cut` or `resp_body_cut` is true
+ * where the rest is left out.
+ */
+export function listedAttemptJson(attempt: StoredAttempt): JsonObject {
+  const requestBody = cutBody(attempt.requestBody)
+  const responseBody = cutBody(attempt.responseBody)
+  const { req_body, resp_body, ...rest } = attemptJson(attempt)
+  return {
+    ...rest,
+    resp_body: responseBody ?? resp_body,
+    resp_body_cut: responseBody === undefined ? undefined : true,
+    req_body: requestBody ?? req_body,
+    req_body_cut: requestBody === undefined ? undefined : true,
+  }
+}
+
+/** The start of a text above the limit, without a part of a character at its end; `undefined`: it is within the limit. */
+function cutBody(body: string | undefined): string | undefined {
+  if (body === undefined || Buffer.byteLength(body) <= MAX_LISTED_BODY_BYTES) return undefined
+  // No character has fewer bytes than UTF-16 units.
+  const bytes = Buffer.from(body.slice(0, MAX_LISTED_BODY_BYTES + 1))
+  let end = MAX_LISTED_BODY_BYTES
+  while ((bytes[end]! & 0xc0) === 0x80) end -= 1
+  return bytes.toString('utf8', 0, end)
 }
 
 /** Returns the JSON of one attempt without its request, and without headers and body of its response. */

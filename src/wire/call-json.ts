@@ -3,6 +3,7 @@ import type { CallEvent, CallHistory, CallLeg } from '../delivery/call-history.j
 import { deliveryKind } from '../delivery/delivery-queries.js'
 import { toGregorian } from '../values/gregorian-time.js'
 import { toIsoTime } from '../values/iso-time.js'
+import { MAX_PAGE_BYTES } from './list.js'
 import type { JsonObject } from './webhook-json.js'
 
 const legJson = ({ callId, direction, from, to, events }: CallLeg): JsonObject => ({
@@ -38,11 +39,19 @@ const eventJson = ({
   })),
 })
 
-/** Returns the JSON of the history of a call. */
-export const callJson = ({ callId, legs, events, unwanted, isTruncated }: CallHistory): JsonObject => ({
-  call_id: callId,
-  legs: legs.map(legJson),
-  events: events.map(eventJson),
-  unwanted: unwanted.map((event) => ({ call_id: event.callId, sequence: event.sequence })),
-  truncated: isTruncated,
-})
+/** Returns the JSON of the history of a call. Of events above 1 MiB of JSON, the oldest are left out. */
+export function callJson({ callId, legs, events, unwanted, isTruncated }: CallHistory): JsonObject {
+  const all = events.map(eventJson)
+  let first = all.length
+  for (let bytes = 0; first > 0; first -= 1) {
+    bytes += Buffer.byteLength(JSON.stringify(all[first - 1])) + 1
+    if (bytes > MAX_PAGE_BYTES) break
+  }
+  return {
+    call_id: callId,
+    legs: legs.map(legJson),
+    events: all.slice(first),
+    unwanted: unwanted.map((event) => ({ call_id: event.callId, sequence: event.sequence })),
+    truncated: isTruncated || first > 0,
+  }
+}

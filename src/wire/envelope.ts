@@ -1,5 +1,4 @@
 /** The JSON envelope of every response (KAZOO). */
-import type { Page } from './list.js'
 import type { FieldWarning } from './warnings.js'
 
 /** Envelope fields that do not depend on the result. */
@@ -18,12 +17,19 @@ export interface EnvelopeFields {
 /** Envelope fields of a success besides `data`. */
 export interface SuccessExtras {
   readonly revision?: string | undefined
-  /** Present for lists; `page_size` counts the items of this page. */
-  readonly page?: Page | undefined
+  /** Present for lists. */
+  readonly page?: PageFields | undefined
   /** The `start_key` that the client sent. */
   readonly startKey?: string | undefined
   /** Present only if there are any. */
   readonly warnings?: readonly FieldWarning[] | undefined
+}
+
+/** What the envelope says of a page. */
+export interface PageFields {
+  /** Number of items of this page, `page_size`. */
+  readonly count: number
+  readonly nextStartKey?: string | undefined
 }
 
 const stringify = (value: unknown, indent: boolean | undefined) =>
@@ -55,10 +61,35 @@ function successEnvelope(data: unknown, fields: EnvelopeFields, extras: SuccessE
     timestamp: fields.timestamp,
     version: fields.version,
     node: fields.node,
-    page_size: extras.page?.items.length,
+    page_size: extras.page?.count,
     start_key: extras.startKey,
     next_start_key: extras.page?.nextStartKey,
     metadata: extras.warnings && { warnings: extras.warnings },
+  }
+}
+
+/** The JSON text of a list in its envelope, in parts: items are joined by commas, and a long list is never one text. */
+export interface ListText {
+  /** The text before the items. */
+  readonly open: string
+  item(json: unknown): string
+  /** The text after the items. */
+  close(page: PageFields, startKey: string | undefined): string
+}
+
+/** The same text as `serializeSuccess` of all items. */
+export function listText(fields: EnvelopeFields): ListText {
+  const isIndented = fields.indent === true
+  const [line, end] = isIndented ? ['\n    ', '\n  '] : ['', '']
+  return {
+    open: isIndented ? `{\n  "data": [` : '{"data":[',
+    // A line break in JSON text is never part of a string.
+    item: (json) =>
+      isIndented ? line + stringify(json, true).replaceAll('\n', line) : stringify(json, false),
+    close(page, startKey) {
+      const rest = stringify(successEnvelope(undefined, fields, { page, startKey }), fields.indent).slice(1)
+      return `${page.count > 0 ? end : ''}],${rest}`
+    },
   }
 }
 

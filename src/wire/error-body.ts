@@ -47,6 +47,13 @@ export const UNSUPPORTED_MEDIA_TYPE = httpError(
   'unsupported_media_type',
   'the request body must be application/json',
 )
+/** RFC 9110, section 15.5.16: the header names what is accepted. */
+export const UNSUPPORTED_CONTENT_CODING = httpError(
+  415,
+  'unsupported_media_type',
+  'the request body must not be compressed',
+  { 'accept-encoding': 'identity' },
+)
 export const INTERNAL_ERROR: HttpError = {
   ...httpError(500, 'internal_error', 'internal error'),
   isInternal: true,
@@ -78,6 +85,25 @@ export function bodyTooLarge(limit: number): HttpError {
     target: limit,
   }
   return { ...validationError([failure]), status: 413 }
+}
+
+/**
+ * Unfinished request bodies hold as much as they may: all together (503), or those of one address (429).
+ *
+ * @param limit bytes
+ */
+export function tooManyBodyBytes(status: 503 | 429, limit: number): HttpError {
+  const [name, message] =
+    status === 503
+      ? [
+          'too_many_unfinished_bodies',
+          `unfinished request bodies hold ${limit} bytes already (maxUnfinishedBodyBytes)`,
+        ]
+      : [
+          'too_many_requests',
+          `unfinished request bodies of this address hold ${limit} bytes already (maxUnfinishedBodyBytesPerAddress)`,
+        ]
+  return httpError(status, name, message, { 'retry-after': '1' })
 }
 
 /** KAZOO's sentence for a field that the schema does not define (`kz_json_schema:error_to_jobj`). */

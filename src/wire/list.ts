@@ -10,6 +10,12 @@ import type { JsonObject } from './webhook-json.js'
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 1000
 
+/** Maximum number of items with `paginate=false`; `next_start_key` leads to the rest. */
+export const MAX_UNPAGED = 10_000
+
+/** Maximum size of the items of one page, in bytes of JSON (1 MiB); `next_start_key` leads to the rest. */
+export const MAX_PAGE_BYTES = 1_048_576
+
 /** The list parameters of a query. */
 export interface ListRequest {
   /** Maximum number of items; `undefined`: all (`paginate=false`). */

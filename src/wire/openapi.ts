@@ -148,7 +148,10 @@ function successResponseObject(route: DocumentedRoute, doc: OperationDoc): SpecO
     ...((route.requiresToken || isLogin) && { authToken: TOKEN }),
   }
   const items = route.isList ? (doc.example as SpecObject[]) : undefined
-  const extras = { ...(items && { page: { items } }), ...(doc.hasRevision && { revision: '1' }) }
+  const extras = {
+    ...(items && { page: { count: items.length } }),
+    ...(doc.hasRevision && { revision: '1' }),
+  }
   const headers = [
     'X-Request-ID',
     ...(doc.hasRevision ? ['ETag'] : []),

@@ -67,7 +67,7 @@ async function waitsBeside(heavyAccounts: number, afterMs: number, commitMs: num
   const publish = (accountId: string) => {
     const callId = `call-${published++}`
     if (accountId.startsWith('light')) publishedMs.set(callId, clock.now())
-    void acceptEvents(accept, [{ hook: 'channel_create', accountId, callId }], 1_000_000)
+    void acceptEvents(accept, [{ hook: 'channel_create', accountId, callId }])
   }
   for (const account of [...heavy, ...light]) publish(account)
   await clock.advance(3_000)

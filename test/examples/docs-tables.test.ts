@@ -21,7 +21,7 @@ import { OPTION_DEFAULTS } from '../../src/options/options.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import { isMetaHook } from '../../src/webhooks/meta-hooks.js'
 import { SETTINGS_DEFAULTS } from '../../src/webhooks/settings.js'
-import { attemptJson } from '../../src/wire/attempt-json.js'
+import { listedAttemptJson } from '../../src/wire/attempt-json.js'
 import { deliveryJson } from '../../src/wire/delivery-json.js'
 import * as errorBodies from '../../src/wire/error-body.js'
 import { SETTING_NAMES } from '../../src/wire/field-names.js'
@@ -300,8 +300,9 @@ describe('the tables of the HTTP API', () => {
   })
 
   it('list every error, by status and name', () => {
-    const { toHttpError, badIdentifier, bodyTooLarge, methodNotAllowed, notImplemented, validationError } =
+    const { toHttpError, badIdentifier, bodyTooLarge, methodNotAllowed, notImplemented, tooManyBodyBytes } =
       errorBodies
+    const { validationError } = errorBodies
     const constants = Object.values(errorBodies).filter((value) => typeof value === 'object')
     const thrown = literals('src/errors.ts', 'ErrorCode').map((code) =>
       toHttpError(new HookswitchError(code as 'Internal', '')),
@@ -313,6 +314,8 @@ describe('the tables of the HTTP API', () => {
       methodNotAllowed('GET'),
       notImplemented('x'),
       validationError([]),
+      tooManyBodyBytes(503, 1),
+      tooManyBodyBytes(429, 1),
       toHttpError(hasDescendants),
     ]
     const expected = new Set([
@@ -339,7 +342,7 @@ describe('the tables of the HTTP API', () => {
   })
 
   it('list every field of an attempt, of a delivery and of an event', () => {
-    const attempt = attemptJson({ method: 'POST', atMs: 0 } as never)
+    const attempt = listedAttemptJson({ method: 'POST', atMs: 0 } as never)
     expect(sorted(firstCodes(API, '\n## An attempt'))).toEqual(sorted(Object.keys(attempt)))
     const delivery = deliveryJson({ state: 'delivered', lane: '', acceptedMs: 0 } as never, { code: 'due' })
     expect(sorted(firstCodes(API, '\n## A delivery'))).toEqual(sorted(Object.keys(delivery)))

@@ -73,7 +73,8 @@ export async function runEpoch({ seed, epoch, steps, servers, raw, fault, maxVio
   /** The requests of `SETUP_OPERATIONS`. @type {{ bytes: Buffer, seed: string }[]} */
   const setupRequests = []
   const { hs } = /** @type {import('./server-group.js').GroupMember} */ (mainGroup.all[0]).instance
-  const document = JSON.parse((await hs.handle({ method: 'GET', url: '/v2/openapi.json', headers: {} })).body)
+  const { bytes } = await hs.handle({ method: 'GET', url: '/v2/openapi.json', headers: {} })
+  const document = JSON.parse(Buffer.from(bytes ?? []).toString())
   const operations = documentedOperations(document)
   const weights = Object.fromEntries(operations.map(({ operation }) => [operation, 1]))
   const known = emptyKnownValues()

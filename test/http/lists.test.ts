@@ -3,8 +3,15 @@ import { describe, expect, it } from 'vitest'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import type { ApiBackend } from '../../src/http/api-backend.js'
 import { createHandler } from '../../src/http/handle.js'
-import { paginate, paginateByKey } from '../../src/http/paginate.js'
+import {
+  type BatchQuery,
+  positionedRows,
+  type RowSource,
+  readItems,
+  sortedRows,
+} from '../../src/http/paginate.js'
 import type { SortKey } from '../../src/wire/cursor.js'
+import type { ListRequest } from '../../src/wire/list.js'
 import { createFakeBackend, endpointOf } from './fake-backend.js'
 import {
   attempt,
@@ -48,6 +55,36 @@ async function fetchPages(list: (url: string) => Promise<ListBody>, url: string)
   } while (next !== undefined)
   return pages
 }
+
+/** Reads a page of a source, each row as its own item. */
+async function pageOf<Row, Place>(
+  request: ListRequest,
+  source: RowSource<Row, Place>,
+  maxBytes = Number.POSITIVE_INFINITY,
+) {
+  const items = readItems(request, source, (item) => JSON.stringify(item), maxBytes)
+  const rows: Row[] = []
+  for (;;) {
+    const next = await items.next()
+    if (next.done) return { rows, nextStartKey: next.value }
+    rows.push(...next.value.map((text) => JSON.parse(text) as Row))
+  }
+}
+
+interface PositionedRow {
+  readonly position: number
+}
+
+const asIs = {
+  toFilterJson: (row: object) => ({ ...row }),
+  toItems: (rows: readonly object[]) => rows.map((row) => ({ ...row })),
+}
+
+const paginate = <Row extends PositionedRow>(
+  request: ListRequest,
+  read: (query: BatchQuery) => Promise<readonly Row[]>,
+  maxBytes?: number,
+) => pageOf(request, positionedRows<Row>(request, { read, ...asIs }), maxBytes)
 
 const idsOf = (bodies: readonly ListBody[]) => bodies.flatMap(({ data }) => data.map(({ id }) => id))
 
@@ -181,7 +218,6 @@ describe('paginate', () => {
             const page = await paginate(
               { pageSize, ...(isFiltered && { filter }), ...(startKey !== undefined && { startKey }) },
               read,
-              (row) => ({ ...row }),
             )
             returned.push(...page.rows.map(({ position }) => position))
             startKey = page.nextStartKey
@@ -199,9 +235,9 @@ describe('paginate', () => {
       limits.push(limit)
       return Array.from({ length: Math.min(limit, cursor) }, (_, index) => ({ position: cursor - 1 - index }))
     }
-    const { rows: found } = await paginate({ pageSize: undefined }, read, () => ({}))
+    const { rows: found } = await paginate({ pageSize: undefined }, read)
     expect(found).toHaveLength(1200)
-    expect(Math.max(...limits)).toBeLessThanOrEqual(500)
+    expect(Math.max(...limits)).toBeLessThanOrEqual(501)
   })
 
   it('stops after 20,000 rows of a filtered list, with a short page that leads on', async () => {
@@ -210,18 +246,19 @@ describe('paginate', () => {
       const batch = Array.from({ length: Math.min(limit, cursor - 1) }, (_, index) => ({
         position: cursor - 1 - index,
       }))
-      read += batch.length
+      // One more row than wanted says that more follow.
+      read += Math.min(batch.length, limit - 1)
       return batch
     }
     const filter = ({ position }: Readonly<Record<string, unknown>>) => position === 25_000 || position === 5
     for (const pageSize of [50, undefined]) {
       read = 0
-      const first = await paginate({ pageSize, filter }, rowsBelow, (row) => ({ ...row }))
+      const first = await paginate({ pageSize, filter }, rowsBelow)
       expect(first.rows).toEqual([{ position: 25_000 }])
       expect(read).toBe(20_000)
       const startKey = first.nextStartKey!
-      const second = await paginate({ pageSize, filter, startKey }, rowsBelow, (row) => ({ ...row }))
-      expect(second).toEqual({ rows: [{ position: 5 }] })
+      const second = await paginate({ pageSize, filter, startKey }, rowsBelow)
+      expect(second).toEqual({ rows: [{ position: 5 }], nextStartKey: undefined })
     }
   })
 
@@ -235,19 +272,23 @@ describe('paginate', () => {
       },
       keyOf: (row: { name: string }): SortKey => [row.name, 'id'],
       createdMs: () => undefined,
-      toJson: (row: { name: string }) => row,
+      ...asIs,
     }
     const filter = (row: Readonly<Record<string, unknown>>) => row.name === name(25_000)
-    const { rows: found, nextStartKey: startKey } = await paginateByKey({ pageSize: 50, filter }, list)
+    const { rows: found, nextStartKey: startKey } = await pageOf(
+      { pageSize: 50, filter },
+      sortedRows<{ name: string }>({ pageSize: 50, filter }, list),
+    )
     expect(found).toEqual([])
-    const rest = await paginateByKey({ pageSize: 50, filter, startKey: startKey! }, list)
-    expect(rest).toEqual({ rows: [{ name: name(25_000) }] })
+    const request = { pageSize: 50, filter, startKey: startKey! }
+    const rest = await pageOf(request, sortedRows<{ name: string }>(request, list))
+    expect(rest).toEqual({ rows: [{ name: name(25_000) }], nextStartKey: undefined })
   })
 
   it('limits a response without paging and returns the start of the rest', async () => {
     const read = async ({ cursor = 50_000, limit }: { cursor?: number; limit: number }) =>
       Array.from({ length: limit }, (_, index) => ({ position: cursor - 1 - index }))
-    const { rows: found, nextStartKey } = await paginate({ pageSize: undefined }, read, () => ({}))
+    const { rows: found, nextStartKey } = await paginate({ pageSize: undefined }, read)
     expect(found).toHaveLength(10_000)
     expect(nextStartKey).toBeDefined()
   })

@@ -154,7 +154,8 @@ export function request(method: string, url: string, options: RequestOptions = {
 }
 
 /** The parsed body of a response. */
-export const jsonOf = (response: ResponseRecord) => JSON.parse(response.body) as Record<string, unknown>
+export const jsonOf = ({ body, bytes }: ResponseRecord) =>
+  JSON.parse(bytes ? Buffer.from(bytes).toString() : body) as Record<string, unknown>
 
 /** A log that discards everything. */
 export const silentLog = { error() {}, warn() {} }

@@ -187,6 +187,28 @@ describe('arguments of hs.webhooks', () => {
     await expect(hs.webhooks.attempts(id, undefined, { limit: -1 })).rejects.toMatchObject({ field: 'limit' })
     await hs.close()
   })
+
+  it.each([1_000, 1_001, 10_000])('read at most 1,000 rows at once, not %i', async (limit) => {
+    const hs = createHookswitch({ store: memoryStore() })
+    await hs.start()
+    const reads = [
+      hs.webhooks.attempts('acme', undefined, { limit }),
+      hs.webhooks.deliveries('acme', 'w', { limit }),
+      hs.webhooks.search({ limit }),
+      hs.webhooks.unhealthy({ limit }),
+    ]
+    for (const read of await Promise.allSettled(reads)) {
+      if (limit === 1_000) expect(read.status).toBe('fulfilled')
+      else
+        expect(read).toMatchObject({
+          reason: {
+            code: 'InvalidInput',
+            failures: [{ path: 'limit', rule: 'maximum', message: 'must be at most 1000', target: 1_000 }],
+          },
+        })
+    }
+    await hs.close()
+  })
 })
 
 describe('OPTION_DEFAULTS', () => {

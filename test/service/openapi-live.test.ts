@@ -25,7 +25,8 @@ let operations: readonly Operation[]
 beforeAll(async () => {
   const { createHookswitch, memoryStore } = await import('hookswitch')
   const hs = createHookswitch({ store: memoryStore(), ingest: true })
-  document = JSON.parse((await hs.handle({ method: 'GET', url: '/v1/openapi.json', headers: {} })).body)
+  const { bytes } = await hs.handle({ method: 'GET', url: '/v1/openapi.json', headers: {} })
+  document = JSON.parse(Buffer.from(bytes!).toString())
   ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   ajv.addSchema({ $id: 'openapi', ...document })
   operations = Object.entries<Any>(document.paths).flatMap(([path, item]) =>

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type EnvelopeFields, serializeError, serializeSuccess } from '../../src/wire/envelope.js'
+import { type EnvelopeFields, listText, serializeError, serializeSuccess } from '../../src/wire/envelope.js'
 import { propertyRuns } from '../support/property-runs.js'
 
 const fields: EnvelopeFields = { requestId: 'r-1', timestamp: '2026-01-01T00:00:00Z', node: 'n-1' }
@@ -14,7 +14,7 @@ describe('the envelope of a success', () => {
   })
 
   it('contains every field that is present, in this order', () => {
-    const extras = { revision: '7', startKey: 'from', page: { items: [{}, {}], nextStartKey: 'to' } }
+    const extras = { revision: '7', startKey: 'from', page: { count: 2, nextStartKey: 'to' } }
     expect(Object.entries(JSON.parse(serializeSuccess([1], known, extras)))).toEqual([
       ['data', [1]],
       ['status', 'success'],
@@ -38,7 +38,7 @@ describe('the envelope of a success', () => {
   })
 
   it('counts the items of the page, also of an empty one, and omits the next start key of the last', () => {
-    const last = JSON.parse(serializeSuccess([], fields, { page: { items: [] } }))
+    const last = JSON.parse(serializeSuccess([], fields, { page: { count: 0 } }))
     expect(last).toMatchObject({ page_size: 0, data: [] })
     expect(last).not.toHaveProperty('next_start_key')
     expect(last).not.toHaveProperty('start_key')
@@ -66,9 +66,7 @@ describe('the envelope of a success', () => {
   })
 
   it('is the same text for data and for its JSON, indented or not', () => {
-    const page = fc.option(fc.record({ items: fc.array(fc.constant({}), { maxLength: 3 }) }), {
-      nil: undefined,
-    })
+    const page = fc.option(fc.record({ count: fc.nat(3) }), { nil: undefined })
     fc.assert(
       fc.property(fc.jsonValue(), page, fc.boolean(), (data, listed, indent) => {
         const given = { ...known, indent }
@@ -77,6 +75,23 @@ describe('the envelope of a success', () => {
         expect(JSON.parse(text).data).toEqual(JSON.parse(JSON.stringify(data)))
       }),
       { numRuns: propertyRuns(100) },
+    )
+  })
+})
+
+describe('the envelope of a list in parts', () => {
+  it('is the same text as that of all its items at once, indented or not', () => {
+    const list = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { maxLength: 4 })
+    const keys = fc.option(fc.string(), { nil: undefined })
+    fc.assert(
+      fc.property(list, keys, keys, fc.boolean(), (items, startKey, nextStartKey, indent) => {
+        const given = { ...known, indent }
+        const page = { count: items.length, nextStartKey }
+        const text = listText(given)
+        const joined = text.open + items.map(text.item).join(',') + text.close(page, startKey)
+        expect(joined).toBe(serializeSuccess(items, given, { page, startKey }))
+      }),
+      { numRuns: propertyRuns(200) },
     )
   })
 })

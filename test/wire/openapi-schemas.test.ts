@@ -9,7 +9,7 @@ import type { ListedEndpoint } from '../../src/stats/endpoint-list.js'
 import type { StatsSeries } from '../../src/stats/series.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import type { WebhookView } from '../../src/webhooks/view.js'
-import { attemptJson } from '../../src/wire/attempt-json.js'
+import { listedAttemptJson } from '../../src/wire/attempt-json.js'
 import { loginJson } from '../../src/wire/auth-json.js'
 import { deliveryJson, foundDeliveryJson } from '../../src/wire/delivery-json.js'
 import { SCHEMAS as OTHER_SCHEMAS } from '../../src/wire/openapi/schemas.js'
@@ -64,9 +64,9 @@ const attempt: Required<StoredAttempt> = {
   clientError: 'timeout',
   status: 500,
   responseHeaders: ['a', 'b'],
-  responseBody: '',
+  responseBody: 'r'.repeat(1_025),
   requestHeaders: [],
-  requestBody: '',
+  requestBody: 'r'.repeat(1_025),
   durationMs: 1,
   atMs: 1,
   position: 1,
@@ -160,7 +160,7 @@ const documents: [name: string, document: object][] = [
   ['EndpointHealth', endpointJson(endpoint)],
   ['FoundEndpoint', foundEndpointJson(endpoint)],
   ['Statistics', statsJson(statistics)],
-  ['Attempt', attemptJson(attempt)],
+  ['Attempt', listedAttemptJson(attempt)],
   ['Delivery', deliveryJson(delivery, { code: 'due' })],
   ['FoundDelivery', foundDeliveryJson(delivery, { code: 'due' })],
   ['Login', loginJson(account, 'u', [])],

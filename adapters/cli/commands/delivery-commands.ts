@@ -1,5 +1,12 @@
 /** The commands `deliveries`, `attempts`, `replay` and `erase`. */
-import type { ApiResponse, Attempt, HookswitchClient, List, ListParameters, Replay } from 'hookswitch/client'
+import type {
+  ApiResponse,
+  Attempt,
+  HookswitchClient,
+  List,
+  ListAttemptsParameters,
+  Replay,
+} from 'hookswitch/client'
 import { wrongFlag } from '../read-flags.js'
 import { callCommand, given, listCommand } from './api-commands.js'
 import type { Command, CommandContext, Flag } from './command.js'
@@ -52,7 +59,7 @@ const TO: Flag = { name: 'to', value: 'TIME', description: `not newer than ${TIM
 function attemptsOf(
   client: HookswitchClient,
   context: CommandContext,
-  parameters: ListParameters,
+  parameters: ListAttemptsParameters,
 ): List<Attempt> {
   const [webhookId, callId] = [context.flag('webhook'), context.flag('call')]
   if (webhookId !== undefined && callId !== undefined) {
@@ -87,7 +94,7 @@ const tail: Command = {
     const { signal, output } = context
     const lines = integerFlag(context, 'lines', 0) ?? TAIL_LINES
     const [webhookId, callId, result] = ['webhook', 'call', 'result'].map((name) => context.flag(name))
-    const latest = attemptsOf(client, context, { pageSize: Math.min(Math.max(lines, 1), 1_000) })
+    const latest = attemptsOf(client, context, { pageSize: Math.min(Math.max(lines, 1), 1_000), slim: true })
     let opened = () => {}
     const isOpen = new Promise<void>((resolve) => {
       opened = resolve
@@ -202,10 +209,22 @@ export const DELIVERY_COMMANDS: readonly Command[] = [
     {
       words: ['attempts', 'list'],
       summary: 'list attempts, newest first',
-      flags: [WEBHOOK, CALL, RESULT, FROM, TO],
+      flags: [
+        WEBHOOK,
+        CALL,
+        RESULT,
+        FROM,
+        TO,
+        { name: 'bodies', description: 'with whole recorded bodies, which are cut to 1 KiB otherwise' },
+      ],
     },
     ATTEMPT_COLUMNS,
-    (client, context, pageSize) => attemptsOf(client, context, { pageSize, ...range(context) }),
+    (client, context, pageSize) =>
+      attemptsOf(client, context, {
+        pageSize,
+        ...range(context),
+        ...(context.has('bodies') && { include: 'bodies' }),
+      }),
   ),
   tail,
   callCommand(

@@ -12,7 +12,7 @@ import {
 } from '../../wire/account-json.js'
 import { getQueryValue } from '../../wire/query.js'
 import type { JsonObject } from '../../wire/webhook-json.js'
-import { paginateByKey } from '../paginate.js'
+import { sortedRows } from '../paginate.js'
 import {
   accountIdOf,
   listResult,
@@ -29,19 +29,20 @@ const MAX_COUNT = 1_000
 async function listAccountsOf(
   context: OperationContext,
   scope: Pick<AccountQuery, 'childrenOf' | 'descendantsOf' | 'prefix'>,
-  toJson: (accounts: readonly Account[]) => Promise<readonly JsonObject[]>,
+  toItems: (accounts: readonly Account[]) => Promise<readonly JsonObject[]>,
 ): Promise<OperationResult> {
   const { backend } = context
   const request = readListRequest(context)
   const { defaultTimezone } = backend.admin.rules
-  const { rows, ...next } = await paginateByKey<Account>(request, {
+  const source = sortedRows<Account>(request, {
     read: (page) => backend.admin.page({ ...scope, ...page }),
     keyOf: ({ name, id }) => [name, id],
     createdMs: ({ createdMs }) => createdMs,
-    toJson: (account) =>
+    toFilterJson: (account) =>
       accountJson(account, { isOperator: backend.accounts.isOperatorAccount(account.id), defaultTimezone }),
+    toItems,
   })
-  return listResult({ items: await toJson(rows), ...next }, request)
+  return listResult(request, source)
 }
 
 /** Converts accounts with the number of accounts below each. */

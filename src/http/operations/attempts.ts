@@ -1,13 +1,14 @@
 /** Lists of attempts: of an account, a webhook, a call, a delivery. */
 import type { AttemptQuery } from '../../delivery/delivery-queries.js'
 import { invalidInput } from '../../errors.js'
-import { attemptJson, slimAttemptJson } from '../../wire/attempt-json.js'
+import { attemptJson, listedAttemptJson, slimAttemptJson } from '../../wire/attempt-json.js'
 import { filterValues } from '../../wire/filter.js'
 import { parseFlag } from '../../wire/list.js'
-import { paginate } from '../paginate.js'
+import { positionedRows } from '../paginate.js'
 import {
   accountIdOf,
   entityIdOf,
+  enumValue,
   legsOf,
   listResult,
   type Operation,
@@ -23,14 +24,21 @@ async function listMatchingAttempts(
   const accountId = accountIdOf(context)
   const request = readListRequest(context)
   const isSlim = readSlim(context)
+  const hasBodies = enumValue(context, 'include', INCLUDABLE) !== undefined
+  const toJson = isSlim ? slimAttemptJson : hasBodies ? attemptJson : listedAttemptJson
   const onlyFailures = selectsFailures(context) ? { onlyFailures: true } : {}
-  const { rows, ...next } = await paginate(
-    request,
-    (batch) => context.backend.deliveries.attempts({ accountId, ...selection, ...onlyFailures, ...batch }),
-    attemptJson,
-  )
-  return listResult({ items: rows.map(isSlim ? slimAttemptJson : attemptJson), ...next }, request)
+  const source = positionedRows(request, {
+    read: (batch) =>
+      context.backend.deliveries.attempts({ accountId, ...selection, ...onlyFailures, ...batch }),
+    hasBodies: true,
+    toFilterJson: attemptJson,
+    toItems: (rows) => rows.map(toJson),
+  })
+  return listResult(request, source)
 }
+
+/** Values of `include`: `bodies` are whole recorded bodies. */
+const INCLUDABLE = ['bodies']
 
 const SUCCESS_STATUS = /^2\d\d$/
 

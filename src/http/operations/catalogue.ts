@@ -7,7 +7,7 @@ import { jsonSchemaOf } from '../../webhooks/event-data.js'
 import { bindingsJson } from '../../wire/call-bindings.js'
 import { slicePage } from '../../wire/list.js'
 import type { ApiBackend } from '../api-backend.js'
-import { listResult, type Operation, readListRequest } from './context.js'
+import { type Operation, pageResult, readListRequest } from './context.js'
 
 /** KAZOO names samples after the schemas of its hooks. */
 const SAMPLE_PREFIX = 'webhooks_'
@@ -28,7 +28,7 @@ export const listHooks: Operation = async (context) => {
     itemJson: hookJson,
   })
   if ('failures' in slice) throw invalidInput(slice.failures)
-  return listResult(slice.page, request)
+  return pageResult(slice.page, request)
 }
 
 export const listSamples: Operation = async ({ backend }) => ({
@@ -58,21 +58,25 @@ function samplePayloads(events: readonly CheckedEvent[]): readonly object[] {
 /** KAZOO's `GET /websockets` (`cb_websockets`). */
 export const listBindings: Operation = async () => ({ data: bindingsJson() })
 
-/** The serialized document per backend: it is large and never changes. */
-const documents = new WeakMap<ApiBackend, string>()
+/** The serialized document per backend: it is large and never changes, so all responses share it. */
+const documents = new WeakMap<ApiBackend, Promise<Uint8Array>>()
+
+async function serializeOpenapi({ version, ingest, webhooks }: ApiBackend): Promise<Uint8Array> {
+  // Imported on first use: most processes never serve the document.
+  const { openapiDocument } = await import('../../wire/openapi.js')
+  const hooks = webhooks.catalogue().map(({ schema, ...hook }) => {
+    const dataSchema = schema && jsonSchemaOf(schema)
+    return dataSchema ? { ...hook, dataSchema: dataSchema as JsonSchema } : hook
+  })
+  return Buffer.from(JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined })))
+}
 
 export const readOpenapi: Operation = async ({ backend }) => {
-  let rawBody = documents.get(backend)
-  if (rawBody === undefined) {
-    const { version, ingest } = backend
-    const hooks = backend.webhooks.catalogue().map(({ schema, ...hook }) => {
-      const dataSchema = schema && jsonSchemaOf(schema)
-      return dataSchema ? { ...hook, dataSchema: dataSchema as JsonSchema } : hook
-    })
-    // Imported on first use: most processes never serve the document.
-    const { openapiDocument } = await import('../../wire/openapi.js')
-    rawBody = JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined }))
-    documents.set(backend, rawBody)
+  let document = documents.get(backend)
+  if (!document) {
+    document = serializeOpenapi(backend)
+    documents.set(backend, document)
+    document.catch(() => documents.delete(backend))
   }
-  return { data: undefined, rawBody }
+  return { rawBody: await document }
 }

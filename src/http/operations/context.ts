@@ -5,6 +5,7 @@ import { isId } from '../../values/ids.js'
 import type { JsonSchema } from '../../values/json-schema.js'
 import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
 import { coerce } from '../../wire/coerce.js'
+import type { EnvelopeFields } from '../../wire/envelope.js'
 import { type ListRequest, type Page, parseListRequest } from '../../wire/list.js'
 import { allowedRevisions } from '../../wire/precondition.js'
 import { getQueryValue, type Query } from '../../wire/query.js'
@@ -14,6 +15,8 @@ import type { FieldWarning } from '../../wire/warnings.js'
 import type { ApiBackend } from '../api-backend.js'
 import type { DocumentCache } from '../document-cache.js'
 import type { StreamSource } from '../event-stream.js'
+import { type ListBody, type ListReaderDeps, openList } from '../list-response.js'
+import type { RowSource } from '../paginate.js'
 
 /** A request that passed the request guard. */
 export interface OperationContext {
@@ -48,16 +51,18 @@ export interface OperationResult {
   readonly hasSecret?: boolean
   /** Status, if it differs from that of the route. */
   readonly status?: number
-  /** Present for lists; its items are the data. */
+  /** Present for a list that is in memory; its items are the data. */
   readonly page?: Page
   readonly startKey?: string
+  /** Reads a list of the store, whose items are the data. */
+  readonly list?: (fields: EnvelopeFields, deps: ListReaderDeps) => Promise<ListBody>
   /** The token that a login issued. */
   readonly issuedToken?: string
   readonly location?: string
   /** Sent as `metadata.warnings`. */
   readonly warnings?: readonly FieldWarning[]
-  /** The whole response body, sent without an envelope. */
-  readonly rawBody?: string
+  /** The whole response body, sent without an envelope; all responses share it. */
+  readonly rawBody?: Uint8Array
   /** The items of a response that is a live stream. */
   readonly source?: StreamSource
 }
@@ -126,8 +131,14 @@ export function enumValue<Value extends string>(
   throw invalidInput([{ path, rule: 'enum', message, target: values, value }])
 }
 
-/** The result of a list operation. Echoes the client's `start_key` (KAZOO). */
-export const listResult = (page: Page, { startKey }: ListRequest): OperationResult => ({
+/** The result of an operation that lists rows of the store. */
+export const listResult = <Row, Place>(
+  request: ListRequest,
+  source: RowSource<Row, Place>,
+): OperationResult => ({ list: (fields, deps) => openList(request, source, fields, deps) })
+
+/** The result of an operation that lists what is in memory. Echoes the client's `start_key` (KAZOO). */
+export const pageResult = (page: Page, { startKey }: ListRequest): OperationResult => ({
   data: page.items,
   page,
   ...(startKey !== undefined && { startKey }),

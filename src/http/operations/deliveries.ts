@@ -5,7 +5,7 @@ import { deliveryJson } from '../../wire/delivery-json.js'
 import { filterValues } from '../../wire/filter.js'
 import type { JsonObject } from '../../wire/webhook-json.js'
 import type { ApiBackend } from '../api-backend.js'
-import { paginate } from '../paginate.js'
+import { positionedRows } from '../paginate.js'
 import {
   accountIdOf,
   entityIdOf,
@@ -46,13 +46,13 @@ export const listDeliveries: Operation = async (context) => {
   const request = readListRequest(context)
   await backend.webhooks.read(accountId, webhookId)
   const states = filteredStates(context)
-  const { rows, ...next } = await paginate(
-    request,
-    (batch) => backend.deliveries.list({ accountId, webhookId, ...(states && { states }), ...batch }),
+  const source = positionedRows<StoredDelivery>(request, {
+    read: (batch) => backend.deliveries.list({ accountId, webhookId, ...(states && { states }), ...batch }),
     // Filters apply to every field but the explanation, which would cost a store query per row.
-    (delivery) => deliveryJson(delivery),
-  )
-  return listResult({ items: await explainedJson(backend, rows), ...next }, request)
+    toFilterJson: (delivery) => deliveryJson(delivery),
+    toItems: (rows) => explainedJson(backend, rows),
+  })
+  return listResult(request, source)
 }
 
 export const readDelivery: Operation = async (context) => {

@@ -1,15 +1,15 @@
 /** Statistics of webhooks, and lists of webhooks by their health. */
-import { type Failure, invalidInput } from '../../errors.js'
-import { type ListedEndpointState, MAX_ENDPOINTS } from '../../stats/endpoint-list.js'
+import type { Failure } from '../../errors.js'
+import { type ListedEndpoint, type ListedEndpointState, MAX_ENDPOINTS } from '../../stats/endpoint-list.js'
 import type { StatsRange } from '../../stats/series.js'
 import { STATS_STEPS, type StatsStep } from '../../stats/slots.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import type { UnhealthyState } from '../../webhooks/manage.js'
 import { decodeSortKey, encodeSortKey, type SortKey } from '../../wire/cursor.js'
-import { invalidStartKey } from '../../wire/list.js'
+import type { ListRequest } from '../../wire/list.js'
 import { getQueryValue } from '../../wire/query.js'
 import { endpointJson, foundEndpointJson, statsJson } from '../../wire/stats-json.js'
-import { paginateSearch } from '../paginate.js'
+import { decodeStart } from '../paginate.js'
 import {
   accountIdOf,
   entityIdOf,
@@ -62,41 +62,41 @@ export const readWebhookStats: Operation = async (context) => {
 
 /** The place behind which the page begins. Throws `InvalidInput`. */
 function placeOf(startKey: string | undefined): SortKey | undefined {
-  const place = startKey === undefined ? undefined : decodeSortKey(startKey)
-  // NUL is in no stored text, and PostgreSQL refuses it.
-  if (startKey !== undefined && (!place || place.join('').includes('\0')))
-    throw invalidInput([invalidStartKey(startKey)])
-  return place
+  return decodeStart(startKey, (key) => {
+    const place = decodeSortKey(key)
+    // NUL is in no stored text, and PostgreSQL refuses it.
+    return place?.join('').includes('\0') ? undefined : place
+  })
 }
 
 export const listEndpoints: Operation = async (context) => {
   const request = readListRequest(context)
   const state = enumValue(context, 'state', ENDPOINT_STATES)
   const search = getQueryValue(context.query, 'q')
-  const after = placeOf(request.startKey)
-  const { rows, next } = await paginateSearch(request, limitOf(request.pageSize), after, {
-    async read(limit, place) {
+  return listResult<ListedEndpoint, SortKey>(limited(request), {
+    start: placeOf(request.startKey),
+    async read(limit, after) {
       const { endpoints, next } = await context.backend.webhooks.endpoints(accountIdOf(context), {
         limit,
         ...(state !== undefined && { states: [state] }),
         ...(search && { search }),
-        ...(place && { after: place }),
+        ...(after && { after }),
       })
       return { rows: endpoints, next }
     },
-    placeOf: ({ name, id }): SortKey => [name, id],
-    toJson: endpointJson,
-    ...FILTERED,
+    placeOf: ({ name, id }) => [name, id],
+    startKeyOf: encodeSortKey,
+    toFilterJson: endpointJson,
+    toItems: (rows) => rows.map(endpointJson),
+    ...LIMITS,
   })
-  const nextPage = next && { nextStartKey: encodeSortKey(next) }
-  return listResult({ items: rows.map(endpointJson), ...nextPage }, request)
 }
 
 export const listUnhealthyWebhooks: Operation = async (context) => {
   const request = readListRequest(context)
   const state = enumValue(context, 'state', UNHEALTHY_STATES)
-  const firstId = placeOf(request.startKey)?.[1]
-  const { rows, next } = await paginateSearch(request, limitOf(request.pageSize), firstId, {
+  return listResult<ListedEndpoint, string>(limited(request), {
+    start: placeOf(request.startKey)?.[1],
     async read(limit, afterId) {
       const { endpoints, nextId } = await context.backend.webhooks.unhealthy({
         limit,
@@ -106,15 +106,18 @@ export const listUnhealthyWebhooks: Operation = async (context) => {
       return { rows: endpoints, next: nextId }
     },
     placeOf: ({ id }) => id,
-    toJson: foundEndpointJson,
-    ...FILTERED,
+    startKeyOf: (id) => encodeSortKey(['', id]),
+    toFilterJson: foundEndpointJson,
+    toItems: (rows) => rows.map(foundEndpointJson),
+    ...LIMITS,
   })
-  const nextPage = next === undefined ? {} : { nextStartKey: encodeSortKey(['', next]) }
-  return listResult({ items: rows.map(foundEndpointJson), ...nextPage }, request)
 }
 
 /** A page has at most 200 webhooks, whatever `page_size` says: each costs a few look-ups. */
-const limitOf = (pageSize: number | undefined) => Math.min(pageSize ?? MAX_ENDPOINTS, MAX_ENDPOINTS)
+const limited = (request: ListRequest): ListRequest => ({
+  ...request,
+  pageSize: Math.min(request.pageSize ?? MAX_ENDPOINTS, MAX_ENDPOINTS),
+})
 
 /** Each webhook costs a few look-ups, also one that a filter drops. */
-const FILTERED = { batchSize: MAX_ENDPOINTS, maxExamined: 10 * MAX_ENDPOINTS }
+const LIMITS = { batchSize: MAX_ENDPOINTS, maxExamined: 10 * MAX_ENDPOINTS }

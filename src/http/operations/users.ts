@@ -7,7 +7,7 @@ import { coerce } from '../../wire/coerce.js'
 import { matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
 import { userJson, userSummaryJson } from '../../wire/user-json.js'
-import { paginateByKey } from '../paginate.js'
+import { sortedRows } from '../paginate.js'
 import {
   accountIdOf,
   entityIdOf,
@@ -40,13 +40,14 @@ const readStored = (context: OperationContext): Promise<User> =>
 export const listUsers: Operation = async (context) => {
   const request = readListRequest(context)
   const accountId = accountIdOf(context)
-  const { rows, ...next } = await paginateByKey<User>(request, {
+  const source = sortedRows<User>(request, {
     read: (page) => context.backend.admin.users(accountId, page),
     keyOf: (user) => [userSortKey(user), user.id],
     createdMs: ({ createdMs }) => createdMs,
-    toJson: (user) => userJson(user),
+    toFilterJson: (user) => userJson(user),
+    toItems: (users) => users.map(userSummaryJson),
   })
-  return listResult({ items: rows.map(userSummaryJson), ...next }, request)
+  return listResult(request, source)
 }
 
 export const createUser: Operation = async (context) => {

@@ -12,7 +12,7 @@ import { matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
 import { findMisspeltFields } from '../../wire/warnings.js'
 import { webhookJson, webhookSummaryJson, withLastSuccess } from '../../wire/webhook-json.js'
-import { paginateByKey } from '../paginate.js'
+import { sortedRows } from '../paginate.js'
 import {
   accountIdOf,
   entityIdOf,
@@ -69,15 +69,17 @@ export const listWebhooks: Operation = async (context) => {
   const { webhooks } = context.backend
   // Filters compare what the caller sees: a header could be guessed with them.
   const shown = isMasked(context) ? maskHeaders<WebhookView> : (webhook: WebhookView) => webhook
-  const { rows, ...next } = await paginateByKey<WebhookView>(request, {
+  const source = sortedRows<WebhookView>(request, {
     read: (page) => webhooks.page(accountId, page),
     keyOf: ({ name, id }) => [name, id],
     createdMs: ({ createdMs }) => createdMs,
-    toJson: (webhook) => webhookJson(shown(webhook)),
+    toFilterJson: (webhook) => webhookJson(shown(webhook)),
+    async toItems(rows) {
+      const successes = await webhooks.lastSuccesses(rows.map(({ id }) => id))
+      return rows.map((webhook) => withLastSuccess(webhookSummaryJson(webhook), successes))
+    },
   })
-  const successes = await webhooks.lastSuccesses(rows.map(({ id }) => id))
-  const items = rows.map((webhook) => withLastSuccess(webhookSummaryJson(webhook), successes))
-  return listResult({ items, ...next }, request)
+  return listResult(request, source)
 }
 
 export const createWebhook: Operation = async (context) => {

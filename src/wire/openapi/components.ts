@@ -38,14 +38,17 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
   call_id: pathParameter('call_id', 'Id of a call leg, percent-encoded as one path segment.'),
   sample_id: pathParameter('sample_id', 'Name from the list of samples, or id of a hook.'),
 
-  page_size: queryParameter('page_size', 'Maximum number of items per page.', {
+  page_size: queryParameter('page_size', 'Maximum number of items per page; a page ends at 1 MiB of JSON.', {
     type: 'integer',
     minimum: 1,
     maximum: 1000,
     default: 50,
   }),
   start_key: queryParameter('start_key', '`next_start_key` of the previous page.', { type: 'string' }),
-  paginate: queryParameter('paginate', 'false: all items in one page.', { type: 'boolean', default: true }),
+  paginate: queryParameter('paginate', 'false: up to 10,000 items in one page.', {
+    type: 'boolean',
+    default: true,
+  }),
   created_from: queryParameter(
     'created_from',
     'Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`).',
@@ -82,6 +85,11 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
     type: 'boolean',
     default: false,
   }),
+  include: queryParameter(
+    'include',
+    '`bodies`: with whole `req_body` and `resp_body`; otherwise at most 1 KiB of each.',
+    { type: 'string', enum: ['bodies'] },
+  ),
   filter_state: queryParameter('filter_state', 'Only deliveries in this state.', { type: 'string' }),
   step: queryParameter('step', 'Length of a slot, in seconds.', {
     type: 'integer',

@@ -53,7 +53,7 @@ const attempts = {
   tag: 'Deliveries',
   data: listOf(ref('Attempt')),
   example: [example.ATTEMPT],
-  parameters: ['slim'],
+  parameters: ['slim', 'include'],
 } as const
 const apiKey = {
   tag: 'API key',

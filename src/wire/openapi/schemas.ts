@@ -230,9 +230,11 @@ const attemptDetails: Readonly<Record<string, JsonSchema>> = {
   },
   resp_status_code: text('HTTP status of the response, as a string (KAZOO).'),
   resp_headers: headers('Headers of the response; secrets are redacted.'),
-  resp_body: text('Body of the response, at most 8 KiB.'),
+  resp_body: text('Body of the response: at most 1 KiB, with `include=bodies` 8 KiB.'),
+  resp_body_cut: { type: 'boolean', description: 'True: `include=bodies` returns more of `resp_body`.' },
   req_headers: headers('Headers of the request; secrets are redacted.'),
-  req_body: text('Body of the request, at most 8 KiB.'),
+  req_body: text('Body of the request: at most 1 KiB, with `include=bodies` 8 KiB.'),
+  req_body_cut: { type: 'boolean', description: 'True: `include=bodies` returns more of `req_body`.' },
   duration_ms: { type: 'number', description: 'Duration of the attempt, in milliseconds.' },
 }
 

@@ -1,4 +1,5 @@
 import http from 'node:http'
+import { gzipSync } from 'node:zlib'
 import express5 from 'express'
 import express4 from 'express4'
 import type { HttpService, RequestRecord } from 'hookswitch'
@@ -26,7 +27,7 @@ describe.each([
       return echoService(true).handle(record)
     },
   }
-  const exchange = async (app: ReturnType<typeof express5>, bytes: string) => {
+  const exchange = async (app: ReturnType<typeof express5>, bytes: string | Uint8Array) => {
     const port = await start(http.createServer(app))
     records.length = 0
     const response = await sendRaw(port, bytes)
@@ -37,6 +38,23 @@ describe.each([
     const { record } = await exchange(express().use(express.json(), expressMiddleware(service)), put('/v2/x'))
     expect(record).toMatchObject({ parsedBody: { data: { a: 1 } } })
     expect(record).not.toHaveProperty('body')
+  })
+
+  it('takes a body that an earlier parser has decompressed for what it is', async () => {
+    const bytes = gzipSync(DOCUMENT)
+    const head = put('/v2/x', 'application/json', '').replace(
+      'Content-Length: 0',
+      `Content-Encoding: gzip\r\nContent-Length: ${bytes.length}`,
+    )
+    const app = express().use(express.raw({ type: '*/*' }), expressMiddleware(service))
+    const { record } = await exchange(app, Buffer.concat([Buffer.from(head), bytes]))
+    expect(String(record!.body)).toBe(DOCUMENT)
+    expect(record!.headers).not.toHaveProperty('content-encoding')
+    const unread = await exchange(
+      express().use(expressMiddleware(service)),
+      Buffer.concat([Buffer.from(head), bytes]),
+    )
+    expect(unread.record!.headers).toMatchObject({ 'content-encoding': 'gzip' })
   })
 
   it('reads a body that earlier parsers did not read', async () => {

@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs'
 import type http from 'node:http'
+import type { Socket } from 'node:net'
 import { errorCode, type HttpService } from 'hookswitch'
 import { createServer, type ServerOptions } from 'hookswitch/node'
 import { describe, expect, it } from 'vitest'
@@ -51,6 +53,38 @@ describe('createServer with slow clients', () => {
     await connection.closed
     expect((await sendRaw(port, GET)).status).toBe(200)
     expect(handled).toBe(1)
+  })
+})
+
+describe('createServer with idle connections', () => {
+  it('keeps them longer than the proxies in front do, and tells so', async () => {
+    expect(createServer(namedService).keepAliveTimeout).toBe(65_000)
+    expect((await sendRaw(await serve(), GET)).headers['keep-alive']).toBe('timeout=65')
+  })
+
+  it('reads what has arrived before it closes one', async () => {
+    const server = createServer(namedService)
+    const sockets: Socket[] = []
+    server.on('connection', (socket) => sockets.push(socket))
+    const connection = await connect(await start(server))
+    connection.write(GET)
+    await connection.next()
+    // The request is in the buffer of the socket when the timer fires.
+    setTimeout(() => {
+      connection.write(GET)
+      server.emit('timeout', sockets[0])
+    })
+    expect((await connection.next()).status).toBe(200)
+    server.emit('timeout', sockets[0])
+    await connection.closed
+  })
+
+  it('has at most 10,000, or half of the files that the process may open', () => {
+    const { maxConnections } = createServer(namedService)
+    const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'latin1') : ''
+    const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY)
+    expect(maxConnections).toBe(Math.min(10_000, Math.floor(files / 2)))
+    expect(createServer(namedService, { maxConnections: 7 }).maxConnections).toBe(7)
   })
 })
 

@@ -33,7 +33,8 @@ describe('the headers of a request', () => {
   })
 
   it('declare a body that is too large', () => {
-    const isTooLarge = (length?: string) => isDeclaredTooLarge(length ? { 'content-length': length } : {})
+    const isTooLarge = (length?: string) =>
+      isDeclaredTooLarge(length ? { 'content-length': length } : {}, MAX_BODY_BYTES)
     expect([isTooLarge(), isTooLarge(`${MAX_BODY_BYTES}`), isTooLarge(`${MAX_BODY_BYTES + 1}`)]).toEqual([
       false,
       false,

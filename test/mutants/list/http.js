@@ -60,9 +60,9 @@ export const mutants = [
   },
   {
     what: 'a body of exactly the limit is too large',
-    file: 'adapters/http/node-body.ts',
-    find: "if (size > MAX_BODY_BYTES) finish({ bodyProblem: 'too_large' })",
-    replace: "if (size >= MAX_BODY_BYTES) finish({ bodyProblem: 'too_large' })",
+    file: 'adapters/http/request-record.ts',
+    find: "return size > MAX_BODY_BYTES ? 'too_large'",
+    replace: "return size >= MAX_BODY_BYTES ? 'too_large'",
     tests: ['test/adapters/http/node-body.test.ts'],
   },
   {
@@ -110,8 +110,8 @@ export const mutants = [
   {
     what: 'a filtered search loses the rows after a full page',
     file: 'src/http/paginate.ts',
-    find: 'if (rows.length >= size && place !== after) return { rows, next: after }\n',
-    replace: 'if (rows.length >= size && place !== after) break\n',
+    find: 'if (isFull) return startKeyOf(lastPlace!)\n',
+    replace: '',
     tests: ['test/http/lists.test.ts'],
   },
   {

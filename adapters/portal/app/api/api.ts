@@ -63,6 +63,27 @@ export const accountPage = <Item>(
 ): Promise<Page<Item>> =>
   call((client) => client.list<Item>(`${ACCOUNT}${path}`, parameters, signal ? { signal } : {}).page())
 
+/** The first items below an account, from as many pages as they need: a page may end before it has all. */
+export const accountItems = <Item>(
+  path: string,
+  parameters: CallParameters,
+  most: number,
+  signal?: AbortSignal,
+): Promise<readonly Item[]> =>
+  call(async (client) => {
+    const items: Item[] = []
+    const list = client.list<Item>(
+      `${ACCOUNT}${path}`,
+      { ...parameters, pageSize: most },
+      signal ? { signal } : {},
+    )
+    for await (const { items: added } of list.pages()) {
+      items.push(...added)
+      if (items.length >= most) break
+    }
+    return items.slice(0, most)
+  })
+
 /** One page of any list. */
 export const page = <Item>(
   path: string,

@@ -8,8 +8,6 @@ import { useResource } from '../state/resource.js'
 import { explanationText, t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 
-const MAX_ATTEMPTS = 100
-
 export interface AttemptPanelProps {
   readonly accountId: string
   /** As the list has it: without headers and bodies. */
@@ -25,11 +23,11 @@ export function AttemptPanel({ accountId, attempt, onReplay }: AttemptPanelProps
         accountRequest<Delivery>('GET', '/deliveries/{delivery_id}', { accountId, deliveryId }, signal),
         accountPage<Attempt>(
           '/deliveries/{delivery_id}/attempts',
-          { accountId, deliveryId, pageSize: MAX_ATTEMPTS },
+          { accountId, deliveryId, pageSize: 1, include: 'bodies', filters: { filter_id: id } },
           signal,
         ),
       ])
-      return { delivery, whole: page.items.find((one) => one.id === id) ?? attempt }
+      return { delivery, whole: page.items[0] ?? attempt }
     },
     [accountId, id],
   )

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { Attempt, WebhookSummary } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
-import { accountPage, accountRequest, optional } from '../api/api.js'
+import { accountItems, accountPage, accountRequest, optional } from '../api/api.js'
 import { CopyButton } from '../components/copy.js'
 import { Line } from '../components/hostile-text.js'
 import { Loaded } from '../components/load-state.js'
@@ -111,18 +111,26 @@ async function load(
 ): Promise<CallData> {
   const [attempts, call, webhooks] = await Promise.all([
     optional(
-      accountPage<Attempt>('/calls/{call_id}/attempts', { accountId, callId, pageSize: MAX_ITEMS }, signal),
+      accountItems<Attempt>(
+        '/calls/{call_id}/attempts',
+        { accountId, callId, slim: true },
+        MAX_ITEMS,
+        signal,
+      ),
     ),
     optional(accountRequest<CallDocument>('GET', '/calls/{call_id}', { accountId, callId }, signal)),
     accountPage<WebhookSummary>('/webhooks', { accountId, pageSize: MAX_ITEMS }, signal),
   ])
-  const known = attempts?.items ?? []
+  const known = attempts ?? []
   if (!call && !attempts) {
     // Neither route knows the call: the second says so in the API's words.
     await accountPage('/calls/{call_id}/attempts', { accountId, callId, pageSize: 1 }, signal)
   }
   for (const { id, name } of webhooks.items) names.set(id, name)
-  const ladder = buildLadder(call ?? callFromAttempts(callId, known), known)
+  const ladder = buildLadder(
+    call ?? callFromAttempts(callId, await withBodies(accountId, callId, signal)),
+    known,
+  )
   // In a complete list, one that is missing was removed.
   if (webhooks.nextStartKey !== undefined) {
     const unnamed = withWebhooks(ladder, count).webhookIds.filter((id) => !names.has(id))
@@ -138,6 +146,10 @@ async function load(
   }
   return { ladder }
 }
+
+/** Attempts whose payloads say what happened, for services that do not. */
+const withBodies = (accountId: string, callId: string, signal: AbortSignal): Promise<readonly Attempt[]> =>
+  accountItems('/calls/{call_id}/attempts', { accountId, callId, include: 'bodies' }, MAX_ITEMS, signal)
 
 const wordsOf = (names: ReadonlyMap<string, string>): LadderWords => ({
   unwanted: t('call.unwanted'),

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { Attempt, Delivery } from 'hookswitch/client'
 import { useEffect } from 'preact/hooks'
-import { accountPage, accountRequest, optional } from '../api/api.js'
+import { accountItems, accountRequest, optional } from '../api/api.js'
 import { Exchange } from '../components/exchange.js'
 import { FollowWebhook } from '../components/follow-webhook.js'
 import { Line } from '../components/hostile-text.js'
@@ -129,25 +129,27 @@ async function load(accountId: string, deliveryId: string, signal: AbortSignal):
     signal,
   )
   const own = await optional(
-    accountPage<Attempt>(
+    accountItems<Attempt>(
       '/deliveries/{delivery_id}/attempts',
-      { accountId, deliveryId, pageSize: MAX_ATTEMPTS },
+      { accountId, deliveryId, include: 'bodies' },
+      MAX_ATTEMPTS,
       signal,
     ),
   )
-  const page =
+  const found =
     own ??
-    (await accountPage<Attempt>(
+    (await accountItems<Attempt>(
       '/webhooks/{webhook_id}/attempts',
       {
         accountId,
         webhookId: delivery.hook_id,
-        pageSize: MAX_ATTEMPTS,
+        include: 'bodies',
         filters: { filter_delivery_id: deliveryId },
       },
+      MAX_ATTEMPTS,
       signal,
     ))
-  const attempts = [...page.items].sort((one, other) => Date.parse(other.sent_at) - Date.parse(one.sent_at))
+  const attempts = [...found].sort((one, other) => Date.parse(other.sent_at) - Date.parse(one.sent_at))
   return { delivery, attempts }
 }
 
