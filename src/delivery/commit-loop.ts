@@ -14,7 +14,8 @@
  *   notified. So nothing is sent of which the store does not know, and nothing is reported that may be lost.
  * - The requests of a group are sent, and its ends reported, while the store writes the next group: a store in a thread or
  *   on a server works at the same time as this process. If there is no next group yet, the ends are reported a turn of
- *   the event loop before the requests are sent: what the host publishes then is written while they are sent.
+ *   the event loop before the requests are sent: what the host publishes then is written while they are sent. At most
+ *   `MAX_SENT_AT_ONCE` requests are sent in one turn.
  * - A delivery that can be sent at once starts in the group that accepts it (`early-starts`).
  * - Webhooks that the queue does not know yet are read while the group is written that accepts their first event.
  * - Attempts end while a group is written, and their slots would stay empty until the next group is. So a group starts
@@ -149,12 +150,16 @@ const IDLE = 'nothing waits'
 const NO_SETTLEMENTS: readonly DecidedSettlement[] = Object.freeze([])
 /** How often an acceptance gets new positions when others have taken them. */
 const MAX_COLLISIONS = 3
+/** Committed starts that are sent in one turn of the event loop. */
+const MAX_SENT_AT_ONCE = 64
 /** A group takes no further acceptance from this number of events and deliveries on. */
 const MAX_GROUP_SIZE = 5_000
 
 /** A group that is written, and the effects that it still has. */
 interface CommittedGroup {
   readonly starts: readonly QueuedDelivery[]
+  /** The number of those that were sent. */
+  sent: number
   /** Those that are not reported yet. */
   ended: readonly DecidedSettlement[]
   readonly results: readonly EndedResult[]
@@ -222,7 +227,7 @@ export function createCommitLoop(
    */
   const unanswered = createLinkedQueue<PendingAcceptance>()
   /** What is committed and not yet sent or reported. */
-  let committed: CommittedGroup[] = []
+  const committed: CommittedGroup[] = []
 
   const unavailable = () =>
     new HookswitchError('StoreUnavailable', 'the store does not answer', { retryAfterSeconds: 1 })
@@ -522,6 +527,7 @@ export function createCommitLoop(
     const refused = new Set(result.notStarted)
     committed.push({
       starts: refused.size > 0 ? starts.filter((_, index) => !refused.has(index)) : starts,
+      sent: 0,
       ended,
       results: result.ended,
     })
@@ -539,21 +545,37 @@ export function createCommitLoop(
     await handlers.notStarted(notStarted)
   }
 
-  function flush(): void {
+  function flush(maxStarts = Number.POSITIVE_INFINITY): void {
     if (committed.length === 0) return
-    const groups = committed
-    committed = []
     const ms = now()
     // The commit may have taken long, and waited for the store: the lease may be about to end.
     const isInTime = deps.canStart()
-    for (const group of groups) {
-      for (const delivery of group.starts) {
+    for (let left = maxStarts; left > 0; ) {
+      const [group] = committed
+      if (!group) return
+      const delivery = group.starts[group.sent]
+      if (delivery) {
+        group.sent++
+        left--
         // Since the commit the lease has ended, the delivery was erased, or its webhook disabled.
         if (delivery.isAbandoned) handlers.abandon(delivery)
         else if (isInTime && handlers.mayStart(delivery)) handlers.start(delivery)
         else handlers.putBack(delivery)
+        continue
       }
+      committed.shift()
       report(group, ms)
+    }
+  }
+
+  /** Sends what is committed at this moment, a part in each turn of the event loop: many receivers may answer at once. */
+  async function flushInParts(): Promise<void> {
+    const last = committed.at(-1)
+    for (;;) {
+      flush(MAX_SENT_AT_ONCE)
+      if (!last || !committed.includes(last)) return
+      await clock.yield()
+      if (isAbandoned) return
     }
   }
 
@@ -594,7 +616,7 @@ export function createCommitLoop(
       turn = undefined
       const group = form()
       if (sizeOf(group) === 0 && group.finished.length === 0) {
-        if (!reportEnds()) flush()
+        if (!reportEnds()) await flushInParts()
         continue
       }
       // What was accepted or ended meanwhile, and what the group made due, is in the next one.
@@ -605,10 +627,10 @@ export function createCommitLoop(
         isCommitting = false
       })
       turn = clock.yield()
-      flush()
+      await flushInParts()
       await committing
     }
-    if (!isAbandoned) flush()
+    if (!isAbandoned) await flushInParts()
   }
 
   function begin(): void {

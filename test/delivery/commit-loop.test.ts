@@ -151,6 +151,29 @@ describe('the effects of a committed group', () => {
     expect(log).toEqual(['commit', 'commit', 'send first', 'send second'])
   })
 
+  it('are spread over turns of the event loop where many requests start', async () => {
+    const { log, start, answerNow, clock, makeDue, loop } = createFixture()
+    const deliveries = Array.from({ length: 150 }, (_, index) => aDelivery(`${index}`))
+    await start(...deliveries)
+    answerNow()
+    const sent = () => log.filter((line) => line.startsWith('send')).length
+    const counts: number[] = []
+    for (let turn = 0; sent() < 150; turn++) {
+      await clock.yield()
+      if (sent() !== (counts.at(-1) ?? 0)) counts.push(sent())
+    }
+    expect(counts).toEqual([64, 128, 150])
+    await clock.settle()
+    expect(log.slice(1)).toEqual(deliveries.map(({ id }) => `send ${id}`))
+    // What must be sent before something else is, is not spread.
+    await start(...deliveries)
+    makeDue(aDelivery('last'))
+    answerNow()
+    await clock.yield()
+    loop.flush()
+    expect(sent()).toBe(300)
+  })
+
   it('need no further group', async () => {
     const { log, loop, clock, answer } = createFixture()
     loop.finish({ delivery: aDelivery('ended'), webhook: {} as never, result: undefined })

@@ -257,16 +257,18 @@ describe('publishers wait while displaced deliveries have not ended', () => {
     ]
     const harness = await createHarness(webhooks)
     harness.sender.script = ({ group }) => (group in SILENT ? undefined : responseWith(200))
-    const node = harness.node({ caps: { perEndpoint: 1 }, limits: { ...LIMITS, maxPendingPerWebhook: 100 } })
+    const node = harness.node({
+      caps: { perEndpoint: 1, total: 10 },
+      limits: { ...LIMITS, maxPendingPerWebhook: 100 },
+    })
     await node.start()
-    const { commit, bodies } = harness.store.deliveries
-    expect(commit).toBeDefined()
     // Contents of displaced deliveries cannot be read.
     harness.faults.failing.add('bodies')
-    await acceptEvents(
-      harness.accept,
-      callsOf(4_200).map((callId) => ({ hook: 'channel_create', accountId: 'acc', callId })),
-    )
+    for (const prefix of ['a', 'b', 'c'])
+      await acceptEvents(
+        harness.accept,
+        callsOf(840, prefix).map((callId) => ({ hook: 'channel_create', accountId: 'acc', callId })),
+      )
     await settleAll(harness)
     let isAccepted = false
     const waits = harness.publish('waits').then(() => {
@@ -280,7 +282,6 @@ describe('publishers wait while displaced deliveries have not ended', () => {
     await settleAll(harness)
     await waits
     expect((await endsOf(harness)).waiting.length).toBeLessThanOrEqual(100)
-    expect(bodies).toBeDefined()
     await node.close(0)
   })
 })

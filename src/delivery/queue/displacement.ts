@@ -65,6 +65,7 @@ export function displace(
         displaced++
       }
       entry = next
+      if (displaced >= wanted + MAX_REST_OF_CALL) addToOldest(entries, endpoint, entry)
     }
     return displaced
   }
@@ -94,11 +95,30 @@ function nextOldest(entries: Entries, endpoint: QueueEndpoint): number | undefin
     const position = oldest.positions.pop()
     const isSame =
       entries.word(entry, ENDPOINT) === endpoint.index && entries.number(entry, POSITION) === position
-    if (isSame && isInBacklog(entries, entry, endpoint.epoch)) return firstWaiting(entries, entry, endpoint)
+    if (!isSame || !isInBacklog(entries, entry, endpoint.epoch)) continue
+    if (firstWaiting(entries, entry, endpoint) === entry) return entry
+    // An earlier event of the call has entered since, perhaps at a later position.
+    addToOldest(entries, endpoint, entry)
   }
 }
 
-/** An earlier event of the call may have entered since. */
+/**
+ * A delivery may be the first that waits in its lane now. If it is older than the newest lane that a search has found, it
+ * is among those. Costs nothing for endpoints without such lanes.
+ */
+export function addToOldest(entries: Entries, endpoint: QueueEndpoint, entry: number): void {
+  const { oldest } = endpoint
+  if (oldest.entries.length === 0 || entry === NONE || !isInBacklog(entries, entry, endpoint.epoch)) return
+  const first = firstWaiting(entries, entry, endpoint)
+  const position = entries.number(first, POSITION)
+  if (position > oldest.positions[0]!) return
+  let index = oldest.positions.length
+  while (index > 0 && oldest.positions[index - 1]! < position) index--
+  if (oldest.positions[index - 1] === position) return
+  oldest.positions.splice(index, 0, position)
+  oldest.entries.splice(index, 0, first)
+}
+
 function firstWaiting(entries: Entries, entry: number, { epoch }: QueueEndpoint): number {
   let first = entry
   for (;;) {

@@ -27,7 +27,7 @@ import { laneKey } from '../lane-key.js'
 import type { DeliveryKey, WaitingDeliveries } from '../queue-store.js'
 import { ContentRequests } from './content-requests.js'
 import { Contents } from './contents.js'
-import { displace, isInBacklog } from './displacement.js'
+import { addToOldest, displace, isInBacklog } from './displacement.js'
 import { EndpointTable } from './endpoint-table.js'
 import {
   ATTEMPTS,
@@ -260,6 +260,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     const formerHead = lanes.insert(entry)
     if (formerHead !== NONE) heads.detach(endpoint, formerHead)
     if (isHead(entry)) heads.attach(endpoint, entry)
+    addToOldest(entries, endpoint, entry)
     return true
   }
 
@@ -271,6 +272,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     if (nextHead !== NONE) {
       entries.setNumber(nextHead, DUE, Math.max(entries.number(nextHead, DUE), now))
       heads.attach(endpoint, nextHead)
+      addToOldest(entries, endpoint, nextHead)
     }
     refresh(endpoint)
     table.evictIdle()
@@ -341,6 +343,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     countWaiting(endpoint, entry, -1)
     entries.setFlag(entry, IS_TAKEN, true)
     heads.attach(endpoint, entry)
+    addToOldest(entries, endpoint, entries.word(entry, NEXT))
     waitingContents--
     endpoint.taken++
   }
@@ -380,6 +383,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     endpoint.taken--
     countWaiting(endpoint, entry, 1)
     heads.attach(endpoint, entry)
+    addToOldest(entries, endpoint, entry)
     refresh(endpoint)
   }
 
