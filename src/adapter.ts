@@ -6,6 +6,7 @@
 export { checkAccounts } from './accounts/check-list.js'
 export type { ChannelEvent, CheckedEvent } from './delivery/event.js'
 export { payloadOf } from './delivery/payload.js'
+export { accountLimit, type QueueLimits } from './delivery/queue/shares.js'
 export { createEventBus, type EventBus } from './events.js'
 export { clientAddressResolver } from './http/client-address.js'
 export { ERROR_NAMES, type ErrorResponseOptions, errorResponse } from './http/error-response.js'

@@ -1,5 +1,6 @@
 /** Reads the configuration again and applies what can change while the service runs. */
 import { errorCode, type Hookswitch, type Limits, type Log } from 'hookswitch'
+import { accountLimit, type QueueLimits } from 'hookswitch/adapter'
 import type { AccountsFile } from './accounts-file.js'
 import type { Level } from './log.js'
 import { ensureAccounts, type ServicePlan } from './service.js'
@@ -127,6 +128,7 @@ export function limitsOf(values: SettingValues): Limits {
     burst === 'unlimited' ? Number.POSITIVE_INFINITY : burst
   return {
     ...Object.fromEntries(limits.map((name) => [name, values[name]])),
+    maxPendingPerAccount: accountLimit(values as QueueLimits),
     loginBurst: numberOf(loginBurst),
     replayBurst: numberOf(replayBurst),
   } as Limits

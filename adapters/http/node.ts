@@ -121,7 +121,17 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
     responder.trackExchange(req, res)
     inTurn(req, res, () => void rejectAndDrain(req, res, transportError(hs, status)))
   }
+  let isClosing = false
+  const close = server.close.bind(server)
+  server.close = (callback) => {
+    isClosing = true
+    return close(callback)
+  }
   const listener: http.RequestListener = (req, res) => {
+    // Node closes the connections that are idle when the server is closed, not those that become idle afterwards.
+    res.once('close', () => {
+      if (isClosing) req.socket.destroySoon()
+    })
     if (!isValidRequest(req)) return reject(req, res, 400)
     responder.trackExchange(req, res)
     handler(req, res)

@@ -31,5 +31,5 @@ it('other work runs between the batches of a long list', async () => {
   yields = 0
   const response = await callApi('GET', '/v1/accounts/parent/webhooks/attempts?filter_hook_event=none')
   expect(response.json.data).toEqual([])
-  expect(yields).toBe(2)
+  expect(yields).toBeGreaterThanOrEqual(2)
 })

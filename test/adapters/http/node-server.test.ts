@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import type http from 'node:http'
 import type { Socket } from 'node:net'
@@ -77,6 +78,26 @@ describe('createServer with idle connections', () => {
     expect((await connection.next()).status).toBe(200)
     server.emit('timeout', sockets[0])
     await connection.closed
+  })
+
+  it('closes those that answer their last request after the server was closed', async () => {
+    let answer = () => {}
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const service: HttpService = {
+      ...namedService,
+      handle: (request) => answered.then(() => namedService.handle(request)),
+    }
+    const server = createServer(service)
+    const connection = await connect(await start(server))
+    connection.write(GET)
+    await once(server, 'request')
+    const closed = new Promise((resolve) => server.close(resolve))
+    answer()
+    expect((await connection.next()).status).toBe(200)
+    await connection.closed
+    await closed
   })
 
   it('has at most 10,000, or half of the files that the process may open', () => {

