@@ -156,7 +156,7 @@ const isPem = (value: unknown): value is Pem => typeof value === 'string' || val
 function hasCertificates(value: unknown): boolean {
   if (!isPem(value)) return false
   const text = typeof value === 'string' ? value : Buffer.from(value).toString('latin1')
-  const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
   try {
     for (const certificate of certificates) new X509Certificate(certificate)
     return certificates.length > 0
