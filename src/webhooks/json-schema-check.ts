@@ -94,6 +94,10 @@ const type: Check = (value) => {
     : `must be one or several of ${[...TYPES].map((name) => `'${name}'`).join(', ')}`
 }
 
+/** The library also knows `url`, which is no format of the draft: its pattern can take minutes for one text. */
+const format: Check = (value) =>
+  value === 'url' ? "must be 'uri': 'url' is no format of JSON Schema" : text(value)
+
 const CHECKS: ReadonlyMap<string, Check> = new Map(
   Object.entries({
     $anchor: text,
@@ -111,7 +115,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map(
     examples: list,
     exclusiveMaximum: number,
     exclusiveMinimum: number,
-    format: text,
+    format,
     maxContains: count,
     maxItems: count,
     maxLength: count,

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import { format } from '@cfworker/json-schema'
 import { describe, it } from 'vitest'
 import { parseRequest } from '../../adapters/blackhole/frames.js'
 import { parseHeaders } from '../../adapters/cli/commands/verify-command.js'
@@ -177,6 +178,14 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
       'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',
       { nowSeconds: 0 },
     ),
+  'formats in the schema of a host': (text) => {
+    // `url` is refused in schemas.
+    const { url: _url, regex: _regex, ...formats } = format
+    for (const name of Object.keys(formats)) format[name]!(text)
+    for (const start of ['a://', 'a@', '2026-01-01T', 'P', '::', '{', '/']) {
+      for (const name of Object.keys(formats)) format[name]!(start + text)
+    }
+  },
   'hosts file': parseHostsFile,
   'frame of the WebSocket': parseRequest,
   'headers on the command line': (text) => parseHeaders(`a:${text}`),
@@ -351,13 +360,16 @@ describe('a stream takes time in proportion to its length, in small chunks too',
     const [create, inputs] = STREAMS[name]!
     for (const input of inputs) {
       for (const cut of [drip, (bytes: Buffer) => [bytes]]) {
-        await expectLinear((size) => {
-          const chunks = cut(Buffer.from(input(size), 'latin1'))
-          return quietly(() => {
-            const read = create()
-            for (const chunk of chunks) read(chunk)
-          })
-        }, name === 'netstrings' ? undefined : LARGE_SIZES)
+        await expectLinear(
+          (size) => {
+            const chunks = cut(Buffer.from(input(size), 'latin1'))
+            return quietly(() => {
+              const read = create()
+              for (const chunk of chunks) read(chunk)
+            })
+          },
+          name === 'netstrings' ? undefined : LARGE_SIZES,
+        )
       }
     }
   })

@@ -16,6 +16,7 @@ import {
 } from 'hookswitch/store'
 import { constraintOf, isOutcomeUnknown } from './errors.js'
 import { tableRowsOf } from './import-rows.js'
+import { connectionTarget } from './connection-string.js'
 import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
 import { checkOptions, type PostgresConnectionOptions } from './options.js'
 import { createSession, type Session, type Transaction } from './session.js'
@@ -68,7 +69,8 @@ export async function migrateToPostgres(
     if ((await versionOf(session, name, quoteIdentifier(name))) < SCHEMA_VERSION) {
       await migrate(session, name, quoteIdentifier(name), SILENT)
     }
-    const host = hostOf(connection.connectionString)
+    // Never a user or a password: a server has answered at this host.
+    const { host = 'localhost' } = connectionTarget(connection.connectionString) ?? {}
     return await importFrom(source, { session, name, host, onProgress })
   } finally {
     await pool.end()
@@ -108,13 +110,6 @@ async function importFrom(
 function unknownOutcome(cause: unknown): HookswitchError {
   const sentence = `${(cause as Error).message}, during the commit of the migration: repeat it to find out whether it is complete`
   return new HookswitchError('StoreUnavailable', sentence, { retryAfterSeconds: 1, cause })
-}
-
-/** As `pg` reads it. Never a user or a password: a server has answered at this host. */
-function hostOf(connectionString: string): string {
-  if (!URL.canParse(connectionString)) return 'this machine'
-  const { host, searchParams } = new URL(connectionString)
-  return searchParams.get('host') || decodeURIComponent(host) || 'localhost'
 }
 
 /** The transactions of a migration into one schema, whose tables exist. */
