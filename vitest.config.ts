@@ -71,6 +71,7 @@ const THOROUGH = [
   'adapters/storage/postgres-faults',
   'adapters/storage/sqlite-engine',
   'adapters/storage/sqlite-built-process',
+  'adapters/storage/postgres-hostile-conformance',
   'adapters/storage/postgres-queue-nodes',
   'adapters/storage/postgres-retention',
   'adapters/storage/postgres-simpler-statements',

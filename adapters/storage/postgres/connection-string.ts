@@ -24,7 +24,9 @@ export function connectionTarget(text: string): ConnectionTarget | undefined {
   if ([...searchParams.keys()].some((name) => !/^\w+$/.test(name))) return undefined
   try {
     if (url.protocol === 'socket:') {
-      return url.pathname.includes('@') ? undefined : targetOf(decodeURI(url.pathname), searchParams.get('db'))
+      return url.pathname.includes('@')
+        ? undefined
+        : targetOf(decodeURI(url.pathname), searchParams.get('db'))
     }
     const path = url.pathname.slice(1)
     const host = hostOf(url)

@@ -14,9 +14,9 @@ import {
   type Log,
   type StoreExport,
 } from 'hookswitch/store'
+import { connectionTarget } from './connection-string.js'
 import { constraintOf, isOutcomeUnknown } from './errors.js'
 import { tableRowsOf } from './import-rows.js'
-import { connectionTarget } from './connection-string.js'
 import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
 import { checkOptions, type PostgresConnectionOptions } from './options.js'
 import { createSession, type Session, type Transaction } from './session.js'
