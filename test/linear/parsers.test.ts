@@ -182,7 +182,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     // `url` is refused in schemas.
     const { url: _url, regex: _regex, ...formats } = format
     for (const name of Object.keys(formats)) format[name]!(text)
-    for (const start of ['a://', 'a@', '2026-01-01T', 'P', '::', '{', '/']) {
+    for (const start of ['a://', 'a@', '2026-01-01T', '::']) {
       for (const name of Object.keys(formats)) format[name]!(start + text)
     }
   },

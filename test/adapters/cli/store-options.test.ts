@@ -145,14 +145,20 @@ describe('targetOf', () => {
       { host: '/cloudsql/project:region:instance', database: 'calls' },
     ],
     ['postgres://user:hunter2@/calls', { database: 'calls' }],
-    ['postgres://user:hunter2@/calls?host=db.example&port=5433', { host: 'db.example:5433', database: 'calls' }],
+    [
+      'postgres://user:hunter2@/calls?host=db.example&port=5433',
+      { host: 'db.example:5433', database: 'calls' },
+    ],
     ['postgres://user:hunter2@db.example/calls?port=5433', { host: 'db.example:5433', database: 'calls' }],
     ['postgres:/calls', { database: 'calls' }],
     ['POSTGRESQL://db.example/calls', { host: 'db.example', database: 'calls' }],
     ['postgres://user:hunter2@db.example/my%20calls', { host: 'db.example', database: 'my calls' }],
     ['postgres://user:hunter%2F2@db.example/calls', { host: 'db.example', database: 'calls' }],
     ['socket:/var/run/postgresql?db=calls', { host: '/var/run/postgresql', database: 'calls' }],
-    ['socket://user:hunter2@/var/run/postgresql?db=calls', { host: '/var/run/postgresql', database: 'calls' }],
+    [
+      'socket://user:hunter2@/var/run/postgresql?db=calls',
+      { host: '/var/run/postgresql', database: 'calls' },
+    ],
     ['/var/run/postgresql calls', { host: '/var/run/postgresql', database: 'calls' }],
   ])('%s', async (postgres, target) => {
     const choice = await choose({ postgres })
