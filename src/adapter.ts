@@ -14,6 +14,7 @@ export { METRICS, type MetricShape } from './metrics.js'
 export { systemRandom } from './runtime/random.js'
 export { safeLog } from './runtime/safe-log.js'
 export { closestName } from './values/closest-name.js'
+export { type ConnectionTarget, connectionTarget } from './values/postgres-url.js'
 export { rateLimitSource } from './values/rate-limit-source.js'
 export {
   type RateLimit,

@@ -1,5 +1,5 @@
 /** Chooses the store from the settings. Opens nothing. */
-import { type ConnectionTarget, connectionTarget } from '../storage/postgres/connection-string.js'
+import { type ConnectionTarget, connectionTarget } from 'hookswitch/adapter'
 import { wrongFlag } from './read-flags.js'
 import { type Settings, wrongSetting } from './read-settings.js'
 
@@ -54,7 +54,8 @@ export function chooseStore(settings: Settings): StoreChoice {
 export function fileChoice(flag: string, path: string): FileChoice {
   if (path === '') throw wrongFlag(flag, 'must not be empty')
   if (path === ':memory:') throw wrongFlag(flag, 'must name a file; for memory use --memory')
-  if (/^(?:postgres(?:ql)?|socket):/i.test(path)) throw wrongFlag(flag, 'must name a file; a URL belongs to --postgres')
+  if (/^(?:postgres(?:ql)?|socket):/i.test(path))
+    throw wrongFlag(flag, 'must name a file; a URL belongs to --postgres')
   return { store: 'sqlite', path }
 }
 
@@ -66,7 +67,10 @@ export function postgresChoice(
 ): PostgresChoice {
   if (!connectionTarget(connectionString)) {
     const like = 'must be a URL like postgres://user:password@host:5432/database'
-    throw wrongFlag(flag, `${like}, with special characters of the password percent-encoded (%40) and one host`)
+    throw wrongFlag(
+      flag,
+      `${like}, with special characters of the password percent-encoded (%40) and one host`,
+    )
   }
   return { store: 'postgres', flag, connectionString, ...(schema === undefined ? {} : { schema }) }
 }

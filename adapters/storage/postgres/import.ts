@@ -8,13 +8,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import {
+  connectionTarget,
   type ExportedCounts,
   type ExportSource,
   HookswitchError,
   type Log,
   type StoreExport,
 } from 'hookswitch/store'
-import { connectionTarget } from './connection-string.js'
 import { constraintOf, isOutcomeUnknown } from './errors.js'
 import { tableRowsOf } from './import-rows.js'
 import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'

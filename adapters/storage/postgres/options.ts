@@ -1,6 +1,5 @@
 /** Options of `postgresStore`, with their checks and defaults. */
-import { type Clock, HookswitchError } from 'hookswitch/store'
-import { connectionTarget } from './connection-string.js'
+import { type Clock, connectionTarget, HookswitchError } from 'hookswitch/store'
 import type { PostgresPool } from './session-pool.js'
 
 /** Options that both forms of `PostgresStoreOptions` have. */

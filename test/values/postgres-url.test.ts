@@ -1,7 +1,7 @@
 import { postgresStore } from 'hookswitch/postgres'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { connectionTarget } from '../../../adapters/storage/postgres/connection-string.js'
+import { connectionTarget } from '../../src/values/postgres-url.js'
 
 /** Connection strings, and where `pg` connects. */
 const ACCEPTED = [
