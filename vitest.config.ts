@@ -14,6 +14,8 @@ const existing = (file: string) => {
 }
 /** Tests in a process each that only `npm run test:all` and CI run: measurements of time and memory, fuzzing, a weak hash. */
 const THOROUGH_ISOLATED = [
+  'house/patterns',
+  'linear/parsers',
   'send/deadline-accuracy',
   'send/fuzz',
   'send/memory',
@@ -69,6 +71,7 @@ const THOROUGH = [
   'adapters/storage/postgres-faults',
   'adapters/storage/sqlite-engine',
   'adapters/storage/sqlite-built-process',
+  'adapters/storage/postgres-hostile-conformance',
   'adapters/storage/postgres-queue-nodes',
   'adapters/storage/postgres-retention',
   'adapters/storage/postgres-simpler-statements',

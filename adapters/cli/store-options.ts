@@ -1,4 +1,5 @@
 /** Chooses the store from the settings. Opens nothing. */
+import { type ConnectionTarget, connectionTarget } from 'hookswitch/adapter'
 import { wrongFlag } from './read-flags.js'
 import { type Settings, wrongSetting } from './read-settings.js'
 
@@ -53,7 +54,8 @@ export function chooseStore(settings: Settings): StoreChoice {
 export function fileChoice(flag: string, path: string): FileChoice {
   if (path === '') throw wrongFlag(flag, 'must not be empty')
   if (path === ':memory:') throw wrongFlag(flag, 'must name a file; for memory use --memory')
-  if (/^postgres(ql)?:/i.test(path)) throw wrongFlag(flag, 'must name a file; a URL belongs to --postgres')
+  if (/^(?:postgres(?:ql)?|socket):/i.test(path))
+    throw wrongFlag(flag, 'must name a file; a URL belongs to --postgres')
   return { store: 'sqlite', path }
 }
 
@@ -63,31 +65,17 @@ export function postgresChoice(
   connectionString: string,
   schema?: string,
 ): PostgresChoice {
-  if (!isPostgresUrl(connectionString)) {
+  if (!connectionTarget(connectionString)) {
     const like = 'must be a URL like postgres://user:password@host:5432/database'
-    throw wrongFlag(flag, `${like}, with special characters of the password percent-encoded (%40)`)
+    throw wrongFlag(
+      flag,
+      `${like}, with special characters of the password percent-encoded (%40) and one host`,
+    )
   }
   return { store: 'postgres', flag, connectionString, ...(schema === undefined ? {} : { schema }) }
 }
 
 /** Host and database for the log, without user and password. */
-export function targetOf(choice: PostgresChoice): { readonly host?: string; readonly database?: string } {
-  const { host, pathname, searchParams } = new URL(choice.connectionString)
-  const server = decodeURIComponent(host) || searchParams.get('host') || undefined
-  const database = decodeURIComponent(pathname.slice(1)) || undefined
-  return { ...(server && { host: server }), ...(database && { database }) }
+export function targetOf({ connectionString }: PostgresChoice): ConnectionTarget {
+  return connectionTarget(connectionString) ?? {}
 }
-
-/** Rejects a password with an unencoded `#`, `?` or `/`, which would turn the user into a host. */
-function isPostgresUrl(text: string): boolean {
-  try {
-    const { host, pathname, hash, searchParams } = new URL(text)
-    decodeURIComponent(host + pathname)
-    const isWhole = hash === '' && !/[/@]/.test(pathname.slice(1))
-    return /^postgres(ql)?:\/\//i.test(text) && isWhole && [...searchParams.keys()].every(isParameter)
-  } catch {
-    return false
-  }
-}
-
-const isParameter = (name: string) => /^\w+$/.test(name)

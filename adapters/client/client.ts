@@ -475,7 +475,7 @@ function baseUrl(url: string | URL): string {
     throw invalidOption('url', 'must begin with http or https')
   if (username !== '' || password !== '') throw invalidOption('url', 'must not contain a user or password')
   if (search !== '' || hash !== '') throw invalidOption('url', 'must not have a query or fragment')
-  const path = parsed.pathname.replace(/\/+$/, '')
+  const path = parsed.pathname.replace(/(?<!\/)\/+$/, '')
   return `${parsed.origin}${path}${/\/v[12]$/.test(path) ? '' : '/v1'}`
 }
 

@@ -26,8 +26,11 @@ const LINE_END = /\r\n|\n|\r/g
  * @param maxLength longest event, in characters
  */
 export function createEventParser(maxLength: number): (text: string) => ParsedEvents {
+  /** The line that has not ended. It is read when it ends: V8 joins the parts of a text only then. */
   let rest = ''
   let isFirst = true
+  /** The last part ended with CR, which ended a line; an LF that follows belongs to it. */
+  let isAfterCr = false
   let type = ''
   let data: string[] = []
   let length = 0
@@ -36,16 +39,16 @@ export function createEventParser(maxLength: number): (text: string) => ParsedEv
   return (text) => {
     const events: ServerEvent[] = []
     let retryMs: number | undefined
-    let buffer = rest + text
-    if (isFirst && buffer !== '') {
+    const isBegun = (isFirst && text.startsWith('\ufeff')) || (isAfterCr && text.startsWith('\n'))
+    const part = isBegun ? text.slice(1) : text
+    if (text !== '') {
       isFirst = false
-      if (buffer.startsWith('\ufeff')) buffer = buffer.slice(1)
+      isAfterCr = text.endsWith('\r')
     }
     let start = 0
-    for (const { 0: end, index } of buffer.matchAll(LINE_END)) {
-      // The other half of CRLF may be in the next part.
-      if (end === '\r' && index === buffer.length - 1) break
-      const line = buffer.slice(start, index)
+    for (const { 0: end, index } of part.matchAll(LINE_END)) {
+      const line = rest + part.slice(start, index)
+      rest = ''
       start = index + end.length
       if (line === '') {
         if (data.length > 0) {
@@ -66,7 +69,7 @@ export function createEventParser(maxLength: number): (text: string) => ParsedEv
       else if (name === 'id' && !value.includes('\0')) id = value
       else if (name === 'retry' && /^\d{1,9}$/.test(value)) retryMs = Number(value)
     }
-    rest = buffer.slice(start)
+    rest += part.slice(start)
     const isTooLong = length + rest.length > maxLength
     return {
       events,

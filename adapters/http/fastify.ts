@@ -32,7 +32,7 @@ const API_ROOTS = ['/v1', '/v2']
  */
 export function fastifyPlugin(hs: HttpService): FastifyPluginAsync {
   return async (plugin) => {
-    const prefixSegments = plugin.prefix.replace(/\/+$/, '').split('/').length - 1
+    const prefixSegments = plugin.prefix.replace(/(?<!\/)\/+$/, '').split('/').length - 1
     const awaitTaken = createUnsent(UNSENT_DEFAULTS)
     const handler = (request: FastifyRequest, reply: FastifyReply) =>
       handleFastifyRequest(hs, prefixSegments, request, reply, awaitTaken)

@@ -197,9 +197,9 @@ interface MountedRequest extends IncomingMessage {
 /** Returns the mount point that the framework removed from `url`; '' at the root. */
 function mountPrefix(req: MountedRequest): string {
   const { url = '/', originalUrl, baseUrl } = req
-  if (typeof baseUrl === 'string') return baseUrl.replace(/\/+$/, '')
+  if (typeof baseUrl === 'string') return baseUrl.replace(/(?<!\/)\/+$/, '')
   if (typeof originalUrl !== 'string') return ''
   const whole = requestPath(originalUrl)
   const rest = requestPath(url)
-  return whole.endsWith(rest) ? whole.slice(0, whole.length - rest.length).replace(/\/+$/, '') : ''
+  return whole.endsWith(rest) ? whole.slice(0, whole.length - rest.length).replace(/(?<!\/)\/+$/, '') : ''
 }

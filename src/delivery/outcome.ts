@@ -42,7 +42,8 @@ function findHeader(headers: readonly string[], name: string): string | undefine
  */
 export function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined
-  const text = value.replace(/^[ \t]+|[ \t]+$/g, '')
+  // Without the look-behind, a run of spaces would be tried again from each of them.
+  const text = value.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '')
   if (/^[0-9]+$/.test(text)) return Math.min(Number(text) * 1000, MAX_DELAY_MS)
   const at = parseHttpDate(text, nowMs)
   return at === undefined ? undefined : Math.min(Math.max(0, at - nowMs), MAX_DELAY_MS)

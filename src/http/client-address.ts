@@ -27,8 +27,13 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
   })
 }
 
+/** No address is longer, with the zone that some systems write behind `%`. */
+const MAX_ADDRESS_LENGTH = 128
+
 /** Parses an address; an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) becomes the IPv4 address. */
 function parseAddress(text: string): Address | undefined {
+  // The patterns of ipaddr.js take long for long texts.
+  if (text.length > MAX_ADDRESS_LENGTH) return undefined
   // ipaddr.js also accepts `10.1` and `0x7f.1`, which no proxy writes.
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !(text.includes(':') && ipaddr.IPv6.isValid(text))) {
     return undefined
@@ -64,7 +69,7 @@ export function resolveClientAddress(
   forwardedFor: string | undefined,
   trusted: TrustedProxies,
 ): string | undefined {
-  const address = peer === undefined ? undefined : parseAddress(peer.replace(/%.*$/, ''))
+  const address = peer === undefined ? undefined : parseAddress(peer.split('%', 1)[0]!)
   if (!address) return peer
   let client = address
   if (forwardedFor !== undefined && trusted.length > 0) {

@@ -152,11 +152,17 @@ export const tlsOptions: Validator = (field, value) => {
 
 const isPem = (value: unknown): value is Pem => typeof value === 'string' || value instanceof Uint8Array
 
+const PEM_BEGIN = '-----BEGIN CERTIFICATE-----'
+const PEM_END = '-----END CERTIFICATE-----'
+
 /** One or more certificates, all of them readable. */
 function hasCertificates(value: unknown): boolean {
   if (!isPem(value)) return false
   const text = typeof value === 'string' ? value : Buffer.from(value).toString('latin1')
-  const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+  const certificates = text
+    .split(PEM_END)
+    .slice(0, -1)
+    .map((part) => part.slice(Math.max(0, part.indexOf(PEM_BEGIN))) + PEM_END)
   try {
     for (const certificate of certificates) new X509Certificate(certificate)
     return certificates.length > 0

@@ -101,6 +101,7 @@ export type {
   StatsStore,
   StatsTotals,
 } from '../stats/stats-store.js'
+export { type ConnectionTarget, connectionTarget } from '../values/postgres-url.js'
 export type { Health } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
 export { deleteWebhook } from '../webhooks/webhook.js'

@@ -70,7 +70,8 @@ export function redactFields(fields: Readonly<Record<string, unknown>>): Record<
   return redactEntries(fields, 0)
 }
 
-const URL_IN_TEXT = /\b([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s"'<>`]+)/gi
+/** What follows the scheme of a URL. */
+const URL_IN_TEXT = /:\/\/([^\s"'<>`]+)/g
 const SIGNING_SECRET = /\bwhsec_[\w+/=-]+/g
 const AUTHORIZATION = /\b(bearer|basic) +[\w+/=.~-]{6,}/gi
 
@@ -78,7 +79,7 @@ const AUTHORIZATION = /\b(bearer|basic) +[\w+/=.~-]{6,}/gi
 export function redactText(text: string): string {
   return text
     .slice(0, MAX_TEXT)
-    .replace(URL_IN_TEXT, (_, scheme: string, rest: string) => scheme + hostAndPath(rest))
+    .replace(URL_IN_TEXT, (_, rest: string) => `://${hostAndPath(rest)}`)
     .replace(SIGNING_SECRET, `whsec_${REDACTED}`)
     .replace(AUTHORIZATION, `$1 ${REDACTED}`)
 }
@@ -94,7 +95,7 @@ function hostAndPath(rest: string): string {
   if (at >= 0 && (hasColon || authority.includes('@'))) {
     return `${REDACTED}@${withoutQuery(rest.slice(at + 1))}`
   }
-  const hasPort = /:\d*\W*$/.test(authority)
+  const hasPort = /^[^:]*:\d*\W*$/.test(authority)
   return hasColon && !hasPort ? authority.replace(/:.*$/s, '') : withoutQuery(rest)
 }
 

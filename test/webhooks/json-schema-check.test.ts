@@ -21,6 +21,10 @@ describe('the JSON Schema of a hook', () => {
       { properties: { note: { pattern: '\\-' } } },
       'hooks[0].schema.properties.note.pattern: is not a regular',
     ],
+    [
+      { properties: { u: { format: 'url' } } },
+      "hooks[0].schema.properties.u.format: must be 'uri': 'url' is",
+    ],
     [{ patternProperties: { '[': {} } }, "hooks[0].schema.patternProperties: '[' is not a regular"],
     [
       { properties: { t: { type: 'objekt' } } },

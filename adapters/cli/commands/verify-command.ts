@@ -79,7 +79,7 @@ function jsonHeaders(text: string): readonly (readonly [string, string])[] {
 
 function lineHeaders(text: string): readonly (readonly [string, string])[] {
   return text.split(/\r?\n/).flatMap((line) => {
-    const [, name, value] = /^([!#$%&'*+.^`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
-    return name === undefined ? [] : [[name.toLowerCase(), value!] as const]
+    const [, name, value] = /^([!#$%&'*+.^`|~\w-]+):(.*)$/.exec(line) ?? []
+    return name === undefined ? [] : [[name.toLowerCase(), value!.trim()] as const]
   })
 }

@@ -16,7 +16,10 @@ export const MESSAGES_BY_SQLSTATE: Readonly<Record<string, readonly [ErrorCode, 
     'InvalidOption',
     'the PostgreSQL user lacks a privilege: grant it CREATE on the database, or make it owner of the schema',
   ],
-  '25006': ['StoreUnavailable', 'the PostgreSQL server is read-only: connect to the primary'],
+  '25006': [
+    'StoreUnavailable',
+    'the PostgreSQL server is read-only: connect to the primary, or reset default_transaction_read_only',
+  ],
   '53300': [
     'StoreUnavailable',
     'PostgreSQL has no connection left: raise its limit (server, database or user), or lower maxConnections',
@@ -36,8 +39,39 @@ export const MESSAGES_BY_SQLSTATE: Readonly<Record<string, readonly [ErrorCode, 
   '40': ['StoreUnavailable', 'other transactions changed the same rows in PostgreSQL again and again'],
   '08': ['StoreUnavailable', 'the connection to PostgreSQL was lost'],
   '58': ['StoreUnavailable', 'the PostgreSQL server cannot access its files'],
-  '3F000': ['StoreCorrupt', 'the schema of this store is missing: restore it from a backup'],
-  '42': ['StoreCorrupt', 'a table of this store is missing or was changed: restore it from a backup'],
+  '3F000': [
+    'StoreCorrupt',
+    'the schema of this store is missing: it was dropped or renamed, or this is another database',
+  ],
+  '42P01': [
+    'StoreCorrupt',
+    'a table of this store is missing: it was dropped, or the schema is not of this version',
+  ],
+  '42703': [
+    'StoreCorrupt',
+    'a column of this store is missing: it was dropped, or the schema is not of this version',
+  ],
+  '42704': [
+    'StoreCorrupt',
+    'an object of this store is missing: it was dropped, or the schema is not of this version',
+  ],
+  '42883': ['StoreCorrupt', 'a function is missing, or the schema is not of this version'],
+  '42P06': [
+    'InvalidOption',
+    'another program creates the same schema: choose another with the option schema',
+  ],
+  '42P07': [
+    'InvalidOption',
+    'the schema contains a table that is not of hookswitch: choose another with the option schema',
+  ],
+  '42710': [
+    'InvalidOption',
+    'the schema contains an object that is not of hookswitch: choose another with the option schema',
+  ],
+  '42': [
+    'StoreUnavailable',
+    'PostgreSQL does not understand a statement: the server, or a setting of it, is not as hookswitch expects',
+  ],
   XX001: ['StoreCorrupt', 'PostgreSQL found damaged data: restore it from a backup'],
   XX002: ['StoreCorrupt', 'PostgreSQL found a damaged index: REINDEX the schema of this store'],
   '22': [

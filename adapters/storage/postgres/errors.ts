@@ -4,6 +4,7 @@
  */
 import { type ErrorCode, HookswitchError } from 'hookswitch/store'
 import { MESSAGES_BY_DRIVER_ERROR, MESSAGES_BY_SQLSTATE } from './error-messages.js'
+import { type Rejection, rejectionOf, SQLSTATE } from './rejection-log.js'
 
 /** A failed attempt to use the server. */
 export interface Failure {
@@ -11,6 +12,8 @@ export interface Failure {
   readonly error: HookswitchError
   /** PostgreSQL's SQLSTATE; `undefined`: the error did not come from the server. */
   readonly sqlState: string | undefined
+  /** What the server said; `undefined`: the error did not come from it. */
+  readonly rejection?: Rejection | undefined
   /** The connection can no longer be used. */
   readonly isConnectionLost: boolean
   /** The pool handed out a dead connection: the server received no statement. */
@@ -42,8 +45,6 @@ export function sqlStateOf(error: unknown): string | undefined {
   const { code } = ((error as { cause?: unknown } | null)?.cause ?? {}) as { code?: unknown }
   return typeof code === 'string' && SQLSTATE.test(code) ? code : undefined
 }
-
-const SQLSTATE = /^[0-9A-Z]{5}$/
 
 /** Classes of SQLSTATE that blame the data: malformed, against a constraint or a trigger, too long for an index. */
 export const isDataError = (state: string | undefined) =>
@@ -107,23 +108,30 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
     typeof thrown === 'object' && thrown !== null ? thrown : {}
   ) as DriverError
   const text = typeof message === 'string' ? message : ''
-  const sqlState = typeof code === 'string' && SQLSTATE.test(code) ? code : undefined
-  const [kind, sentence] = messageOf(sqlState, typeof code === 'string' ? code : undefined, text, context)
+  const rejection = rejectionOf(thrown)
+  const sqlState = rejection?.sqlState
+  const [kind, sentence] = messageOf(rejection, typeof code === 'string' ? code : undefined, text, context)
   const error = new HookswitchError(kind, sentence, {
     ...(kind === 'StoreUnavailable' ? { retryAfterSeconds: 1 } : {}),
     ...(kind === 'InvalidOption' && context.field !== undefined ? { field: context.field } : {}),
-    cause: safeCause(thrown, text, code),
+    cause: safeCause(thrown, rejection ? (rejection.message ?? `SQLSTATE ${sqlState}`) : text, code),
   })
   if (typeof constraint === 'string' && sqlState?.startsWith('23')) constraints.set(error, constraint)
-  return { error, sqlState, isConnectionLost: sqlState === undefined || CONNECTION_LOST.test(sqlState) }
+  return {
+    error,
+    sqlState,
+    rejection,
+    isConnectionLost: sqlState === undefined || CONNECTION_LOST.test(sqlState),
+  }
 }
 
 function messageOf(
-  sqlState: string | undefined,
+  rejection: Rejection | undefined,
   code: string | undefined,
   text: string,
   { isConnecting, field }: FailureContext,
 ): readonly [ErrorCode, string] {
+  const sqlState = rejection?.sqlState
   const known =
     sqlState === undefined
       ? MESSAGES_BY_DRIVER_ERROR.find(
@@ -131,8 +139,13 @@ function messageOf(
         )?.message
       : (MESSAGES_BY_SQLSTATE[sqlState] ?? MESSAGES_BY_SQLSTATE[sqlState.slice(0, 2)])
   // A wrong option while a store opens is an outage in a store that has run for months.
-  if (known)
-    return known[0] === 'InvalidOption' && field === undefined ? ['StoreUnavailable', known[1]] : known
+  if (known) {
+    const [kind, sentence] = known
+    if (field === undefined) return kind === 'InvalidOption' ? ['StoreUnavailable', sentence] : known
+    // Whoever starts the store sees no log yet, and no row is written before it is open.
+    const isOfSchema = rejection?.message !== undefined && /^(42|3F)/.test(rejection.sqlState)
+    return isOfSchema ? [kind, `${sentence} (${sqlState}: ${rejection.message})`] : known
+  }
   if (sqlState !== undefined)
     return ['StoreUnavailable', `PostgreSQL rejected a statement (SQLSTATE ${sqlState})`]
   return isConnecting

@@ -8,6 +8,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import {
+  connectionTarget,
   type ExportedCounts,
   type ExportSource,
   HookswitchError,
@@ -68,7 +69,8 @@ export async function migrateToPostgres(
     if ((await versionOf(session, name, quoteIdentifier(name))) < SCHEMA_VERSION) {
       await migrate(session, name, quoteIdentifier(name), SILENT)
     }
-    const host = hostOf(connection.connectionString)
+    // Never a user or a password: a server has answered at this host.
+    const { host = 'localhost' } = connectionTarget(connection.connectionString) ?? {}
     return await importFrom(source, { session, name, host, onProgress })
   } finally {
     await pool.end()
@@ -108,13 +110,6 @@ async function importFrom(
 function unknownOutcome(cause: unknown): HookswitchError {
   const sentence = `${(cause as Error).message}, during the commit of the migration: repeat it to find out whether it is complete`
   return new HookswitchError('StoreUnavailable', sentence, { retryAfterSeconds: 1, cause })
-}
-
-/** As `pg` reads it. Never a user or a password: a server has answered at this host. */
-function hostOf(connectionString: string): string {
-  if (!URL.canParse(connectionString)) return 'this machine'
-  const { host, searchParams } = new URL(connectionString)
-  return searchParams.get('host') || decodeURIComponent(host) || 'localhost'
 }
 
 /** The transactions of a migration into one schema, whose tables exist. */

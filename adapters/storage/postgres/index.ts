@@ -44,6 +44,7 @@ import { checkOptions, type PostgresStoreOptions } from './options.js'
 import { refusePooler } from './pooler-check.js'
 import { postgresQueries } from './queries.js'
 import { postgresQueue } from './queue.js'
+import { createRejectionLog } from './rejection-log.js'
 import { createSession, notOpenError, type Session } from './session.js'
 import type { Deps } from './session-deps.js'
 import { createPool, type PostgresPool } from './session-pool.js'
@@ -139,7 +140,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       ]),
     ) as Port
 
-  const settings = { connectWithinMs: CONNECT_WITHIN_MS, answerWithinMs, isHostPool }
+  const onRejected = createRejectionLog(deps.log, () => performance.now())
+  const settings = { connectWithinMs: CONNECT_WITHIN_MS, answerWithinMs, isHostPool, onRejected }
   const createMaintenanceSession = (pool: PostgresPool) =>
     createSession(pool, { ...settings, answerWithinMs: MAINTENANCE_WITHIN_MS, isSingleUse: true })
 

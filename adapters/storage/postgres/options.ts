@@ -1,5 +1,5 @@
 /** Options of `postgresStore`, with their checks and defaults. */
-import { type Clock, HookswitchError } from 'hookswitch/store'
+import { type Clock, connectionTarget, HookswitchError } from 'hookswitch/store'
 import type { PostgresPool } from './session-pool.js'
 
 /** Options that both forms of `PostgresStoreOptions` have. */
@@ -21,8 +21,8 @@ export interface PostgresCommonOptions {
 /** Options of a store that opens its own connections. */
 export interface PostgresConnectionOptions extends PostgresCommonOptions {
   /**
-   * `postgres://user:password@host:5432/database`, special characters percent-encoded, optionally with `?sslmode=…`; or
-   * the folder of a Unix socket.
+   * `postgres://user:password@host:5432/database`, special characters percent-encoded, optionally with `?sslmode=…`; with
+   * a Unix socket `postgres://user:password@/database?host=/folder`, or the folder itself. One host, as `pg` takes it.
    */
   readonly connectionString: string
   /** Limit of open connections, at least 2: one of them listens for notifications of other nodes. Default 8. */
@@ -96,11 +96,11 @@ export function checkOptions(given: unknown): CheckedOptions {
 }
 
 function checkConnection({ connectionString, maxConnections = 8, ssl }: Readonly<Record<string, unknown>>) {
-  if (typeof connectionString !== 'string' || !isConnectionString(connectionString)) {
+  if (typeof connectionString !== 'string' || !connectionTarget(connectionString)) {
     // The message quotes nothing of the value, which holds a password.
     throw invalid(
       'connectionString',
-      'connectionString must look like postgres://user:password@host:5432/database, special characters percent-encoded',
+      'connectionString must look like postgres://user:password@host:5432/database, special characters percent-encoded, with one host',
     )
   }
   if (!isWholeNumber(maxConnections, 2))
@@ -109,15 +109,6 @@ function checkConnection({ connectionString, maxConnections = 8, ssl }: Readonly
     throw invalid('ssl', 'ssl must be true, false or an object with TLS options')
   }
   return { connectionString, maxConnections, ...(ssl === undefined ? {} : { ssl }) }
-}
-
-/** Forms that `pg` accepts: a URL, or the folder of a Unix socket. */
-function isConnectionString(text: string): boolean {
-  if (text.startsWith('/')) return true
-  if (!URL.canParse(text)) return false
-  const { protocol, hash } = new URL(text)
-  // An unencoded "#" would split a password, and the second half could appear in an error message.
-  return ['postgres:', 'postgresql:', 'socket:'].includes(protocol) && hash === ''
 }
 
 function checkPool(pool: unknown): PostgresPool {

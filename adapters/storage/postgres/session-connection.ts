@@ -7,8 +7,13 @@ export interface ConnectionOptions {
   readonly connectWithinMs: number
   /** Timeout for the response to one statement, in milliseconds; then the connection is discarded. */
   readonly answerWithinMs: number
-  /** Runs once on each new connection; `undefined` for a host's pool, whose connections keep their own settings. */
-  readonly setUpSql: string | undefined
+  /** Runs once on each new connection of the store's own pool. */
+  readonly setUpSql?: string | undefined
+  /**
+   * Runs once on each new connection of a host's pool, whose settings stay as they are. Its row says in `usual` whether
+   * statements mean the same there as under ours.
+   */
+  readonly checkSql?: string | undefined
   /** Called when a connection leads to another server than the ones before. Absent: not checked. */
   readonly onServerReplaced?: (() => void) | undefined
   /** Closes each connection after one use, so that no other user of the pool gets its settings. Default false. */
@@ -21,6 +26,8 @@ export interface Connection {
   run(query: PostgresQuery): Promise<PostgresResult>
   /** For notifications. */
   readonly client: PostgresClient
+  /** Statements run in a transaction alone, which has settings of its own. */
+  readonly needsTransaction: boolean
   /** With an error, the connection is destroyed. */
   release(error?: Error): void
 }
@@ -46,6 +53,8 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
   let timeline: string | undefined
   let hasTimeline = true
   const generations = new WeakMap<PostgresClient, number>()
+  /** Connections with other settings than the usual ones. */
+  const unusual = new WeakSet<PostgresClient>()
 
   const runOn = (client: PostgresClient, query: PostgresQuery) =>
     queryWithTimeout(client, query, options.answerWithinMs, () => {
@@ -58,6 +67,10 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
     if (opened !== undefined) return opened === generation
     const current = generation
     if (options.setUpSql !== undefined) await runOn(client, { text: options.setUpSql })
+    if (options.checkSql !== undefined) {
+      const { rows } = await runOn(client, { text: options.checkSql })
+      if (rows[0]?.usual === false) unusual.add(client)
+    }
     if (options.onServerReplaced) await checkTimeline(client, options.onServerReplaced)
     generations.set(client, current)
     return true
@@ -108,7 +121,7 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
       try {
         if (await isUsable(client)) {
           if (replacements !== replacementsBefore) throw new ServerReplaced()
-          return { client, run, release }
+          return { client, run, release, needsTransaction: unusual.has(client) }
         }
       } catch (thrown) {
         release(thrown as Error)

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { HookswitchError, notWritten } from 'hookswitch/store'
 import { type Failure, failureOf, isAnswerTimeout, isOutcomeUnknown, markOutcomeUnknown } from './errors.js'
+import type { Rejection } from './rejection-log.js'
 import { type Connection, createConnector } from './session-connection.js'
 import { type ChannelListener, type ChannelSubscription, listenOn } from './session-listen.js'
 import type { PostgresPool, PostgresQuery } from './session-pool.js'
@@ -47,7 +48,10 @@ export interface SessionOptions {
   readonly connectWithinMs: number
   /** Longest wait for the answer to one statement, in milliseconds. */
   readonly answerWithinMs: number
-  /** The pool belongs to the host: its connections keep their settings, ours apply to each transaction. */
+  /**
+   * The pool belongs to the host: its connections keep their settings, ours apply to each transaction. Where theirs change what
+   * statements mean, each statement is a transaction of its own.
+   */
   readonly isHostPool: boolean
   /**
    * Called when a connection leads to another server than the ones before, a standby that was promoted. The call that opened
@@ -55,6 +59,8 @@ export interface SessionOptions {
    * old server counts as lost with the connection. Absent: not checked.
    */
   readonly onServerReplaced?: () => void
+  /** Called with what the server says about a statement that it rejects, once the store is open. Absent: not reported. */
+  readonly onRejected?: (rejection: Rejection) => void
   /** The statements are on the path of an event and must be planned row by row. Default false. */
   readonly isHotPath?: boolean
   /**
@@ -70,6 +76,9 @@ const MAX_ATTEMPTS = 6
  */
 const PAUSE_MS = 10
 
+/** Constraints refuse rows, and a group whose assumptions are wrong divides by zero (`commit.ts`). */
+const EXPECTED = /^(?:23...|22012)$/
+
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 export function createSession(pool: PostgresPool, options: SessionOptions): OpeningSession {
@@ -81,16 +90,24 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     answerWithinMs,
     isSingleUse,
     onServerReplaced: options.onServerReplaced,
-    setUpSql: isHostPool ? undefined : sessionSettings(options),
+    ...(isHostPool ? { checkSql: USUAL_SETTINGS } : { setUpSql: sessionSettings(options) }),
   })
   const begin = isHostPool ? `${BEGIN}; ${transactionSettings(options)}` : BEGIN
   const queryOf = createQueryBuilder()
+
+  /** While the store opens, the error itself says everything. */
+  function report({ rejection }: Failure): void {
+    if (rejection && field === undefined && !EXPECTED.test(rejection.sqlState))
+      options.onRejected?.(rejection)
+  }
 
   async function acquireConnection(replacementsBefore = connector.replacements): Promise<Connection> {
     try {
       return await connector.connect(replacementsBefore)
     } catch (thrown) {
-      throw notWritten(failureOf(thrown, { isConnecting: true, field }).error)
+      const failure = failureOf(thrown, { isConnecting: true, field })
+      report(failure)
+      throw notWritten(failure.error)
     }
   }
 
@@ -134,13 +151,14 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
         if (failed && (thrown === failed.error || isRetryable(failed))) return { failure: failed }
         throw thrown
       }
-      const { error, sqlState, isConnectionLost } = failureOf(thrown, { isConnecting: false, field })
+      const failed = failureOf(thrown, { isConnecting: false, field })
+      const { error, sqlState, isConnectionLost } = failed
       // An SQLSTATE at COMMIT means that it was rolled back. Anything else may have come after the commit.
       if (step === 'commit' && (isConnectionLost || sqlState === '57014')) markOutcomeUnknown(error)
       connection.release(error)
       // The pool handed out a connection that was already dead: another one may work.
       const isStaleConnection = step === 'begin' && isConnectionLost && !isAnswerTimeout(thrown)
-      return { failure: { error, sqlState, isConnectionLost, isStaleConnection } }
+      return { failure: { ...failed, isStaleConnection } }
     }
   }
 
@@ -169,6 +187,7 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
       if ('value' in result) return result.value
       const { error } = result.failure
       if (attempts === MAX_ATTEMPTS || !isRetryable(result.failure)) {
+        report(result.failure)
         throw isOutcomeUnknown(error) ? error : notWritten(error)
       }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * attempts))
@@ -179,6 +198,10 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     query<Row>(statement: Statement, values: readonly unknown[]) {
       return withRetries<readonly Row[]>(async (replacementsBefore) => {
         const connection = await acquireConnection(replacementsBefore)
+        if (connection.needsTransaction && !statement.isOutsideTransactions) {
+          connection.release()
+          return runOnce((tx) => tx.query<Row>(statement, values), replacementsBefore)
+        }
         try {
           const { rows } = await connection.run(queryOf(statement, values))
           connection.release()
@@ -224,6 +247,26 @@ export function notOpenError(): HookswitchError {
 // Settings of connections
 
 /**
+ * What statements mean, and the digits of the numbers that they return, whatever the defaults of the database and the role
+ * are (`ALTER DATABASE … SET`): backslashes in texts, NULL in lists, bytes, times in milliseconds.
+ */
+const MEANING = [
+  'standard_conforming_strings = on',
+  'array_nulls = on',
+  'bytea_output = hex',
+  'extra_float_digits = 1',
+]
+
+/** For single statements: transactions name their level. */
+const ISOLATION = "default_transaction_isolation = 'read committed'"
+
+/** Whether a connection of the host has these settings, which are those of a server that nobody changed. */
+const USUAL_SETTINGS = `select current_setting('standard_conforming_strings') = 'on'
+  and current_setting('array_nulls') = 'on' and current_setting('bytea_output') = 'hex'
+  and current_setting('extra_float_digits')::int > 0
+  and current_setting('default_transaction_isolation') = 'read committed' as usual`
+
+/**
  * Statements are planned once per connection, under a generic plan: the plan that was checked with `EXPLAIN`, whatever
  * the values. Compiling plans (JIT) costs more than it saves on any of them.
  */
@@ -242,7 +285,7 @@ type SettingsOptions = Pick<SessionOptions, 'answerWithinMs' | 'isHotPath'>
 
 /** SQL that sets up a connection of our own pool. */
 export function sessionSettings(options: SettingsOptions): string {
-  return settingsSql('SET', [...settingsOf(options), ...KEEP_ALIVE])
+  return settingsSql('SET', [...settingsOf(options), ISOLATION, ...KEEP_ALIVE])
 }
 
 /** SQL that sets up one transaction on a connection of the host's pool. */
@@ -263,6 +306,7 @@ function settingsOf({ answerWithinMs, isHotPath = false }: SettingsOptions): rea
   return [
     `statement_timeout = ${Math.ceil(answerWithinMs * 0.9)}`,
     `idle_in_transaction_session_timeout = ${idleMs}`,
+    ...MEANING,
     ...PLANNING,
     // A connection of the pool may have the settings of the other kind of session.
     `lock_timeout = ${isHotPath ? Math.ceil(answerWithinMs * 0.7) : 0}`,

@@ -6,6 +6,8 @@ export interface Statement {
   /** Prefix of the name of the prepared statement. `''`: not prepared, for statements that run once. */
   readonly name: string
   readonly text: string
+  /** The server refuses it in a transaction. */
+  readonly isOutsideTransactions?: true
 }
 
 /** Quotes an SQL identifier. */

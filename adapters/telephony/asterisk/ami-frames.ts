@@ -4,6 +4,8 @@
  * (`Message: Park successful\n`). A message that is too long, because a variable is, is skipped.
  */
 
+import { createPendingBytes } from '../source/pending-bytes.js'
+
 /** A longer banner ends the connection. */
 const MAX_BANNER_BYTES = 65_536
 /** A longer message is skipped. */
@@ -34,8 +36,8 @@ export function createAmiFrameReader(
   onMessage: (message: Buffer) => void,
   onSkipped: (reason: string) => void,
 ): AmiFrameReader {
-  let pending: Buffer = Buffer.alloc(0)
-  /** No message ends before this offset of `pending`. */
+  const pending = createPendingBytes()
+  /** No line or message ends before this offset of the pending bytes. */
   let searched = 0
   let hasBanner = false
   /** Bytes of the current message that were skipped. */
@@ -47,7 +49,7 @@ export function createAmiFrameReader(
     if (bytes.toString('latin1', 0, length) !== BANNER.slice(0, length)) {
       throw new Error('it does not speak AMI: its first line is not the banner of the Asterisk Call Manager')
     }
-    const end = bytes.indexOf(LINE_END)
+    const end = bytes.indexOf(LINE_END, searched)
     if ((end < 0 ? bytes.length : end) > MAX_BANNER_BYTES)
       throw new Error(`a line above ${MAX_BANNER_BYTES / 1024} KiB`)
     if (end < 0) return 0
@@ -65,20 +67,21 @@ export function createAmiFrameReader(
 
   /** Keeps the incomplete end of the received bytes: of a message that is skipped only what its end may begin with. */
   const keep = (rest: Buffer): void => {
-    const kept = MESSAGE_END.length - 1
-    pending = rest
+    const overlap = MESSAGE_END.length - 1
+    let kept = rest.length
     if (skippedBytes > 0 || rest.length > MAX_MESSAGE_BYTES) {
-      skippedBytes += Math.max(0, rest.length - kept)
-      pending = Buffer.from(rest.subarray(-kept))
+      kept = Math.min(rest.length, overlap)
+      skippedBytes += rest.length - kept
       if (skippedBytes > MAX_SKIPPED_BYTES)
         throw new Error(`a message above ${MAX_SKIPPED_BYTES / 1_048_576} MiB`)
     }
-    searched = Math.max(0, pending.length - kept)
+    pending.keepLast(kept)
+    searched = Math.max(0, kept - overlap)
   }
 
   return {
     receive(chunk) {
-      const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
+      const bytes = pending.append(chunk)
       let start = hasBanner ? 0 : readBanner(bytes)
       let from = hasBanner ? Math.max(start, searched) : bytes.length
       for (let end = bytes.indexOf(MESSAGE_END, from); end >= 0; end = bytes.indexOf(MESSAGE_END, start)) {

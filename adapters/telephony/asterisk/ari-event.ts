@@ -55,11 +55,15 @@ const CHANNEL_KEY = '"channel":{"id":"'
 export function mayBeRelevant(frame: string, awaitsAccount: (legId: string) => boolean): boolean {
   let at = frame.indexOf(TYPE_KEY)
   if (at < 0) return true
+  let isUsed: boolean | undefined
   for (; at >= 0; at = frame.indexOf(TYPE_KEY, at + TYPE_KEY.length)) {
     const end = frame.indexOf('"', at + TYPE_KEY.length)
     if (end < 0) return true
     const type = frame.slice(at + TYPE_KEY.length, end)
-    if (RELEVANT.has(type) || (type === VARIABLE_SET && isUsedVariable(frame, awaitsAccount))) return true
+    if (RELEVANT.has(type)) return true
+    if (type !== VARIABLE_SET) continue
+    isUsed ??= isUsedVariable(frame, awaitsAccount)
+    if (isUsed) return true
   }
   return false
 }

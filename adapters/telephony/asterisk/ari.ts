@@ -83,7 +83,7 @@ export function asteriskAri(options: AsteriskAriOptions): SwitchSource {
   const required = ['username', 'password', 'accountOf']
   const checked = checkSourceOptions('asteriskAri', options, specificChecks, required)
   const { username, password } = options
-  const url = (options.url ?? ARI_DEFAULTS.url).replace(/\/+$/, '')
+  const url = (options.url ?? ARI_DEFAULTS.url).replace(/(?<!\/)\/+$/, '')
   let app = options.app ?? uniqueApp(checked.random)
   const onEvicted = (): string => {
     const reason = 'another client has taken over the application'

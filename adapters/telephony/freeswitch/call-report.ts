@@ -120,9 +120,13 @@ function parkingReports(
   }
 }
 
+const FILE_PREFIX = 'msg_'
+
 /** The id of the leg is in the name of the file (`msg_<uuid>.wav`); `VM-UUID` is that of the message. */
 function voicemailReport(event: EslEvent): CallReport {
-  const [, fileId] = /msg_(.+)\.\w+$/.exec(event.header('VM-File-Path') ?? '') ?? []
+  const path = event.header('VM-File-Path') ?? ''
+  const nameAt = path.lastIndexOf(FILE_PREFIX)
+  const [, fileId] = (nameAt >= 0 && /^(.+)\.\w+$/.exec(path.slice(nameAt + FILE_PREFIX.length))) || []
   const lengthSeconds = countOf(event.header('VM-Message-Len'))
   const [user, domain] = [event.header('VM-User'), event.header('VM-Domain')]
   const details = definedDetails({

@@ -75,6 +75,8 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
   let endAt = 0
   /** Offset of the next header line in the current message. */
   let lineAt = 0
+  /** No header line ends between `lineAt` and this offset of the current message. */
+  let searched = 0
 
   const append = (chunk: Buffer, at: number, end: number) => {
     const needed = length + end - at
@@ -104,11 +106,13 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
 
   /** Reads header lines of the message that begins at `at`; returns whether the header block is complete. */
   const readHead = (buffer: Buffer, at: number, end: number): boolean => {
+    const received = end === buffer.length ? buffer : buffer.subarray(0, end)
     for (;;) {
       const line = at + lineAt
-      const newline = buffer.indexOf(NEWLINE, line)
-      if (newline < 0 || newline >= end) {
+      const newline = received.indexOf(NEWLINE, Math.max(line, at + searched))
+      if (newline < 0) {
         checkHead(at, line, end)
+        searched = end - at
         return false
       }
       if (newline === line) {
@@ -137,6 +141,7 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
     const body = buffer.subarray(at + bodyAt, at + endAt)
     const next = at + endAt
     lineAt = 0
+    searched = 0
     endAt = 0
     onFrame(type, head, body)
     return next

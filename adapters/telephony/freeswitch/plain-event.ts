@@ -90,13 +90,12 @@ class PlainEvent implements EslEvent {
   forEach(prefix: string, visit: (name: string, value: EventValue) => void): void {
     const { text } = this
     for (const from of this.found.behindPrefix(prefix)) {
-      const colon = text.indexOf(': ', from)
-      const lineEnd = text.indexOf('\n', from)
-      if (colon < 0) break
-      if (colon > lineEnd) continue
+      const line = text.slice(from, text.indexOf('\n', from))
+      const colon = line.indexOf(': ')
+      if (colon < 0) continue
       visit(
-        detachSubstring(decodeUtf8(text.slice(from, colon))),
-        splitArray(decodeUrlValue(text.slice(colon + 2, lineEnd))),
+        detachSubstring(decodeUtf8(line.slice(0, colon))),
+        splitArray(decodeUrlValue(line.slice(colon + 2))),
       )
     }
   }

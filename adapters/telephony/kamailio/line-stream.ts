@@ -15,20 +15,21 @@ export async function* splitLines(chunks: Chunks): AsyncGenerator<string, void, 
   const decoder = new StringDecoder('utf8')
   let rest = ''
   for await (const chunk of chunks) {
-    rest +=
+    const text =
       typeof chunk === 'string'
         ? chunk
         : decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
     let at = 0
-    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n', at)) {
-      const line = trimAndCheck(rest.slice(at, end))
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', at)) {
+      const line = checkLine(rest + text.slice(at, end)).trimEnd()
       if (line !== '') yield line
+      rest = ''
       at = end + 1
     }
-    rest = rest.slice(at)
-    if (rest.length > MAX_LINE_LENGTH) trimAndCheck(rest)
+    rest += text.slice(at)
+    if (rest.length > MAX_LINE_LENGTH) rest = checkLine(rest)
   }
-  const last = trimAndCheck(rest + decoder.end())
+  const last = checkLine(rest + decoder.end()).trimEnd()
   if (last !== '') yield last
 }
 
@@ -61,8 +62,9 @@ export async function* stoppable(chunks: Chunks, stops: Set<() => void>): Chunks
   }
 }
 
-function trimAndCheck(text: string): string {
-  const line = text.trim()
-  if (line.length <= MAX_LINE_LENGTH) return line
+/** Returns a line without the spaces in front of it. Those behind it count, except the CR of its end. */
+function checkLine(text: string): string {
+  const line = text.trimStart()
+  if (line.length <= MAX_LINE_LENGTH + (line.endsWith('\r') ? 1 : 0)) return line
   throw new HookswitchError('InvalidInput', `a line is longer than ${MAX_LINE_LENGTH} characters`)
 }

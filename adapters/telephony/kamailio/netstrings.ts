@@ -1,4 +1,5 @@
 /** Splits a byte stream into netstrings, the framing of Kamailio's `evapi`: `5:hello,`. */
+import { createPendingBytes } from '../source/pending-bytes.js'
 import { MAX_LINE_LENGTH } from './line.js'
 
 const COLON = 0x3a
@@ -19,7 +20,7 @@ export function createNetstringReader(
   onText: (text: string) => void,
   onSkipped: (reason: string) => void,
 ): { receive(chunk: Buffer): void } {
-  let rest: Buffer = Buffer.alloc(0)
+  const pending = createPendingBytes()
   let bytesToSkip = 0
 
   /** Reads one netstring, or a part of a skipped one; returns where the next begins, `undefined`: it is incomplete. */
@@ -46,10 +47,10 @@ export function createNetstringReader(
 
   return {
     receive(chunk) {
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const bytes = pending.append(chunk)
       let at = 0
       for (let next = readOne(bytes, at); next !== undefined; next = readOne(bytes, at)) at = next
-      rest = at === bytes.length ? Buffer.alloc(0) : bytes.subarray(at)
+      pending.keepLast(bytes.length - at)
     },
   }
 }

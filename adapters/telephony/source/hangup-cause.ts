@@ -100,7 +100,8 @@ export const TIMER_EXPIRY_CAUSE = 'RECOVERY_ON_TIMER_EXPIRE'
 
 /** Returns the Q.850 cause of a Reason header (RFC 3326); causes of other protocols, such as SIP, add nothing. */
 function q850Of(reasonHeader: string | undefined): number | undefined {
-  const unquoted = (reasonHeader ?? '').replace(/"(?:[^"\\]|\\.)*"/gs, '""')
+  // A quoted text that does not end reaches to the end of the header.
+  const unquoted = (reasonHeader ?? '').replace(/"(?:[^"\\]|\\.)*"?/gs, '""')
   const match = /(?:^|,)\s*Q\.850\s*;[^,]*?\bcause\s*=\s*(\d{1,3})\b/i.exec(unquoted)
   return match ? Number(match[1]) : undefined
 }

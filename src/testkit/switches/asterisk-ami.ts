@@ -230,7 +230,10 @@ function variableOf(channel: string | undefined, variable: string, shared: Share
 }
 
 function classesOf(list: string): readonly string[] {
-  return list.toLowerCase().split(/\s*,\s*/)
+  return list
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
 }
 
 function checkSettings(field: string, value: unknown): void {

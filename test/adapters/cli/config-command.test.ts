@@ -188,6 +188,11 @@ describe('redactUrl', () => {
     ['postgres://u:p@h/d', 'postgres://u:[redacted]@h/d'],
     ['postgres://u:p@a:/?#s@h/d', 'postgres://u:[redacted]@h/d'],
     ['postgres:///d?user=u&password=p', 'postgres:///d?user=u&password=[redacted]'],
+    ['postgresql://u:p@/d?host=/folder', 'postgresql://u:[redacted]@/d?host=/folder'],
+    ['socket://u:p@/folder?db=d', 'socket://u:[redacted]@/folder?db=d'],
+    ['/folder d', '/folder d'],
+    ['postgres:///d?a=1?password=p?q&user=u', 'postgres:///d?a=1?password=[redacted]&user=u'],
+    ['h:8021?password-env=NAME&token=t', 'h:8021?password-env=NAME&token=[redacted]'],
     ['u@h:5038', 'u@h:5038'],
     ['[::1]:8021?account-from=realm', '[::1]:8021?account-from=realm'],
   ])('%s', (url, redacted) => {

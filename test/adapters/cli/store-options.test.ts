@@ -93,6 +93,11 @@ describe('chooseStore', () => {
     'postgres://user:12?hunter2@db/calls',
     'postgres://user:hunter2@db/%E0%A4%A',
     'postgres://a:1,b:2/calls',
+    'postgres://user:hunter2@a,b/calls',
+    'postgres:///calls?host=a,b&password=hunter2',
+    'postgres://user:hunter@/2@db/calls',
+    'socket:hunter2',
+    'socket://user:hunter2@/run@db/folder?db=calls',
   ])("rejects '%s' as the URL of a database, without quoting it", async (postgres) => {
     const { message } = await errorOf({ postgres }, {})
     expect(message).toMatch(
@@ -135,6 +140,26 @@ describe('targetOf', () => {
       },
     ],
     ['postgresql:///', {}],
+    [
+      'postgresql://user:hunter2@/calls?host=/cloudsql/project:region:instance',
+      { host: '/cloudsql/project:region:instance', database: 'calls' },
+    ],
+    ['postgres://user:hunter2@/calls', { database: 'calls' }],
+    [
+      'postgres://user:hunter2@/calls?host=db.example&port=5433',
+      { host: 'db.example:5433', database: 'calls' },
+    ],
+    ['postgres://user:hunter2@db.example/calls?port=5433', { host: 'db.example:5433', database: 'calls' }],
+    ['postgres:/calls', { database: 'calls' }],
+    ['POSTGRESQL://db.example/calls', { host: 'db.example', database: 'calls' }],
+    ['postgres://user:hunter2@db.example/my%20calls', { host: 'db.example', database: 'my calls' }],
+    ['postgres://user:hunter%2F2@db.example/calls', { host: 'db.example', database: 'calls' }],
+    ['socket:/var/run/postgresql?db=calls', { host: '/var/run/postgresql', database: 'calls' }],
+    [
+      'socket://user:hunter2@/var/run/postgresql?db=calls',
+      { host: '/var/run/postgresql', database: 'calls' },
+    ],
+    ['/var/run/postgresql calls', { host: '/var/run/postgresql', database: 'calls' }],
   ])('%s', async (postgres, target) => {
     const choice = await choose({ postgres })
     expect(choice.store === 'postgres' && targetOf(choice)).toEqual(target)

@@ -9,7 +9,9 @@ const PERMANENT = ['hookswitch_migration', 'shard', 'store_clock']
 const connections = new WeakMap<PgServer, Promise<pg.Client>>()
 
 async function connect(server: PgServer): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: server.url })
+  // Whatever the defaults of the database are: other connections may be about to close.
+  const options = '-c default_transaction_isolation=read\\ committed'
+  const client = new pg.Client({ connectionString: server.url, options })
   client.on('error', () => connections.delete(server))
   await client.connect()
   return client

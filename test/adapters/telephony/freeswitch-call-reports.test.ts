@@ -126,6 +126,10 @@ describe('what FreeSWITCH reports of a call', () => {
 
   it.each([
     ['in the name of its file', { 'VM-UUID': 'm1', 'VM-File-Path': '/vm/1001/msg_a.wav' }],
+    [
+      'in the name of its file, below a folder with such a name',
+      { 'VM-UUID': 'm1', 'VM-File-Path': '/vm/msg_1001/msg_a.wav' },
+    ],
     ['as the id of the message', { 'VM-UUID': 'a' }],
   ])('of a voicemail message belongs to the leg whose id is %s', (_, headers) => {
     const message = custom('vm::maintenance', '', 5, {

@@ -3,6 +3,62 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'standard_conforming_strings of the database applies',
+    file: 'adapters/storage/postgres/session.ts',
+    find: "  'standard_conforming_strings = on',\n",
+    replace: '',
+    tests: ['test/adapters/storage/postgres-settings.test.ts'],
+  },
+  {
+    what: 'array_nulls of the database applies',
+    file: 'adapters/storage/postgres/session.ts',
+    find: "  'array_nulls = on',\n",
+    replace: '',
+    tests: ['test/adapters/storage/postgres-settings.test.ts'],
+  },
+  {
+    what: 'bytea_output of the database applies',
+    file: 'adapters/storage/postgres/session.ts',
+    find: "  'bytea_output = hex',\n",
+    replace: '',
+    tests: ['test/adapters/storage/postgres-settings.test.ts'],
+  },
+  {
+    what: 'extra_float_digits of the database applies',
+    file: 'adapters/storage/postgres/session.ts',
+    find: "  'extra_float_digits = 1',\n",
+    replace: '',
+    tests: ['test/adapters/storage/postgres-settings.test.ts'],
+  },
+  {
+    what: 'the isolation level of the database applies to single statements',
+    file: 'adapters/storage/postgres/session.ts',
+    find: '[...settingsOf(options), ISOLATION, ...KEEP_ALIVE]',
+    replace: '[...settingsOf(options), ...KEEP_ALIVE]',
+    tests: ['test/adapters/storage/postgres-settings.test.ts'],
+  },
+  {
+    what: 'unusual settings of the pool of the host apply to single statements',
+    file: 'adapters/storage/postgres/session-connection.ts',
+    find: 'if (rows[0]?.usual === false) unusual.add(client)',
+    replace: '',
+    tests: ['test/adapters/storage/postgres-settings.test.ts'],
+  },
+  {
+    what: 'what the server says about values of class 22 is logged',
+    file: 'adapters/storage/postgres/rejection-log.ts',
+    find: 'const QUOTES_VALUES = /^(22|P0)/',
+    replace: 'const QUOTES_VALUES = /^P0/',
+    tests: ['test/adapters/storage/postgres-settings.test.ts'],
+  },
+  {
+    what: 'a rejection is not logged',
+    file: 'adapters/storage/postgres/session.ts',
+    find: '        report(result.failure)\n',
+    replace: '',
+    tests: ['test/adapters/storage/postgres-settings.test.ts'],
+  },
+  {
     what: 'a group of a former owner is written',
     file: 'adapters/storage/postgres/sql/commit.ts',
     find: 'where owner = $1 and fence = $2 for ${strength}',
@@ -277,8 +333,8 @@ export const mutants = [
   {
     what: 'an outage does not say that nothing was written',
     file: 'adapters/storage/postgres/session.ts',
-    find: 'throw notWritten(failureOf(thrown, { isConnecting: true, field }).error)',
-    replace: 'throw failureOf(thrown, { isConnecting: true, field }).error',
+    find: 'throw notWritten(failure.error)',
+    replace: 'throw failure.error',
     tests: ['test/adapters/storage/postgres-session.test.ts'],
   },
   {

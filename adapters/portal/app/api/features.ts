@@ -17,7 +17,9 @@ let isRequested = false
 
 async function load(): Promise<void> {
   try {
-    const response = await fetch(`${API_URL.replace(/\/+$/, '')}/v1/openapi.json`, { credentials: 'omit' })
+    const response = await fetch(`${API_URL.replace(/(?<!\/)\/+$/, '')}/v1/openapi.json`, {
+      credentials: 'omit',
+    })
     if (response.ok) document.value = await response.text()
   } catch {
     // The next use tries again.

@@ -78,6 +78,6 @@ async function run(options: StreamOptions, signal: AbortSignal): Promise<void> {
 
 function urlOf({ accountId, query }: StreamOptions): string {
   const search = new URLSearchParams(query).toString()
-  const base = API_URL.replace(/\/+$/, '')
+  const base = API_URL.replace(/(?<!\/)\/+$/, '')
   return `${base}/v1/accounts/${encodeURIComponent(accountId)}/stream${search === '' ? '' : `?${search}`}`
 }

@@ -10,7 +10,8 @@ export interface JsonToken {
   readonly text: string
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[\]{},:]/g
+/** In JSON each string ends: the optional quotation mark says that none is read twice. */
+const TOKEN = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[\]{},:]/g
 
 /** @returns the tokens of the indented text; `undefined` if the text is not JSON */
 export function indentJson(source: string): readonly JsonToken[] | undefined {

@@ -14,9 +14,14 @@ export interface SseParser {
   readonly retryMs: number | undefined
 }
 
+const LINE_END = /\r\n|\n|\r/g
+
 export function createSseParser(): SseParser {
-  let pending = ''
+  /** The line that has not ended. It is read when it ends: engines join the parts of a text only then. */
+  let rest = ''
   let isFirst = true
+  /** The last part ended with CR, which ended a line; an LF that follows belongs to it. */
+  let isAfterCr = false
   let id = ''
   let event = ''
   let data: string[] = []
@@ -39,18 +44,22 @@ export function createSseParser(): SseParser {
 
   return {
     push(text) {
-      pending += isFirst ? text.replace(/^\ufeff/, '') : text
-      if (pending !== '') isFirst = false
+      const isBegun = (isFirst && text.startsWith('\ufeff')) || (isAfterCr && text.startsWith('\n'))
+      const part = isBegun ? text.slice(1) : text
+      if (text !== '') {
+        isFirst = false
+        isAfterCr = text.endsWith('\r')
+      }
       const items: SseItem[] = []
-      for (;;) {
-        const match = /\r\n|\n|\r/.exec(pending)
-        // A CR at the end may be the first half of a CRLF.
-        if (!match || (match[0] === '\r' && match.index === pending.length - 1)) return items
-        const line = pending.slice(0, match.index)
-        pending = pending.slice(match.index + match[0].length)
-        const item = takeLine(line)
+      let start = 0
+      for (const { 0: end, index } of part.matchAll(LINE_END)) {
+        const item = takeLine(rest + part.slice(start, index))
+        rest = ''
+        start = index + end.length
         if (item) items.push(item)
       }
+      rest += part.slice(start)
+      return items
     },
     get retryMs() {
       return retryMs

@@ -133,6 +133,7 @@ export const eraseStatements = (s: string) =>
     vacuum: {
       name: '',
       text: `vacuum ${TABLES.map((table) => `${s}.${table}`).join(', ')}`,
+      isOutsideTransactions: true,
     },
     hasDeleted: {
       name: 'erase_has_deleted',

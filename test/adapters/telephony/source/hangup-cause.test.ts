@@ -89,6 +89,13 @@ describe('the cause of a call that was not answered', () => {
     expect(causeOfRefusal(480, true)).toBe('NO_USER_RESPONSE')
   })
 
+  it('a quoted text in a Reason header is no cause, whether or not it ends', () => {
+    expect(causeOfRefusal(486, true, 'SIP;text="a, Q.850;cause=21", Q.850;cause=20')).toBe(
+      'SUBSCRIBER_ABSENT',
+    )
+    expect(causeOfRefusal(486, true, 'SIP;text="a\\", Q.850;cause=21')).toBe('USER_BUSY')
+  })
+
   it('a Reason header takes precedence over the code, unless it says normal clearing or a cause without a name', () => {
     expect(causeOfRefusal(486, true, reason(21))).toBe('CALL_REJECTED')
     expect(causeOfRefusal(408, true, reason(20))).toBe('SUBSCRIBER_ABSENT')
