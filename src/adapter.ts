@@ -16,7 +16,7 @@ export { systemRandom } from './runtime/random.js'
 export { safeLog } from './runtime/safe-log.js'
 export { closestName } from './values/closest-name.js'
 export { type ConnectionTarget, connectionTarget } from './values/postgres-url.js'
-export { printable, printableJson, printableLine, textParts } from './values/printable.js'
+export { printable, printableJson, printableLine, type TextPart, textParts } from './values/printable.js'
 export { rateLimitSource } from './values/rate-limit-source.js'
 export {
   type RateLimit,

@@ -12,6 +12,7 @@ import { createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
 export { type NodeHandler, type NodeHandlerOptions, nodeHandler } from './node-handler.js'
 
+/** Options of `createServer`; all are optional. */
 export interface ServerOptions {
   /**
    * Time limit for the headers of a request, in milliseconds; then 408. An integer from 1 to 2 147 483 647, at most
@@ -121,17 +122,9 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
     responder.trackExchange(req, res)
     inTurn(req, res, () => void rejectAndDrain(req, res, transportError(hs, status)))
   }
-  let isClosing = false
-  const close = server.close.bind(server)
-  server.close = (callback) => {
-    isClosing = true
-    return close(callback)
-  }
+  const closing = closeEveryConnection(server)
   const listener: http.RequestListener = (req, res) => {
-    // Node closes the connections that are idle when the server is closed, not those that become idle afterwards.
-    res.once('close', () => {
-      if (isClosing) req.socket.destroySoon()
-    })
+    closing.track(req, res)
     if (!isValidRequest(req)) return reject(req, res, 400)
     responder.trackExchange(req, res)
     handler(req, res)
@@ -147,6 +140,33 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
     .on('connect', (_req, socket) =>
       responder.respondAndClose(socket, transportError(hs, 405, { headers: { allow: METHODS } })),
     )
+}
+
+/**
+ * Makes `close` end with the last response: Node closes the connections that are idle at that moment, but neither those that
+ * become idle afterwards nor those that have sent nothing yet. Browsers and clients open such connections ahead.
+ */
+function closeEveryConnection(server: http.Server) {
+  const unused = new Set<Socket>()
+  let isClosing = false
+  server.on('connection', (socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  const close = server.close.bind(server)
+  server.close = (callback) => {
+    isClosing = true
+    for (const socket of unused) if (socket.bytesRead === 0) socket.destroy()
+    return close(callback)
+  }
+  return {
+    track({ socket }: http.IncomingMessage, res: http.ServerResponse): void {
+      unused.delete(socket)
+      res.once('close', () => {
+        if (isClosing) socket.destroySoon()
+      })
+    },
+  }
 }
 
 /** Closes a connection that has been idle for long enough, unless a request has arrived that is not read yet. */

@@ -36,6 +36,7 @@ export interface BodyAdmission {
   end(): void
 }
 
+/** A request as a plain record. */
 export interface RequestRecord extends RequestHead {
   /** The raw body; absent if there is none, or if an earlier body parser consumed it (`parsedBody`). */
   readonly body?: Uint8Array | string

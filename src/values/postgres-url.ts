@@ -4,6 +4,7 @@
 export interface ConnectionTarget {
   /** Name or address with the port if it has one, or the folder of a socket; absent: the default of `pg`. */
   readonly host?: string
+  /** Name of the database; absent: the default of `pg`. */
   readonly database?: string
 }
 

@@ -38,7 +38,9 @@ const MAYBE_HIDDEN = new RegExp(HIDDEN, 'u')
 
 /** One part of a text; an escaped one is shown in another style. */
 export interface TextPart {
+  /** The text as it is shown. */
   readonly text: string
+  /** Whether it stands for a hidden character. */
   readonly isEscaped: boolean
 }
 

@@ -76,8 +76,6 @@ const count = check(
 )
 const texts = check(isTextList, 'must be an array of different strings')
 
-/** The library's pattern for `url` takes exponential time on texts such as `http://aaaa…`. */
-const format: Check = (value) => (value === 'url' ? "must not be 'url': use 'uri'" : text(value))
 /** The library compares each item with each other: 64 KiB of them would take seconds. */
 const unique: Check = (value) =>
   value === true ? 'is not supported: it would compare each item with each other' : boolean(value)

@@ -158,7 +158,7 @@ describe('the effects of a committed group', () => {
     answerNow()
     const sent = () => log.filter((line) => line.startsWith('send')).length
     const counts: number[] = []
-    for (let turn = 0; sent() < 150; turn++) {
+    while (sent() < 150) {
       await clock.yield()
       if (sent() !== (counts.at(-1) ?? 0)) counts.push(sent())
     }

@@ -54,6 +54,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'ERROR_NAMES',
       'MAX_BODY_BYTES',
       'METRICS',
+      'accountLimit',
       'callEventName',
       'checkAccounts',
       'clientAddressResolver',

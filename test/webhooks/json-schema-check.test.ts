@@ -60,7 +60,7 @@ describe('the JSON Schema of a hook', () => {
     ],
     [
       { $defs: { a: { anyOf: [{ format: 'url' }] } } },
-      "hooks[0].schema.$defs.a.anyOf[0].format: must not be 'url': use 'uri'",
+      "hooks[0].schema.$defs.a.anyOf[0].format: must be 'uri': 'url' is",
     ],
     [{ enum: 'a' }, 'hooks[0].schema.enum: must be an array'],
     [{ $id: 'https://' }, 'hooks[0].schema: is not a usable JSON Schema: '],

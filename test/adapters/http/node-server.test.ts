@@ -90,13 +90,16 @@ describe('createServer with idle connections', () => {
       handle: (request) => answered.then(() => namedService.handle(request)),
     }
     const server = createServer(service)
-    const connection = await connect(await start(server))
+    const port = await start(server)
+    const connection = await connect(port)
+    // A client may connect ahead of its first request.
+    const unused = await connect(port)
     connection.write(GET)
     await once(server, 'request')
     const closed = new Promise((resolve) => server.close(resolve))
     answer()
     expect((await connection.next()).status).toBe(200)
-    await connection.closed
+    await Promise.all([connection.closed, unused.closed])
     await closed
   })
 
