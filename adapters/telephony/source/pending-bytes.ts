@@ -18,6 +18,7 @@ export function createPendingBytes(): PendingBytes {
 
   return {
     append(chunk) {
+      if (chunk.length === 0) return pending
       const length = pending.length + chunk.length
       if (pending.length === 0) {
         space = EMPTY

@@ -34,7 +34,11 @@ describe('netstrings', () => {
   const bytes = framed(texts)
 
   it('are read from chunks that end anywhere', () => {
-    for (let at = 0; at <= bytes.length; at += 1) expect(readNetstrings(cut(bytes, [at]))).toEqual(texts)
+    for (let at = 0; at <= bytes.length; at += 1) {
+      expect(readNetstrings(cut(bytes, [at]))).toEqual(texts)
+      // With an empty chunk.
+      expect(readNetstrings(cut(bytes, [at, at]))).toEqual(texts)
+    }
     expect(readNetstrings(Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual(texts)
   })
 

@@ -69,8 +69,8 @@ export const mutants = [
   {
     what: 'requests are sent before the ends of attempts are reported, while the store has nothing to do',
     file: 'src/delivery/commit-loop.ts',
-    find: '        if (!reportEnds()) flush()\n',
-    replace: '        flush()\n',
+    find: '        if (!reportEnds()) await flushInParts()\n',
+    replace: '        await flushInParts()\n',
     tests: ['test/delivery/commit-loop.test.ts'],
   },
   {
