@@ -66,8 +66,8 @@ export interface Dispatcher {
   /** Takes shards, recovers what former owners left, and starts sending. */
   start(): Promise<void>
   /**
-   * Commits events with their deliveries. Rejects with `QueueFull` while the store cannot take more, with what the store refuses them with, with
-   * `StoreUnavailable`, and with `Closing`.
+   * Commits events with their deliveries. Rejects with `QueueFull` while the store cannot take more, with what the store
+   * refuses them with, with `StoreUnavailable`, and with `Closing`.
    */
   accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
   /** Looks for work in the store now: for hosts that wrote to it in their own transaction. */

@@ -159,7 +159,7 @@ export function sentenceOf(explanation: Explanation): string {
     case 'expired':
       return 'Not sent: the event was older than max_age_seconds when it was due.'
     case 'queue_full':
-      return 'Not sent: too many deliveries waited for the webhook, and the oldest of them expired. It can be replayed.'
+      return 'Not sent: too many deliveries waited, and this was one of the oldest. It can be replayed.'
     case 'gone':
       return 'Cancelled: the receiver answered 410 Gone, and the webhook was disabled.'
     case 'cancelled':

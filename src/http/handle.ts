@@ -138,8 +138,10 @@ async function respondTo(
     const perform = OPERATIONS[route.operation]
     const result = await perform(operationContext(handler, request, query, facts, guard.accepted))
     const options = responseOptions()
+    const accountId = facts.caller?.accountId ?? ''
     const list = await result.list?.(options.envelope, {
-      run: (work) => handler.readGate(facts.caller?.accountId ?? '', work),
+      yieldWhenDue: () => backend.yieldWhenDue(accountId),
+      run: (work) => handler.readGate(accountId, work),
       onFault: (thrown) => logFault(handler.log, thrown, facts, requestId),
       onEnd: onStreamEnd,
     })

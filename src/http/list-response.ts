@@ -15,6 +15,8 @@ export interface ListBody {
 }
 
 export interface ListReaderDeps {
+  /** Called between the steps of the work (`values/yielding`). */
+  readonly yieldWhenDue: () => Promise<void> | undefined
   /** Limits how much is read at once. */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>
   /** Called once if the rest of a stream cannot be read: its connection is closed before the end of the list. */
@@ -32,13 +34,13 @@ export async function openList<Row, Place>(
 ): Promise<ListBody> {
   const text = listText(fields)
   const items = readItems(request, source, text.item, maxBytesOf(request))
-  const first = await deps.run(() => takeItems(items, MAX_PAGE_BYTES))
+  const first = await deps.run(() => takeItems(items, MAX_PAGE_BYTES, deps))
   const page: PageFields = { count: first.count, nextStartKey: first.nextStartKey }
   const start = text.open + first.text
   if (first.isComplete) return { body: start + text.close(page, request.startKey) }
   let { count } = first
   const rest = async () => {
-    const taken = await deps.run(() => takeItems(items, MAX_PART))
+    const taken = await deps.run(() => takeItems(items, MAX_PART, deps))
     const part = taken.count > 0 ? `,${taken.text}` : ''
     count += taken.count
     if (!taken.isComplete) return { part, isLast: false }
@@ -49,10 +51,11 @@ export async function openList<Row, Place>(
 }
 
 /** Takes items until their text is as long as `minLength`, or no more follow. */
-async function takeItems(items: ItemTexts, minLength: number) {
+async function takeItems(items: ItemTexts, minLength: number, { yieldWhenDue }: ListReaderDeps) {
   const taken: string[] = []
   let length = 0
   for (;;) {
+    await yieldWhenDue()
     const next = await items.next()
     if (next.done === true)
       return { text: taken.join(','), count: taken.length, nextStartKey: next.value, isComplete: true }

@@ -112,8 +112,8 @@ describe('above the share of a webhook', () => {
   it('what returns from an attempt displaces nothing: nothing new came', async () => {
     const { harness, node } = await silentAndHealthy({ ...LIMITS, maxPendingPerWebhook: 3 }, 2)
     await publishAll(harness, callsOf(5))
-    for (const open of [...harness.sender.open]) open.answer(responseWith(500))
-    harness.sender.script = () => undefined
+    // The endpoint pauses: what returns cannot be sent at once.
+    for (const open of [...harness.sender.open]) open.answer(responseWith(429, ['retry-after', '60']))
     await settleAll(harness)
     expect((await endsOf(harness)).ended).toEqual([])
     await node.close(0)

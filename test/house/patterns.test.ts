@@ -20,7 +20,7 @@ interface Pattern {
 const READ_NO_FOREIGN_TEXT = ['adapters/portal/app/vite.config.ts']
 
 /** Files that build patterns when they are loaded. */
-const BUILT_WHEN_LOADED = ['src/values/http-date.ts', 'src/values/secret-names.ts']
+const BUILT_WHEN_LOADED = ['src/values/http-date.ts', 'src/values/printable.ts', 'src/values/secret-names.ts']
 
 /** Files that build patterns later, and of what. */
 const BUILT_LATER: Readonly<Record<string, string>> = {

@@ -14,7 +14,7 @@ import type { QueueEndpoint } from './queue-endpoint.js'
 
 /** Contents that are requested for an endpoint of which nothing is taken. */
 const AHEAD = 8
-/** The same for stale deliveries: they need no slots. */
+/** Contents of stale deliveries that are on their way: they need no slots. */
 const STALE_AHEAD = 64
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -98,7 +98,7 @@ export class ContentRequests {
 
   /** A stale head whose content is needed, or `NONE`. */
   private staleHead(endpoint: QueueEndpoint): number {
-    if (endpoint.requested >= STALE_AHEAD) return NONE
+    if (endpoint.requestedHeads.length >= STALE_AHEAD) return NONE
     const first = this.heads.of(endpoint, STALE + FIRST + MISSING).first
     return first === NONE ? this.heads.of(endpoint, STALE + RETRY + MISSING).first : first
   }

@@ -3,11 +3,11 @@
  * sent and the dispatcher ends them as `queue_full`. Never one that is taken.
  *
  * Calls go whole: a receiver that got a part of a call is worse off than one that gets it later, by a replay. The call
- * whose first waiting delivery is oldest goes first. A displaced delivery leaves its lane, so that many end at once.
+ * whose first waiting delivery is oldest goes first. The lane of a replay is no call: its deliveries go one by one. A
+ * displaced delivery leaves its lane, so that many end at once.
  */
 import {
   DUE,
-  ENDPOINT,
   type Entries,
   EPOCH,
   IS_DISPLACED,
@@ -17,7 +17,9 @@ import {
   NONE,
   POSITION,
   PREVIOUS,
+  SEQUENCE,
 } from './entries.js'
+import type { HashIndex } from './hash-index.js'
 import type { Heads } from './heads.js'
 import type { Lanes } from './lanes.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
@@ -27,8 +29,18 @@ import type { QueueEndpoint } from './queue-endpoint.js'
  * oldest deliveries only.
  */
 export const MAX_REST_OF_CALL = 1_000
-/** The part of its lanes that is found ahead: the next ones need no search. */
-const FOUND_AHEAD = 1 / 100
+/** The part of the lanes that a search finds ahead: the next ones need no search. */
+export const FOUND_AHEAD = 1 / 100
+
+/** The parts of the queue that a displacement changes. */
+export interface DisplacementDeps {
+  readonly entries: Entries
+  readonly keys: HashIndex
+  readonly heads: Heads
+  readonly lanes: Lanes
+  /** See `FOUND_AHEAD`. */
+  readonly foundAhead: number
+}
 
 /** Whether a delivery waits to be sent: it is neither taken, nor displaced, nor of an older epoch than its endpoint. */
 export function isInBacklog(entries: Entries, entry: number, epoch: number): boolean {
@@ -42,31 +54,33 @@ export function isInBacklog(entries: Entries, entry: number, epoch: number): boo
  * @param onDisplaced called for each after it is marked
  */
 export function displace(
-  entries: Entries,
-  heads: Heads,
-  lanes: Lanes,
+  deps: DisplacementDeps,
   endpoint: QueueEndpoint,
   count: number,
   now: number,
   onDisplaced: () => void,
 ): void {
+  const { entries, heads, lanes } = deps
   for (let left = count; left > 0; ) {
-    const first = nextOldest(entries, endpoint) ?? search(entries, heads, endpoint, left)
+    const first = nextOldest(deps, endpoint) ?? search(deps, endpoint, left)
     if (first === undefined) return
     left -= displaceLane(first, left)
   }
 
   function displaceLane(from: number, wanted: number): number {
+    // Replays have no sequence number.
+    const most = entries.word(from, SEQUENCE) === 0 ? wanted : wanted + MAX_REST_OF_CALL
     let displaced = 0
-    for (let entry = from; entry !== NONE && displaced < wanted + MAX_REST_OF_CALL; ) {
+    let entry = from
+    while (entry !== NONE && displaced < most) {
       const next = entries.word(entry, NEXT)
       if (isInBacklog(entries, entry, endpoint.epoch)) {
         displaceEntry(entry)
         displaced++
       }
       entry = next
-      if (displaced >= wanted + MAX_REST_OF_CALL) addToOldest(entries, endpoint, entry)
     }
+    addToOldest(entries, endpoint, entry)
     return displaced
   }
 
@@ -87,18 +101,16 @@ export function displace(
 }
 
 /** The oldest of the lanes that an earlier search has found, if it still waits. */
-function nextOldest(entries: Entries, endpoint: QueueEndpoint): number | undefined {
-  const { oldest } = endpoint
+function nextOldest({ entries, keys }: DisplacementDeps, endpoint: QueueEndpoint): number | undefined {
   for (;;) {
-    const entry = oldest.entries.pop()
-    if (entry === undefined) return undefined
-    const position = oldest.positions.pop()
-    const isSame =
-      entries.word(entry, ENDPOINT) === endpoint.index && entries.number(entry, POSITION) === position
-    if (!isSame || !isInBacklog(entries, entry, endpoint.epoch)) continue
-    if (firstWaiting(entries, entry, endpoint) === entry) return entry
+    const position = endpoint.oldest.pop()
+    if (position === undefined) return undefined
+    const entry = keys.find(endpoint.index, position)
+    if (entry === NONE || !isInBacklog(entries, entry, endpoint.epoch)) continue
+    const first = firstWaiting(entries, entry, endpoint)
+    if (first === entry) return entry
     // An earlier event of the call has entered since, perhaps at a later position.
-    addToOldest(entries, endpoint, entry)
+    addToOldest(entries, endpoint, first)
   }
 }
 
@@ -108,15 +120,18 @@ function nextOldest(entries: Entries, endpoint: QueueEndpoint): number | undefin
  */
 export function addToOldest(entries: Entries, endpoint: QueueEndpoint, entry: number): void {
   const { oldest } = endpoint
-  if (oldest.entries.length === 0 || entry === NONE || !isInBacklog(entries, entry, endpoint.epoch)) return
-  const first = firstWaiting(entries, entry, endpoint)
-  const position = entries.number(first, POSITION)
-  if (position > oldest.positions[0]!) return
-  let index = oldest.positions.length
-  while (index > 0 && oldest.positions[index - 1]! < position) index--
-  if (oldest.positions[index - 1] === position) return
-  oldest.positions.splice(index, 0, position)
-  oldest.entries.splice(index, 0, first)
+  if (oldest.length === 0 || entry === NONE || !isFirstWaiting(entries, entry, endpoint)) return
+  const position = entries.number(entry, POSITION)
+  if (position > oldest[0]!) return
+  let index = oldest.length
+  while (index > 0 && oldest[index - 1]! < position) index--
+  if (oldest[index - 1] !== position) oldest.splice(index, 0, position)
+}
+
+/** Whether nothing that waits is before it in its lane. */
+function isFirstWaiting(entries: Entries, entry: number, { epoch }: QueueEndpoint): boolean {
+  const previous = entries.word(entry, PREVIOUS)
+  return isInBacklog(entries, entry, epoch) && (previous === NONE || !isInBacklog(entries, previous, epoch))
 }
 
 function firstWaiting(entries: Entries, entry: number, { epoch }: QueueEndpoint): number {
@@ -129,24 +144,20 @@ function firstWaiting(entries: Entries, entry: number, { epoch }: QueueEndpoint)
 }
 
 /** Finds the lanes with the oldest waiting deliveries; returns the oldest of all. */
-function search(entries: Entries, heads: Heads, endpoint: QueueEndpoint, wanted: number): number | undefined {
+function search(
+  { entries, keys, heads, foundAhead }: DisplacementDeps,
+  endpoint: QueueEndpoint,
+  wanted: number,
+): number | undefined {
   const found: number[] = []
   heads.forEach(endpoint, (head) => {
     let entry = head
     while (entry !== NONE && !isInBacklog(entries, entry, endpoint.epoch)) entry = entries.word(entry, NEXT)
-    if (entry !== NONE) found.push(entry)
+    if (entry !== NONE) found.push(entries.number(entry, POSITION))
   })
   if (found.length === 0) return undefined
-  const sorted = Float64Array.from(found, (entry) => entries.number(entry, POSITION)).sort()
-  const most = Math.min(found.length, Math.max(wanted, Math.ceil(found.length * FOUND_AHEAD)))
-  const newest = sorted[most - 1]!
-  const oldest = found
-    .filter((entry) => entries.number(entry, POSITION) <= newest)
-    .sort((one, other) => entries.number(other, POSITION) - entries.number(one, POSITION))
-  const first = oldest.pop()
-  endpoint.oldest = {
-    entries: oldest,
-    positions: oldest.map((entry) => entries.number(entry, POSITION)),
-  }
-  return first
+  const sorted = Float64Array.from(found).sort()
+  const most = Math.max(wanted, Math.ceil(found.length * foundAhead))
+  endpoint.oldest = Array.from(sorted.subarray(0, most)).reverse()
+  return keys.find(endpoint.index, endpoint.oldest.pop()!)
 }

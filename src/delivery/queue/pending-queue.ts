@@ -27,7 +27,7 @@ import { laneKey } from '../lane-key.js'
 import type { DeliveryKey, WaitingDeliveries } from '../queue-store.js'
 import { ContentRequests } from './content-requests.js'
 import { Contents } from './contents.js'
-import { addToOldest, displace, isInBacklog } from './displacement.js'
+import { addToOldest, displace, FOUND_AHEAD, isInBacklog } from './displacement.js'
 import { EndpointTable } from './endpoint-table.js'
 import {
   ATTEMPTS,
@@ -180,6 +180,8 @@ export interface PendingQueueOptions {
   readonly hashSeed?: number
   /** How many deliveries may wait; read at each use. */
   readonly limits: QueueLimits
+  /** The part of an endpoint's lanes that one search for the oldest finds ahead. Default 1/100. */
+  readonly foundAhead?: number
 }
 
 /** Deliveries that `position` counts before another. */
@@ -187,7 +189,7 @@ const MAX_COUNTED_AHEAD = 1_000
 
 /** Creates an empty queue. */
 export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
-  const { maxContents, shardOf, hashSeed = 0 } = options
+  const { maxContents, shardOf, hashSeed = 0, foundAhead = FOUND_AHEAD } = options
   const entries = new Entries()
   const keys = new HashIndex(entries, POSITION, hashSeed)
   const tails = new HashIndex(entries, LANE, ~hashSeed)
@@ -407,6 +409,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
   function dropWaiting(endpoint: QueueEndpoint): void {
     const all: number[] = []
     heads.forEach(endpoint, (entry) => all.push(entry))
+    endpoint.oldest = []
     // From the end: the last entry of a heap leaves it at once.
     for (const entry of all.reverse()) {
       dropFollowers(endpoint, entries.word(entry, NEXT))
@@ -433,6 +436,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     for (const endpoint of table.all()) {
       heads.clear(endpoint)
       endpoint.displaced = 0
+      endpoint.oldest = []
       endpoint.waiting = 0
       endpoint.taken = 0
       endpoint.requested = 0
@@ -636,7 +640,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
 
       function giveUp(endpoint: QueueEndpoint, count: number, limit: ShareLimit): void {
         const before = endpoint.displaced
-        displace(entries, heads, lanes, endpoint, count, now, () => {
+        displace({ entries, keys, heads, lanes, foundAhead }, endpoint, count, now, () => {
           shares.add(endpoint, -1)
           endpoint.displaced++
           displaced++

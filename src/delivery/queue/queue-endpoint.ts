@@ -3,12 +3,6 @@ import type { Webhook } from '../../webhooks/webhook.js'
 import { AccountShare } from './account-share.js'
 import { EntryHeap } from './entry-heap.js'
 
-/** The first waiting deliveries of some lanes, the oldest last: entries, and their positions. */
-export interface OldestLanes {
-  readonly entries: number[]
-  readonly positions: number[]
-}
-
 /** An endpoint of the queue: a webhook with its waiting and taken deliveries. */
 export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   /** Id of the webhook. */
@@ -34,8 +28,8 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   index = -1
   /** The share of its account; shared with the other endpoints of the account while this one is in the queue. */
   account: AccountShare
-  /** Lanes that are displaced next. */
-  oldest: OldestLanes = { entries: [], positions: [] }
+  /** Positions of the first waiting deliveries of the lanes that are displaced next, the oldest last. */
+  oldest: number[] = []
   /** The current epoch: deliveries of older ones are stale. Only `forgetRevisions` lowers it. */
   epoch: number
   /** No delivery in the queue has a higher epoch. */

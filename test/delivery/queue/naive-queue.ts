@@ -85,7 +85,9 @@ export class NaiveQueue {
       )
       const [oldest] = firsts.sort((a, b) => a.position - b.position)
       if (!oldest) throw new Error(`only ${count - left} of ${count} deliveries can be displaced`)
-      const call = this.laneOf(oldest).filter((delivery) => waiting.includes(delivery))
+      const lane = this.laneOf(oldest).filter((delivery) => waiting.includes(delivery))
+      // Replays have no sequence number, and are no call.
+      const call = oldest.sequence === 0 ? lane.slice(0, left) : lane
       for (const delivery of call) {
         const [head, next] = this.laneOf(delivery)
         if (head === delivery && next) next.dueMs = Math.max(next.dueMs, now)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Entries } from '../../../src/delivery/queue/entries.js'
 import { createPendingQueue, type PendingQueue } from '../../../src/delivery/queue/pending-queue.js'
 import type { QueuedDelivery } from '../../../src/delivery/queue/queued-delivery.js'
 import type { QueueLimits } from '../../../src/delivery/queue/shares.js'
@@ -695,7 +696,9 @@ describe('dropShards', () => {
 describe('displaced deliveries', () => {
   it('of a lane longer than a call are its oldest thousand', () => {
     const { queue, endpoint, load } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 4_999 } })
-    load(Array.from({ length: 5_000 }, (_, index) => ({ position: index + 1, lane: LANE })))
+    load(
+      Array.from({ length: 5_000 }, (_, index) => ({ position: index + 1, lane: LANE, sequence: index + 1 })),
+    )
     queue.trim(LIMITS.maxPending, NOW, () => {})
     expect([endpoint.backlog, endpoint.displaced, queue.displaced]).toEqual([3_999, 1_001, 1_001])
   })
@@ -750,4 +753,101 @@ describe('displaced deliveries', () => {
     for (const delivery of queue.takeStale(9)) queue.end(delivery, NOW)
     expect([endpoint.backlog, endpoint.displaced, queue.size]).toEqual([2, 0, 2])
   })
+})
+
+describe('lanes that a search for the oldest has found ahead', () => {
+  /** An endpoint just above its limit of 300, of which the next lanes are known. */
+  function above() {
+    const created = createQueue({ maxContents: 5, limits: { ...LIMITS, maxPendingPerWebhook: 300 } })
+    const { queue, endpoint, add } = created
+    const other = queue.setWebhook(aWebhook({}, { id: 'other' }))
+    const others = Array.from({ length: 20 }, (_, index) => queued(other, { position: 9_000 + index }))
+    for (const delivery of others) queue.add(delivery, NOW)
+    for (let position = 1; position <= 301; position++) add(position)
+    const trim = () => queue.trim(LIMITS.maxPending, NOW, () => {})
+    trim()
+    expect(endpoint.oldest.length).toBeGreaterThan(0)
+    return { ...created, others, trim }
+  }
+
+  it('may have left the queue: what was erased is not displaced, and everything else is sent or ends', () => {
+    const { queue, endpoint, key, add, take, others, trim } = above()
+    queue.remove(key(endpoint.oldest.at(-1)!), NOW)
+    // Their entries are used again before that of the erased one.
+    for (const { position } of others) queue.remove(key(position, 'other'), NOW)
+    for (const position of [302, 303, 304]) add(position)
+    trim()
+    expect([endpoint.backlog, queue.displaced]).toEqual([300, 3])
+    let ended = 0
+    let sent = 0
+    for (let round = 0; queue.size > 0 && round < 500; round++) {
+      fillMissing(queue, NOW)
+      for (const delivery of queue.takeStale(100)) {
+        ended++
+        queue.end(delivery, NOW)
+      }
+      for (const delivery of take(10)) {
+        sent++
+        queue.end(delivery, NOW)
+      }
+    }
+    expect([sent, ended, queue.size, endpoint.backlog, queue.displaced]).toEqual([300, 3, 0, 0, 0])
+  })
+
+  it('are forgotten when the queue is built again', () => {
+    const { queue, endpoint, load, take, trim } = above()
+    fillMissing(queue, NOW)
+    take(1)
+    queue.dropShards('all')
+    expect([endpoint.taken, endpoint.oldest]).toEqual([1, []])
+    load(Array.from({ length: 310 }, (_, index) => ({ position: 500 + index })))
+    trim()
+    expect([endpoint.backlog, queue.displaced]).toEqual([300, 10])
+  })
+
+  it('cost an addition to a long lane nothing', () => {
+    const { queue, load, add } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 20_000 } })
+    load(Array.from({ length: 500 }, (_, index) => ({ position: index + 1 })))
+    load(
+      Array.from({ length: 19_501 }, (_, index) => ({
+        position: 1_000 + index,
+        lane: LANE,
+        sequence: index + 1,
+      })),
+    )
+    queue.trim(LIMITS.maxPending, NOW, () => {})
+    const { word } = Entries.prototype
+    let reads = 0
+    Entries.prototype.word = function counted(entry, field) {
+      reads++
+      return word.call(this, entry, field)
+    }
+    try {
+      for (let index = 0; index < 100; index++) add(30_000 + index, { lane: LANE, sequence: 20_000 + index })
+    } finally {
+      Entries.prototype.word = word
+    }
+    // A walk through the lane would read it 100 times.
+    expect(reads).toBeLessThan(20_000)
+  })
+})
+
+it('displaced deliveries end while many contents of their endpoint wait for the end of a pause', () => {
+  const limits = { ...LIMITS, maxPendingPerWebhook: 600 }
+  const { queue, endpoint, webhook, load, take } = createQueue({ maxContents: 2_000, limits })
+  load(Array.from({ length: 400 }, (_, index) => ({ position: index + 1, dueMs: NOW + 90_000, attempts: 1 })))
+  load(Array.from({ length: 200 }, (_, index) => ({ position: 1_000 + index })))
+  fillMissing(queue, NOW)
+  const taken = take(40)
+  fillMissing(queue, NOW)
+  for (const delivery of taken) queue.retry(delivery, next(NOW + 90_000))
+  queue.setWebhook(withHealth({ ...webhook, revision: 2 }, NOW + 60_000))
+  load(Array.from({ length: 300 }, (_, index) => ({ position: 2_000 + index })))
+  queue.trim(LIMITS.maxPending, NOW, () => {})
+  expect(endpoint.displaced).toBe(300)
+  for (let round = 0; queue.displaced > 0 && round < 100; round++) {
+    fillMissing(queue, NOW)
+    for (const delivery of queue.takeStale(100)) queue.end(delivery, NOW)
+  }
+  expect(queue.displaced).toBe(0)
 })

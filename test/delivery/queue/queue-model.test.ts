@@ -77,6 +77,8 @@ class Comparison {
     shardOf,
     hashSeed: 7,
     limits: { maxPending: 1_000, maxPendingPerAccount: PER_ACCOUNT, maxPendingPerWebhook: PER_WEBHOOK },
+    // So that what is found ahead goes stale in every way.
+    foundAhead: 1,
   })
   readonly naive = new NaiveQueue(MAX_CONTENTS, { perWebhook: PER_WEBHOOK, perAccount: PER_ACCOUNT })
   readonly webhooks = new Map<string, Webhook>()
