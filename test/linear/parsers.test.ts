@@ -34,6 +34,7 @@ import { parseTrustedProxies, resolveClientAddress } from '../../src/http/client
 import { classifyError } from '../../src/send/error-classifier.js'
 import { parseHostsFile } from '../../src/send/hosts-file.js'
 import { isMentioned } from '../../src/store/effective-state.js'
+import { printable, printableLine, textParts } from '../../src/values/printable.js'
 import { redactFields, redactText } from '../../src/values/redact.js'
 import { isSecretHeader, isSecretName } from '../../src/values/secret-names.js'
 import { parseTraceparent } from '../../src/values/traceparent.js'
@@ -166,6 +167,9 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     chooseEncoding(text, ['br', 'gzip']),
     matchesTag(text, '"a"'),
   ],
+  'text on a screen': (text) => [printable(text), printableLine(text), textParts(text)],
+  'text on a screen, of pictures': (text) =>
+    textParts('\u{1F469}\u200d'.repeat(text.length / 3) + '\u200d'.repeat(text.length / 3)),
   cursors: (text) => [decodeReplayCursor(text), decodeSortKey(text)],
   'time in a query': (text) => [parseIsoTime(text), parseIsoTime(`2026-01-01${text}`)],
   'uri of a webhook': (text) => canonicalizeUri(`http://a${text}`),

@@ -18,7 +18,7 @@ import pg from 'pg'
 /** Statements that are not held: they only read or notify, and timers or new connections start them. */
 const UNGATED = /^(wake_|queue_watch_|old_snapshots_)/
 /** Sent once on each new connection, for which several actors may wait. */
-const IS_TIMELINE = /pg_walfile_name/
+const IS_OF_CONNECTION = /pg_walfile_name|current_setting\('standard_conforming_strings'\)/
 
 /**
  * A statement belongs to the actor in whose async context it is sent. Statements of the store's own timers are not held.
@@ -97,7 +97,7 @@ export function createGates(onChange) {
         const query = (/** @type {PostgresQuery} */ given) => {
           const actor = context.getStore()
           const injected = inject(given)
-          const isUngated = UNGATED.test(given.name ?? '') || IS_TIMELINE.test(given.text)
+          const isUngated = UNGATED.test(given.name ?? '') || IS_OF_CONNECTION.test(given.text)
           if (actor === undefined || isUngated) return send(injected)
           isInTransaction =
             /^BEGIN/.test(given.text) || (isInTransaction && !/^(COMMIT|ROLLBACK)$/.test(given.text))
