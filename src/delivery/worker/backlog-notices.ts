@@ -29,7 +29,7 @@ interface Displaced {
   count: number
 }
 
-/** @param closing aborts when the node closes: what is left is reported then */
+/** @param closing aborts when the node closes; the remaining counts are reported at that moment */
 export function createBacklogNotices(
   deps: {
     readonly clock: Clock

@@ -851,3 +851,26 @@ it('displaced deliveries end while many contents of their endpoint wait for the 
   }
   expect(queue.displaced).toBe(0)
 })
+
+it('a replay, whose deliveries have no sequence numbers, is displaced one by one', () => {
+  const { queue, endpoint, load } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 9 } })
+  load(Array.from({ length: 10 }, (_, index) => ({ position: index + 1, lane: LANE })))
+  queue.trim(LIMITS.maxPending, NOW, () => {})
+  expect([endpoint.backlog, endpoint.displaced]).toEqual([9, 1])
+})
+
+it('a delivery that returns is among the oldest that an earlier search has found', () => {
+  const limits = { ...LIMITS, maxPendingPerWebhook: 300 }
+  const { queue, endpoint, add, take } = createQueue({ maxContents: 1_000, limits })
+  for (let position = 1; position <= 301; position++) add(position)
+  const [oldest] = take(1)
+  add(302)
+  queue.trim(LIMITS.maxPending, NOW, () => {})
+  add(303)
+  queue.trim(LIMITS.maxPending, NOW, () => {})
+  expect([oldest!.position, endpoint.oldest.length > 0]).toEqual([1, true])
+  queue.retry(oldest!, next(NOW))
+  add(304)
+  queue.trim(LIMITS.maxPending, NOW, () => {})
+  expect(positionsOf(queue.takeStale(9)).sort((one, other) => one - other)).toEqual([1, 2, 3, 4])
+})
