@@ -7,6 +7,8 @@
  * `delivery/delivery-store`; `store/contract` composes them.
  */
 
+import type { FailureCause } from './values/failure-cause.js'
+
 /** Source of time. Default: the machine's clocks. `manualClock` of `hookswitch/testkit` is set by the test. */
 export interface Clock {
   /** Wall clock: milliseconds since the Unix epoch. May jump. */
@@ -62,9 +64,19 @@ export type Observation =
       readonly body: string
       /** How the body ended. Only a `complete` body is known to be whole. */
       readonly bodyEnd: 'complete' | 'truncated' | 'broken' | 'timeout'
+      /** What was wrong with the head of a response whose status line is good; absent: nothing. */
+      readonly note?: string
     }
   /** The receiver did not respond. */
-  | { readonly kind: 'no_response'; readonly failure: TransportFailure; readonly detail: string }
+  | {
+      readonly kind: 'no_response'
+      readonly failure: TransportFailure
+      readonly detail: string
+      /** Why, from a closed list. Absent: the class alone is known. */
+      readonly cause?: FailureCause
+      /** Whether a byte of the request was written. Absent: it may have been. */
+      readonly isSent?: boolean
+    }
   /** EMFILE, no free port, resolver down, …: a fault on this side, which is not charged to the receiver. */
   | { readonly kind: 'own_fault'; readonly detail: string }
   /** `cancel` ended the request before its first byte was sent. */

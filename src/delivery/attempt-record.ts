@@ -20,6 +20,10 @@ export interface AttemptResult {
   /** Wall clock, Unix ms. */
   readonly sentMs: number
   readonly durationMs: number
+  /** True: it was sent while an earlier event of its call was not delivered (`orderingPatienceSeconds`). */
+  readonly isOutOfOrder?: boolean
+  /** True: the receiver answered after `attemptTimeoutMs`. */
+  readonly isLate?: boolean
 }
 
 /**
@@ -61,6 +65,14 @@ export interface AttemptRecord {
    * `own_fault`.
    */
   readonly clientError?: string
+  /** Cause of the failure, from the closed list of `FAILURE_CAUSES`. Absent where the class alone is known. */
+  readonly cause?: string
+  /** What was observed, in one line: why it failed, or what was wrong with the head of an accepted response. */
+  readonly detail?: string
+  /** True: it was sent while an earlier event of its call was not delivered. Absent: it was not. */
+  readonly outOfOrder?: boolean
+  /** True: the receiver answered after `attemptTimeoutMs`. Absent: it did not. */
+  readonly late?: boolean
   /** HTTP status code of the response. Absent without a response. */
   readonly status?: number
   /** Name, value, name, value, …; secrets redacted. */

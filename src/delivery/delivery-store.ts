@@ -141,6 +141,8 @@ export interface Settlement {
     readonly tries: number
     readonly interruptions: number
     readonly reason?: string
+    /** Store time of its first failure that its receiver had a part in, ms; absent: there was none. */
+    readonly failedMs?: number
   }
   /** Absent: nothing is recorded, because successes are not. The end of the delivery stays visible. */
   readonly record?: AttemptRecord

@@ -114,6 +114,8 @@ export interface Delivery {
   readonly interruptions: number
   /** Why it ended, or why the last attempt failed. */
   readonly reason?: string | undefined
+  /** Store time of its first failure that its receiver had a part in, ms; absent: there was none. */
+  readonly failedMs?: number | undefined
   /** The delivery that this one replays. */
   readonly replayOf?: string | undefined
   /** When it was accepted: store time, ms. */

@@ -201,6 +201,8 @@ export interface WaitingDeliveries {
   readonly tries: Uint32Array
   /** Interrupted attempts in a row. */
   readonly interruptions: Uint8Array
+  /** Store time of the first failure, ms; 0: there was none. */
+  readonly failedMs: Float64Array
 }
 
 /** A part of what the queue of some shards is built from. */

@@ -31,6 +31,8 @@ export interface NextDelivery {
   readonly interruptions: number
   /** Why the delivery ended, or why it waits. */
   readonly reason?: string
+  /** Store time of its first failure that its receiver had a part in, ms; absent: there was none. */
+  readonly failedMs?: number
   /** Store time until which the whole endpoint sends nothing, ms. */
   readonly pauseUntilMs?: number
 }

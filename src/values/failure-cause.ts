@@ -1,0 +1,35 @@
+/** Why a request got no usable answer: a closed list, which records, `explain`, log lines and metrics share. */
+
+/**
+ * What each cause means, in one sentence for the owner of a webhook.
+ *
+ * @internal
+ */
+export const FAILURE_CAUSES = Object.freeze({
+  refused: 'The server refused the connection.',
+  reset: 'The server ended the connection with a reset.',
+  unreachable: 'No route leads to the address of the server.',
+  closed_early: 'The server closed the connection before it had answered.',
+  timeout_name: 'The name of the server was not resolved in time.',
+  timeout_connect: 'The server did not accept the connection in time.',
+  timeout_tls: 'The TLS handshake was not finished in time.',
+  timeout_answer: 'The server did not answer in time.',
+  name_unknown: 'The name of the server does not exist, or has no address.',
+  name_server: 'The name server did not answer, or failed.',
+  certificate_expired: 'The certificate of the server has expired.',
+  certificate_not_yet_valid: 'The certificate of the server is not valid yet.',
+  certificate_self_signed: 'The certificate of the server is self-signed.',
+  certificate_name: 'The certificate of the server is for another name.',
+  certificate_issuer:
+    'The issuer of the certificate is unknown, or the server does not send the certificates between.',
+  certificate_invalid: 'The certificate of the server is not valid.',
+  tls_version: 'The server and this service have no TLS version or cipher in common.',
+  tls_failed: 'The TLS handshake failed.',
+  not_http: 'What the server sent is not HTTP.',
+  head_too_large: 'The head of the answer is too large.',
+  blocked_address: 'The address of the server is one to which nothing may be sent.',
+  connection_failed: 'The connection failed.',
+} satisfies Record<string, string>)
+
+/** A cause of a failure. */
+export type FailureCause = keyof typeof FAILURE_CAUSES
