@@ -2,7 +2,7 @@
  * Decides the next state of a delivery after an attempt, an interruption or a skip. The endpoint's health and
  * the attempt record are decided in settle.ts.
  */
-import { backoffMs, clampRetryAfterMs, sanitizeDelayMs, scheduleLengthMs } from './backoff.js'
+import { backoffMs, clampRetryAfterMs, sanitizeDelayMs } from './backoff.js'
 import { type Delivery, type DeliveryState, type DeliveryStep, transition } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
 import { POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './policy.js'
@@ -52,15 +52,6 @@ export function maxTries(rules: Pick<RetryRules, 'policy' | 'retries'>): number 
   return rules.policy.retriesCountTries ? Math.max(1, rules.retries) : 1 + rules.retries
 }
 
-/**
- * How long a delivery lives while its receiver fails: from its first try to its last, without jitter, in milliseconds.
- * Pauses of the endpoint prolong it. `undefined`: a function of the host decides.
- */
-export function deliveryLifetimeMs(rules: RetryRules): number | undefined {
-  const { policy } = rules
-  return policy.kind === 'custom' ? undefined : scheduleLengthMs(policy, maxTries(rules))
-}
-
 function nextState(delivery: Delivery, step: DeliveryStep): DeliveryState {
   const state = transition(delivery.state, step)
   if (state === undefined)
@@ -96,7 +87,7 @@ function retryDelayMs(
     // A policy function of the host that throws or returns an invalid value must not lose the delivery: the
     // default policy applies.
   }
-  return backoffMs(POLICY_PRESETS.telephony, tries, random)
+  return backoffMs(POLICY_PRESETS.standard, tries, random)
 }
 
 /** Whether its attempts may be free of charge: deliveries to receivers that never answer must end too. */
@@ -145,7 +136,7 @@ export function nextDelivery(
     outcome.status === undefined &&
     outcome.failure !== 'blocked_address'
   ) {
-    const dueMs = now + backoffMs(POLICY_PRESETS.telephony, attempts, random)
+    const dueMs = now + backoffMs(POLICY_PRESETS.standard, attempts, random)
     const { tries } = delivery
     return {
       state: nextState(delivery, 'returned'),

@@ -3,6 +3,8 @@
  * together with the attempt that changes it.
  */
 
+import type { FailureCause } from '../values/failure-cause.js'
+
 /** Stored beside the webhook, absent when clean. Times are store time, ms. */
 export interface Health {
   /** Charged failures since the last success. */
@@ -19,13 +21,10 @@ export interface Health {
   readonly failedAtMs?: readonly number[]
 }
 
-/** When an endpoint is paused, and when its webhook is disabled. Plain data, like retry policies. */
+/** Whether an endpoint is paused, and when its webhook is disabled. Plain data, like retry policies. */
 export interface HealthRules {
-  /**
-   * Opens after `failures` in a row. Pauses last `pauseMs` ± 20 % while the endpoint has failed for less than 5 minutes,
-   * then twice as long each time, at most `capMs`; null: never.
-   */
-  readonly breaker: { readonly failures: number; readonly pauseMs: number; readonly capMs: number } | null
+  /** Whether failing endpoints are paused. */
+  readonly pauses: boolean
   /** null: never. */
   readonly autoDisable: AutoDisableRule | null
 }
@@ -96,6 +95,13 @@ export interface EndpointHealth {
    * `recordSuccesses` may keep none).
    */
   readonly lastSuccessMs?: number
+  /**
+   * Time when the service last tried to connect to the receiver without sending a request, in Unix milliseconds. It does so
+   * during a pause of a receiver that cannot be reached.
+   */
+  readonly checkedMs?: number
+  /** Why that failed; absent: the connection stood. */
+  readonly checkCause?: FailureCause
 }
 
 /**
@@ -130,20 +136,23 @@ const HOUR_MS = 3_600_000
 
 /** Health rules by name. */
 export const HEALTH_PRESETS = Object.freeze({
-  /**
-   * After 10 failures in a row, pauses of 12.5 s, at most 15 s with jitter; from 5 min on twice as long each time, at most
-   * 10 min. Disabled after 24 h with 20 exhausted deliveries.
-   */
+  /** Pauses. Disabled after 5 days with 20 exhausted deliveries. */
   standard: {
-    breaker: { failures: 10, pauseMs: 12_500, capMs: 600_000 },
-    autoDisable: { kind: 'silent', afterMs: 24 * HOUR_MS, exhausted: 20 },
+    pauses: true,
+    autoDisable: { kind: 'silent', afterMs: 120 * HOUR_MS, exhausted: 20 },
   },
-  /** KAZOO (`webhooks_disabler`): disabled after 6 failed tries in 60 s, no breaker. */
+  /** KAZOO (`webhooks_disabler`): disabled after 6 failed tries in 60 s, no pauses. */
   kazoo: {
-    breaker: null,
+    pauses: false,
     autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 },
   },
 } satisfies Record<string, HealthRules>)
+
+/**
+ * The breaker opens after `failures` in a row. Pauses last `pauseMs` ± 20 % while the endpoint has failed for less than
+ * 5 minutes, then twice as long each time, at most `capMs`.
+ */
+const BREAKER = { failures: 10, pauseMs: 12_500, capMs: 600_000 }
 
 /**
  * How long an endpoint counts as briefly down, ms: the breaker pauses it for the shortest time only, and a failed probe
@@ -218,18 +227,18 @@ function openBreaker(
   health: Health | undefined,
   failuresInRow: number,
   now: number,
-  { breaker }: HealthRules,
+  { pauses }: HealthRules,
   random = 0.5,
 ) {
-  if (!breaker || failuresInRow < breaker.failures) return undefined
+  if (!pauses || failuresInRow < BREAKER.failures) return undefined
   const before = health?.openings ?? 0
   if (before > 0 && (health?.pausedUntilMs ?? 0) > now) return undefined
   // Pauses as long as the time since the endpoint stopped counting as briefly down: each is twice the one before.
   const beyondMs = now - (health?.failingSinceMs ?? now) - BRIEF_MS
-  const grown = Math.min(beyondMs, breaker.pauseMs * 2 ** before)
-  const pauseMs = Math.min(breaker.capMs, Math.max(breaker.pauseMs, grown))
+  const grown = Math.min(beyondMs, BREAKER.pauseMs * 2 ** before)
+  const pauseMs = Math.min(BREAKER.capMs, Math.max(BREAKER.pauseMs, grown))
   const jittered = Math.round(pauseMs * (1 - JITTER + 2 * JITTER * random))
-  return { openings: before + 1, untilMs: now + Math.min(breaker.capMs, jittered) }
+  return { openings: before + 1, untilMs: now + Math.min(BREAKER.capMs, jittered) }
 }
 
 function recentFailures(health: Health | undefined, now: number, { autoDisable }: HealthRules) {
