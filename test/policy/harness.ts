@@ -12,6 +12,7 @@ import { onTestFinished } from 'vitest'
 import type { Account } from '../../src/accounts/account.js'
 import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import type { DeliveryEnd } from '../../src/delivery/delivery-events.js'
+import type { ReplayCursor } from '../../src/delivery/replay.js'
 import type { DefaultSender, Observation, SendRequest } from '../../src/ports.js'
 import type { WebhookInput } from '../../src/runtime/webhook-api.js'
 import { headerOf } from '../delivery/harness.js'
@@ -159,8 +160,6 @@ export interface PolicyRun {
   readonly hs: Hookswitch
   readonly clock: ManualClock
   readonly endpoints: readonly EndpointRun[]
-  /** Deliveries of a second of virtual time, by second. */
-  readonly deliveriesPerSecond: ReadonlyMap<number, number>
   /** Seconds since the run began. */
   now(): number
 }
@@ -191,7 +190,6 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
   const clock = manualClock()
   const random = seededRandom('policy')
   const byId = new Map<string, EndpointRun>()
-  const deliveriesPerSecond = new Map<number, number>()
   let startMs = 0
   let pending = 0
   /** Webhooks whose traffic has not ended, without the witness. */
@@ -237,7 +235,6 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
     hs,
     clock,
     endpoints: [...byId.values()].slice(0, input.endpoints.length),
-    deliveriesPerSecond,
     now,
   }
 
@@ -362,12 +359,8 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
 
   function ended({ webhookId, callId = '', hook, deliveryId, reason }: DeliveryEnd, state: EndState): void {
     const endpoint = byId.get(webhookId)
-    if (!endpoint?.accountId || !callId.startsWith(webhookId)) return
+    if (!endpoint || !callId.startsWith(webhookId)) return
     const event = eventOf(endpoint, callId, hook)
-    if (state === 'delivered') {
-      const second = Math.floor(now())
-      deliveriesPerSecond.set(second, (deliveriesPerSecond.get(second) ?? 0) + 1)
-    }
     if (event.state !== undefined) {
       endpoint.replays.push({ event, state, at: now() })
       return
@@ -466,9 +459,28 @@ export function figures(check: string, values: Readonly<Record<string, number | 
   process.stderr.write(`${check}: ${shown.join(', ')}\n`)
 }
 
-/** The health of the only webhook of an account. */
-export async function readHealth(hs: Hookswitch, accountId: string) {
-  const { endpoints } = await hs.webhooks.health(accountId)
-  // The time of the last check is to become part of the type.
-  return endpoints[0]! as (typeof endpoints)[number] & { readonly checkedMs?: number }
+/** The health of a webhook: `checkedMs` is when a probe last found that no connection can be made. */
+export async function readHealth(hs: Hookswitch, { accountId, webhookId }: EndpointRun) {
+  const { health } = await hs.webhooks.read(accountId, webhookId)
+  return health as typeof health & { readonly checkedMs?: number }
+}
+
+/** Deliveries of a webhook that were given up since its last success. */
+export async function countGivenUp(hs: Hookswitch, { accountId }: EndpointRun): Promise<number> {
+  return (await hs.webhooks.health(accountId)).endpoints[0]!.exhausted
+}
+
+/** Replays all deliveries of a webhook that a request selects; resolves to their number. */
+export async function replayAll(
+  hs: Hookswitch,
+  { accountId, webhookId }: EndpointRun,
+  range: { readonly createdFromMs?: number; readonly createdToMs?: number; readonly result?: string },
+): Promise<number> {
+  let count = 0
+  for (let after: ReplayCursor | undefined, isFirst = true; isFirst || after; isFirst = false) {
+    const replayed = await hs.webhooks.replay(accountId, webhookId, { ...range, ...(after && { after }) })
+    count += replayed.deliveryIds.length
+    after = replayed.next
+  }
+  return count
 }

@@ -148,7 +148,7 @@ describe('check 2: traffic during an outage', () => {
         async run({ hs, endpoints: [endpoint], clock }) {
           const { accountId, webhookId } = endpoint!
           const attempts = await hs.webhooks.attempts(accountId, webhookId)
-          const { checkedMs = 0 } = await readHealth(hs, accountId)
+          const { checkedMs = 0 } = await readHealth(hs, endpoint!)
           seen.push({ attempts: attempts.length, checked: clock.now() - checkedMs <= 61_000 })
         },
       })),

@@ -1,6 +1,6 @@
 /** The delivery policy (docs/concepts/retries.md) where the network of the node is away: check 12. */
 import { expect, it } from 'vitest'
-import { type EndpointInput, figures, IS_THOROUGH, readHealth, runPolicy } from './harness.js'
+import { countGivenUp, type EndpointInput, figures, IS_THOROUGH, runPolicy } from './harness.js'
 import { answers, away, calls, HUNG, largest, REFUSED, type Reaction } from './receivers.js'
 
 const HOUR = 3600
@@ -36,7 +36,7 @@ it.each(Object.entries(FAULTS))(
         {
           at: end - 1,
           async run({ hs, endpoints }) {
-            for (const { accountId } of endpoints) givenUp.push((await readHealth(hs, accountId)).exhausted)
+            for (const endpoint of endpoints) givenUp.push(await countGivenUp(hs, endpoint))
           },
         },
       ],
