@@ -61,7 +61,15 @@ export interface NewEvent {
 /** A delivery to accept: waiting, without attempts. */
 export type NewDelivery = Omit<
   Delivery,
-  'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'reason' | 'acceptedMs' | 'endedMs'
+  | 'state'
+  | 'dueMs'
+  | 'attempts'
+  | 'tries'
+  | 'interruptions'
+  | 'reason'
+  | 'failedMs'
+  | 'acceptedMs'
+  | 'endedMs'
 > & {
   /** Its position: that of its event, or one to itself for a replay. Given when its group is formed; undefined before. */
   position?: number | undefined

@@ -36,8 +36,6 @@ import {
   ENDPOINT,
   Entries,
   EPOCH,
-  FLAGS,
-  INTERRUPTIONS,
   IS_DISPLACED,
   IS_REQUESTED,
   IS_TAKEN,
@@ -47,7 +45,6 @@ import {
   POSITION,
   PREVIOUS,
   SEQUENCE,
-  TRIES,
 } from './entries.js'
 import type { EntryHeap } from './entry-heap.js'
 import { HashIndex } from './hash-index.js'
@@ -237,13 +234,6 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     return isRequested ? entry : NONE
   }
 
-  function setCounters(entry: number, attempts: number, tries: number, interruptions: number): void {
-    entries.setWord(entry, ATTEMPTS, attempts)
-    entries.setWord(entry, TRIES, tries)
-    const flags = entries.word(entry, FLAGS) & ~INTERRUPTIONS
-    entries.setWord(entry, FLAGS, flags | Math.min(interruptions, INTERRUPTIONS))
-  }
-
   /** Puts a new entry where it belongs. False: there is one with the same key, and this one is freed. */
   function insert(
     endpoint: QueueEndpoint,
@@ -377,7 +367,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     heads.detach(endpoint, entry)
     entries.setFlag(entry, IS_TAKEN, false)
     entries.setNumber(entry, DUE, dueMs)
-    setCounters(entry, delivery.attempts, delivery.tries, delivery.interruptions)
+    entries.setCounters(entry, delivery.attempts, delivery.tries, delivery.interruptions)
+    entries.setFailedMs(entry, delivery.failedMs)
     delivery.state = 'waiting'
     delivery.dueMs = dueMs
     if (waitingContents < maxKept) waitingContents++
@@ -394,6 +385,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     delivery.tries = next.tries
     delivery.interruptions = next.interruptions
     delivery.reason = next.reason
+    delivery.failedMs = next.failedMs
   }
 
   /** Frees the entries of a lane from one on, which is no head. */
@@ -447,6 +439,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setNumber(entry, POSITION, position)
       entries.setNumber(entry, LANE, lane)
       entries.setNumber(entry, DUE, dueMs)
+      entries.setFailedMs(entry, delivery.failedMs)
       insert(endpoint, entry, epoch, delivery)
       markTaken(endpoint, entry)
     }
@@ -489,6 +482,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setNumber(entry, POSITION, delivery.position)
       entries.setNumber(entry, LANE, laneKey(delivery.lane))
       entries.setNumber(entry, DUE, now)
+      entries.setFailedMs(entry, delivery.failedMs)
       const content = waitingContents < maxContents ? delivery : undefined
       if (!insert(endpoint, entry, epoch, content)) return false
       delivery.endpoint = endpoint
@@ -520,6 +514,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         entries.setNumber(entry, POSITION, rows.position[row]!)
         entries.setNumber(entry, LANE, rows.lane[row]!)
         entries.setNumber(entry, DUE, rows.dueMs[row]! || now)
+        entries.setFailedMs(entry, rows.failedMs[row]!)
         if (insert(endpoint, entry, epoch, undefined)) changed.add(endpoint)
       }
       for (const endpoint of changed) refresh(endpoint)
@@ -558,7 +553,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       if (entry === NONE || isTaken(entry)) return false
       const endpoint = endpointOf(entry)
       if (isHead(entry)) heads.detach(endpoint, entry)
-      setCounters(entry, next.attempts, next.tries, next.interruptions)
+      entries.setCounters(entry, next.attempts, next.tries, next.interruptions)
+      entries.setFailedMs(entry, next.failedMs)
       entries.setNumber(entry, DUE, next.dueMs ?? 0)
       const slot = entries.word(entry, CONTENT)
       if (slot !== NONE) setNext(contents.get(slot), next)
@@ -714,8 +710,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     )
     delivery.epoch = entries.word(entry, EPOCH)
     delivery.attempts = entries.word(entry, ATTEMPTS)
-    delivery.tries = entries.word(entry, TRIES)
-    delivery.interruptions = entries.word(entry, FLAGS) & INTERRUPTIONS
+    delivery.tries = entries.tries(entry)
+    delivery.interruptions = entries.interruptions(entry)
+    delivery.failedMs = entries.failedMs(entry)
     return delivery
   }
 }
