@@ -3,7 +3,7 @@
  * the attempt record are decided in settle.ts.
  */
 import { probeDelayMs } from '../webhooks/health.js'
-import { backoffMs, sanitizeDelayMs, scheduleLengthMs } from './backoff.js'
+import { backoffMs, sanitizeDelayMs } from './backoff.js'
 import { type Delivery, type DeliveryState, type DeliveryStep, transition } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
 import { POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './policy.js'
@@ -54,15 +54,6 @@ export function maxTries(rules: Pick<RetryRules, 'policy' | 'retries'>): number 
   return rules.policy.retriesCountTries ? Math.max(1, rules.retries) : 1 + rules.retries
 }
 
-/**
- * How long a delivery lives while its receiver fails: from its first try to its last, without jitter, in milliseconds.
- * Pauses of the endpoint prolong it. `undefined`: a function of the host decides.
- */
-export function deliveryLifetimeMs(rules: RetryRules): number | undefined {
-  const { policy } = rules
-  return policy.kind === 'custom' ? undefined : scheduleLengthMs(policy, maxTries(rules))
-}
-
 function nextState(delivery: Delivery, step: DeliveryStep): DeliveryState {
   const state = transition(delivery.state, step)
   if (state === undefined)
@@ -99,7 +90,7 @@ function retryDelayMs(
     // A policy function of the host that throws or returns an invalid value must not lose the delivery: the
     // default policy applies.
   }
-  return backoffMs(POLICY_PRESETS.telephony, tries, random)
+  return backoffMs(POLICY_PRESETS.standard, tries, random)
 }
 
 /** What decides about a failure besides the delivery. */
@@ -122,6 +113,11 @@ const NO_CONTEXT: FailureContext = {
   isOvertaken: false,
   isOutage: false,
   isCheck: false,
+}
+
+/** Whether a reused connection was closed under the request, for the first time in a row: that says nothing. */
+export function isStaleConnection(delivery: Pick<Delivery, 'reason'>, outcome: Outcome): boolean {
+  return outcome.kind === 'failed' && outcome.isStale === true && delivery.reason !== STALE_CONNECTION
 }
 
 /**
@@ -162,7 +158,7 @@ export function nextDelivery(
 
   const onlyTransport = rules.policy.retryOn === 'transport'
   const { isUnavailable, isThrottled, isSent } = outcome
-  const isStale = outcome.isStale === true && delivery.reason !== STALE_CONNECTION
+  const isStale = isStaleConnection(delivery, outcome)
   const isCharged = onlyTransport
     ? outcome.status === undefined && !context.isOutage && !isStale
     : !isUnavailable && !context.isFree
@@ -177,7 +173,7 @@ export function nextDelivery(
   const ended = { ...counts, tries, ...since, reason }
   if (isOver) return { state: nextState(delivery, 'retries_exhausted'), ...ended }
   const state = nextState(delivery, isCharged ? 'failed' : 'returned')
-  const waiting = { ...ended, state, failedMs: failedMs ?? now }
+  const waiting = { ...ended, state, failedMs: failedMs ?? Math.floor(now) }
   if (isStale) return { ...ended, state, reason: STALE_CONNECTION, dueMs: now }
   if (context.isPaused) return { ...waiting, dueMs: now }
   const delayMs = retryDelayMs(delivery, outcome, rules, attempts, random)

@@ -15,7 +15,6 @@ import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
 import type { NodeClock } from '../delivery/node-clock.js'
-import { deliveryLifetimeMs } from '../delivery/retry.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
 import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
@@ -269,15 +268,12 @@ export function createCore(
     onResumed: ({ id, accountId }) =>
       log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
     onChanged: (before, after) => exchange.webhookChanged(changeOf(before, after)),
-    lifetimeMsOf: ({ retries }) =>
-      deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
+    defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
     rules: {
       catalogue,
       addressPolicy: options.addressPolicy,
       defaultFormat: options.defaultFormat,
       defaultRetries: options.defaultRetries,
-      defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
-      maxRetries: options.maxRetries,
     },
   }
   const endpointList: EndpointListDeps = {

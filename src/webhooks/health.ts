@@ -13,6 +13,8 @@
  * - Failures that say nothing about the receiver as a whole are not passed to this file (`settle.ts` decides).
  */
 
+import type { FailureCause } from '../values/failure-cause.js'
+
 /** Why an endpoint is paused. */
 export type PauseKind = 'unavailable' | 'rejected'
 
@@ -47,7 +49,7 @@ export interface Health {
   /** When a probe last found that no connection can be made. */
   readonly checkedMs?: number
   /** Why that probe could not connect: a code of `FAILURE_CAUSES`. */
-  readonly checkCause?: string
+  readonly checkCause?: FailureCause
   /** How long the last answer took, ms, if longer than an attempt may take. */
   readonly lateMs?: number
   /** Times of the last failures, when the auto-disable rule counts failures in a time window. */
@@ -135,6 +137,13 @@ export interface EndpointHealth {
    * `recordSuccesses` may keep none).
    */
   readonly lastSuccessMs?: number
+  /**
+   * Time when the service last tried to connect to the receiver without sending a request, in Unix milliseconds. It does so
+   * during a pause of a receiver that cannot be reached.
+   */
+  readonly checkedMs?: number
+  /** Why that failed; absent: the connection stood. */
+  readonly checkCause?: FailureCause
 }
 
 /**
@@ -148,7 +157,7 @@ export function endpointHealthOf(
   now: number,
   lastSuccessMs?: number,
 ): EndpointHealth {
-  const { failuresInRow = 0, failingSinceMs, pausedUntilMs = 0, pause } = webhook.health ?? {}
+  const { failuresInRow = 0, failingSinceMs, pausedUntilMs = 0, pause, checkedMs, checkCause } = webhook.health ?? {}
   const isHeld = pause !== undefined || pausedUntilMs > now
   const state = endpointStateOf(webhook.settings.enabled, failuresInRow, isHeld)
   return {
@@ -157,6 +166,8 @@ export function endpointHealthOf(
     ...(failingSinceMs !== undefined && { failingSinceMs }),
     ...(state === 'paused' && { pausedUntilMs }),
     ...(lastSuccessMs !== undefined && { lastSuccessMs }),
+    ...(checkedMs !== undefined && { checkedMs }),
+    ...(checkCause !== undefined && { checkCause }),
   }
 }
 
@@ -228,7 +239,7 @@ export type AttemptEffect =
       /** Store time until which the receiver asked for a pause (`Retry-After`). */
       readonly waitUntilMs?: number | undefined
       /** No connection could be made: why. Nothing was sent by this probe. */
-      readonly checkCause?: string | undefined
+      readonly checkCause?: FailureCause | undefined
       /** This node is cut off from the receiver's network: the failure counts for pauses alone. */
       readonly isOutage?: boolean
       /** How old a delivery may become, ms: probes are at least as frequent. */
@@ -258,7 +269,8 @@ export function updateHealth(
 ): HealthUpdate {
   if (effect.kind === 'success') return { health: afterSuccess(health, effect.lateMs, now) }
   const next: MutableHealth = { ...health, failuresInRow: health?.failuresInRow ?? 0 }
-  next.failingSinceMs ??= now
+  // Whole milliseconds, as those of deliveries are stored (`isOvertaken`).
+  next.failingSinceMs ??= Math.floor(now)
   if (effect.isOutage) delete next.countsSinceMs
   else next.countsSinceMs ??= now
   if (effect.checkCause === undefined) {

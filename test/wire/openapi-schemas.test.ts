@@ -35,6 +35,7 @@ const webhook: Required<WebhookView> = {
   customRequestHeaders: {},
   group: 'g',
   maxAgeSeconds: 1,
+  rateLimit: 0.5,
   ordering: 'call',
   extra: {},
   disableReason: 'gone',
@@ -43,9 +44,17 @@ const webhook: Required<WebhookView> = {
   enabledMs: 1,
   disabledMs: 1,
   deleted: true,
-  deliveryLifetimeMs: 8000,
+  effectiveMaxAgeSeconds: 1,
   revision: 1,
-  health: { state: 'paused', failuresInRow: 1, failingSinceMs: 1, pausedUntilMs: 1, lastSuccessMs: 1 },
+  health: {
+    state: 'paused',
+    failuresInRow: 1,
+    failingSinceMs: 1,
+    pausedUntilMs: 1,
+    lastSuccessMs: 1,
+    checkedMs: 1,
+    checkCause: 'refused',
+  },
 }
 const attempt: Required<StoredAttempt> = {
   id: 'i',

@@ -1,7 +1,9 @@
 import type { LinkedQueue, QueueItem } from '../../values/linked-queue.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { AccountShare } from './account-share.js'
+import type { Pace } from '../pace.js'
 import { EntryHeap } from './entry-heap.js'
+import type { Patience } from './patience.js'
 
 /** An endpoint of the queue: a webhook with its waiting and taken deliveries. */
 export class QueueEndpoint implements QueueItem<QueueEndpoint> {
@@ -21,6 +23,8 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   displaced = 0
   /** Decided changes of its health that the store does not have yet. */
   unstoredHealth = 0
+  /** Limits its rate, and its requests at once; `undefined`: nothing does. Written by the dispatcher. */
+  pace: Pace | undefined = undefined
 
   // The rest belongs to the queue.
 
@@ -44,8 +48,12 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   readonly requestedHeads = new EntryHeap()
   /** Taken heads. */
   readonly takenHeads = new EntryHeap()
-  /** Whether the next content that is requested is that of a retry. */
-  requestsRetry = false
+  /** Whether the next content that is requested is that of an older delivery. */
+  requestsOld = false
+  /** Positions of waiting tests: on a paused endpoint the first is the next probe. */
+  tests: number[] = []
+  /** Deliveries that failed and for which their lanes wait; `undefined`: none. */
+  patience: Patience | undefined = undefined
 
   // It is either idle, in the queue of endpoints whose contents are needed, or in the heap of those where some will be.
   queue: LinkedQueue<QueueEndpoint> | undefined = undefined

@@ -132,7 +132,7 @@ export function createSettlementDecider(
       return deps.rulesOf(webhook)
     } catch (thrown) {
       logHostError(thrown)
-      return { policy: POLICY_PRESETS.telephony, functions: {}, retries: webhook.settings.retries }
+      return { policy: POLICY_PRESETS.standard, functions: {}, retries: webhook.settings.retries }
     }
   }
 

@@ -2,6 +2,7 @@
 import { accountSchema, userSchema } from '../../accounts/account-schema.js'
 import { eventSchema } from '../../delivery/event-schema.js'
 import { EXPLANATION_CODES } from '../../delivery/explain.js'
+import { FAILURE_CAUSES } from '../../values/failure-cause.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
@@ -79,14 +80,14 @@ const readOnly: JsonSchema = {
   type: 'object',
   description: 'Set by the service.',
   readOnly: true,
-  required: ['created', 'modified'],
+  required: ['created', 'modified', 'max_age_seconds'],
   properties: {
     created: seconds('Time of creation'),
     modified: seconds('Time of the last change'),
     enabled_at: seconds('Time when it was last enabled'),
     disabled_at: seconds('Time when it was last disabled'),
-    delivery_lifetime_seconds: integer(
-      'How long a delivery is retried while the receiver fails, from its first attempt to its last; pauses prolong it. Absent if a function of the host decides.',
+    max_age_seconds: integer(
+      'The maximum age in force, in seconds: a delivery that was accepted longer ago is not sent. That of the webhook, or else of the service.',
     ),
     deleted: flag('Present, and true, in the response to DELETE.'),
   },
@@ -117,6 +118,14 @@ const health: JsonSchema = {
     last_success_at: isoTime(
       'Time of the last success; absent if none is among the newest 1,000 attempts that are kept.',
     ),
+    checked_at: isoTime(
+      'Time when the service last tried to connect to the receiver without sending a request, which it does during a pause of a receiver that cannot be reached; absent if it did not.',
+    ),
+    check_cause: {
+      type: 'string',
+      description: 'Why the connection at `checked_at` failed; absent if it stood.',
+      enum: Object.keys(FAILURE_CAUSES),
+    },
   },
 }
 
