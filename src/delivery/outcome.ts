@@ -1,5 +1,6 @@
 /** Classifies what was observed of an attempt. Whether the delivery is retried is decided in retry.ts. */
 import type { Observation, TransportFailure } from '../ports.js'
+import { type FailureCause, isFailureCause } from '../values/failure-cause.js'
 import { parseHttpDate } from '../values/http-date.js'
 import { MAX_DELAY_MS } from './policy.js'
 
@@ -20,6 +21,8 @@ export type Outcome =
       /** `Retry-After` in milliseconds, where the answer has a valid one. */
       readonly retryAfterMs?: number
       readonly detail?: string
+      /** Why there was no usable answer. Absent: the class alone is known. */
+      readonly cause?: FailureCause
     }
   /** An internal fault, of this service: not charged to the webhook. */
   | { readonly kind: 'own_fault'; readonly detail: string }
@@ -29,7 +32,8 @@ export type Outcome =
  */
 const THROTTLING = new Set([429, 502, 503, 504])
 
-function findHeader(headers: readonly string[], name: string): string | undefined {
+/** The value of a header in a flat list, by its name in lower case. */
+export function findHeader(headers: readonly string[], name: string): string | undefined {
   for (let index = 0; index < headers.length; index += 2) {
     if (headers[index]!.toLowerCase() === name) return headers[index + 1]!
   }
@@ -58,8 +62,16 @@ export function outcomeOf(observation: Observation, nowMs: number): Outcome {
   if (observation.kind === 'own_fault') return { kind: 'own_fault', detail: observation.detail }
   if (observation.kind === 'cancelled') return { kind: 'own_fault', detail: 'cancelled before it was sent' }
   if (observation.kind === 'no_response') {
-    const { failure, detail } = observation
-    return { kind: 'failed', failure, gone: false, throttled: false, detail }
+    const { failure, detail, cause } = observation
+    return {
+      kind: 'failed',
+      failure,
+      gone: false,
+      throttled: false,
+      detail,
+      // A sender of the host may return anything.
+      ...(isFailureCause(cause) && { cause }),
+    }
   }
   const { status } = observation
   if (status >= 200 && status < 300) return { kind: 'delivered', status }
