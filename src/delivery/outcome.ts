@@ -1,5 +1,6 @@
 /** Classifies what was observed of an attempt. Whether the delivery is retried is decided in retry.ts. */
 import type { Observation, TransportFailure } from '../ports.js'
+import { type FailureCause, isFailureCause } from '../values/failure-cause.js'
 import { parseHttpDate } from '../values/http-date.js'
 
 /** `http`: a response other than 2xx and 3xx; `redirect`: a 3xx, never followed; all others: no response. */
@@ -25,6 +26,8 @@ export type Outcome =
       /** `Retry-After` of 429, 502, 503 and 504 in milliseconds, within its limits, where it is valid. */
       readonly retryAfterMs?: number
       readonly detail?: string
+      /** Why there was no usable answer. Absent: the class alone is known. */
+      readonly cause?: FailureCause
     }
   /** An internal fault, of this service: not charged to the webhook. */
   | { readonly kind: 'own_fault'; readonly detail: string }
@@ -36,7 +39,8 @@ const MAX_THROTTLED_MS = 3_600_000
 /** The same of other statuses, ms: a deployment announces longer ones than it takes. */
 const MAX_UNAVAILABLE_MS = 300_000
 
-function findHeader(headers: readonly string[], name: string): string | undefined {
+/** The value of a header in a flat list, by its name in lower case. */
+export function findHeader(headers: readonly string[], name: string): string | undefined {
   for (let index = 0; index < headers.length; index += 2) {
     if (headers[index]!.toLowerCase() === name) return headers[index + 1]!
   }
@@ -65,7 +69,8 @@ export function outcomeOf(observation: Observation, nowMs: number): Outcome {
   if (observation.kind === 'own_fault') return { kind: 'own_fault', detail: observation.detail }
   if (observation.kind === 'cancelled') return { kind: 'own_fault', detail: 'cancelled before it was sent' }
   if (observation.kind === 'no_response') {
-    const { failure, detail, isSent = failure !== 'dns' && failure !== 'tls', isReused } = observation
+    const { failure, detail, cause, isReused } = observation
+    const { isSent = failure !== 'dns' && failure !== 'tls' } = observation
     return {
       kind: 'failed',
       failure,
@@ -75,6 +80,8 @@ export function outcomeOf(observation: Observation, nowMs: number): Outcome {
       ...(isReused && { isStale: true }),
       gone: false,
       detail,
+      // A sender of the host may return anything.
+      ...(isFailureCause(cause) && { cause }),
     }
   }
   const { status } = observation

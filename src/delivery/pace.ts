@@ -21,6 +21,8 @@ const CUT_AGAIN = 0.7
 const FLOOR = 0.9
 /** The rate never falls below this, requests a second. */
 const MIN_RATE = 1 / 60
+/** The rate that a receiver is taken to accept at least, requests a second. */
+const MIN_SEEN_RATE = 0.2
 /** How long a rate is held, in waits. */
 const HOLD_WAITS = 20
 /** How long it is held at least, ms. */
@@ -93,8 +95,14 @@ export class Pace {
   private atOnce = Number.POSITIVE_INFINITY
   private answeredInRound = 0
 
-  /** @param maxRate the webhook's own limit, requests a second */
-  constructor(private maxRate = Number.POSITIVE_INFINITY) {}
+  /**
+   * @param maxRate the webhook's own limit, requests a second
+   * @param acceptedRate requests a second that were accepted before
+   */
+  constructor(
+    private maxRate = Number.POSITIVE_INFINITY,
+    private readonly acceptedRate = 0,
+  ) {}
 
   setMaxRate(maxRate = Number.POSITIVE_INFINITY): void {
     this.maxRate = maxRate
@@ -162,7 +170,8 @@ export class Pace {
    * @returns how long nothing is sent, ms
    */
   throttled(sentMs: number, askedMs: number | undefined, now: number): number {
-    const isNews = this.accepted.lastMs > this.cutMs || this.cutMs === Number.NEGATIVE_INFINITY
+    const isFirst = this.cutMs === Number.NEGATIVE_INFINITY
+    const isNews = this.accepted.lastMs > this.cutMs || isFirst
     this.repeats = isNews ? 0 : this.repeats + 1
     const repeatMs = this.repeats > 0 ? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.repeats) : 0
     const waitMs = Math.max(askedMs || FIRST_WAIT_MS, repeatMs)
@@ -171,7 +180,7 @@ export class Pace {
       const before = Math.min(this.rate, this.maxRate)
       const cut = Number.isFinite(this.rate)
         ? before * (now < this.holdUntilMs ? CUT_AGAIN : CUT)
-        : Math.max(0.2, this.accepted.rate(now)) * CUT
+        : Math.max(MIN_SEEN_RATE, this.accepted.rate(now), isFirst ? this.acceptedRate : 0) * CUT
       this.rate = Math.max(MIN_RATE, FLOOR * average, cut)
       this.cutMs = now
       this.holdUntilMs = now + waitMs + Math.max(MIN_HOLD_MS, HOLD_WAITS * waitMs)

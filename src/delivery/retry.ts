@@ -19,7 +19,7 @@ const MAX_OWN_FAULT_PAUSE_MS = 400_000
  * The reason of a delivery whose request went over a connection that its receiver was just closing: it is sent again at once.
  * The second time in a row it counts as a failure.
  */
-const STALE_CONNECTION = 'the connection was closed'
+const STALE_CONNECTION = 'reused connection closed'
 
 /** The next state of a delivery. */
 export interface NextDelivery {
@@ -153,7 +153,7 @@ export function nextDelivery(
   }
   if (outcome.kind === 'delivered')
     return { state: nextState(delivery, 'succeeded'), ...counts, tries: counts.tries + 1 }
-  const reason = outcome.status === undefined ? outcome.failure : `status ${outcome.status}`
+  const reason = outcome.status === undefined ? (outcome.cause ?? outcome.failure) : `status ${outcome.status}`
   if (outcome.gone) return { state: nextState(delivery, 'cancelled'), ...counts, reason: 'gone' }
 
   const onlyTransport = rules.policy.retryOn === 'transport'

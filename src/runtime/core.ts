@@ -10,7 +10,7 @@ import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
-import type { DeliveryEnd, WebhookBacklogFull, WebhookPaused } from '../delivery/delivery-events.js'
+import type { DeliveryEnd, WebhookBacklogFull, WebhookDisabled, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
@@ -66,11 +66,7 @@ export interface HookswitchEvents {
   /** Too many deliveries waited for a webhook, its account or in all, and its oldest have expired: at most one a minute. */
   readonly webhook_backlog_full: WebhookBacklogFull
   /** The service disabled a webhook, because its receiver responded 410 or by the option `autoDisable`. */
-  readonly webhook_disabled: {
-    readonly webhookId: string
-    readonly accountId: string
-    readonly reason: string
-  }
+  readonly webhook_disabled: WebhookDisabled
   /** A delivery ended: its receiver responded 2xx. */
   readonly delivered: DeliveryEnd
   /** A delivery ended: its last try failed, and its retry policy allows no further one. */
@@ -316,6 +312,7 @@ export function createCore(
     events,
     clock,
     caps,
+    attemptTimeoutMs: options.attemptTimeoutMs,
     userAgent,
     applyLimits,
     metrics,
