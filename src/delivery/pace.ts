@@ -67,7 +67,11 @@ class AcceptedRequests {
     const { length } = this.counts
     const last = Math.floor(now / 500)
     let sum = 0
-    for (let part = Math.max(last - withinMs / 500 + 1, this.newest - length + 1); part <= this.newest; part++)
+    for (
+      let part = Math.max(last - withinMs / 500 + 1, this.newest - length + 1);
+      part <= this.newest;
+      part++
+    )
       if (part > last - length) sum += this.counts[part % length]!
     return sum
   }

@@ -153,7 +153,8 @@ export function nextDelivery(
   }
   if (outcome.kind === 'delivered')
     return { state: nextState(delivery, 'succeeded'), ...counts, tries: counts.tries + 1 }
-  const reason = outcome.status === undefined ? (outcome.cause ?? outcome.failure) : `status ${outcome.status}`
+  const reason =
+    outcome.status === undefined ? (outcome.cause ?? outcome.failure) : `status ${outcome.status}`
   if (outcome.gone) return { state: nextState(delivery, 'cancelled'), ...counts, reason: 'gone' }
 
   const onlyTransport = rules.policy.retryOn === 'transport'

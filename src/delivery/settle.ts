@@ -107,7 +107,8 @@ function effectOf(
   const attempts = delivery.attempts + 1
   const isAsked = healthRules.pauses && (isThrottled || retryAfterMs !== undefined)
   const waitsAlone = overtaken && (!isThrottled || attempts >= MAX_THROTTLED)
-  const waitMs = !isAsked || waitsAlone ? undefined : isThrottled ? context.throttle(retryAfterMs) : retryAfterMs
+  const waitMs =
+    !isAsked || waitsAlone ? undefined : isThrottled ? context.throttle(retryAfterMs) : retryAfterMs
   if (overtaken && !(isProbe || waitMs !== undefined)) return undefined
   return {
     kind: isUnavailable ? 'unavailable' : 'rejected',

@@ -10,7 +10,12 @@ import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
-import type { DeliveryEnd, WebhookBacklogFull, WebhookDisabled, WebhookPaused } from '../delivery/delivery-events.js'
+import type {
+  DeliveryEnd,
+  WebhookBacklogFull,
+  WebhookDisabled,
+  WebhookPaused,
+} from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
@@ -180,6 +185,7 @@ export function createCore(
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
     perOrigin: options.inFlightPerOrigin,
+    probes: options.probeSockets,
     total: options.inFlight,
   }
   const statistics = options.statistics
@@ -218,6 +224,9 @@ export function createCore(
       isShared: store.supports.sharedBetweenNodes,
       healthRules: options.healthRules,
       recordSuccesses: options.recordSuccesses,
+      maxAgeMsOf: ({ settings }) => (settings.maxAgeSeconds ?? options.defaultMaxAgeSeconds) * 1_000,
+      rateLimitOf: ({ settings }) => settings.rateLimit ?? options.defaultRateLimit,
+      patienceMs: options.orderingPatienceSeconds * 1_000,
     },
   )
   /** Applies limits of `options` that have changed. Others are read where they apply. */

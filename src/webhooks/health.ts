@@ -99,7 +99,13 @@ export function isOvertaken(health: Health | undefined, failedMs: number | undef
 
 /** The health after somebody has ended its pause: the count of what is in a row begins anew. */
 export function endPause(health: Health): Health | undefined {
-  const { pause: _pause, pausedUntilMs: _until, unavailableInRow: _one, rejectedInRow: _other, ...rest } = health
+  const {
+    pause: _pause,
+    pausedUntilMs: _until,
+    unavailableInRow: _one,
+    rejectedInRow: _other,
+    ...rest
+  } = health
   return rest.failuresInRow === 0 && rest.lateMs === undefined ? undefined : rest
 }
 
@@ -157,7 +163,14 @@ export function endpointHealthOf(
   now: number,
   lastSuccessMs?: number,
 ): EndpointHealth {
-  const { failuresInRow = 0, failingSinceMs, pausedUntilMs = 0, pause, checkedMs, checkCause } = webhook.health ?? {}
+  const {
+    failuresInRow = 0,
+    failingSinceMs,
+    pausedUntilMs = 0,
+    pause,
+    checkedMs,
+    checkCause,
+  } = webhook.health ?? {}
   const isHeld = pause !== undefined || pausedUntilMs > now
   const state = endpointStateOf(webhook.settings.enabled, failuresInRow, isHeld)
   return {
@@ -284,7 +297,8 @@ export function updateHealth(
   if (effect.lateMs !== undefined) next.lateMs = effect.lateMs
   else if (effect.kind === 'rejected') delete next.lateMs
   countInRow(next, effect)
-  if (effect.waitUntilMs !== undefined) next.pausedUntilMs = Math.max(next.pausedUntilMs ?? 0, effect.waitUntilMs)
+  if (effect.waitUntilMs !== undefined)
+    next.pausedUntilMs = Math.max(next.pausedUntilMs ?? 0, effect.waitUntilMs)
   const opensPause = rules.pauses && updatePause(next, effect, now)
   if ((next.pausedUntilMs ?? 0) <= now && !next.pause) delete next.pausedUntilMs
   if (rules.autoDisable?.kind === 'burst') next.failedAtMs = recentFailures(health, now, rules.autoDisable)
@@ -294,7 +308,11 @@ export function updateHealth(
 }
 
 /** A success that was sent before the receiver asked for a pause does not end that pause, but one because of failures. */
-function afterSuccess(health: Health | undefined, lateMs: number | undefined, now: number): Health | undefined {
+function afterSuccess(
+  health: Health | undefined,
+  lateMs: number | undefined,
+  now: number,
+): Health | undefined {
   const isAsked = !health?.pause && isPaused(health, now)
   if (!isAsked && lateMs === undefined) return undefined
   return {
@@ -306,7 +324,10 @@ function afterSuccess(health: Health | undefined, lateMs: number | undefined, no
 
 type FailureEffect = Exclude<AttemptEffect, { kind: 'success' }>
 
-function countInRow(next: MutableHealth, { kind, isFirst, isThrottled, isProbe, checkCause }: FailureEffect): void {
+function countInRow(
+  next: MutableHealth,
+  { kind, isFirst, isThrottled, isProbe, checkCause }: FailureEffect,
+): void {
   if (kind === 'rejected') {
     delete next.unavailableInRow
     if (isFirst) next.rejectedInRow = (next.rejectedInRow ?? 0) + 1
@@ -350,7 +371,8 @@ function recentFailures(health: Health | undefined, now: number, { withinMs, fai
 
 type BurstRule = Extract<AutoDisableRule, { kind: 'burst' }>
 
-const isFailingForLong = ({ failingSinceMs = 0 }: Health, now: number) => now - failingSinceMs >= REPORT_AFTER_MS
+const isFailingForLong = ({ failingSinceMs = 0 }: Health, now: number) =>
+  now - failingSinceMs >= REPORT_AFTER_MS
 
 /** Counts a delivery that was given up or became too old while the endpoint was failing. */
 export function countGivenUp(health: Health | undefined): Health | undefined {

@@ -9,7 +9,7 @@
 import { heapPush, heapRemove } from '../../values/heap.js'
 import { createLinkedQueue, dequeue, enqueue, unqueue } from '../../values/linked-queue.js'
 import { type Entries, IS_REQUESTED, NONE } from './entries.js'
-import { LIVE, type Heads, MISSING, OLD, STALE } from './heads.js'
+import { type Heads, LIVE, MISSING, OLD, STALE } from './heads.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 
 /** Contents that are requested for an endpoint of which nothing is taken. */

@@ -106,8 +106,7 @@ export class Heads {
   /** An endpoint with stale heads whose content is in memory, or `undefined`. */
   staleEndpoint(): QueueEndpoint | undefined {
     for (const endpoint of this.staleEndpoints) {
-      if (this.of(endpoint, STALE + LIVE).length + this.of(endpoint, STALE + OLD).length > 0)
-        return endpoint
+      if (this.of(endpoint, STALE + LIVE).length + this.of(endpoint, STALE + OLD).length > 0) return endpoint
       this.staleEndpoints.delete(endpoint)
     }
     return undefined

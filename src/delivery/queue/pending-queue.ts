@@ -22,9 +22,10 @@
  */
 import { isFailing, isOvertaken } from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import type { DeliveryContent, ReadyEndpoint, Settlement } from '../delivery-store.js'
 import { TEST_LANE } from '../delivery-queries.js'
+import type { DeliveryContent, ReadyEndpoint, Settlement } from '../delivery-store.js'
 import { laneKey } from '../lane-key.js'
+import { Pace } from '../pace.js'
 import { positionMs } from '../positions.js'
 import type { DeliveryKey, WaitingDeliveries } from '../queue-store.js'
 import { ContentRequests } from './content-requests.js'
@@ -200,6 +201,8 @@ export interface PendingQueueOptions {
   readonly foundAhead?: number
   /** How long a lane waits for a head that fails while others are taken, from its first failure, ms. Default 60,000. */
   readonly patienceMs?: number
+  /** Requests a second that a webhook allows at most. Default: no limit. */
+  readonly rateLimitOf?: (webhook: Webhook) => number | undefined
 }
 
 /** How long a delivery that was not tried counts as live, ms. */
@@ -213,7 +216,14 @@ const NEVER = Number.POSITIVE_INFINITY
 
 /** Creates an empty queue. */
 export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
-  const { maxContents, shardOf, hashSeed = 0, foundAhead = FOUND_AHEAD, patienceMs = 60_000 } = options
+  const {
+    maxContents,
+    shardOf,
+    hashSeed = 0,
+    foundAhead = FOUND_AHEAD,
+    patienceMs = 60_000,
+    rateLimitOf,
+  } = options
   const entries = new Entries()
   const keys = new HashIndex(entries, POSITION, hashSeed)
   const tails = new HashIndex(entries, LANE, ~hashSeed)
@@ -815,6 +825,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     },
     ready(endpoint) {
       const { health } = endpoint.webhook
+      const maxRate = rateLimitOf?.(endpoint.webhook)
+      if (maxRate !== undefined) endpoint.pace ??= new Pace(maxRate)
+      endpoint.pace?.setMaxRate(maxRate)
       const nextMs = heads.nextDueMs(endpoint) ?? NEVER
       const patientMs = firstPatient(endpoint)?.dueMs ?? NEVER
       const isTested = health?.pause !== undefined && endpoint.tests.length > 0

@@ -1,7 +1,7 @@
 import type { LinkedQueue, QueueItem } from '../../values/linked-queue.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import { AccountShare } from './account-share.js'
 import type { Pace } from '../pace.js'
+import { AccountShare } from './account-share.js'
 import { EntryHeap } from './entry-heap.js'
 import type { Patience } from './patience.js'
 

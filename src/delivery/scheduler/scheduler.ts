@@ -62,6 +62,8 @@ export interface Scheduler {
    * becomes due, or a request becomes overdue for which others wait. `undefined`: never.
    */
   nextDueMs(): number | undefined
+  /** The same for probes alone, or earlier. */
+  nextProbeDueMs(): number | undefined
   /** Probes in flight. */
   readonly probes: number
   /** Requests in flight to an endpoint. */
@@ -210,6 +212,10 @@ export function createScheduler(caps: Caps): Scheduler {
         nextProbeMs ?? IDLE,
         (fairQueue.hasWaiting() ? requests.nextOverdueMs() : undefined) ?? IDLE,
       )
+      return nextMs === IDLE ? undefined : nextMs
+    },
+    nextProbeDueMs() {
+      const nextMs = Math.min(delayQueue.nextDueMs() ?? IDLE, nextProbeMs ?? IDLE)
       return nextMs === IDLE ? undefined : nextMs
     },
     inFlight: (webhookId) => registry.find(webhookId)?.inFlight ?? 0,

@@ -218,7 +218,12 @@ export function createSettlementDecider(
   }
 
   /** The receiver asked for fewer requests. Returns how long nothing is sent, ms. */
-  function throttle(endpoint: QueueEndpoint, sentMs: number, askedMs: number | undefined, atMs: number): number {
+  function throttle(
+    endpoint: QueueEndpoint,
+    sentMs: number,
+    askedMs: number | undefined,
+    atMs: number,
+  ): number {
     endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook), endpoint.acceptedRate(atMs))
     return endpoint.pace.throttled(sentMs, askedMs, atMs)
   }
