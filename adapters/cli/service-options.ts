@@ -137,7 +137,7 @@ export function optionProblem(settings: Settings, thrown: unknown): unknown {
   const problem = message.startsWith(field) ? message.slice(field.length).replace(/^:? /, '') : message
   const own = SETTING_OF_OPTION[field] ?? settingNamed(field)
   if (own !== undefined) return wrongSetting(settings, own, problem)
-  // `hooks[0].sample`, `breaker.failures`
+  // `hooks[0].sample`, `autoDisable.afterMs`
   const [outer = '', ...inner] = field.split(/[.[\]]+/).filter((part) => part !== '')
   const name = settingNamed(outer)
   const path = inner.map((part) => (/^\d+$/.test(part) ? Number(part) : part))

@@ -51,8 +51,8 @@ const integer = (minimum: number, maximum: number, argument = 'N'): SettingType<
   schema: { type: 'integer', minimum, maximum },
   argument,
 })
-const number = (minimum: number): SettingType<number> => ({
-  schema: { type: 'number', minimum },
+const number = (minimum: number, maximum?: number): SettingType<number> => ({
+  schema: { type: 'number', minimum, ...(maximum !== undefined && { maximum }) },
   argument: 'N',
 })
 /** A number, or `unlimited`. */
@@ -369,11 +369,16 @@ const RECEIVERS = {
       'errors only, disabling after 6 failed tries in 60 s',
   }),
   defaultRetries: setting(integer(0, 30), {
-    about: 'retries of webhooks that name none; above 10 only with the retry policy patient',
-    defaultText: '2, or 9 with the retry policy patient',
+    about: 'retries of webhooks that name none',
+    defaultText: '5; 9 with the retry policy patient, 2 with kazoo',
   }),
   defaultMaxAgeSeconds: setting(integer(1, 2_147_483_647), {
-    about: 'events older than this when they are due are not sent, unless the webhook says otherwise',
+    about:
+      'deliveries that were accepted longer ago than this are not sent, unless the webhook says otherwise',
+    defaultText: '86400 (one day); 345600 (four days) with the retry policy patient',
+  }),
+  defaultRateLimit: setting(number(0.001, 10_000), {
+    about: 'most requests per second to a webhook that names no rate_limit, per node; fractions are allowed',
     defaultText: 'no limit',
   }),
   defaultFormat: setting(oneOf('json', 'form-data'), {
@@ -472,34 +477,14 @@ const DELIVERY = {
       argument: 'NAME|JSON',
     },
     {
-      about: 'when failed deliveries are retried: telephony, kazoo, patient, or {"kind":"exponential", …}',
-      defaultText: 'telephony; kazoo with --preset kazoo',
+      about: 'when failed deliveries are retried: standard, kazoo, patient, or {"kind":"exponential", …}',
+      defaultText: 'standard; kazoo with --preset kazoo',
     },
   ),
-  breaker: setting<NonNullable<HookswitchOptions<unknown>['breaker']>>(
-    {
-      schema: {
-        anyOf: [
-          {
-            type: 'object',
-            properties: {
-              failures: { type: 'integer', minimum: 1, maximum: 1_000_000 },
-              pauseMs: { type: 'integer', minimum: 1, maximum: MS_PER_YEAR },
-              capMs: { type: 'integer', minimum: 1, maximum: MS_PER_YEAR },
-            },
-            additionalProperties: false,
-          },
-          off,
-        ],
-        expected: 'false or an object of failures, pauseMs and capMs',
-      },
-      argument: 'JSON|false',
-    },
-    {
-      about: 'when a failing webhook is paused: {"failures","pauseMs","capMs"}, or false',
-      defaultText: '10 failures, 30 s × 2^n, at most 10 min; false with --preset kazoo',
-    },
-  ),
+  pauses: setting(boolean, {
+    about: 'pause a webhook while its receiver is unavailable or rejects everything',
+    defaultText: 'on; off with --preset kazoo',
+  }),
   autoDisable: setting<NonNullable<HookswitchOptions<unknown>['autoDisable']>>(
     {
       schema: {
@@ -529,9 +514,13 @@ const DELIVERY = {
     {
       about:
         'when a failing webhook is disabled: {"kind":"silent","afterMs","exhausted"}, {"kind":"burst","failures","withinMs"}, or false',
-      defaultText: '24 h without a success and 20 exhausted deliveries',
+      defaultText: '5 days without a success and 20 deliveries given up',
     },
   ),
+  orderingPatienceSeconds: setting(integer(0, 2_147_483_647), {
+    about: 'how long a failed event holds back the next events of its call while its receiver takes others',
+    default: OPTION_DEFAULTS.orderingPatienceSeconds,
+  }),
   attemptTimeoutMs: setting(integer(1, 600_000), {
     about: 'limit for one attempt',
     default: OPTION_DEFAULTS.attemptTimeoutMs,
@@ -539,6 +528,10 @@ const DELIVERY = {
   inFlight: setting(integer(1, 100_000), {
     about: 'requests in flight in all',
     default: OPTION_DEFAULTS.inFlight,
+  }),
+  probeSockets: setting(integer(1, 100_000), {
+    about: 'sockets for probes of paused webhooks, beside those requests',
+    default: OPTION_DEFAULTS.probeSockets,
   }),
   inFlightPerAccount: setting(integer(1, 100_000), {
     about: "requests in flight for one account's webhooks",
@@ -689,15 +682,18 @@ export const OPTION_SETTINGS = [
   'defaultTimezone',
   'defaultRetries',
   'defaultMaxAgeSeconds',
+  'defaultRateLimit',
+  'orderingPatienceSeconds',
   'defaultFormat',
   'accessLog',
   'allow',
   'allowLocal',
   'proxy',
-  'breaker',
+  'pauses',
   'autoDisable',
   'attemptTimeoutMs',
   'inFlight',
+  'probeSockets',
   'inFlightPerAccount',
   'inFlightPerEndpoint',
   'inFlightPerOrigin',

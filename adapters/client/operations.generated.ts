@@ -16,7 +16,7 @@ export interface WebhookSettings {
   readonly filter?: Readonly<Record<string, unknown>>
   /** HTTP method of the requests. */
   readonly http_verb?: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** How often a failed delivery is retried after the first attempt; more than 10 only where the retry policy is `patient`. */
+  /** How often a delivery that the receiver rejects is sent again. A receiver that is unavailable costs no retry. Where the retry policy is `kazoo`: attempts in all, after which no answer came. */
   readonly retries?: number
   /** Body format of the requests: JSON or form fields. */
   readonly format?: 'json' | 'form-data'
@@ -32,10 +32,12 @@ export interface WebhookSettings {
   readonly custom_request_headers?: Readonly<Record<string, string>>
   /** A label for grouping webhooks. */
   readonly group?: string
-  /** An event older than this, in seconds, is not sent but recorded as `expired`. */
+  /** A delivery that was accepted longer ago than this, in seconds, is not sent but recorded as `expired`. That of a replay counts from the replay. Default: that of the service, which `_read_only.max_age_seconds` shows. */
   readonly max_age_seconds?: number
-  /** `call`: the events of one call are sent in order. `none`: without regard to order. */
-  readonly ordering?: 'call' | 'none'
+  /** Most requests per second, fractions allowed: 0.1 is one in ten seconds. Each node of the service counts its own. Default: that of the service, which may be none. */
+  readonly rate_limit?: number
+  /** `call`: the events of one call are sent in order, but an event that keeps failing while others are taken holds back the next ones for a limited time only. `strict`: until it has ended. `none`: without regard to order. */
+  readonly ordering?: 'call' | 'strict' | 'none'
 }
 
 /** JSON merge patch (RFC 7396); `null` removes a field. */
@@ -70,8 +72,10 @@ export interface WebhookPatch {
   readonly group?: string | null
   /** New value of `max_age_seconds`; null removes it. */
   readonly max_age_seconds?: number | null
+  /** New value of `rate_limit`; null removes it. */
+  readonly rate_limit?: number | null
   /** New value of `ordering`; null removes it. */
-  readonly ordering?: 'call' | 'none' | null
+  readonly ordering?: 'call' | 'strict' | 'none' | null
 }
 
 /** A whole webhook, with defaults filled in. */
@@ -90,7 +94,7 @@ export interface Webhook {
   readonly filter?: Readonly<Record<string, unknown>>
   /** HTTP method of the requests. */
   readonly http_verb: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** How often a failed delivery is retried after the first attempt; more than 10 only where the retry policy is `patient`. */
+  /** How often a delivery that the receiver rejects is sent again. A receiver that is unavailable costs no retry. Where the retry policy is `kazoo`: attempts in all, after which no answer came. */
   readonly retries: number
   /** Body format of the requests: JSON or form fields. */
   readonly format: 'json' | 'form-data'
@@ -106,10 +110,12 @@ export interface Webhook {
   readonly custom_request_headers?: Readonly<Record<string, string>>
   /** A label for grouping webhooks. */
   readonly group?: string
-  /** An event older than this, in seconds, is not sent but recorded as `expired`. */
+  /** A delivery that was accepted longer ago than this, in seconds, is not sent but recorded as `expired`. That of a replay counts from the replay. Default: that of the service, which `_read_only.max_age_seconds` shows. */
   readonly max_age_seconds?: number
-  /** `call`: the events of one call are sent in order. `none`: without regard to order. */
-  readonly ordering: 'call' | 'none'
+  /** Most requests per second, fractions allowed: 0.1 is one in ten seconds. Each node of the service counts its own. Default: that of the service, which may be none. */
+  readonly rate_limit?: number
+  /** `call`: the events of one call are sent in order, but an event that keeps failing while others are taken holds back the next ones for a limited time only. `strict`: until it has ended. `none`: without regard to order. */
+  readonly ordering: 'call' | 'strict' | 'none'
   /** Why the service disabled the webhook; absent if its owner disabled it. */
   readonly disable_reason?: string
   /** Set by the service. */
@@ -122,8 +128,8 @@ export interface Webhook {
     readonly enabled_at?: number
     /** Time when it was last disabled, in Gregorian seconds. */
     readonly disabled_at?: number
-    /** How long a delivery is retried while the receiver fails, from its first attempt to its last; pauses prolong it. Absent if a function of the host decides. */
-    readonly delivery_lifetime_seconds?: number
+    /** The maximum age in force, in seconds: a delivery that was accepted longer ago is not sent. That of the webhook, or else of the service. */
+    readonly max_age_seconds: number
     /** Present, and true, in the response to DELETE. */
     readonly deleted?: boolean
   }
@@ -139,6 +145,10 @@ export interface Webhook {
     readonly paused_until?: string
     /** Time of the last success; absent if none is among the newest 1,000 attempts that are kept. */
     readonly last_success_at?: string
+    /** Time when the service last tried to connect to the receiver without sending a request, which it does during a pause of a receiver that cannot be reached; absent if it did not. */
+    readonly checked_at?: string
+    /** Why the connection at `checked_at` failed; absent if it stood. */
+    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'tls_version' | 'tls_failed' | 'not_http' | 'head_too_large' | 'blocked_address' | 'connection_failed'
   }
 }
 
@@ -170,6 +180,10 @@ export interface WebhookSummary {
     readonly paused_until?: string
     /** Time of the last success; absent if none is among the newest 1,000 attempts that are kept. */
     readonly last_success_at?: string
+    /** Time when the service last tried to connect to the receiver without sending a request, which it does during a pause of a receiver that cannot be reached; absent if it did not. */
+    readonly checked_at?: string
+    /** Why the connection at `checked_at` failed; absent if it stood. */
+    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'tls_version' | 'tls_failed' | 'not_http' | 'head_too_large' | 'blocked_address' | 'connection_failed'
   }
 }
 

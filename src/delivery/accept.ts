@@ -52,9 +52,9 @@ export type PrepareDeps = Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks
 /** How long an idempotency key is stored: 24 h, in milliseconds. */
 export const IDEMPOTENCY_WINDOW_MS = 86_400_000
 
-/** The lane of a delivery: one per call for `ordering: 'call'`, otherwise one per delivery. */
+/** The lane of a delivery: one per delivery for `ordering: 'none'`, otherwise one per call. */
 function laneOf(event: CheckedEvent, webhook: Webhook, deliveryId: string): string {
-  return webhook.settings.ordering === 'call' ? `${event.accountId}/${event.callId}` : `-/${deliveryId}`
+  return webhook.settings.ordering === 'none' ? `-/${deliveryId}` : `${event.accountId}/${event.callId}`
 }
 
 /** A delivery of an event to a webhook, with everything that stays the same on every attempt. */

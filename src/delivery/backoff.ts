@@ -29,16 +29,9 @@ function delayWithoutJitter(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tr
   }
 }
 
-/** The time from the first to the last of so many tries, without jitter, in milliseconds. */
-export function scheduleLengthMs(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tries: number): number {
-  let sumMs = 0
-  for (let failed = 1; failed < tries; failed++) sumMs += delayWithoutJitter(policy, failed)
-  return sumMs
-}
-
 /**
- * The delay after the `tries`-th failure, in milliseconds: the policy's delay with jitter, never above its
- * cap.
+ * The delay after the `tries`-th failure, in milliseconds: the policy's delay with jitter, never above `capMs` of an
+ * exponential policy, and never above a week.
  *
  * @param tries 1, 2, …
  * @param random in [0, 1), for jitter
@@ -48,7 +41,7 @@ export function backoffMs(
   tries: number,
   random: number,
 ): number {
-  const { capMs } = delayBounds(policy)
+  const capMs = policy.kind === 'exponential' ? policy.capMs : MAX_DELAY_MS
   const delay = delayWithoutJitter(policy, tries)
   return Math.min(capMs, Math.round(delay * (1 + policy.jitter * (2 * random - 1))))
 }

@@ -714,6 +714,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         delivery.attempts = stored.attempts
         delivery.tries = stored.tries
         delivery.interruptions = stored.interruptions
+        delivery.failedMs = stored.failedMs
       }
       putBack(delivery, Math.max(stored?.dueMs ?? 0, now + OWN_FAULT_PAUSE_MS))
     })

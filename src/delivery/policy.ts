@@ -108,8 +108,8 @@ export function custom(name: string): Extract<RetryPolicy, { kind: 'custom' }> {
 
 /** Policies by name. */
 export const POLICY_PRESETS = Object.freeze({
-  /** The default: 2 s × 3^n, at most 10 min, since calls are short. */
-  telephony: exponential(),
+  /** The default: 5 s, 30 s, 2 min, 10 min, 30 min, then every hour. */
+  standard: schedule([5000, 30_000, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS]),
   /** KAZOO's: every 2 s, transport errors only, `retries` counts tries. */
   kazoo: { kind: 'constant', delayMs: 2000, jitter: 0, retryOn: 'transport', retriesCountTries: true },
   /** The schedule of Standard Webhooks 1.0.0: up to 24 h apart. */

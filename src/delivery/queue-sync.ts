@@ -268,6 +268,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       attempts: pick(rows.attempts),
       tries: pick(rows.tries),
       interruptions: pick(rows.interruptions),
+      failedMs: pick(rows.failedMs),
     }
   }
 

@@ -6,8 +6,8 @@ import { isId } from '../values/ids.js'
 import { type ForwardProxy, parseProxy } from '../values/tls-and-proxy.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { HealthRules } from '../webhooks/health.js'
-import { MAX_PATIENT_RETRIES } from '../webhooks/settings.js'
 import type { BodyFormat } from '../webhooks/webhook.js'
+import { MAX_AGE_SECONDS, MAX_RATE, MAX_RETRIES, MIN_RATE } from '../webhooks/webhook-schema.js'
 import { LIMIT_NAMES, type Limits } from './limits.js'
 import { type HookswitchOptions, OPTION_DEFAULTS } from './options.js'
 import { resolveAddressPolicy, resolveCatalogue, resolveHealthRules, resolveRetries } from './presets.js'
@@ -18,6 +18,7 @@ import {
   functionMap,
   invalidOption,
   numberAtLeast,
+  numberBetween,
   objectWithMethods,
   oneOf,
   originList,
@@ -40,9 +41,10 @@ export interface NormalizedOptions<AStore>
   readonly retryPolicy: RetryPolicy
   /** Retries of webhooks that specify none. */
   readonly defaultRetries: number
-  /** Largest number of retries of a webhook. */
-  readonly maxRetries: number
-  readonly defaultMaxAgeSeconds: number | undefined
+  /** Maximum age of the deliveries of webhooks that specify none, in seconds. */
+  readonly defaultMaxAgeSeconds: number
+  /** Most requests per second to a webhook that specifies none. Absent: no limit. */
+  readonly defaultRateLimit?: number
   readonly healthRules: HealthRules
   readonly policies: Readonly<Record<string, PolicyFunction>>
   readonly catalogue: readonly CatalogueEntry[]
@@ -104,11 +106,13 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   replayBurst: numberOrInfinity(1),
   replayRefillPerSecond: numberAtLeast(0.001),
   retryPolicy: unchecked,
-  defaultRetries: wholeNumber(0, MAX_PATIENT_RETRIES),
-  defaultMaxAgeSeconds: wholeNumber(1, 2_147_483_647),
+  defaultRetries: wholeNumber(0, MAX_RETRIES),
+  defaultMaxAgeSeconds: wholeNumber(1, MAX_AGE_SECONDS),
+  defaultRateLimit: numberBetween(MIN_RATE, MAX_RATE),
+  orderingPatienceSeconds: wholeNumber(0, MAX_AGE_SECONDS),
   policies: functionMap,
   preset: oneOf('kazoo'),
-  breaker: unchecked,
+  pauses: boolean,
   autoDisable: unchecked,
   hooks: unchecked,
   defaultFormat: oneOf('json', 'form-data'),
@@ -117,6 +121,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   inFlightPerAccount: wholeNumber(1, 100_000),
   inFlightPerOrigin: wholeNumber(1, 100_000),
   inFlight: wholeNumber(1, 100_000),
+  probeSockets: wholeNumber(1, 100_000),
   maxPending: wholeNumber(1, Number.MAX_SAFE_INTEGER),
   maxPendingPerAccount: wholeNumber(1, Number.MAX_SAFE_INTEGER),
   maxPendingPerWebhook: wholeNumber(1, Number.MAX_SAFE_INTEGER),
@@ -183,7 +188,6 @@ export function normalizeOptions<AStore>(
     directory: options.directory,
     secrets: typeof secret === 'string' ? [secret] : secret,
     ...resolveRetries(options),
-    defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
     healthRules: resolveHealthRules(options),
     policies: options.policies ?? {},
     catalogue: resolveCatalogue(options.hooks),

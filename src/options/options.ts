@@ -9,7 +9,7 @@ import type { Clock, Log, Random, Resolver, Sender, Tracing } from '../ports.js'
 import { BODY_LIMIT_DEFAULTS } from '../values/body-limits.js'
 import type { TlsOptions } from '../values/tls-and-proxy.js'
 import type { CustomHook } from '../webhooks/catalogue.js'
-import type { AutoDisableRule, HealthRules } from '../webhooks/health.js'
+import type { AutoDisableRule } from '../webhooks/health.js'
 import type { BodyFormat } from '../webhooks/webhook.js'
 
 /**
@@ -60,32 +60,44 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   /** Tests, replays and resumptions of one webhook over HTTP, per second after a burst. Default 1. */
   readonly replayRefillPerSecond?: number
   /**
-   * When failed deliveries are retried: a policy, or the name of a preset. Default `telephony` (2 s × 3^n, at most 10 min,
-   * ±20 %); `kazoo` with the option `preset: 'kazoo'`.
+   * When failed deliveries are retried: a policy, or the name of a preset. Default `standard` (5 s, 30 s, 2 min, 10 min,
+   * 30 min, then every hour, ±20 %); `kazoo` with the option `preset: 'kazoo'`.
    */
   readonly retryPolicy?: RetryPolicy | keyof typeof POLICY_PRESETS
   /**
-   * Retries of webhooks without `retries`. Default: what the retry policy needs, 9 for `patient` (76 hours) and 2 for every
-   * other (8 seconds with `telephony`). At most 10, with `patient` 30.
+   * Retries of webhooks without `retries`, 0 to 30. Default 5; with the retry policy `patient` 9, with `kazoo` 2, the first
+   * attempt included.
    */
   readonly defaultRetries?: number
-  /** `maxAgeSeconds` of webhooks without one, in seconds. Default: no limit. */
+  /**
+   * Maximum age of the deliveries of webhooks without `maxAgeSeconds`, in seconds. Default 86,400 (one day); 345,600 (four
+   * days) with the retry policy `patient`.
+   */
   readonly defaultMaxAgeSeconds?: number
+  /**
+   * Most requests per second to a webhook without `rateLimit`, per node: 0.001 to 10,000, fractions allowed. Default: no
+   * limit.
+   */
+  readonly defaultRateLimit?: number
+  /**
+   * How long a failed event holds back the next events of its call while its receiver takes others, in seconds, for webhooks
+   * with `ordering: 'call'`. 0: not at all. Default 60.
+   */
+  readonly orderingPatienceSeconds?: number
   /** Functions by name, for retry policies of kind `custom`. Default: none. */
   readonly policies?: Readonly<Record<string, PolicyFunction>>
   /**
    * `kazoo`: KAZOO's behaviour where it differs from the defaults: form data, its retries, its auto-disable rule and no
-   * breaker. Default: none.
+   * pauses. Default: none.
    */
   readonly preset?: 'kazoo'
   /**
-   * When the breaker pauses a failing webhook. Default: after 10 failures in a row, for 12.5 s ± 20 %, and after 5 min of
-   * failures twice as long each time, at most 10 min;
-   * off with `preset: 'kazoo'`. `false`: never. Absent fields have their defaults.
+   * Whether a webhook is paused while its receiver is unavailable or rejects everything, and probed until it takes events
+   * again. Default true; false with `preset: 'kazoo'`.
    */
-  readonly breaker?: Partial<NonNullable<HealthRules['breaker']>> | false
+  readonly pauses?: boolean
   /**
-   * When a failing webhook is disabled. Default: after 24 h without a success in which 20 deliveries were exhausted; with
+   * When a failing webhook is disabled. Default: after 5 days without a success in which 20 deliveries were given up; with
    * `preset: 'kazoo'` after 6 failed tries in 60 s. `false`: never.
    */
   readonly autoDisable?: AutoDisableRule | false
@@ -103,6 +115,8 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly inFlightPerOrigin?: number
   /** Requests in flight in total. Default 500. */
   readonly inFlight?: number
+  /** Sockets for probes of paused webhooks, beside `inFlight`. Default 1,000. */
+  readonly probeSockets?: number
   /**
    * Deliveries that wait, on all nodes. Above it the oldest of the webhook for which most wait expire as `queue_full`.
    * Default 1,000,000.
@@ -205,11 +219,13 @@ export const OPTION_DEFAULTS = Object.freeze({
   loginRefillPerSecond: LOGIN_RATE_LIMITER_DEFAULTS.loginRefillPerSecond,
   replayBurst: REPLAY_LIMIT_DEFAULTS.replayBurst,
   replayRefillPerSecond: REPLAY_LIMIT_DEFAULTS.replayRefillPerSecond,
+  orderingPatienceSeconds: 60,
   attemptTimeoutMs: 10_000,
   inFlightPerEndpoint: 10,
   inFlightPerAccount: 100,
   inFlightPerOrigin: 100,
   inFlight: 500,
+  probeSockets: 1000,
   maxPending: 1_000_000,
   maxPendingPerWebhook: 50_000,
   maxEventsPerRequest: 1000,

@@ -6,7 +6,7 @@ import { HookswitchError } from '../errors.js'
 import { type CompiledAddressPolicy, compileAddressPolicy } from '../values/address-policy.js'
 import { type CatalogueEntry, type CustomHook, catalogueOf } from '../webhooks/catalogue.js'
 import { type AutoDisableRule, HEALTH_PRESETS, type HealthRules } from '../webhooks/health.js'
-import { MAX_PATIENT_RETRIES, MAX_RETRIES, SETTINGS_DEFAULTS } from '../webhooks/settings.js'
+import { SETTINGS_DEFAULTS } from '../webhooks/settings.js'
 import type { HookswitchOptions } from './options.js'
 import { invalidOption, unknownOption, wholeNumber } from './validators.js'
 
@@ -16,7 +16,7 @@ export function resolveRetryPolicy(options: {
   readonly preset?: 'kazoo'
   readonly policies?: Readonly<Record<string, PolicyFunction>>
 }): RetryPolicy {
-  const selected = options.retryPolicy ?? (options.preset === 'kazoo' ? 'kazoo' : 'telephony')
+  const selected = options.retryPolicy ?? (options.preset === 'kazoo' ? 'kazoo' : 'standard')
   const policy = typeof selected === 'string' ? POLICY_PRESETS[selected] : selected
   const names = Object.keys(POLICY_PRESETS).join(', ')
   if (typeof policy !== 'object' || policy === null)
@@ -32,19 +32,27 @@ export function resolveRetryPolicy(options: {
   return policy
 }
 
-/** The retry policy, and the number of retries that it allows and needs. Throws `InvalidOption`. */
+const DAY_SECONDS = 86_400
+
+/** The retry policy, with the retries and the maximum age of webhooks that set none. Throws `InvalidOption`. */
 export function resolveRetries(
-  options: Parameters<typeof resolveRetryPolicy>[0] & { readonly defaultRetries?: number },
-): { readonly retryPolicy: RetryPolicy; readonly defaultRetries: number; readonly maxRetries: number } {
+  options: Parameters<typeof resolveRetryPolicy>[0] & {
+    readonly defaultRetries?: number
+    readonly defaultMaxAgeSeconds?: number
+  },
+): {
+  readonly retryPolicy: RetryPolicy
+  readonly defaultRetries: number
+  readonly defaultMaxAgeSeconds: number
+} {
   const retryPolicy = resolveRetryPolicy(options)
-  const { patient } = POLICY_PRESETS
-  const isPatient = retryPolicy === patient
-  const maxRetries = isPatient ? MAX_PATIENT_RETRIES : MAX_RETRIES
-  const needed = isPatient ? patient.delaysMs.length : SETTINGS_DEFAULTS.retries
-  const { defaultRetries = needed } = options
-  if (defaultRetries > maxRetries)
-    throw invalidOption('defaultRetries', `must be at most ${maxRetries} with this retryPolicy`)
-  return { retryPolicy, defaultRetries, maxRetries }
+  const { patient, kazoo } = POLICY_PRESETS
+  const [retries, maxAgeSeconds] =
+    retryPolicy === patient
+      ? [patient.delaysMs.length, 4 * DAY_SECONDS]
+      : [retryPolicy === kazoo ? 2 : SETTINGS_DEFAULTS.retries, DAY_SECONDS]
+  const { defaultRetries = retries, defaultMaxAgeSeconds = maxAgeSeconds } = options
+  return { retryPolicy, defaultRetries, defaultMaxAgeSeconds }
 }
 
 /** Events of `hs.events` that are not kinds of call events. A custom hook must not have such an id. */
@@ -111,27 +119,14 @@ function validateNumbers(
 
 /** The health rules: those of the preset, overridden by the options. Throws `InvalidOption`. */
 export function resolveHealthRules(
-  options: Pick<HookswitchOptions<unknown>, 'preset' | 'breaker' | 'autoDisable'>,
+  options: Pick<HookswitchOptions<unknown>, 'preset' | 'pauses' | 'autoDisable'>,
 ): HealthRules {
   const preset: HealthRules = HEALTH_PRESETS[options.preset ?? 'standard']
   return {
-    breaker: options.breaker === undefined ? preset.breaker : resolveBreaker(options.breaker),
+    pauses: options.pauses ?? preset.pauses,
     autoDisable:
       options.autoDisable === undefined ? preset.autoDisable : resolveAutoDisable(options.autoDisable),
   }
-}
-
-function resolveBreaker(option: unknown): HealthRules['breaker'] {
-  if (option === false) return null
-  if (!isObject(option)) throw invalidOption('breaker', 'must be an object or false')
-  validateNumbers('breaker', option, {
-    failures: [1, 1_000_000],
-    pauseMs: [1, MS_PER_YEAR],
-    capMs: [1, MS_PER_YEAR],
-  })
-  const rule = { ...HEALTH_PRESETS.standard.breaker, ...withoutUndefined(option) }
-  if (rule.capMs < rule.pauseMs) throw invalidOption('breaker.capMs', 'must not be below breaker.pauseMs')
-  return rule
 }
 
 function resolveAutoDisable(option: unknown): HealthRules['autoDisable'] {
@@ -152,8 +147,4 @@ function resolveAutoDisable(option: unknown): HealthRules['autoDisable'] {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function withoutUndefined(option: object): object {
-  return Object.fromEntries(Object.entries(option).filter(([, value]) => value !== undefined))
 }

@@ -52,6 +52,14 @@ export const numberAtLeast =
       throw invalidOption(field, `must be a number of at least ${min}`)
     }
   }
+/** A number in a range, both ends included. */
+export const numberBetween =
+  (min: number, max: number): Validator =>
+  (field, value) => {
+    if (typeof value !== 'number' || !(value >= min && value <= max)) {
+      throw invalidOption(field, `must be a number from ${min} to ${max}`)
+    }
+  }
 /** True or false. */
 export const boolean: Validator = (field, value) => {
   if (typeof value !== 'boolean') throw invalidOption(field, 'must be true or false')

@@ -10,12 +10,11 @@ import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
-import type { DeliveryEnd, WebhookBacklogFull, WebhookPaused } from '../delivery/delivery-events.js'
+import type { DeliveryEnd, WebhookBacklogFull, WebhookDisabled, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
 import type { NodeClock } from '../delivery/node-clock.js'
-import { deliveryLifetimeMs } from '../delivery/retry.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
 import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
@@ -67,11 +66,7 @@ export interface HookswitchEvents {
   /** Too many deliveries waited for a webhook, its account or in all, and its oldest have expired: at most one a minute. */
   readonly webhook_backlog_full: WebhookBacklogFull
   /** The service disabled a webhook, because its receiver responded 410 or by the option `autoDisable`. */
-  readonly webhook_disabled: {
-    readonly webhookId: string
-    readonly accountId: string
-    readonly reason: string
-  }
+  readonly webhook_disabled: WebhookDisabled
   /** A delivery ended: its receiver responded 2xx. */
   readonly delivered: DeliveryEnd
   /** A delivery ended: its last try failed, and its retry policy allows no further one. */
@@ -269,15 +264,12 @@ export function createCore(
     onResumed: ({ id, accountId }) =>
       log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
     onChanged: (before, after) => exchange.webhookChanged(changeOf(before, after)),
-    lifetimeMsOf: ({ retries }) =>
-      deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
+    defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
     rules: {
       catalogue,
       addressPolicy: options.addressPolicy,
       defaultFormat: options.defaultFormat,
       defaultRetries: options.defaultRetries,
-      defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
-      maxRetries: options.maxRetries,
     },
   }
   const endpointList: EndpointListDeps = {
@@ -320,6 +312,7 @@ export function createCore(
     events,
     clock,
     caps,
+    attemptTimeoutMs: options.attemptTimeoutMs,
     userAgent,
     applyLimits,
     metrics,

@@ -29,8 +29,8 @@ export interface WebhookDeps extends EncryptSettingsDeps {
   newId(): string
   /** Store time, ms. */
   storeNow(): number
-  /** How long a delivery lives under these settings, ms; `undefined`: unknown. Default: unknown. */
-  lifetimeMsOf?(settings: Webhook['settings']): number | undefined
+  /** Maximum age of the deliveries of webhooks that set none, in seconds. */
+  readonly defaultMaxAgeSeconds: number
   /** Times of the last successes of these webhooks, Unix ms; those without one are missing. */
   lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
@@ -104,11 +104,7 @@ async function changeWithRetries(
 }
 
 function toView(deps: WebhookDeps, webhook: Webhook, now: number, lastSuccessMs?: number): WebhookView {
-  const view = viewOf(webhook, deps.cipher, now, lastSuccessMs)
-  const scheduledMs = deps.lifetimeMsOf?.(webhook.settings)
-  if (scheduledMs === undefined) return view
-  const { maxAgeSeconds = Number.POSITIVE_INFINITY } = webhook.settings
-  return Object.assign(view, { deliveryLifetimeMs: Math.min(scheduledMs, maxAgeSeconds * 1000) })
+  return viewOf(webhook, deps.cipher, deps.defaultMaxAgeSeconds, now, lastSuccessMs)
 }
 
 async function viewsOf(deps: WebhookDeps, webhooks: readonly Webhook[]): Promise<readonly WebhookView[]> {
@@ -284,7 +280,7 @@ export async function patchWebhook(
 ): Promise<WebhookView> {
   const now = deps.clock.now()
   const changed = await change(deps, accountId, webhookId, options, (webhook) => {
-    const { extra, ...view } = viewOf(webhook, deps.cipher, now)
+    const { extra, ...view } = toView(deps, webhook, now)
     const settings = Object.fromEntries(Object.entries(view).filter(([key]) => isSettingName(key)))
     const merged: UncheckedWebhook = {
       settings: patchSettings(settings, unmask(deps, patch, webhook).settings),

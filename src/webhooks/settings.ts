@@ -16,29 +16,20 @@ export interface SettingsRules {
   readonly addressPolicy: CompiledAddressPolicy
   /** Body format of webhooks that specify none. */
   readonly defaultFormat: BodyFormat
-  /** Retries of webhooks that specify none. Default 2. */
+  /** Retries of webhooks that specify none. Default 5. */
   readonly defaultRetries?: number
-  /** Maximum age of the events of webhooks that specify none, in seconds. Default: no limit. */
-  readonly defaultMaxAgeSeconds?: number | undefined
-  /** Largest number of retries. Default 10. */
-  readonly maxRetries?: number
 }
 
 /** Defaults of omitted settings; they are stored and shown like given ones. */
 export const SETTINGS_DEFAULTS = Object.freeze({
   httpVerb: 'post',
-  retries: 2,
+  retries: 5,
   format: 'json',
   enabled: true,
   includeSubaccounts: false,
   includeInternalLegs: true,
   ordering: 'call',
 } as const)
-
-/** Largest number of retries, except where the retry policy is `patient`: KAZOO's clients expect a small number. */
-export const MAX_RETRIES = 10
-/** Largest number of retries where the retry policy is `patient`. */
-export const MAX_PATIENT_RETRIES = 30
 
 /** Maximum size of a webhook's custom data as JSON, in bytes. */
 export const MAX_DATA_BYTES = 65_536
@@ -60,6 +51,7 @@ const ORDER: readonly (keyof WebhookSettings)[] = [
   'customRequestHeaders',
   'group',
   'maxAgeSeconds',
+  'rateLimit',
   'ordering',
 ]
 
@@ -107,13 +99,6 @@ function hookFailures(hook: string, rules: SettingsRules): readonly Failure[] {
       value: hook,
     },
   ]
-}
-
-/** The schema allows what the longest schedule needs; the service's own may allow less. */
-function retriesFailures(retries: number, { maxRetries = MAX_RETRIES }: SettingsRules): readonly Failure[] {
-  if (retries <= maxRetries) return []
-  const message = `Value must be at most ${maxRetries}`
-  return [{ path: 'retries', rule: 'maximum', message, target: maxRetries, value: retries }]
 }
 
 /** The size is limited because every event includes the data. */
@@ -175,12 +160,11 @@ export function checkSettings(
   input: Readonly<Record<string, unknown>>,
   rules: SettingsRules,
 ): { readonly settings: WebhookSettings } | { readonly failures: readonly Failure[] } {
-  const { defaultFormat, defaultRetries = SETTINGS_DEFAULTS.retries, defaultMaxAgeSeconds } = rules
+  const { defaultFormat, defaultRetries = SETTINGS_DEFAULTS.retries } = rules
   const filled: Record<string, unknown> = {
     ...SETTINGS_DEFAULTS,
     format: defaultFormat,
     retries: defaultRetries,
-    ...(defaultMaxAgeSeconds !== undefined && { maxAgeSeconds: defaultMaxAgeSeconds }),
   }
   for (const key of ORDER) if (Object.hasOwn(input, key) && input[key] !== undefined) filled[key] = input[key]
   const failures: Failure[] = []
@@ -191,11 +175,8 @@ export function checkSettings(
   }
   if (!validateWebhook(filled))
     failures.push(...toSchemaFailures(validateWebhook.errors, filled, { secret: SECRET_SETTINGS }))
-  const tooMany = failures.findIndex(({ path, rule }) => path === 'retries' && rule === 'maximum')
-  if (tooMany >= 0) failures.splice(tooMany, 1)
   const invalid = new Set(failures.map(({ path }) => path.split('.')[0]!))
   const { uri, hook, only, filter, customData, customRequestHeaders } = filled as unknown as WebhookSettings
-  if (!invalid.has('retries')) failures.push(...retriesFailures(filled.retries as number, rules))
   if (!invalid.has('uri')) failures.push(...uriFailures(uri, rules))
   if (!invalid.has('hook')) failures.push(...hookFailures(hook, rules))
   if (!invalid.has('only') && !invalid.has('hook') && only) failures.push(...onlyFailures(only, hook, rules))

@@ -24,11 +24,8 @@ export interface WebhookView extends WebhookSettings {
   readonly deleted?: true
   /** Changes with every change of the webhook, but not with its health. */
   readonly revision: number
-  /**
-   * How long a delivery is retried while the receiver fails, in milliseconds: from its first attempt to its last, without
-   * jitter and pauses, at most `maxAgeSeconds`. Absent: a function of the host decides.
-   */
-  readonly deliveryLifetimeMs?: number
+  /** The maximum age in force, in seconds: `maxAgeSeconds`, or the option `defaultMaxAgeSeconds`. */
+  readonly effectiveMaxAgeSeconds: number
   /** Whether events reach it. */
   readonly health: EndpointHealth
 }
@@ -60,12 +57,14 @@ type MutableView = { -readonly [Name in keyof WebhookView]: WebhookView[Name] }
 
 /**
  * @param cipher decrypts the custom headers, which are omitted when none of its secrets fits
+ * @param defaultMaxAgeSeconds maximum age of the deliveries of webhooks that set none
  * @param now store time, ms
  * @param lastSuccessMs time of the last success, Unix ms; default: unknown
  */
 export function viewOf(
   webhook: Webhook,
   cipher: SecretCipher,
+  defaultMaxAgeSeconds: number,
   now: number,
   lastSuccessMs?: number,
 ): WebhookView {
@@ -76,6 +75,7 @@ export function viewOf(
     createdMs,
     modifiedMs,
     revision: webhook.revision,
+    effectiveMaxAgeSeconds: settings.maxAgeSeconds ?? defaultMaxAgeSeconds,
     health: endpointHealthOf(webhook, now, lastSuccessMs),
   })
   if (customRequestHeaders) view.customRequestHeaders = customRequestHeaders

@@ -1,5 +1,14 @@
 import type { JsonSchema } from '../values/json-schema.js'
 
+/** Largest number of retries, with every policy. */
+export const MAX_RETRIES = 30
+/** Largest maximum age of a delivery, in seconds. */
+export const MAX_AGE_SECONDS = 2_147_483_647
+/** Lowest rate limit, requests per second: one in about 17 minutes. */
+export const MIN_RATE = 0.001
+/** Highest rate limit, requests per second. */
+export const MAX_RATE = 10_000
+
 /** No NUL and no lone surrogate: stores cannot hold them unchanged (PostgreSQL text, UTF-8). Nor the name `__proto__`. */
 const STORABLE = '^[^\\u0000\\p{Cs}]*$'
 
@@ -14,7 +23,8 @@ const strings = {
  *
  * Rules that depend on options are checked in code (`checkSettings`): whether the address of `uri` is allowed, whether
  * `hook` is in the catalogue, which names `customRequestHeaders` may have. The limits are those of KAZOO's schema
- * `webhooks` except for `retries`, which here counts the retries after the first try (the specification, section 2).
+ * `webhooks` except for `retries`, which is at most 4 there and here counts the retries after the first attempt (the
+ * specification, section 2).
  */
 export const webhookSchema = {
   type: 'object',
@@ -63,10 +73,11 @@ export const webhookSchema = {
     retries: {
       type: 'integer',
       description:
-        'How often a failed delivery is retried after the first attempt; more than 10 only where the retry policy is `patient`.',
+        'How often a delivery that the receiver rejects is sent again. A receiver that is unavailable costs no retry. Where ' +
+        'the retry policy is `kazoo`: attempts in all, after which no answer came.',
       minimum: 0,
-      maximum: 30,
-      default: 2,
+      maximum: MAX_RETRIES,
+      default: 5,
     },
     format: {
       type: 'string',
@@ -110,14 +121,26 @@ export const webhookSchema = {
     },
     maxAgeSeconds: {
       type: 'integer',
-      description: 'An event older than this, in seconds, is not sent but recorded as `expired`.',
+      description:
+        'A delivery that was accepted longer ago than this, in seconds, is not sent but recorded as `expired`. That of a ' +
+        'replay counts from the replay. Default: that of the service, which `_read_only.max_age_seconds` shows.',
       minimum: 1,
-      maximum: 2_147_483_647,
+      maximum: MAX_AGE_SECONDS,
+    },
+    rateLimit: {
+      type: 'number',
+      description:
+        'Most requests per second, fractions allowed: 0.1 is one in ten seconds. Each node of the service counts its own. ' +
+        'Default: that of the service, which may be none.',
+      minimum: MIN_RATE,
+      maximum: MAX_RATE,
     },
     ordering: {
       type: 'string',
-      description: '`call`: the events of one call are sent in order. `none`: without regard to order.',
-      enum: ['call', 'none'],
+      description:
+        '`call`: the events of one call are sent in order, but an event that keeps failing while others are taken holds back ' +
+        'the next ones for a limited time only. `strict`: until it has ended. `none`: without regard to order.',
+      enum: ['call', 'strict', 'none'],
       default: 'call',
     },
   },

@@ -9,9 +9,11 @@ export type HttpVerb = 'get' | 'post' | 'put' | 'patch' | 'delete'
 /** Encoding of the payload: JSON, or `application/x-www-form-urlencoded`. */
 export type BodyFormat = 'json' | 'form-data'
 /**
- * `call`: the events of one call are sent one after the other, in order of acceptance. `none`: in parallel.
+ * `call`: the events of one call are sent one after the other, in order of acceptance; one that keeps failing while its
+ * receiver takes others holds back the next ones for `orderingPatienceSeconds` only. `strict`: until it has ended.
+ * `none`: in parallel.
  */
-export type Ordering = 'call' | 'none'
+export type Ordering = 'call' | 'strict' | 'none'
 
 /** A stored signing secret. */
 export interface EncryptedSecret {
@@ -36,8 +38,8 @@ export interface WebhookSettings {
   /** HTTP method of the requests. Default `post`. */
   readonly httpVerb: HttpVerb
   /**
-   * Retries after the first attempt, 0–10, with the retry policy `patient` 0–30. Default: the option
-   * `defaultRetries`. With the retry policy `kazoo` it counts all tries, at least one.
+   * How often a delivery that the receiver rejects is sent again, 0–30. Default: the option `defaultRetries`, which is 5.
+   * With the retry policy `kazoo` it counts all tries, at least one.
    */
   readonly retries: number
   /** Encoding of the payload. Default: the option `defaultFormat`, which is `json`. */
@@ -65,10 +67,15 @@ export interface WebhookSettings {
   /** Label for grouping webhooks, at most 255 characters. Default: none. */
   readonly group?: string
   /**
-   * Events older than this when they are due expire unsent, in seconds, 1–2,147,483,647. Default: the option
-   * `defaultMaxAgeSeconds`, which is no limit.
+   * Deliveries that were accepted longer ago than this expire unsent, in seconds, 1–2,147,483,647; those of a replay count
+   * from the replay. Default: the option `defaultMaxAgeSeconds` (`WebhookView.effectiveMaxAgeSeconds`).
    */
   readonly maxAgeSeconds?: number
+  /**
+   * Most requests per second, per node, 0.001–10,000, fractions allowed. Default: the option `defaultRateLimit`, which is no
+   * limit.
+   */
+  readonly rateLimit?: number
   /** Whether the events of one call are sent in order. Default `call`. */
   readonly ordering: Ordering
 }

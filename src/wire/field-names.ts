@@ -18,6 +18,7 @@ export const SETTING_NAMES = {
   custom_request_headers: 'customRequestHeaders',
   group: 'group',
   max_age_seconds: 'maxAgeSeconds',
+  rate_limit: 'rateLimit',
   ordering: 'ordering',
 } as const
 

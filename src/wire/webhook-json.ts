@@ -30,6 +30,7 @@ export function webhookJson(webhook: WebhookView): JsonObject {
     custom_request_headers: webhook.customRequestHeaders,
     group: webhook.group,
     max_age_seconds: webhook.maxAgeSeconds,
+    rate_limit: webhook.rateLimit,
     ordering: webhook.ordering,
   }
   if (webhook.extra) Object.assign(json, webhook.extra)
@@ -39,7 +40,7 @@ export function webhookJson(webhook: WebhookView): JsonObject {
     modified: toGregorian(webhook.modifiedMs),
     enabled_at: seconds(webhook.enabledMs),
     disabled_at: seconds(webhook.disabledMs),
-    delivery_lifetime_seconds: wholeSeconds(webhook.deliveryLifetimeMs),
+    max_age_seconds: webhook.effectiveMaxAgeSeconds,
     deleted: webhook.deleted,
   }
   json.health = healthJson(webhook.health)
@@ -48,17 +49,17 @@ export function webhookJson(webhook: WebhookView): JsonObject {
 
 /** Returns the health of a webhook; times in ISO 8601. */
 export function healthJson(health: EndpointHealth): JsonObject {
-  const { state, failuresInRow, failingSinceMs, pausedUntilMs, lastSuccessMs } = health
+  const { state, failuresInRow, failingSinceMs, pausedUntilMs, lastSuccessMs, checkedMs, checkCause } = health
   return {
     state,
     failures_in_row: failuresInRow,
     failing_since: isoTime(failingSinceMs),
     paused_until: isoTime(pausedUntilMs),
     last_success_at: isoTime(lastSuccessMs),
+    checked_at: isoTime(checkedMs),
+    check_cause: checkCause,
   }
 }
-
-const wholeSeconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / 1000))
 
 const isoTime = (unixMs: number | undefined) => (unixMs === undefined ? undefined : toIsoTime(unixMs))
 

@@ -97,7 +97,7 @@ const commands = {
       inFlightPerEndpoint: IN_FLIGHT_PER_ENDPOINT,
       attemptTimeoutMs: ATTEMPT_MS,
       retryPolicy: { kind: 'constant', delayMs: 40, jitter: 0, retryOn: 'failure', retriesCountTries: false },
-      breaker: false,
+      pauses: false,
       autoDisable: false,
       metrics: { count: noop, observe: noop, watch },
       tracing,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backoffMs, delayBounds } from '../../src/delivery/backoff.js'
-import { constant, POLICY_PRESETS, schedule } from '../../src/delivery/policy.js'
+import { backoffMs } from '../../src/delivery/backoff.js'
+import { constant, MAX_DELAY_MS, POLICY_PRESETS, schedule } from '../../src/delivery/policy.js'
 import { anyPolicy } from './fixtures.js'
 
 const fractions = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
@@ -12,7 +12,7 @@ describe('backoffMs', () => {
       fc.property(anyPolicy, fc.integer({ min: 1, max: 500 }), fractions, (policy, tries, random) => {
         const delay = backoffMs(policy, tries, random)
         const withoutJitter = backoffMs({ ...policy, jitter: 0 }, tries, random)
-        const { capMs } = delayBounds(policy)
+        const capMs = policy.kind === 'exponential' ? policy.capMs : MAX_DELAY_MS
         expect(Number.isInteger(delay)).toBe(true)
         expect(delay).toBeGreaterThanOrEqual(Math.floor(withoutJitter * (1 - policy.jitter)) - 1)
         expect(delay).toBeLessThanOrEqual(Math.min(capMs, Math.ceil(withoutJitter * (1 + policy.jitter)) + 1))
@@ -20,16 +20,22 @@ describe('backoffMs', () => {
     )
   })
 
-  it('is 2 s, 6 s, 18 s … up to 10 min, ±20 %, for the default policy', () => {
-    const delays = [1, 2, 3, 4, 5, 6, 7].map((tries) => backoffMs(POLICY_PRESETS.telephony, tries, 0.5))
-    expect(delays).toEqual([2000, 6000, 18_000, 54_000, 162_000, 486_000, 600_000])
-    expect(backoffMs(POLICY_PRESETS.telephony, 1, 0)).toBe(1600)
-    expect(backoffMs(POLICY_PRESETS.telephony, 1, 0.999_999)).toBe(2400)
+  it('is 5 s, 30 s, 2 min, 10 min, 30 min, then 1 h, ±20 %, for the default policy', () => {
+    const delays = [1, 2, 3, 4, 5, 6, 7, 30].map((tries) => backoffMs(POLICY_PRESETS.standard, tries, 0.5))
+    expect(delays).toEqual([5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 3_600_000])
+    expect([1, 6].map((tries) => backoffMs(POLICY_PRESETS.standard, tries, 0))).toEqual([4000, 2_880_000])
+    expect([1, 6].map((tries) => backoffMs(POLICY_PRESETS.standard, tries, 0.999_999_9))).toEqual([
+      6000, 4_320_000,
+    ])
   })
 
   it('is longer than 10 min if the policy says so', () => {
     expect(backoffMs(constant(3_600_000, { jitter: 0 }), 1, 0.5)).toBe(3_600_000)
     expect(backoffMs(schedule([1000, 86_400_000], { jitter: 0 }), 2, 0.5)).toBe(86_400_000)
+  })
+
+  it('is never longer than a week', () => {
+    expect(backoffMs(constant(MAX_DELAY_MS), 1, 0.9)).toBe(MAX_DELAY_MS)
   })
 
   it('repeats the last delay of a schedule', () => {

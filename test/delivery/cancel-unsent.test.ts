@@ -45,7 +45,7 @@ async function createTwoPhaseHarness(options: NodeOptions = {}, webhook = aWebho
 }
 
 const BURST_OF_TWO = {
-  breaker: null,
+  pauses: false,
   autoDisable: { kind: 'burst', failures: 2, withinMs: 60_000 },
 } as const
 
@@ -209,7 +209,7 @@ describe('any history of a webhook, its owner and its receiver', () => {
   it('starts and sends nothing while the webhook is disabled, and the receiver sees every attempt number', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (history) => {
-        const healthRules = { ...HEALTH_PRESETS.standard, breaker: null }
+        const healthRules = { ...HEALTH_PRESETS.standard, pauses: false }
         const policy = constant(1000, { jitter: 0 })
         const s = await createTwoPhaseHarness({ caps: { perEndpoint: 3 }, policy, healthRules })
         const { sender } = s

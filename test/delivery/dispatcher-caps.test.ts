@@ -8,7 +8,7 @@ import { createHarness, headerOf, type NodeOptions, responseWith } from './harne
 type Caps = Required<NonNullable<NodeOptions['caps']>>
 
 const POLICY = constant(1000, { jitter: 0.5 })
-const NO_BREAKER = { breaker: null, autoDisable: null }
+const NO_PAUSES = { pauses: false, autoDisable: null }
 const hostOf = ({ url }: SendRequest) => new URL(url).host
 
 /** Twelve webhooks of two accounts that share three origins. */
@@ -93,7 +93,7 @@ describe('requests in flight', () => {
         const harness = await createHarness(WEBHOOKS)
         const { expectWithinCaps } = observePeaks(harness, caps)
         harness.sender.script = () => undefined
-        const open = () => harness.node({ caps, policy: POLICY, healthRules: NO_BREAKER })
+        const open = () => harness.node({ caps, policy: POLICY, healthRules: NO_PAUSES })
         let node = open()
         await node.start()
         for (const step of history) {

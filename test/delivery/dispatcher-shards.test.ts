@@ -203,7 +203,7 @@ describe('the health of an endpoint', () => {
   it('is that of the store when a node gets its shard again: another node may have changed it', async () => {
     const harness = await createHarness([aWebhook({ retries: 0 })], true)
     harness.sender.script = () => responseWith(500)
-    const healthRules = { ...HEALTH_PRESETS.standard, breaker: null }
+    const healthRules = { ...HEALTH_PRESETS.standard, pauses: false }
     const node = harness.node({ healthRules })
     await node.start()
     await harness.publish('a')

@@ -148,7 +148,7 @@ describe('the dispatcher', () => {
             return outcome === 'own' ? { kind: 'own_fault', detail: '' } : responseWith(Number(outcome))
           }
           // Without a breaker, which has its own tests, all deliveries end within the time below.
-          const healthRules = { ...HEALTH_PRESETS.standard, breaker: null }
+          const healthRules = { ...HEALTH_PRESETS.standard, pauses: false }
           const node = harness.node({ caps: { perEndpoint: 2, perAccount: 3 }, healthRules })
           await node.start()
           for (const [call, pause] of publishes) {

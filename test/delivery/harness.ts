@@ -5,7 +5,7 @@ import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import type { Acceptance, AcceptedEvent } from '../../src/delivery/delivery-store.js'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/delivery/dispatcher.js'
 import { createNodeClock } from '../../src/delivery/node-clock.js'
-import { POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
+import { exponential, type RetryPolicy } from '../../src/delivery/policy.js'
 import { createPositions } from '../../src/delivery/positions.js'
 import type { QueueLimits } from '../../src/delivery/queue/shares.js'
 import type { QueueStore } from '../../src/delivery/queue-store.js'
@@ -174,12 +174,7 @@ export async function createHarness(
   }
 
   function node(options: NodeOptions = {}, deps: Partial<DispatcherDeps> = {}): Dispatcher {
-    const {
-      caps,
-      limits = LIMITS,
-      healthRules = HEALTH_PRESETS.standard,
-      policy = POLICY_PRESETS.telephony,
-    } = options
+    const { caps, limits = LIMITS, healthRules = HEALTH_PRESETS.standard, policy = exponential() } = options
     const { endpointSecrets = () => ({ keys: [], headers: [] }), recordSuccesses = true } = options
     const dispatcher = createDispatcher(
       {

@@ -41,7 +41,7 @@ async function createEndedDeliveries() {
 async function createFailedDeliveries(count: number) {
   const harness = await createHarness([aWebhook({ retries: 0 })], false, { attemptsPerWebhook: 10_000 })
   harness.sender.script = () => responseWith(500)
-  const node = harness.node({ healthRules: { breaker: null, autoDisable: null } })
+  const node = harness.node({ healthRules: { pauses: false, autoDisable: null } })
   await node.start()
   for (let call = 0; call < count; call++) {
     await harness.publish(`call-${call}`)

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
 import type { Outcome } from '../../src/delivery/outcome.js'
-import { custom, POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
+import { custom, exponential, POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
 import {
   isExpired,
   maxTries,
@@ -28,7 +28,7 @@ delete timeout.status
 const fractions = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
 describe('nextDelivery after a failed probe of a receiver that is briefly down', () => {
-  const rules = { policy: POLICY_PRESETS.telephony, functions: {}, retries: 2 }
+  const rules = { policy: exponential(), functions: {}, retries: 2 }
   const last = aDelivery({ state: 'in_flight', acceptedMs: 0, attempts: 4, tries: 2 })
   const probe = (outcome: Outcome, now = 1000, changes: object = {}) =>
     nextDelivery(last, outcome, { ...rules, ...changes }, now, 0.5, false, true)
@@ -55,7 +55,7 @@ describe('nextDelivery after a failed probe of a receiver that is briefly down',
 })
 
 describe('nextDelivery during an outage', () => {
-  const rules = { policy: POLICY_PRESETS.telephony, functions: {}, retries: 0 }
+  const rules = { policy: exponential(), functions: {}, retries: 0 }
   const young = aDelivery({ state: 'in_flight', acceptedMs: 0, attempts: 7, tries: 0 })
 
   it('does not charge an attempt without an answer, and retries it with the default policy', () => {
@@ -77,7 +77,7 @@ describe('nextDelivery during an outage', () => {
 })
 
 it('nextDelivery doubles the pause with each internal fault, up to 400 s', () => {
-  const rules = { policy: POLICY_PRESETS.telephony, functions: {}, retries: 0 }
+  const rules = { policy: exponential(), functions: {}, retries: 0 }
   const pauses = [0, 1, 2, 8, 9, 500].map((attempts) => {
     const delivery = aDelivery({ state: 'in_flight', attempts, tries: 0 })
     return [0, 0.5, 1 - 2 ** -53].map(
@@ -92,7 +92,7 @@ it('nextDelivery doubles the pause with each internal fault, up to 400 s', () =>
 })
 
 describe('nextDelivery', () => {
-  const rules = (retries: number, policy: RetryPolicy = POLICY_PRESETS.telephony) => ({
+  const rules = (retries: number, policy: RetryPolicy = exponential()) => ({
     policy,
     functions: {},
     retries,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptResult } from '../../src/delivery/attempt-record.js'
-import { POLICY_PRESETS } from '../../src/delivery/policy.js'
+import { exponential } from '../../src/delivery/policy.js'
 import {
   type SettleContext,
   settleAttempt,
@@ -22,7 +22,7 @@ const queued = (changes: Parameters<typeof aDelivery>[0] = {}) => ({ ...aDeliver
 const contextOf = (webhook: Webhook = aWebhook()): SettleContext => ({
   recordId: 'record',
   webhook,
-  rules: { policy: POLICY_PRESETS.telephony, functions: {}, retries: webhook.settings.retries },
+  rules: { policy: exponential(), functions: {}, retries: webhook.settings.retries },
   healthRules: HEALTH_PRESETS.standard,
   isOutage: false,
   now: NOW,

@@ -68,7 +68,7 @@ describe('the table of options', () => {
       expect([name, number(documented.get(name))]).toEqual([name, String(value)])
     }
     expect(options.defaultFormat).toBe(documented.get('defaultFormat'))
-    expect(options.retryPolicy).toBe(POLICY_PRESETS[documented.get('retryPolicy') as 'telephony'])
+    expect(options.retryPolicy).toBe(POLICY_PRESETS[documented.get('retryPolicy') as 'standard'])
     expect([options.cors, options.trustProxy, options.policies]).toEqual([[], [], {}])
   })
 

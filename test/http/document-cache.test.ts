@@ -7,7 +7,7 @@ import { webhookJson } from '../../src/wire/webhook-json.js'
 import { aWebhook } from '../delivery/fixtures.js'
 
 const view = (changes: Partial<WebhookView> = {}): WebhookView => ({
-  ...viewOf(aWebhook({ name: 'Calls "of" \\ Köln' }), createSecretCipher(['an encryption key']), 0),
+  ...viewOf(aWebhook({ name: 'Calls "of" \\ Köln' }), createSecretCipher(['an encryption key']), 86_400, 0),
   revision: 1,
   ...changes,
 })

@@ -35,6 +35,7 @@ import { MAX_FILTER_DEPTH, MAX_FILTER_FIELDS } from '../../src/webhooks/event-fi
 import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
 import { SECRET_OVERLAP_MS } from '../../src/webhooks/manage.js'
 import { MAX_DATA_BYTES, SETTINGS_DEFAULTS } from '../../src/webhooks/settings.js'
+import { MAX_RATE, MAX_RETRIES, MIN_RATE } from '../../src/webhooks/webhook-schema.js'
 import { JSON_LIMITS } from '../../src/wire/body.js'
 
 describe('a documented value', () => {
@@ -76,13 +77,15 @@ describe('a documented value', () => {
     ['fields of a webhook that are unknown, bytes', MAX_EXTRA_BYTES, 65_536],
     ['custom data of a webhook, bytes', MAX_DATA_BYTES, 65_536],
     ['depth of a field in a filter', MAX_FILTER_DEPTH, 5],
+    ['retries of a webhook', MAX_RETRIES, 30],
+    ['rate limit of a webhook, requests per second', [MIN_RATE, MAX_RATE], [0.001, 10_000]],
     ['fields of a filter', MAX_FILTER_FIELDS, 100],
     [
       'settings of a webhook',
       SETTINGS_DEFAULTS,
       {
         httpVerb: 'post',
-        retries: 2,
+        retries: 5,
         format: 'json',
         enabled: true,
         includeSubaccounts: false,
@@ -94,11 +97,9 @@ describe('a documented value', () => {
       'retries',
       POLICY_PRESETS,
       {
-        telephony: {
-          kind: 'exponential',
-          baseMs: 2_000,
-          factor: 3,
-          capMs: 600_000,
+        standard: {
+          kind: 'schedule',
+          delaysMs: [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000],
           jitter: 0.2,
           retryOn: 'failure',
           retriesCountTries: false,
@@ -120,10 +121,10 @@ describe('a documented value', () => {
       HEALTH_PRESETS,
       {
         standard: {
-          breaker: { failures: 10, pauseMs: 12_500, capMs: 600_000 },
-          autoDisable: { kind: 'silent', afterMs: 86_400_000, exhausted: 20 },
+          pauses: true,
+          autoDisable: { kind: 'silent', afterMs: 432_000_000, exhausted: 20 },
         },
-        kazoo: { breaker: null, autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 } },
+        kazoo: { pauses: false, autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 } },
       },
     ],
   ])('is what the documents say: %s', (_, value, documented) => {
@@ -144,6 +145,8 @@ describe('a documented value', () => {
       inFlightPerAccount: 100,
       inFlightPerOrigin: 100,
       inFlight: 500,
+      probeSockets: 1_000,
+      orderingPatienceSeconds: 60,
       maxPending: 1_000_000,
       attemptsPerWebhook: 1_000,
       retentionDays: 30,

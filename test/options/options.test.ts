@@ -1,4 +1,11 @@
-import { createHookswitch, errorCode, memoryStore, OPTION_DEFAULTS } from 'hookswitch'
+import {
+  constant,
+  createHookswitch,
+  errorCode,
+  memoryStore,
+  OPTION_DEFAULTS,
+  POLICY_PRESETS,
+} from 'hookswitch'
 import { describe, expect, it } from 'vitest'
 import { normalizeOptions } from '../../src/options/normalize.js'
 import { resolveHealthRules } from '../../src/options/presets.js'
@@ -42,17 +49,33 @@ describe('an invalid option', () => {
     ['directory', { directory: {} }],
     ['secret', { secret: 'short' }],
     ['secret', { secret: [] }],
-    ['breaker', { breaker: true }],
-    ['breaker', { breaker: null }],
-    ['breaker', { breaker: [] }],
-    ['breaker.failures', { breaker: { failures: 0 } }],
-    ['breaker.failures', { breaker: { failures: 1.5 } }],
-    ['breaker.pauseMs', { breaker: { pauseMs: Number.NaN } }],
-    ['breaker.capMs', { breaker: { capMs: '600000' } }],
-    ['breaker.capMs', { breaker: { capMs: 12_499 } }],
-    ['breaker.capMs', { breaker: { pauseMs: 700_000 } }],
-    ['breaker.failure', { breaker: { failure: 3 } }],
-    ['breaker.toString', { breaker: { toString: 3 } }],
+    ['pauses', { pauses: 1 }],
+    ['pauses', { pauses: 'false' }],
+    ['pauses', { pauses: null }],
+    ['pauses', { pauses: {} }],
+    ['defaultRetries', { defaultRetries: 31 }],
+    ['defaultRetries', { defaultRetries: -1 }],
+    ['defaultRetries', { defaultRetries: 2.5 }],
+    ['defaultRetries', { retryPolicy: 'patient', defaultRetries: 31 }],
+    ['defaultMaxAgeSeconds', { defaultMaxAgeSeconds: 0 }],
+    ['defaultMaxAgeSeconds', { defaultMaxAgeSeconds: Infinity }],
+    ['defaultMaxAgeSeconds', { defaultMaxAgeSeconds: 2_147_483_648 }],
+    ['defaultRateLimit', { defaultRateLimit: 0 }],
+    ['defaultRateLimit', { defaultRateLimit: -1 }],
+    ['defaultRateLimit', { defaultRateLimit: 0.000_9 }],
+    ['defaultRateLimit', { defaultRateLimit: 10_000.1 }],
+    ['defaultRateLimit', { defaultRateLimit: Infinity }],
+    ['defaultRateLimit', { defaultRateLimit: Number.NaN }],
+    ['defaultRateLimit', { defaultRateLimit: '1' }],
+    ['defaultRateLimit', { defaultRateLimit: null }],
+    ['orderingPatienceSeconds', { orderingPatienceSeconds: -1 }],
+    ['orderingPatienceSeconds', { orderingPatienceSeconds: 0.5 }],
+    ['orderingPatienceSeconds', { orderingPatienceSeconds: Infinity }],
+    ['orderingPatienceSeconds', { orderingPatienceSeconds: '60' }],
+    ['probeSockets', { probeSockets: 0 }],
+    ['probeSockets', { probeSockets: 1.5 }],
+    ['probeSockets', { probeSockets: 100_001 }],
+    ['probeSockets', { probeSockets: null }],
     ['autoDisable', { autoDisable: true }],
     ['autoDisable', { autoDisable: null }],
     ['autoDisable', { autoDisable: {} }],
@@ -94,7 +117,7 @@ describe('an invalid option', () => {
   it.each([
     [{ retrypolicy: 'kazoo' }, "unknown option 'retrypolicy' (did you mean 'retryPolicy'?)"],
     [{ tokenTtl: 5 }, "unknown option 'tokenTtl' (did you mean 'tokenTtlSeconds'?)"],
-    [{ breaker: { failure: 3 } }, "unknown option 'breaker.failure' (did you mean 'breaker.failures'?)"],
+    [{ pause: false }, "unknown option 'pause' (did you mean 'pauses'?)"],
     [
       { autoDisable: { kind: 'silent', aftrMs: 1, exhausted: 1 } },
       "unknown option 'autoDisable.aftrMs' (did you mean 'autoDisable.afterMs'?)",
@@ -113,63 +136,53 @@ describe('an invalid option', () => {
 
   it('undefined selects the default', () => {
     expect(make({ tokenTtlSeconds: undefined, allow: undefined })).not.toThrow()
-    expect(make({ breaker: undefined, autoDisable: undefined, replayBurst: undefined })).not.toThrow()
+    expect(make({ pauses: undefined, autoDisable: undefined, defaultRateLimit: undefined })).not.toThrow()
   })
 })
 
-describe('the retries that a policy allows', () => {
+describe('the retries and the age of a policy', () => {
   it.each([
-    [{}, 2, 10],
-    [{ preset: 'kazoo' }, 2, 10],
-    [{ retryPolicy: 'patient' }, 9, 30],
-    [{ retryPolicy: 'patient', defaultRetries: 30 }, 30, 30],
-    [{ defaultRetries: 0 }, 0, 10],
-  ])('with %j', (options, defaultRetries, maxRetries) => {
+    [{}, 5, 86_400],
+    [{ preset: 'kazoo' }, 2, 86_400],
+    [{ retryPolicy: 'kazoo' }, 2, 86_400],
+    [{ retryPolicy: 'patient' }, 9, 345_600],
+    [{ retryPolicy: POLICY_PRESETS.patient }, 9, 345_600],
+    [{ retryPolicy: 'patient', preset: 'kazoo' }, 9, 345_600],
+    [{ retryPolicy: constant(1) }, 5, 86_400],
+    [{ retryPolicy: 'patient', defaultRetries: 30, defaultMaxAgeSeconds: 1 }, 30, 1],
+    [{ defaultRetries: 0, defaultMaxAgeSeconds: undefined }, 0, 86_400],
+  ])('with %j', (options, defaultRetries, defaultMaxAgeSeconds) => {
     const normalized = normalizeOptions({ store: memoryStore(), ...options } as never, undefined)
-    expect(normalized).toMatchObject({ defaultRetries, maxRetries })
-  })
-
-  it.each([
-    ['defaultRetries', { defaultRetries: 11 }],
-    ['defaultRetries', { retryPolicy: 'patient', defaultRetries: 31 }],
-    ['defaultMaxAgeSeconds', { defaultMaxAgeSeconds: 0 }],
-  ])('%s throws for %j', (field, options) => {
-    expect(() => normalizeOptions({ store: memoryStore(), ...options } as never, undefined)).toThrow(
-      expect.objectContaining({ code: 'InvalidOption', field }),
-    )
+    expect(normalized).toMatchObject({ defaultRetries, defaultMaxAgeSeconds })
   })
 })
 
 describe('a valid option', () => {
   it.each([
-    { breaker: false, autoDisable: false, recordSuccesses: false },
-    { breaker: {} },
-    { breaker: { failures: 1, pauseMs: 1, capMs: 1 } },
-    { breaker: { capMs: 30_000 } },
+    { pauses: false, autoDisable: false, recordSuccesses: false },
+    { defaultRetries: 30, defaultMaxAgeSeconds: 2_147_483_647, probeSockets: 1 },
+    { defaultRateLimit: 0.001, orderingPatienceSeconds: 0 },
+    { defaultRateLimit: 10_000, orderingPatienceSeconds: 2_147_483_647, probeSockets: 100_000 },
     { autoDisable: { kind: 'silent', afterMs: 0, exhausted: 0 } },
     { autoDisable: { kind: 'burst', failures: 1, withinMs: 1 } },
-    { preset: 'kazoo', breaker: { failures: 3 }, autoDisable: false },
+    { preset: 'kazoo', pauses: true, autoDisable: false },
     { replayBurst: Number.POSITIVE_INFINITY, replayRefillPerSecond: 0.001 },
     { replayBurst: 1.5, inFlightPerOrigin: 1 },
   ])('is accepted: %j', (options) => {
     expect(make(options)).not.toThrow()
   })
 
-  it('absent fields of breaker have their defaults, also with the preset kazoo', () => {
-    expect(resolveHealthRules({ breaker: { failures: 3 } }).breaker).toEqual({
-      failures: 3,
-      pauseMs: 12_500,
-      capMs: 600_000,
-    })
-    expect(resolveHealthRules({ preset: 'kazoo', breaker: {} })).toEqual({
-      breaker: { failures: 10, pauseMs: 12_500, capMs: 600_000 },
+  it('the rules of health are those of the preset unless an option says otherwise', () => {
+    expect(resolveHealthRules({})).toEqual(HEALTH_PRESETS.standard)
+    expect(resolveHealthRules({ preset: 'kazoo' })).toEqual(HEALTH_PRESETS.kazoo)
+    expect(resolveHealthRules({ preset: 'kazoo', pauses: true })).toEqual({
+      pauses: true,
       autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 },
     })
-    expect(resolveHealthRules({ breaker: false, autoDisable: false })).toEqual({
-      breaker: null,
+    expect(resolveHealthRules({ pauses: false, autoDisable: false })).toEqual({
+      pauses: false,
       autoDisable: null,
     })
-    expect(resolveHealthRules({})).toEqual(HEALTH_PRESETS.standard)
   })
 })
 

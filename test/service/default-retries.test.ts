@@ -1,5 +1,5 @@
-/** The host's defaults of retries and age, and how long a delivery lives. */
-import { constant, createHookswitch, custom, memoryStore } from 'hookswitch'
+/** The host's defaults of retries and age, and the age in force. */
+import { createHookswitch, memoryStore } from 'hookswitch'
 import { expect, it } from 'vitest'
 
 type Options = Partial<Parameters<typeof createHookswitch>[0]>
@@ -19,46 +19,55 @@ async function create(options: Options, settings: object = {}) {
 }
 
 it.each<[Options, object, object]>([
-  [{}, {}, { retries: 2, deliveryLifetimeMs: 8000 }],
-  [{ retryPolicy: 'patient' }, {}, { retries: 9, deliveryLifetimeMs: 272_105_000 }],
-  [
-    { retryPolicy: 'patient' },
-    { retries: 30 },
-    { retries: 30, deliveryLifetimeMs: 272_105_000 + 21 * 86_400_000 },
-  ],
-  [{ preset: 'kazoo' }, { retries: 3 }, { retries: 3, deliveryLifetimeMs: 4000 }],
-  [{ defaultRetries: 5 }, {}, { retries: 5, deliveryLifetimeMs: 242_000 }],
-  [{ defaultRetries: 5 }, { retries: 0 }, { retries: 0, deliveryLifetimeMs: 0 }],
-  [
-    { defaultMaxAgeSeconds: 60, retryPolicy: constant(50_000) },
-    {},
-    { retries: 2, maxAgeSeconds: 60, deliveryLifetimeMs: 60_000 },
-  ],
-  [{ defaultMaxAgeSeconds: 60 }, { maxAgeSeconds: 5 }, { maxAgeSeconds: 5, deliveryLifetimeMs: 5000 }],
+  [{}, {}, { retries: 5, effectiveMaxAgeSeconds: 86_400 }],
+  [{}, { retries: 30 }, { retries: 30 }],
+  [{}, { retries: 0 }, { retries: 0 }],
+  [{ retryPolicy: 'patient' }, {}, { retries: 9, effectiveMaxAgeSeconds: 345_600 }],
+  [{ preset: 'kazoo' }, {}, { retries: 2, effectiveMaxAgeSeconds: 86_400 }],
+  [{ preset: 'kazoo' }, { retries: 30 }, { retries: 30 }],
+  [{ defaultRetries: 7 }, {}, { retries: 7 }],
+  [{ defaultRetries: 7 }, { retries: 0 }, { retries: 0 }],
+  [{ defaultMaxAgeSeconds: 60, retryPolicy: 'patient' }, {}, { effectiveMaxAgeSeconds: 60 }],
+  [{ defaultMaxAgeSeconds: 60 }, { maxAgeSeconds: 5 }, { maxAgeSeconds: 5, effectiveMaxAgeSeconds: 5 }],
+  [{}, { maxAgeSeconds: 2_147_483_647 }, { effectiveMaxAgeSeconds: 2_147_483_647 }],
 ])('a webhook under %j with %j', async (options, settings, expected) => {
-  expect(await create(options, settings)).toMatchObject(expected)
+  const made = await create(options, settings)
+  expect(made).toMatchObject(expected)
+  expect('maxAgeSeconds' in made).toBe('maxAgeSeconds' in settings)
 })
 
-it('a policy function decides how long a delivery lives, so no webhook says', async () => {
-  const made = await create({ retryPolicy: custom('mine'), policies: { mine: () => 1 } })
-  expect(made).not.toHaveProperty('deliveryLifetimeMs')
+it('a webhook without an age or a rate follows the options of the service', async () => {
+  const store = memoryStore()
+  const of = async (options: Options) => {
+    const hs = createHookswitch({ store, ...options })
+    await hs.start()
+    return hs
+  }
+  const first = await of({ defaultMaxAgeSeconds: 60, defaultRateLimit: 2.5 })
+  const { id } = await first.accounts.create({ name: 'Acme', realm: 'acme.example' })
+  const made = await first.webhooks.create(id, HOOK)
+  const patched = await first.webhooks.patch(id, made.id, { group: 'g' })
+  for (const webhook of [made, patched]) {
+    expect(webhook).toMatchObject({ effectiveMaxAgeSeconds: 60 })
+    expect(webhook).not.toHaveProperty('maxAgeSeconds')
+    expect(webhook).not.toHaveProperty('rateLimit')
+  }
+  // What was read may be sent back.
+  expect(await first.webhooks.replace(id, made.id, patched)).not.toHaveProperty('maxAgeSeconds')
+  await first.close()
+  const second = await of({ defaultMaxAgeSeconds: 90 })
+  expect(await second.webhooks.read(id, made.id)).toMatchObject({ effectiveMaxAgeSeconds: 90 })
+  await second.close()
 })
 
-it.each<[Options, number, number]>([
-  [{}, 11, 10],
-  [{}, 31, 10],
-  [{ retryPolicy: 'patient' }, 31, 30],
-])('under %j a webhook may not have %i retries', async (options, retries, target) => {
+it.each<[Options, number]>([
+  [{}, 31],
+  [{ preset: 'kazoo' }, 31],
+  [{ retryPolicy: 'patient' }, 1_000],
+])('under %j a webhook may not have %i retries', async (options, retries) => {
+  const message = 'Value must be at most 30'
   await expect(create(options, { retries })).rejects.toMatchObject({
     code: 'InvalidInput',
-    failures: [
-      {
-        path: 'retries',
-        rule: 'maximum',
-        message: `Value must be at most ${target}`,
-        target,
-        value: retries,
-      },
-    ],
+    failures: [{ path: 'retries', rule: 'maximum', message, target: 30, value: retries }],
   })
 })

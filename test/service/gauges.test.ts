@@ -123,24 +123,19 @@ it('a delivery that waits for a retry is pending, but not overdue before its due
 })
 
 it('a breaker is open until its probe is sent, half open until the probe ends, then closed', async () => {
-  const { hs, clock, sender, values, createWebhook, publish } = await harness({
-    breaker: { failures: 3, pauseMs: 10_000 },
-    inFlightPerEndpoint: 1,
-  })
+  const { hs, clock, sender, values, createWebhook, publish } = await harness({ inFlightPerEndpoint: 1 })
   await createWebhook(0)
   sender.script = () => responseWith(500)
-  await publish(5)
+  await publish(12)
   expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 2, 'breakers open': 1 })
   sender.script = () => undefined
-  await clock.advance(10_000)
+  await clock.advance(13_000)
   expect(await values()).toMatchObject({ in_flight: 1, 'breakers open': 0, 'breakers half_open': 1 })
   sender.open[0]!.answer(responseWith(500))
   await clock.settle()
   expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 1, 'breakers open': 1 })
-  await clock.advance(9_999)
-  expect(await values()).toMatchObject({ 'breakers open': 1, oldest_due_seconds: 0 })
   sender.script = () => responseWith(200)
-  await clock.advance(1)
+  await clock.advance(15_000)
   expect(await values()).toEqual(NOTHING)
   await hs.close()
 })

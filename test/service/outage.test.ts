@@ -31,7 +31,7 @@ async function start() {
     store: memoryStore(),
     clock,
     sender: sender as Sender,
-    breaker: false,
+    pauses: false,
     random: { bytes: (count) => crypto.getRandomValues(new Uint8Array(count)), fraction: () => 0.5 },
     log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },
     metrics: {

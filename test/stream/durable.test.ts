@@ -21,7 +21,7 @@ async function startNode(store: Store): Promise<Hookswitch> {
     store,
     retryPolicy: constant(1, { jitter: 0 }),
     defaultRetries: 0,
-    breaker: false,
+    pauses: false,
     autoDisable: false,
     secret: 'the secret of these tests',
     sender: {

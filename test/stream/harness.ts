@@ -47,7 +47,7 @@ export async function startInstance(
     random: seededRandom(seed),
     retryPolicy: constant(1, { jitter: 0 }),
     defaultRetries: 0,
-    breaker: false,
+    pauses: false,
     sender: {
       send: async () => answers.shift() ?? answer(200),
       close: async () => {},

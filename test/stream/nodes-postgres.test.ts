@@ -16,7 +16,7 @@ async function startNode(schema: string): Promise<Hookswitch> {
   const hs = createHookswitch({
     store: postgresStore({ connectionString: server!.url, schema, maxConnections: 4 }),
     secret: 'the secret of these tests',
-    breaker: false,
+    pauses: false,
     sender: {
       send: async () => ({ kind: 'response', status: 200, headers: [], body: '', bodyEnd: 'complete' }),
       close: async () => {},

@@ -39,6 +39,7 @@ export async function createWebhookHarness() {
     cipher: createSecretCipher(['the secret of the service']),
     newId: createIdGenerator(random.bytes),
     storeNow: clock.now,
+    defaultMaxAgeSeconds: 86_400,
     lastSuccesses: store.deliveries.lastSuccesses,
     rules: {
       catalogue: catalogueOf(),

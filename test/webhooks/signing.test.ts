@@ -47,7 +47,7 @@ describe('the signing secret', () => {
     const deps = { ...harness.deps, cipher }
     expect(await codeOf(readSigningSecret(deps, A, webhook.id))).toBe('Internal')
     const row = (await harness.stored.read(A, webhook.id))!
-    expect(viewOf(row, cipher, 0)).not.toHaveProperty('customRequestHeaders')
+    expect(viewOf(row, cipher, 86_400, 0)).not.toHaveProperty('customRequestHeaders')
     await patchWebhook(deps, A, webhook.id, { settings: { name: 'other' } })
     expect(await readWebhook(harness.deps, A, webhook.id)).toMatchObject({
       name: 'other',

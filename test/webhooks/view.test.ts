@@ -34,6 +34,7 @@ const shown = {
   createdMs: 1,
   modifiedMs: 2,
   revision: 3,
+  effectiveMaxAgeSeconds: 86_400,
   health: { state: 'ok', failuresInRow: 0 },
 }
 
@@ -80,7 +81,7 @@ describe('decryptHeaders', () => {
 
 describe('the view of a webhook', () => {
   it('shows its settings and service fields, and no field that is absent', () => {
-    expect(viewOf(webhook, cipher, 0)).toStrictEqual(shown)
+    expect(viewOf(webhook, cipher, 86_400, 0)).toStrictEqual(shown)
   })
 
   it('shows every optional field that is present', () => {
@@ -93,7 +94,7 @@ describe('the view of a webhook', () => {
       enabledMs: 5,
       disabledMs: 6,
     }
-    expect(viewOf(row, cipher, 0)).toStrictEqual({
+    expect(viewOf(row, cipher, 86_400, 0)).toStrictEqual({
       ...shown,
       group: 'g',
       customData: { a: 'b' },
@@ -108,18 +109,23 @@ describe('the view of a webhook', () => {
 
   it('shows times of zero and an empty reason', () => {
     const row = { ...webhook, enabledMs: 0, disabledMs: 0, disableReason: '' }
-    expect(viewOf(row, cipher, 0)).toStrictEqual({ ...shown, enabledMs: 0, disabledMs: 0, disableReason: '' })
+    expect(viewOf(row, cipher, 86_400, 0)).toStrictEqual({
+      ...shown,
+      enabledMs: 0,
+      disabledMs: 0,
+      disableReason: '',
+    })
   })
 
   it('shows that it was deleted, but not when', () => {
     for (const deletedMs of [0, 7]) {
-      expect(viewOf({ ...webhook, deletedMs }, cipher, 0)).toStrictEqual({ ...shown, deleted: true })
+      expect(viewOf({ ...webhook, deletedMs }, cipher, 86_400, 0)).toStrictEqual({ ...shown, deleted: true })
     }
   })
 
   it('omits headers that no service secret decrypts, and their ciphertext', () => {
     const row = { ...webhook, sealedHeaders: seal('w', 'some foreign secret') }
-    expect(viewOf(row, cipher, 0)).toStrictEqual(shown)
+    expect(viewOf(row, cipher, 86_400, 0)).toStrictEqual(shown)
   })
 
   it('shows no ciphertext, signing secret or epoch', () => {
@@ -128,7 +134,7 @@ describe('the view of a webhook', () => {
       sealedHeaders: seal('w'),
       health: { failuresInRow: 12, openings: 1234 },
     }
-    const view = viewOf(row, cipher, 0)
+    const view = viewOf(row, cipher, 86_400, 0)
     for (const hidden of ['secrets', 'sealedHeaders', 'epoch', 'deletedMs', 'settings']) {
       expect(view).not.toHaveProperty(hidden)
     }
@@ -138,8 +144,8 @@ describe('the view of a webhook', () => {
   it('leaves the row unchanged', () => {
     const row: Webhook = { ...webhook, settings: { ...settings }, sealedHeaders: seal('w') }
     const before = structuredClone(row)
-    viewOf(Object.freeze({ ...row, settings: Object.freeze(row.settings) }), cipher, 0)
-    viewOf(row, cipher, 0)
+    viewOf(Object.freeze({ ...row, settings: Object.freeze(row.settings) }), cipher, 86_400, 0)
+    viewOf(row, cipher, 86_400, 0)
     expect(row).toStrictEqual(before)
   })
 })

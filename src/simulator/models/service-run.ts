@@ -98,7 +98,7 @@ async function startInstance(run: ServiceRun): Promise<void> {
     random,
     secret: 'a secret of the model',
     retryPolicy: constant(RETRY_MS, { jitter: 0 }),
-    breaker: false,
+    pauses: false,
     autoDisable: false,
     tokenTtlSeconds: TOKEN_TTL_SECONDS,
     // So many that no share of them binds either: a zone that is not known yet gets half a percent at first.

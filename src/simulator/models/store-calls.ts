@@ -1,4 +1,5 @@
 /** The calls of the store model as data: the driver executes them, the reference predicts them, the trace formats them. */
+import type { Ordering } from '../../webhooks/webhook.js'
 
 export type StoreCall = { readonly now: number } & (
   | { readonly do: 'own' | 'renew' | 'own too early' | 'release'; readonly owner: string }
@@ -130,7 +131,7 @@ export interface WebhookRow {
   readonly id: string
   readonly name: string
   readonly uri: string
-  readonly ordering: 'call' | 'none'
+  readonly ordering: Ordering
   readonly enabled: boolean
   readonly revision: number
   readonly epoch: number

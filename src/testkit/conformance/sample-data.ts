@@ -151,7 +151,7 @@ export function newDelivery(
   const id = overrides.id ?? freshDeliveryId(event.id)
   const isReplay = overrides.replayOf !== undefined
   const orderedLane = `${event.accountId}/${event.callId}`
-  const lane = isReplay ? `replay/${id}` : webhook.settings.ordering === 'call' ? orderedLane : `-/${id}`
+  const lane = isReplay ? `replay/${id}` : webhook.settings.ordering === 'none' ? `-/${id}` : orderedLane
   return {
     id,
     position: isReplay ? positions.next(WALL_MS) : event.position!,

@@ -42,7 +42,7 @@ export function prepareDelivery(
   const bodies = createBodyVariants(payload, json, true)
   const variant = bodies.indexFor(settings)
   const body = fillIn(bodies.templates[variant]!, sequence)
-  const lane = settings.ordering === 'call' ? `${event.accountId}/${event.callId}` : `-/${id}`
+  const lane = settings.ordering === 'none' ? `-/${id}` : `${event.accountId}/${event.callId}`
   const delivery: SendableDelivery = {
     ...buildDelivery(id, event, eventId, webhook, variant, lane),
     attempts: 0,

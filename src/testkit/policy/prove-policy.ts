@@ -25,7 +25,7 @@ export interface PolicyGuarantees {
   readonly grows?: boolean
   /** Returns the shortest and the longest delay for a context, milliseconds. Default is no bounds. */
   readonly bounds?: (context: RetryContext) => readonly [minMs: number, maxMs: number]
-  /** The policy returns null after this many tries, 1 to 10. If absent, the webhook's `retries` are the only limit. */
+  /** The policy returns null after this many tries, 1 to 30. If absent, the webhook's `retries` are the only limit. */
   readonly maxTries?: number
   /** Longest time from the first attempt to the last, whatever fails, milliseconds. Default is no limit. */
   readonly withinMs?: number

@@ -1,9 +1,10 @@
 /** Generates the arguments with which `provePolicy` calls a policy. */
 import type { RetryContext } from '../../delivery/policy.js'
+import { MAX_RETRIES } from '../../webhooks/webhook-schema.js'
 import type { Arbitrary, PropertyChecker } from './property-checker.js'
 
-/** A webhook has at most 10 retries, so a policy is called after at most ten failures. */
-export const MAX_TRIES = 10
+/** A webhook has at most 30 retries, so a policy is called after at most 30 failures. */
+export const MAX_TRIES = MAX_RETRIES
 
 /** How an attempt failed. */
 type Failure = Pick<RetryContext, 'failure' | 'status'>

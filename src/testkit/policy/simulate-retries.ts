@@ -6,6 +6,7 @@ import { nextDelivery, type RetryRules } from '../../delivery/retry.js'
 import { HookswitchError } from '../../errors.js'
 import { invalidOption, type Validator, wholeNumber } from '../../options/validators.js'
 import type { Observation, TransportFailure } from '../../ports.js'
+import { MAX_RETRIES } from '../../webhooks/webhook-schema.js'
 import { checkOptions, nonEmptyText } from '../check-options.js'
 import { type AnyPolicy, checkAnyPolicy } from './retry-policy.js'
 
@@ -17,7 +18,7 @@ export type SimulatedFailure =
 
 /** Options of `simulateRetries`. */
 export interface RetrySimulationOptions {
-  /** The webhook's `retries`, 0 to 10. Default is 10. */
+  /** The webhook's `retries`, 0 to 30. Default is 30. */
   readonly retries?: number
   /**
    * Random number in [0, 1) for jitter: one for all attempts, or one per attempt of which the last repeats. Default is
@@ -60,7 +61,7 @@ const TRANSPORT_FAILURES: readonly TransportFailure[] = [
 ]
 const isRandom = (value: unknown) => typeof value === 'number' && value >= 0 && value < 1
 const VALIDATORS: Readonly<Record<keyof RetrySimulationOptions, Validator>> = {
-  retries: wholeNumber(0, 10),
+  retries: wholeNumber(0, MAX_RETRIES),
   random: (field, value) => {
     const numbers: readonly unknown[] = Array.isArray(value) ? value : [value]
     if (numbers.length === 0 || !numbers.every(isRandom))
@@ -87,7 +88,7 @@ export function simulateRetries(
   options: RetrySimulationOptions = {},
 ): RetrySimulation {
   checkOptions('simulateRetries', options, VALIDATORS)
-  const { retries = 10, random = 0.5, hook = 'channel_create', webhookId = 'webhook-1' } = options
+  const { retries = MAX_RETRIES, random = 0.5, hook = 'channel_create', webhookId = 'webhook-1' } = options
   const checked = checkAnyPolicy('simulateRetries', policy)
   const randoms = typeof random === 'number' ? [random] : random
   const rules: RetryRules =

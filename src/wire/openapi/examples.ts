@@ -101,7 +101,7 @@ const times = {
   created: 64_061_928_000,
   modified: 64_061_928_000,
   enabled_at: 64_061_928_000,
-  delivery_lifetime_seconds: 26,
+  max_age_seconds: 86_400,
 }
 
 const health = { state: 'ok', failures_in_row: 0, last_success_at: '2030-01-15T12:00:00.000Z' }

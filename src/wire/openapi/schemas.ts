@@ -2,6 +2,7 @@
 import { accountSchema, userSchema } from '../../accounts/account-schema.js'
 import { eventSchema } from '../../delivery/event-schema.js'
 import { EXPLANATION_CODES } from '../../delivery/explain.js'
+import { FAILURE_CAUSES } from '../../values/failure-cause.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
@@ -79,14 +80,14 @@ const readOnly: JsonSchema = {
   type: 'object',
   description: 'Set by the service.',
   readOnly: true,
-  required: ['created', 'modified'],
+  required: ['created', 'modified', 'max_age_seconds'],
   properties: {
     created: seconds('Time of creation'),
     modified: seconds('Time of the last change'),
     enabled_at: seconds('Time when it was last enabled'),
     disabled_at: seconds('Time when it was last disabled'),
-    delivery_lifetime_seconds: integer(
-      'How long a delivery is retried while the receiver fails, from its first attempt to its last; pauses prolong it. Absent if a function of the host decides.',
+    max_age_seconds: integer(
+      'The maximum age in force, in seconds: a delivery that was accepted longer ago is not sent. That of the webhook, or else of the service.',
     ),
     deleted: flag('Present, and true, in the response to DELETE.'),
   },
@@ -117,6 +118,14 @@ const health: JsonSchema = {
     last_success_at: isoTime(
       'Time of the last success; absent if none is among the newest 1,000 attempts that are kept.',
     ),
+    checked_at: isoTime(
+      'Time when the service last tried to connect to the receiver without sending a request, which it does during a pause of a receiver that cannot be reached; absent if it did not.',
+    ),
+    check_cause: {
+      type: 'string',
+      description: 'Why the connection at `checked_at` failed; absent if it stood.',
+      enum: Object.keys(FAILURE_CAUSES),
+    },
   },
 }
 
@@ -228,6 +237,17 @@ const attemptDetails: Readonly<Record<string, JsonSchema>> = {
     description: 'Class of the failure.',
     examples: ['timeout', 'connection', 'dns', 'tls', 'protocol', 'blocked_address', 'redirect'],
   },
+  cause: {
+    type: 'string',
+    description: 'Cause of the failure, more exact than its class. Causes may be added.',
+    examples: Object.keys(FAILURE_CAUSES),
+  },
+  detail: text('What was observed, in one line: why it failed, or what was wrong with an accepted response.'),
+  out_of_order: {
+    type: 'boolean',
+    description: 'True: it was sent while an earlier event of its call was not delivered.',
+  },
+  late: { type: 'boolean', description: 'True: the server answered after the time limit of an attempt.' },
   resp_status_code: text('HTTP status of the response, as a string (KAZOO).'),
   resp_headers: headers('Headers of the response; secrets are redacted.'),
   resp_body: text('Body of the response: at most 1 KiB, with `include=bodies` 8 KiB.'),
@@ -266,13 +286,13 @@ const deliveryFields: Readonly<Record<string, JsonSchema>> = {
   reason: {
     type: 'string',
     description: 'Why the last attempt failed, or why the delivery ended.',
-    examples: ['status 500', 'timeout', 'gone', 'interrupted', 'older than max_age_seconds', 'queue_full'],
+    examples: ['status 500', 'refused', 'gone', 'interrupted', 'older than max_age_seconds', 'queue_full'],
   },
   attempts: integer('Number of attempts made.'),
   accepted_at: isoTime('Time when the event was accepted.'),
   next_attempt_at: isoTime('Time when the next attempt is due; absent if none is.'),
   ended_at: isoTime('Time when the delivery ended; absent before.'),
-  explain: text('One sentence that explains the state.'),
+  explain: text('Explains the state, in English.'),
   explanation: ref('Explanation'),
 }
 const explanationFields = {
@@ -281,12 +301,15 @@ const explanationFields = {
   seconds: integer('Seconds until it may be sent (`breaker_open`, `receiver_pause`, `retry`).'),
   failures: integer('Failures of the webhook in a row (`breaker_open`).'),
   attempts: integer(
-    'Number of attempts made (`retry`, `delivered`, `exhausted`), or the number of the current one (`in_flight`).',
+    'Number of attempts made (`retry`, `delivered`, `exhausted`, `expired`), or the number of the current one (`in_flight`).',
   ),
   limit: integer(
     'Number of requests in flight at which it waits (`endpoint_cap`, `account_cap`, `origin_cap`, `total_cap`).',
   ),
-  reason: text('Why the last attempt failed (`retry`, `exhausted`).'),
+  reason: text('Why the last attempt failed: a status, or the `cause` of the attempt.'),
+  detail: text('What was observed at the last attempt, in one line. Not in lists.'),
+  took: { type: 'number', description: 'Seconds after which the server answered, if that was too late.' },
+  timeout: { type: 'number', description: 'The time limit of an attempt, in seconds, beside `took`.' },
 }
 const requiredDeliveryFields = [
   'id',

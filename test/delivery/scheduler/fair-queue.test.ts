@@ -3,7 +3,7 @@ import { constant } from '../../../src/delivery/policy.js'
 import { aWebhook } from '../fixtures.js'
 import { createHarness, headerOf, type NodeOptions, responseWith } from '../harness.js'
 
-const NO_BREAKER = { breaker: null, autoDisable: null }
+const NO_PAUSES = { pauses: false, autoDisable: null }
 
 /**
  * Two accounts, `acc` with two webhooks and `sub` with one; every request waits until the test answers it.
@@ -93,7 +93,7 @@ describe('first attempts beside retries that never end', () => {
     const harness = await createHarness([aWebhook({ retries: 10, ordering: 'none' })])
     harness.sender.script = () => undefined
     const policy = constant(1, { jitter: 0 })
-    const node = harness.node({ caps: { perEndpoint }, policy, healthRules: NO_BREAKER })
+    const node = harness.node({ caps: { perEndpoint }, policy, healthRules: NO_PAUSES })
     await node.start()
     for (let call = 0; call < 60; call++) await harness.publish(`old-${call}`)
     const attemptOf = (index: number) => Number(headerOf(harness.sender.requests[index]!, 'x-hook-attempt'))

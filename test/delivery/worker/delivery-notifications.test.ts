@@ -125,7 +125,7 @@ describe('the metrics of a delivery', () => {
         fc.array(fc.tuple(fc.nat(3), fc.nat(2000)), { minLength: 1, maxLength: 20 }),
         async (script, publishes) => {
           const hooks = [aWebhook({ retries: 2 }), aWebhook({ retries: 0, maxAgeSeconds: 3 }, { id: 'w2' })]
-          const healthRules = { breaker: null, autoDisable: null }
+          const healthRules = { pauses: false, autoDisable: null }
           const { harness, node, recorded } = await measured(hooks, { healthRules, policy: constant(1000) })
           let turn = 0
           // Internal faults are retried forever, so after 100 requests everything is answered.

@@ -31,10 +31,10 @@ export const mutants = [
     tests: ['test/delivery/retry.test.ts'],
   },
   {
-    what: 'a constant delay above ten minutes is cut',
+    what: 'the jitter of a long delay is cut',
     file: 'src/delivery/backoff.ts',
-    find: 'Math.max(policy.delayMs, DEFAULT_CAP_MS)',
-    replace: 'DEFAULT_CAP_MS',
+    find: "policy.kind === 'exponential' ? policy.capMs : MAX_DELAY_MS",
+    replace: 'delayBounds(policy).capMs',
     tests: ['test/delivery/backoff.test.ts'],
   },
   {

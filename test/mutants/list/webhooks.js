@@ -26,7 +26,7 @@ export const mutants = [
   {
     what: 'the jitter of the breaker exceeds its cap',
     file: 'src/webhooks/health.ts',
-    find: 'untilMs: now + Math.min(breaker.capMs, jittered)',
+    find: 'untilMs: now + Math.min(BREAKER.capMs, jittered)',
     replace: 'untilMs: now + jittered',
     tests: ['test/webhooks/health.test.ts'],
   },

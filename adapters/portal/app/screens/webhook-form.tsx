@@ -71,7 +71,7 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
   const text = (
     name: TextField,
     label: string,
-    more: { hint?: string; rows?: number; inputMode?: 'url' | 'numeric' } = {},
+    more: { hint?: string; rows?: number; inputMode?: 'url' | 'numeric' | 'decimal' } = {},
   ) => (
     <Field label={label} hint={more.hint} reason={reasons[WIRE_NAMES[name]]}>
       {(attributes) =>
@@ -157,10 +157,12 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
           ['json', 'JSON'],
           ['form-data', t('form.formData')],
         ])}
-        {text('retries', t('form.retries'), { inputMode: 'numeric' })}
+        {text('retries', t('form.retries'), { hint: t('form.defaultHint'), inputMode: 'numeric' })}
         {text('maxAge', t('form.maxAge'), { hint: t('form.maxAgeHint'), inputMode: 'numeric' })}
+        {text('rate', t('form.rate'), { hint: t('form.rateHint'), inputMode: 'decimal' })}
         {select('ordering', t('form.ordering'), [
           ['call', t('form.orderCall')],
+          ['strict', t('form.orderStrict')],
           ['none', t('form.orderNone')],
         ])}
         {text('group', t('form.group'))}
@@ -203,6 +205,7 @@ const WIRE_NAMES: Readonly<Record<keyof FormValues, string>> = {
   format: 'format',
   retries: 'retries',
   maxAge: 'max_age_seconds',
+  rate: 'rate_limit',
   ordering: 'ordering',
   group: 'group',
   isEnabled: 'enabled',

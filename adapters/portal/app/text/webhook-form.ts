@@ -11,6 +11,7 @@ export interface FormValues {
   readonly format: string
   readonly retries: string
   readonly maxAge: string
+  readonly rate: string
   readonly ordering: string
   readonly group: string
   readonly isEnabled: boolean
@@ -35,8 +36,9 @@ export function formValues(webhook?: Webhook): FormValues {
     only: (webhook?.only ?? []).join(', '),
     verb: webhook?.http_verb ?? 'post',
     format: webhook?.format ?? 'json',
-    retries: String(webhook?.retries ?? 2),
+    retries: webhook === undefined ? '' : String(webhook.retries),
     maxAge: webhook?.max_age_seconds === undefined ? '' : String(webhook.max_age_seconds),
+    rate: webhook?.rate_limit === undefined ? '' : String(webhook.rate_limit),
     ordering: webhook?.ordering ?? 'call',
     group: webhook?.group ?? '',
     isEnabled: webhook?.enabled ?? true,
@@ -69,12 +71,13 @@ export function settingsOf(values: FormValues): FormResult {
       ...(values.hook === 'all' && only.length > 0 ? { only } : {}),
       http_verb: values.verb,
       format: values.format,
-      retries: numberOr(values.retries),
       enabled: values.isEnabled,
       include_subaccounts: values.hasSubaccounts,
       include_internal_legs: values.hasInternalLegs,
       ordering: values.ordering,
+      ...(values.retries === '' ? {} : { retries: numberOr(values.retries) }),
       ...(values.maxAge === '' ? {} : { max_age_seconds: numberOr(values.maxAge) }),
+      ...(values.rate === '' ? {} : { rate_limit: numberOr(values.rate) }),
       ...(values.group === '' ? {} : { group: values.group }),
       ...(headers.size === 0 ? {} : { custom_request_headers: Object.fromEntries(headers) }),
       ...(customData.size === 0 ? {} : { custom_data: Object.fromEntries(customData) }),
@@ -90,7 +93,9 @@ export function settingsOf(values: FormValues): FormResult {
 export function patchOf(webhook: Webhook, settings: SettingsInput): SettingsInput {
   const removable = [
     'only',
+    'retries',
     'max_age_seconds',
+    'rate_limit',
     'group',
     'custom_request_headers',
     'custom_data',

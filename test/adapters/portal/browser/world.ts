@@ -50,8 +50,6 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
     allowLocal: true,
     operators: ['acme'],
     retryPolicy: constant(100),
-    // A pause lasts until somebody ends it.
-    breaker: { pauseMs: 3_600_000, capMs: 3_600_000 },
   })
   await hs.start()
   const account = { id: 'acme', name: 'Acme', realm: 'acme.example' }
