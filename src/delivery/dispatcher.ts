@@ -23,7 +23,7 @@
 import { HookswitchError } from '../errors.js'
 import type { Log } from '../ports.js'
 import { createFifoQueue } from '../values/fifo-queue.js'
-import { isPaused, isProbed } from '../webhooks/health.js'
+import { isPaused, isProbed, isProbedRarely } from '../webhooks/health.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
 import { eventIndexOf } from './event-index.js'
 import type { StoredDelivery } from './delivery-queries.js'
@@ -305,11 +305,15 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     worker.start(delivery, waitMsOf(delivery), queue.isOutOfOrder(delivery))
   }
 
-  /** How long an answer is waited for. While many are probed, their sockets must become free soon. */
+  /**
+   * How long an answer is waited for. A probe that waits long delays the next one, so the first minutes have none; and while
+   * many endpoints are probed, their sockets must become free soon.
+   */
   function waitMsOf(delivery: QueuedDelivery): number {
+    const { health } = delivery.endpoint.webhook
     const isPatient = isProbe(delivery)
-      ? scheduler.probes <= caps.probes / 2
-      : delivery.endpoint.webhook.health?.lateMs !== undefined
+      ? isProbedRarely(health, lease.now()) && scheduler.probes <= caps.probes / 2
+      : health?.lateMs !== undefined
     return isPatient ? Math.max(LATE_WAIT_MS, options.attemptDeadlineMs) : options.attemptDeadlineMs
   }
 

@@ -167,9 +167,7 @@ export function nextDelivery(
   const isOver = onlyTransport
     ? outcome.status !== undefined || tries >= maxTries(rules)
     : rules.retries === 0
-      ? isUnavailable
-        ? isSent && !isThrottled
-        : isCharged
+      ? !isUnavailable || (isSent && !isThrottled)
       : tries >= maxTries(rules)
   const ended = { ...counts, tries, ...since, reason }
   if (isOver) return { state: nextState(delivery, 'retries_exhausted'), ...ended }

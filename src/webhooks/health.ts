@@ -218,6 +218,11 @@ const REPORT_AFTER_MS = 24 * HOUR_MS
 /** KAZOO's wording, shown as `disable_reason`. */
 const DISABLE_REASON = 'too many failed attempts'
 
+/** Whether the endpoint has failed for so long that it is probed less often. @param now store time, ms */
+export function isProbedRarely(health: Health | undefined, now: number): boolean {
+  return now - (health?.failingSinceMs ?? now) >= BRIEF_MS
+}
+
 /**
  * The time to the next request to a receiver that takes nothing, ms.
  *
@@ -357,7 +362,7 @@ function updatePause(next: MutableHealth, effect: FailureEffect, now: number): b
   if (!isProbe) return false
   const probes = pause.probes + 1
   next.pause = { ...pause, probes }
-  const waitMs = now - next.failingSinceMs! < BRIEF_MS ? probeDelayMs(probes) : LONG_PROBE_MS
+  const waitMs = isProbedRarely(next, now) ? LONG_PROBE_MS : probeDelayMs(probes)
   const limitedMs = Math.min(waitMs, Math.max(PROBE_MS[0], effect.maxAgeMs ?? waitMs))
   const dueMs = sentMs + Math.round(limitedMs * (1 - PROBE_JITTER * effect.random))
   next.pausedUntilMs = Math.max(now, dueMs, effect.waitUntilMs ?? 0)

@@ -673,11 +673,12 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       if (entry !== NONE) waitAgain(delivery, dueMs ?? entries.number(entry, DUE), maxContents)
     },
     retry(delivery, next) {
-      if (takenEntry(delivery) === NONE) return
+      const entry = takenEntry(delivery)
+      if (entry === NONE) return
       setNext(delivery, next)
       // Retries may wait for a long time: half of the contents are for deliveries that are sent soon.
       waitAgain(delivery, next.dueMs ?? 0, Math.ceil(maxContents / 2))
-      addPatience(endpointOf(delivery.entry), delivery.entry)
+      addPatience(endpointOf(entry), entry)
     },
     end(delivery, now) {
       if (delivery.entry >= 0) removeEntry(delivery.entry, now)

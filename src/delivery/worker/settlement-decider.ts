@@ -2,7 +2,7 @@
 import type { Metrics } from '../../metrics.js'
 import type { Clock, Log, Random, Sender } from '../../ports.js'
 import type { Network } from '../../values/address.js'
-import { isProbed, type PauseChange, pauseChangeOf } from '../../webhooks/health.js'
+import { type PauseChange, pauseChangeOf } from '../../webhooks/health.js'
 import type { Health, HealthRules } from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import type { QueueEndpoint } from '../queue/queue-endpoint.js'
