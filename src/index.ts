@@ -65,7 +65,12 @@ export type { BodyFormat, HttpVerb, Ordering, WebhookSettings } from './webhooks
 
 // Events and their delivery.
 export type { AttemptRecord, StoredAttempt } from './delivery/attempt-record.js'
-export type { DeliveryEnd, WebhookBacklogFull, WebhookPaused } from './delivery/delivery-events.js'
+export type {
+  DeliveryEnd,
+  WebhookBacklogFull,
+  WebhookDisabled,
+  WebhookPaused,
+} from './delivery/delivery-events.js'
 export type { StoredDelivery } from './delivery/delivery-queries.js'
 export type { ChannelEvent, CustomEvent } from './delivery/event.js'
 export type { RefusedEvent } from './delivery/inbox-relay.js'
@@ -115,6 +120,8 @@ export type {
   Tracing,
   TransportFailure,
 } from './ports.js'
+
+export type { FailureCause } from './values/failure-cause.js'
 
 // The HTTP API as plain records, and the default clock.
 export type { EventHub } from './events.js'

@@ -4,6 +4,8 @@
  * that the host connects to. Names and units follow Prometheus and OpenTelemetry: seconds, `_total`.
  */
 
+import { FAILURE_CAUSES, type FailureCause } from './values/failure-cause.js'
+
 /** Results of one request, as label values. */
 export const ATTEMPT_OUTCOMES = Object.freeze([
   'delivered',
@@ -18,6 +20,12 @@ export const ATTEMPT_OUTCOMES = Object.freeze([
   'own_fault',
   'interrupted',
 ] as const)
+
+/** Causes of requests that failed without a usable answer, as label values; `other`: the class alone is known. */
+export const ATTEMPT_CAUSES: readonly (FailureCause | 'other')[] = Object.freeze([
+  ...(Object.keys(FAILURE_CAUSES) as FailureCause[]),
+  'other',
+])
 
 /** Networks, by the address that a request went to, as label values. */
 export const NETWORKS = Object.freeze(['public', 'private', 'loopback'] as const)
@@ -56,6 +64,12 @@ export const METRICS = Object.freeze({
     help: 'Requests to receivers, by result.',
     label: 'outcome',
     values: ATTEMPT_OUTCOMES,
+  },
+  hookswitch_attempts_failed_total: {
+    kind: 'counter',
+    help: 'Requests to receivers that failed without a usable answer, by cause.',
+    label: 'cause',
+    values: ATTEMPT_CAUSES,
   },
   hookswitch_webhooks_disabled_total: {
     kind: 'counter',

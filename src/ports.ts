@@ -76,6 +76,8 @@ export type Observation =
       readonly cause?: FailureCause
       /** Whether a byte of the request was written. Absent: it may have been. */
       readonly isSent?: boolean
+      /** True: the connection had served requests before, and ended without a byte of a response. */
+      readonly isReused?: boolean
     }
   /** EMFILE, no free port, resolver down, …: a fault on this side, which is not charged to the receiver. */
   | { readonly kind: 'own_fault'; readonly detail: string }

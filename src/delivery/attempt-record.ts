@@ -3,12 +3,15 @@
  * `cancelled` or `quarantined`).
  */
 import type { Dialled, Observation, SendRequest } from '../ports.js'
-import { REDACTED } from '../values/redact.js'
+import { failureSentence } from '../values/failure-cause.js'
+import { parseUrl } from '../values/parse-url.js'
+import { printableLine } from '../values/printable.js'
+import { REDACTED, redactText } from '../values/redact.js'
 import { isSecretHeader } from '../values/secret-names.js'
 import { parseTraceparent } from '../values/traceparent.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Delivery } from './lifecycle.js'
-import type { Outcome } from './outcome.js'
+import { findHeader, type Outcome } from './outcome.js'
 import { maxTries, type NextDelivery, QUEUE_FULL, type RetryRules } from './retry.js'
 
 /** One request and what was observed of it. */
@@ -152,7 +155,59 @@ function setReason(record: MutableRecord, outcome: Outcome): void {
   const { failure } = outcome
   record.reason = failure === 'http' || failure === 'redirect' ? 'bad status' : 'no answer'
   if (failure !== 'http') record.clientError = failure
+  if (outcome.cause !== undefined) record.cause = outcome.cause
 }
+
+/** Longest `detail`, in UTF-16 units. */
+const MAX_DETAIL = 400
+/** Longest target of a redirect that is named, in UTF-16 units. */
+const MAX_TARGET = 200
+/** A longer `Location` is not read: a part of it may be a part of a password. */
+const MAX_LOCATION = 2_048
+
+const cut = (text: string, length: number) =>
+  text.length <= length ? text : `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…`
+
+/** Text for people on one short line: parts of it may come from the receiver. */
+const shortLine = (text: string) => cut(printableLine(redactText(text)), MAX_DETAIL)
+
+/** Names the target of a redirect without user, password, query and fragment, each of which may be secret. */
+function redirectSentence(headers: readonly string[], requestUrl: string): string {
+  const location = findHeader(headers, 'location')
+  if (location === undefined) return ''
+  const url = location.length > MAX_LOCATION ? undefined : parseUrl(location, requestUrl)
+  if (!url) return 'The server redirects to an invalid URL.'
+  const { protocol, host, pathname } = url
+  const target = `${protocol}${host === '' ? '' : `//${host}`}${pathname}`
+  return `The server redirects to ${cut(target, MAX_TARGET)}, and redirects are not followed.`
+}
+
+/** What was wrong with the body of a response, by its end. */
+const BODY_NOTES: ReadonlyMap<string, string> = new Map([
+  ['broken', 'The connection ended within the body of the response.'],
+  ['timeout', 'The body of the response did not end in time.'],
+])
+
+/** What was observed, in one line; empty: nothing to mention. Internal faults are for the log alone. */
+function detailOf({ request, observation }: AttemptResult, outcome: Outcome): string {
+  if (observation.kind === 'no_response') {
+    if (outcome.kind !== 'failed') return ''
+    return shortLine(failureSentence(outcome.cause, stringOf(outcome.detail)))
+  }
+  if (observation.kind !== 'response') return ''
+  const { headers, note, bodyEnd } = observation
+  const isRedirect = outcome.kind === 'failed' && outcome.failure === 'redirect'
+  const parts = [
+    stringOf(note),
+    BODY_NOTES.get(bodyEnd) ?? '',
+    isRedirect ? redirectSentence(headers, request.url) : '',
+  ]
+  const text = parts.filter(Boolean).join(' ')
+  return text === '' ? '' : shortLine(text)
+}
+
+/** A sender of the host may return anything. */
+const stringOf = (text: unknown): string => (typeof text === 'string' ? text : '')
 
 /** Headers that `buildRequest` sets and no webhook can (`findHeaderProblem`), as they are spelt there. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
@@ -256,6 +311,10 @@ export function buildAttemptRecord(
     record.responseHeaders = storedResponseHeaders(headers)
     record.responseBody = body
   }
+  const detail = detailOf(result, outcome)
+  if (detail !== '') record.detail = detail
+  if (result.isOutOfOrder) record.outOfOrder = true
+  if (result.isLate) record.late = true
   record.requestHeaders = redactRequestHeaders(request.headers)
   record.durationMs = Math.max(0, Math.round(durationMs))
   return record

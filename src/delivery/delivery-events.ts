@@ -18,9 +18,12 @@ export interface DeliveryEnd {
   /** Number of attempts; 0: it was never sent. */
   readonly attempts: number
   /**
-   * Why it ended: `status 500`, `timeout`, `gone`, `older than max_age_seconds`, `queue_full`, … Absent for `delivered`.
+   * Why it ended: `status 500`, a cause such as `refused`, `gone`, `older than max_age_seconds`, `queue_full`, … Absent for
+   * `delivered`.
    */
   readonly reason?: string
+  /** What was observed at its last attempt, in one line (`AttemptRecord.detail`). */
+  readonly detail?: string
 }
 
 /** The breaker of a webhook opened. */
@@ -33,8 +36,22 @@ export interface WebhookPaused {
   readonly failuresInRow: number
   /** When the first probe is sent: store time, Unix milliseconds. */
   readonly pausedUntilMs: number
-  /** Why the last attempt failed: `status 500`, `timeout`, … */
+  /** Why the last attempt failed: `status 500`, or a cause such as `refused`. */
   readonly reason?: string
+  /** The same in one line (`AttemptRecord.detail`). */
+  readonly detail?: string
+}
+
+/** The service disabled a webhook. */
+export interface WebhookDisabled {
+  /** Id of the webhook. */
+  readonly webhookId: string
+  /** Id of its account. */
+  readonly accountId: string
+  /** `gone`, or that too many attempts failed. */
+  readonly reason: string
+  /** What was observed at the last attempt, in one line (`AttemptRecord.detail`). */
+  readonly detail?: string
 }
 
 /** Too many deliveries wait for a webhook: its oldest have expired unsent. */
@@ -57,7 +74,7 @@ export type DeliveryEvents = {
   webhook_paused: WebhookPaused
   webhook_resumed: { readonly webhookId: string; readonly accountId: string }
   webhook_backlog_full: WebhookBacklogFull
-  webhook_disabled: { readonly webhookId: string; readonly accountId: string; readonly reason: string }
+  webhook_disabled: WebhookDisabled
 } & Record<Exclude<DeliveryState, 'waiting' | 'in_flight'>, DeliveryEnd>
 
 /** Emits an event to the host. Never throws. `delivery`: the one whose settlement caused it. */

@@ -61,7 +61,15 @@ export interface NewEvent {
 /** A delivery to accept: waiting, without attempts. */
 export type NewDelivery = Omit<
   Delivery,
-  'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'reason' | 'acceptedMs' | 'endedMs'
+  | 'state'
+  | 'dueMs'
+  | 'attempts'
+  | 'tries'
+  | 'interruptions'
+  | 'reason'
+  | 'failedMs'
+  | 'acceptedMs'
+  | 'endedMs'
 > & {
   /** Its position: that of its event, or one to itself for a replay. Given when its group is formed; undefined before. */
   position?: number | undefined
@@ -103,6 +111,10 @@ export interface ReadyEndpoint {
   readonly origin: string
   /** Whether its last attempt failed (`Health.failuresInRow`): it may not use all slots. */
   readonly failing: boolean
+  /** Whether it is paused because it fails: requests are probes, one at a time, which need no slots. */
+  readonly probed: boolean
+  /** Requests at once, if fewer than others may have; Infinity: as many. */
+  readonly limit: number
   /**
    * Store time at which its earliest lane head is due, not before the end of its pause, ms; `undefined`: idle
    * (nothing waits).

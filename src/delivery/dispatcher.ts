@@ -23,7 +23,7 @@
 import { HookswitchError } from '../errors.js'
 import type { Log } from '../ports.js'
 import { createFifoQueue } from '../values/fifo-queue.js'
-import { isPaused, isProbed } from '../webhooks/health.js'
+import { isPaused, isProbed, isProbedRarely } from '../webhooks/health.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
 import { eventIndexOf } from './event-index.js'
 import type { StoredDelivery } from './delivery-queries.js'
@@ -39,7 +39,11 @@ import { createPendingQueue } from './queue/pending-queue.js'
 import type { QueueEndpoint } from './queue/queue-endpoint.js'
 import { QueuedDelivery } from './queue/queued-delivery.js'
 import type { QueueLimits } from './queue/shares.js'
-import { createScheduler, type Scheduler } from './scheduler/scheduler.js'
+import { createBacklogPace } from './backlog-pace.js'
+import { Pace } from './pace.js'
+import type { PauseChange } from '../webhooks/health.js'
+import type { Webhook } from '../webhooks/webhook.js'
+import { createScheduler, type Scheduler, type Selection } from './scheduler/scheduler.js'
 import type { Caps } from './scheduler/fair-queue.js'
 import type { SchedulerStats } from './scheduler/endpoint-registry.js'
 import { createTimer } from './timer.js'
@@ -106,12 +110,17 @@ export interface DispatcherDeps extends WorkerDeps, SettlementDeciderDeps, Notif
   shardOf(webhookId: string): number
 }
 
-export interface DispatcherOptions extends Pick<SettlementDeciderOptions, 'healthRules' | 'recordSuccesses'> {
+export interface DispatcherOptions
+  extends Pick<SettlementDeciderOptions, 'healthRules' | 'recordSuccesses' | 'rateLimitOf'> {
   readonly caps: Caps
   /** How many deliveries may wait; read at each use. `limitsChanged` follows a change. */
   readonly limits: QueueLimits
   /** Limit for one attempt, in milliseconds. */
   readonly attemptDeadlineMs: number
+  /** How old deliveries of a webhook may become, ms. */
+  maxAgeMsOf(webhook: Webhook): number
+  /** How long a call waits for an event that fails while others are taken, from its first failure, ms. */
+  readonly patienceMs: number
   /** Whether other nodes may use the store at the same time. */
   readonly isShared: boolean
 }
@@ -130,6 +139,12 @@ const MAX_DISPLACED_IN_ALL = 20_000
 const MAX_ACCEPTING = 100_000
 /** Deliveries of one acceptance that enter the queue between two turns of the event loop. */
 const MAX_ENTERED_AT_ONCE = 2_000
+/** How long probes, and endpoints that have answered late, are waited for, ms. */
+const LATE_WAIT_MS = 30_000
+/** Time within which the paused webhooks of an origin are probed once it has answered another one, ms. */
+const ORIGIN_NEWS_MS = 5_000
+/** The same for all paused webhooks once this node reaches its networks again, ms. */
+const OUTAGE_NEWS_MS = 15_000
 /** Contents of waiting deliveries in memory, per slot. */
 const CONTENTS_PER_SLOT = 4
 
@@ -151,7 +166,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     shardOf,
     hashSeed: Math.floor(randomFraction() * 0x1_0000_0000),
     limits,
+    patienceMs: options.patienceMs,
+    rateLimitOf: options.rateLimitOf,
   })
+  const backlog = createBacklogPace()
   const scheduler = createScheduler(caps)
   const startKeys = createStartKeys()
   const state: NodeState = {
@@ -180,11 +198,17 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const lease = createLeaseKeeper({ store, clock, log, owner }, isShared, (grant) => sync.granted(grant))
   const decider = createSettlementDecider(
     deps,
-    { ...options, now: lease.now, drainDeadline: drainDeadline.signal },
+    {
+      ...options,
+      now: lease.now,
+      drainDeadline: drainDeadline.signal,
+      onPauseChange,
+      onOutageEnded: () => hastenProbes(OUTAGE_NEWS_MS, () => true),
+    },
     scheduler,
   )
   const worker = createWorker(deps, options.attemptDeadlineMs, (finished) => {
-    inFlight--
+    if (!isProbe(finished.delivery)) inFlight--
     loop.finish(finished)
     sendStartedAhead()
   })
@@ -211,7 +235,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       ended,
       report,
       start(delivery) {
-        if (inFlight < caps.total) return send(delivery)
+        if (inFlight < caps.total || isProbe(delivery)) return send(delivery)
         delivery.isStartedAhead = true
         startedAhead.push(delivery)
       },
@@ -272,11 +296,54 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
   }
 
+  const isProbe = ({ slot }: QueuedDelivery) => slot?.isProbe === true
+
   function send(delivery: QueuedDelivery): void {
-    inFlight++
+    if (!isProbe(delivery)) inFlight++
     delivery.isSent = true
     scheduler.sent(delivery.slot!, lease.now())
-    worker.start(delivery)
+    worker.start(delivery, waitMsOf(delivery), queue.isOutOfOrder(delivery))
+  }
+
+  /**
+   * How long an answer is waited for. A probe that waits long delays the next one, so the first minutes have none; and while
+   * many endpoints are probed, their sockets must become free soon.
+   */
+  function waitMsOf(delivery: QueuedDelivery): number {
+    const { health } = delivery.endpoint.webhook
+    const isPatient = isProbe(delivery)
+      ? isProbedRarely(health, lease.now()) && scheduler.probes <= caps.probes / 2
+      : health?.lateMs !== undefined
+    return isPatient ? Math.max(LATE_WAIT_MS, options.attemptDeadlineMs) : options.attemptDeadlineMs
+  }
+
+  /** What a pause held is sent in order of acceptance when it ends, one request first; what begins one is due at its probes. */
+  function onPauseChange(endpoint: QueueEndpoint, { kind }: PauseChange, hasSucceeded: boolean): void {
+    const now = lease.now()
+    if (kind === 'opened') {
+      queue.hasten(endpoint, now)
+      return
+    }
+    endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook))
+    endpoint.pace.restart()
+    queue.resume(endpoint)
+    backlog.pauseEnded(now)
+    if (hasSucceeded && backlog.isNews(endpoint.origin, now))
+      hastenProbes(ORIGIN_NEWS_MS, ({ origin }) => origin === endpoint.origin)
+  }
+
+  /** Spreads the next probes of paused endpoints over a time from now. */
+  function hastenProbes(withinMs: number, isConcerned: (endpoint: QueueEndpoint) => boolean): void {
+    const now = lease.now()
+    for (const endpoint of queue.endpoints()) {
+      const { health } = endpoint.webhook
+      if (!health?.pause || !isConcerned(endpoint)) continue
+      const dueMs = now + Math.round(withinMs * randomFraction())
+      if ((health.pausedUntilMs ?? 0) <= dueMs) continue
+      endpoint.webhook = { ...endpoint.webhook, health: { ...health, pausedUntilMs: dueMs } }
+      update(endpoint)
+    }
+    loop.trigger()
   }
 
   function canStart(): boolean {
@@ -413,10 +480,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     return decided
   }
 
-  function isTooOld({ endpoint, replayOf, eventTimestampMs }: QueuedDelivery): boolean {
-    const { maxAgeSeconds } = endpoint.webhook.settings
-    if (maxAgeSeconds === undefined || replayOf !== undefined) return false
-    return isExpired(eventTimestampMs, maxAgeSeconds, clock.now())
+  function isTooOld({ endpoint, acceptedMs }: QueuedDelivery): boolean {
+    return isExpired(acceptedMs, options.maxAgeMsOf(endpoint.webhook), lease.now())
   }
 
   /** Ends a delivery that was taken, without sending it. False: this cannot be decided now, and it waits again. */
@@ -464,29 +529,38 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
   }
 
+  const freeSlots = () => caps.total - (active.length - scheduler.probes)
+
+  /** Takes what may be sent of a selected endpoint. */
+  function take(endpoint: QueueEndpoint, selection: Selection, now: number): readonly QueuedDelivery[] {
+    if (selection.isProbe) return queue.takeProbe(endpoint, now)
+    const slots = Math.min(selection.slots, endpoint.pace?.allowed(now) ?? selection.slots)
+    const taken = queue.take(endpoint, slots, selection.oldFirst, now, backlog.allowed(now))
+    backlog.sent(taken, now)
+    return taken
+  }
+
   function pick(now: number, maxAhead: number, accepting: readonly AcceptingEvents[]): Picked {
     const skipped: DecidedSettlement[] = []
     skipStale(now, skipped)
     const starts: QueuedDelivery[] = []
     // A backlog of stale deliveries must not delay the others.
     const maxSkipped = skipped.length + MAX_SKIPPED
-    if (active.length < caps.total) isAheadBlocked = false
-    early.enter(accepting, caps.total - active.length + maxAhead, now)
+    if (freeSlots() > 0) isAheadBlocked = false
+    early.enter(accepting, freeSlots() + maxAhead, now)
     while (skipped.length < maxSkipped) {
-      const free = caps.total - active.length
+      const free = freeSlots()
       const ahead = isAheadBlocked ? 0 : Math.min(maxAhead, caps.total)
-      const selections =
-        free + ahead > 0 ? scheduler.next(now, Math.max(free, 0), Math.min(ahead, free + ahead)) : []
+      const selections = scheduler.next(now, Math.max(free, 0), Math.max(0, Math.min(ahead, free + ahead)))
       if (selections.length === 0) break
       const before = starts.length + skipped.length
       /** Endpoints whose due contents are not in memory: their arrival updates the scheduler. */
       let idle: Set<QueueEndpoint> | undefined
-      for (const { webhookId, slots, retriesFirst } of selections) {
-        const endpoint = queue.endpoint(webhookId)
+      for (const selection of selections) {
+        const endpoint = queue.endpoint(selection.webhookId)
         if (!endpoint) continue
-        const probed = isProbed(endpoint.webhook.health)
         const ready = queue.ready(endpoint)
-        const taken = queue.take(endpoint, probed ? 1 : slots, retriesFirst, now)
+        const taken = take(endpoint, selection, now)
         if (taken.length === 0) {
           idle ??= new Set()
           idle.add(endpoint)
@@ -497,12 +571,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
             continue
           }
           // A start that is not followed by a request counts as interrupted after a crash, and three of them are the limit.
-          if (active.length >= caps.total && (probed || delivery.interruptions > 0)) {
+          if (!selection.isProbe && freeSlots() <= 0 && delivery.interruptions > 0) {
             isAheadBlocked = true
             putBack(delivery)
             continue
           }
-          delivery.slot = scheduler.start(ready, probed, now)
+          delivery.slot = scheduler.start(ready, now)
+          endpoint.pace?.sent(now)
           delivery.activeIndex = active.push(delivery) - 1
           activeCount.add(1)
           starts.push(delivery)
@@ -514,7 +589,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         if (!endpoint) continue
         const ready = queue.ready(endpoint)
         const isDue = ready.dueMs !== undefined && ready.dueMs <= now
-        scheduler.update(isDue && idle?.has(endpoint) ? { ...ready, dueMs: undefined } : ready)
+        if (!isDue || !idle?.has(endpoint)) scheduler.update(ready)
+        else scheduler.update({ ...ready, dueMs: backlog.nextMs(now) })
       }
       if (starts.length + skipped.length === before) break
     }
@@ -714,6 +790,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         delivery.attempts = stored.attempts
         delivery.tries = stored.tries
         delivery.interruptions = stored.interruptions
+        delivery.failedMs = stored.failedMs
       }
       putBack(delivery, Math.max(stored?.dueMs ?? 0, now + OWN_FAULT_PAUSE_MS))
     })
@@ -724,12 +801,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
    * renewed lease then goes on.
    */
   function setTimer(): void {
-    if (!canStart() || caps.total <= active.length || !state.lease) {
+    if (!canStart() || !state.lease) {
       timer.set(undefined)
       return
     }
+    // Without a free slot only probes can start: the end of a request goes on with the rest.
     const dueMs = Math.min(
-      scheduler.nextDueMs() ?? Number.POSITIVE_INFINITY,
+      (freeSlots() > 0 ? scheduler.nextDueMs() : scheduler.nextProbeDueMs()) ?? Number.POSITIVE_INFINITY,
       sync.nextFetchMs() ?? Number.POSITIVE_INFINITY,
     )
     timer.set(dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs)
@@ -797,7 +875,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     limitReached: (webhookId) =>
       scheduler.limitReached(webhookId) ?? (caps.total > inFlight ? undefined : 'total'),
     outages: decider.outages,
-    stats: () => ({ inFlight, ...scheduler.stats(lease.now()) }),
+    stats: () => ({ inFlight: inFlight + scheduler.probes, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
       putBackStartedAhead(() => true)

@@ -1,6 +1,8 @@
 /** Explains why a delivery is not finished, or how it ended: as data, and as a sentence. */
+import { FAILURE_CAUSES, isFailureCause } from '../values/failure-cause.js'
 import { isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
+import type { AttemptRecord } from './attempt-record.js'
 import type { StoredDelivery } from './delivery-queries.js'
 import { QUEUE_FULL } from './retry.js'
 import type { Caps } from './scheduler/fair-queue.js'
@@ -12,6 +14,13 @@ export interface ExplainContext {
   /** The limit that holds the endpoint back; `undefined`: none. */
   readonly limitReached: 'endpoint' | 'account' | 'origin' | 'share' | 'priority' | 'total' | undefined
   readonly caps: Caps
+  /**
+   * The newest attempt: of the delivery, or of its webhook if the delivery has none and waits. `undefined`: there is none, or
+   * it was not read.
+   */
+  readonly newest?: AttemptRecord | undefined
+  /** Time limit of an attempt, ms. */
+  readonly attemptTimeoutMs: number
 }
 
 /** What explains a delivery; `sentenceOf` says what each code means. */
@@ -47,17 +56,57 @@ export interface Explanation {
   readonly seconds?: number
   /** Failures of the webhook in a row (`breaker_open`). */
   readonly failures?: number
-  /** Attempts made (`retry`, `delivered`, `exhausted`), or the number of the current one (`in_flight`). */
+  /** Attempts made (`retry`, `delivered`, `exhausted`, `expired`), or the number of the current one (`in_flight`). */
   readonly attempts?: number
   /** Requests in flight that are allowed (`endpoint_cap`, `account_cap`, `origin_cap`, `total_cap`). */
   readonly limit?: number
-  /** Why the last attempt failed (`retry`, `exhausted`); absent where it is unknown. */
+  /** Why the last attempt failed: `status 500`, or a cause such as `refused`. Absent where it is unknown. */
   readonly reason?: string
+  /** What was observed at the last attempt, in one line. */
+  readonly detail?: string
+  /** The last answer came after the time limit: after this many seconds. */
+  readonly took?: number
+  /** The time limit of an attempt, in seconds (with `took`). */
+  readonly timeout?: number
 }
 
 const secondsOf = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
 
 const withReason = ({ reason }: StoredDelivery) => (reason === undefined ? {} : { reason })
+
+/** Why an attempt failed, in the words of `Delivery.reason`; `undefined`: it did not, or its receiver had no part in it. */
+function reasonOf({ result, status, cause, clientError }: AttemptRecord): string | undefined {
+  if (result === 'success' || clientError === 'own_fault') return undefined
+  return status === undefined ? (cause ?? clientError) : `status ${status}`
+}
+
+/** What the newest attempt of a delivery adds to its explanation. */
+function explainAttempt({ newest, attemptTimeoutMs }: ExplainContext): Partial<Explanation> {
+  if (!newest) return {}
+  const { detail, late, durationMs } = newest
+  const reason = reasonOf(newest)
+  return {
+    ...(reason !== undefined && { reason }),
+    ...(detail !== undefined && { detail }),
+    ...(late && durationMs !== undefined && latenessOf(durationMs, attemptTimeoutMs)),
+  }
+}
+
+/** Codes of deliveries that wait because attempts of their webhook have failed. */
+const PAUSED: ReadonlySet<ExplanationCode> = new Set(['breaker_open', 'receiver_pause', 'probe'])
+
+/** What the newest attempt of a webhook adds to the explanation of a delivery that has none. */
+function explainWebhook(code: ExplanationCode, context: ExplainContext): Partial<Explanation> {
+  const { reason, detail, ...lateness } = explainAttempt(context)
+  if (reason === undefined || !PAUSED.has(code)) return lateness
+  return { reason, ...(detail !== undefined && { detail }), ...lateness }
+}
+
+/** In tenths of a second, and never as if the answer had been in time. */
+function latenessOf(durationMs: number, attemptTimeoutMs: number): Partial<Explanation> {
+  const timeout = attemptTimeoutMs / 1000
+  return { took: Math.max(Math.round(durationMs / 100) / 10, Math.ceil(10 * timeout + 1) / 10), timeout }
+}
 
 function explainWaiting(delivery: StoredDelivery, context: ExplainContext): Explanation {
   const { webhook, now, limitReached, caps } = context
@@ -73,7 +122,7 @@ function explainWaiting(delivery: StoredDelivery, context: ExplainContext): Expl
   const dueMs = delivery.dueMs ?? now
   if (dueMs > now) {
     const { attempts } = delivery
-    return { code: 'retry', seconds: secondsOf(dueMs - now), attempts, ...withReason(delivery) }
+    return { code: 'retry', seconds: secondsOf(dueMs - now), attempts }
   }
   switch (limitReached) {
     case 'endpoint':
@@ -97,16 +146,20 @@ function explainWaiting(delivery: StoredDelivery, context: ExplainContext): Expl
 export function explainDelivery(delivery: StoredDelivery, context: ExplainContext): Explanation {
   const { attempts } = delivery
   switch (delivery.state) {
-    case 'waiting':
-      return explainWaiting(delivery, context)
+    case 'waiting': {
+      const waiting = explainWaiting(delivery, context)
+      if (attempts === 0) return { ...waiting, ...explainWebhook(waiting.code, context) }
+      return { ...waiting, ...withReason(delivery), ...explainAttempt(context) }
+    }
     case 'in_flight':
       return { code: 'in_flight', attempts: attempts + 1 }
     case 'delivered':
-      return { code: 'delivered', attempts }
+      return { code: 'delivered', attempts, ...explainAttempt(context) }
     case 'exhausted':
-      return { code: 'exhausted', attempts, ...withReason(delivery) }
+      return { code: 'exhausted', attempts, ...withReason(delivery), ...explainAttempt(context) }
     case 'expired':
-      return { code: delivery.reason === QUEUE_FULL ? 'queue_full' : 'expired' }
+      if (delivery.reason === QUEUE_FULL) return { code: 'queue_full' }
+      return attempts === 0 ? { code: 'expired' } : { code: 'expired', attempts, ...explainAttempt(context) }
     case 'cancelled':
       return { code: delivery.reason === 'gone' ? 'gone' : 'cancelled' }
     default:
@@ -117,8 +170,23 @@ export function explainDelivery(delivery: StoredDelivery, context: ExplainContex
 const count = (number: number | undefined, one: string, other = `${one}s`) =>
   number === 1 ? `1 ${one}` : `${number} ${other}`
 
-/** An explanation as one English sentence. */
+/** An explanation in English: one sentence, and what was observed at the last attempt. */
 export function sentenceOf(explanation: Explanation): string {
+  const { reason, detail, took, timeout } = explanation
+  const hasReason = SAYS_REASON.has(explanation.code)
+  const parts = [
+    stateSentence(explanation),
+    reason === undefined || hasReason ? '' : `The last attempt failed: ${reason}.`,
+    took === undefined ? '' : `Your server answers after ${took} s, the limit is ${timeout} s.`,
+    detail ?? (isFailureCause(reason) ? FAILURE_CAUSES[reason] : ''),
+  ]
+  return parts.filter(Boolean).join(' ')
+}
+
+/** Codes whose sentence contains the reason. */
+const SAYS_REASON: ReadonlySet<ExplanationCode> = new Set(['retry', 'exhausted'])
+
+function stateSentence(explanation: Explanation): string {
   const { code, ahead, failures, limit } = explanation
   const seconds = count(explanation.seconds, 'second')
   const attempts = count(explanation.attempts, 'attempt')
@@ -157,6 +225,7 @@ export function sentenceOf(explanation: Explanation): string {
     case 'exhausted':
       return `Gave up after ${attempts}${reason}.`
     case 'expired':
+      if (explanation.attempts !== undefined) return `Gave up after ${attempts}: older than max_age_seconds.`
       return 'Not sent: the event was older than max_age_seconds when it was due.'
     case 'queue_full':
       return 'Not sent: too many deliveries waited, and this was one of the oldest. It can be replayed.'

@@ -16,6 +16,11 @@ export function positionAt(now: number): number {
   return Math.max(0, Math.floor(now) - EPOCH_MS) * MILLISECOND
 }
 
+/** The moment of a position: the inverse of `positionAt`. Store time, ms. */
+export function positionMs(position: number): number {
+  return EPOCH_MS + Math.floor(position / MILLISECOND)
+}
+
 /** Makes the positions of one node. */
 export interface Positions {
   /** The next position, above all earlier ones and those passed to `raise`. */

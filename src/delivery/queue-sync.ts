@@ -47,7 +47,7 @@ export interface QueueSyncDeps {
   readonly clock: Clock
   readonly log: Log
   readonly queue: PendingQueue
-  readonly scheduler: Pick<Scheduler, 'update' | 'setProbed'>
+  readonly scheduler: Pick<Scheduler, 'update'>
   readonly loop: Pick<CommitLoop, 'exclusively' | 'settleNow' | 'trigger'>
   /** Store time, ms. */
   now(): number
@@ -222,8 +222,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const before = queue.endpoint(row.id)?.webhook
     const epochBefore = before?.epoch ?? row.epoch
     const endpoint = queue.setWebhook(withKnownHealth(row))
-    if (before && isResumed(before, row)) queue.hasten(endpoint, now())
-    scheduler.setProbed(row.id, isProbed(endpoint.webhook.health))
+    if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint)
     scheduler.update(queue.ready(endpoint))
     if (row.epoch > epochBefore) deps.cancelUnsent(row.id)
   }
@@ -268,6 +267,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       attempts: pick(rows.attempts),
       tries: pick(rows.tries),
       interruptions: pick(rows.interruptions),
+      failedMs: pick(rows.failedMs),
     }
   }
 
@@ -379,7 +379,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const endpoints = inShards()
     for (const endpoint of endpoints) {
       const before = knownWebhooks.get(endpoint.id)
-      if (before && isResumed(before, endpoint.webhook)) queue.hasten(endpoint, now())
+      if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint)
     }
     for (const id of knownWebhooks.keys()) if (loaded.has(shardOf(id))) knownWebhooks.delete(id)
     updateAll(endpoints)
@@ -615,8 +615,10 @@ function withoutHandedOver(grant: NodeLease, shards: readonly number[]): NodeLea
   return { ...grant, shards: grant.shards.filter(isKept), leaving: grant.leaving.filter(isKept) }
 }
 
+/** Whether an edit has ended a pause, or its owner has asked that what waits is sent. */
 const isResumed = (before: Webhook, row: Webhook) =>
-  before.revision < row.revision && before.resumedRevision !== row.resumedRevision
+  before.revision < row.revision &&
+  (before.resumedRevision !== row.resumedRevision || (isProbed(before.health) && !isProbed(row.health)))
 const startKey = ({ webhookId, position }: DeliveryKey) => `${webhookId} ${position}`
 
 /** A delivery that was read from the store, as the queue holds it. */

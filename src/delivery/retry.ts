@@ -2,7 +2,8 @@
  * Decides the next state of a delivery after an attempt, an interruption or a skip. The endpoint's health and
  * the attempt record are decided in settle.ts.
  */
-import { backoffMs, clampRetryAfterMs, sanitizeDelayMs } from './backoff.js'
+import { probeDelayMs } from '../webhooks/health.js'
+import { backoffMs, sanitizeDelayMs } from './backoff.js'
 import { type Delivery, type DeliveryState, type DeliveryStep, transition } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
 import { POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './policy.js'
@@ -14,8 +15,11 @@ export const OWN_FAULT_PAUSE_MS = 1000
 /** The pause doubles with each internal fault of the delivery, up to this, ms. */
 const MAX_OWN_FAULT_PAUSE_MS = 400_000
 
-/** Age above which every attempt is charged, ms. */
-const UNCHARGED_AGE_MS = 86_400_000
+/**
+ * The reason of a delivery whose request went over a connection that its receiver was just closing: it is sent again at once.
+ * The second time in a row it counts as a failure.
+ */
+const STALE_CONNECTION = 'reused connection closed'
 
 /** The next state of a delivery. */
 export interface NextDelivery {
@@ -33,8 +37,6 @@ export interface NextDelivery {
   readonly reason?: string
   /** Store time of its first failure that its receiver had a part in, ms; absent: there was none. */
   readonly failedMs?: number
-  /** Store time until which the whole endpoint sends nothing, ms. */
-  readonly pauseUntilMs?: number
 }
 
 /** The retry settings of a webhook. Policy functions of the host are looked up by name, never stored. */
@@ -64,10 +66,11 @@ function retryDelayMs(
   delivery: Delivery,
   outcome: Outcome & { kind: 'failed' },
   rules: RetryRules,
+  attempts: number,
   random: number,
 ): number | undefined {
   const { policy } = rules
-  const tries = delivery.tries + 1
+  const tries = Math.max(1, attempts)
   if (policy.kind !== 'custom') return backoffMs(policy, tries, random)
   try {
     const result = rules.functions[policy.name]?.({
@@ -90,20 +93,44 @@ function retryDelayMs(
   return backoffMs(POLICY_PRESETS.standard, tries, random)
 }
 
-/** Whether its attempts may be free of charge: deliveries to receivers that never answer must end too. */
-function isUncharged(delivery: Delivery, now: number): boolean {
-  return now - delivery.acceptedMs < UNCHARGED_AGE_MS
+/** What decides about a failure besides the delivery. */
+export interface FailureContext {
+  /** Whether the attempt was a probe, opened a pause, or was under way when it opened: a rejection then costs no try. */
+  readonly isFree: boolean
+  /** Whether the endpoint is paused because it fails. */
+  readonly isPaused: boolean
+  /** Whether the receiver has taken other deliveries since the first failure of this one. */
+  readonly isOvertaken: boolean
+  /** This node seems to be cut off: an attempt without an answer is not charged. */
+  readonly isOutage: boolean
+  /** No connection could be made by a probe: nothing was sent, and it is no attempt. */
+  readonly isCheck: boolean
+}
+
+const NO_CONTEXT: FailureContext = {
+  isFree: false,
+  isPaused: false,
+  isOvertaken: false,
+  isOutage: false,
+  isCheck: false,
+}
+
+/** Whether a reused connection was closed under the request, for the first time in a row: that says nothing. */
+export function isStaleConnection(delivery: Pick<Delivery, 'reason'>, outcome: Outcome): boolean {
+  return outcome.kind === 'failed' && outcome.isStale === true && delivery.reason !== STALE_CONNECTION
 }
 
 /**
  * The next state of a delivery in flight after an attempt.
  *
+ * - A delivery that is rejected is retried as often as `retries` says.
+ * - One that its receiver could not take costs no try: it ends by its age alone. As long as the receiver takes nothing it is
+ *   retried soon; what a pause holds is due at once, and waits for the end of the pause.
+ * - Without retries nothing is sent twice: the delivery ends when the receiver may have got the request.
+ * - Policies that retry transport errors only (KAZOO) know one kind of failure: no answer costs a try, any answer ends it.
+ *
  * @param now store time, ms
  * @param random in [0, 1), for jitter
- * @param isOutage this node seems to be cut off: an attempt without an answer is not charged to the budget,
- *   and is retried as the default policy would, whatever the number of attempts
- * @param isBriefProbe the attempt probed an endpoint that has been down briefly, on behalf of all deliveries that wait:
- *   its failure costs no try, unless the webhook allows a single one
  */
 export function nextDelivery(
   delivery: Delivery,
@@ -111,71 +138,47 @@ export function nextDelivery(
   rules: RetryRules,
   now: number,
   random: number,
-  isOutage = false,
-  isBriefProbe = false,
+  context: FailureContext = NO_CONTEXT,
 ): NextDelivery {
-  const attempts = delivery.attempts + 1
+  const { failedMs } = delivery
+  const attempts = delivery.attempts + (context.isCheck ? 0 : 1)
+  const counts = { attempts, tries: delivery.tries, interruptions: 0 }
+  const since = failedMs === undefined ? {} : { failedMs }
   if (outcome.kind === 'own_fault') {
     // The pause grows: a lasting fault must not be retried every second forever.
     const faults = Math.min(attempts - delivery.tries, 20)
     const pauseMs = Math.min(OWN_FAULT_PAUSE_MS * 2 ** (faults - 1), MAX_OWN_FAULT_PAUSE_MS)
     const dueMs = now + Math.round(pauseMs * (0.5 + random))
-    return {
-      state: nextState(delivery, 'returned'),
-      dueMs,
-      attempts,
-      tries: delivery.tries,
-      interruptions: 0,
-      reason: 'own fault',
-    }
+    return { state: nextState(delivery, 'returned'), dueMs, ...counts, ...since, reason: 'own fault' }
   }
-  if (
-    isOutage &&
-    isUncharged(delivery, now) &&
-    outcome.kind === 'failed' &&
-    outcome.status === undefined &&
-    outcome.failure !== 'blocked_address'
-  ) {
-    const dueMs = now + backoffMs(POLICY_PRESETS.standard, attempts, random)
-    const { tries } = delivery
-    return {
-      state: nextState(delivery, 'returned'),
-      dueMs,
-      attempts,
-      tries,
-      interruptions: 0,
-      reason: outcome.failure,
-    }
-  }
-  const isFree =
-    isBriefProbe &&
-    isUncharged(delivery, now) &&
-    maxTries(rules) > 1 &&
-    outcome.kind === 'failed' &&
-    outcome.failure !== 'blocked_address'
-  const tries = delivery.tries + 1
-  const counts = { attempts, tries, interruptions: 0 }
-  if (outcome.kind === 'delivered') return { state: nextState(delivery, 'succeeded'), ...counts }
-
-  const reason = outcome.status === undefined ? outcome.failure : `status ${outcome.status}`
+  if (outcome.kind === 'delivered')
+    return { state: nextState(delivery, 'succeeded'), ...counts, tries: counts.tries + 1 }
+  const reason =
+    outcome.status === undefined ? (outcome.cause ?? outcome.failure) : `status ${outcome.status}`
   if (outcome.gone) return { state: nextState(delivery, 'cancelled'), ...counts, reason: 'gone' }
-  const pauseMs = outcome.throttled ? clampRetryAfterMs(outcome.retryAfterMs ?? 0, rules.policy) : undefined
-  const pause = pauseMs === undefined ? {} : { pauseUntilMs: now + pauseMs }
-  const isRetried = rules.policy.retryOn === 'failure' || outcome.status === undefined
-  const delay =
-    isRetried && (isFree || tries < maxTries(rules))
-      ? retryDelayMs(delivery, outcome, rules, random)
-      : undefined
-  if (delay === undefined)
-    return { state: nextState(delivery, 'retries_exhausted'), ...counts, reason, ...pause }
-  return {
-    state: nextState(delivery, 'failed'),
-    dueMs: now + Math.max(delay, pauseMs ?? 0),
-    ...counts,
-    ...(isFree && { tries: delivery.tries }),
-    reason,
-    ...pause,
-  }
+
+  const onlyTransport = rules.policy.retryOn === 'transport'
+  const { isUnavailable, isThrottled, isSent } = outcome
+  const isStale = isStaleConnection(delivery, outcome)
+  const isCharged = onlyTransport
+    ? outcome.status === undefined && !context.isOutage && !isStale
+    : !isUnavailable && !context.isFree
+  const tries = delivery.tries + (isCharged ? 1 : 0)
+  const isOver = onlyTransport
+    ? outcome.status !== undefined || tries >= maxTries(rules)
+    : rules.retries === 0
+      ? !isUnavailable || (isSent && !isThrottled)
+      : tries >= maxTries(rules)
+  const ended = { ...counts, tries, ...since, reason }
+  if (isOver) return { state: nextState(delivery, 'retries_exhausted'), ...ended }
+  const state = nextState(delivery, isCharged ? 'failed' : 'returned')
+  const waiting = { ...ended, state, failedMs: failedMs ?? Math.floor(now) }
+  if (isStale) return { ...ended, state, reason: STALE_CONNECTION, dueMs: now }
+  if (context.isPaused) return { ...waiting, dueMs: now }
+  const delayMs = retryDelayMs(delivery, outcome, rules, attempts, random)
+  if (delayMs === undefined) return { state: nextState(delivery, 'retries_exhausted'), ...ended }
+  const isAway = isUnavailable && !isThrottled && !onlyTransport && !context.isOvertaken
+  return { ...waiting, dueMs: now + (isAway ? Math.min(delayMs, probeDelayMs(attempts - 1)) : delayMs) }
 }
 
 /**
@@ -184,25 +187,27 @@ export function nextDelivery(
  */
 export function nextAfterInterruption(delivery: Delivery, now: number): NextDelivery {
   const { attempts, tries } = delivery
+  const since = delivery.failedMs === undefined ? {} : { failedMs: delivery.failedMs }
   const interruptions = delivery.interruptions + 1
   if (interruptions >= MAX_INTERRUPTIONS) {
     const reason = `${interruptions} interrupted attempts in a row`
     return { state: nextState(delivery, 'crash_looped'), attempts, tries, interruptions, reason }
   }
   const state = nextState(delivery, 'returned')
-  return { state, dueMs: now, attempts: attempts + 1, tries, interruptions, reason: 'interrupted' }
+  return { state, dueMs: now, attempts: attempts + 1, tries, interruptions, ...since, reason: 'interrupted' }
 }
 
 /** The next state of a delivery whose request `close` aborted: sent or not, it is due at once. */
 export function nextAfterAbort(delivery: Delivery, now: number): NextDelivery {
   const attempts = delivery.attempts + 1
-  const { tries, interruptions } = delivery
+  const { tries, interruptions, failedMs } = delivery
   return {
     state: nextState(delivery, 'returned'),
     dueMs: now,
     attempts,
     tries,
     interruptions,
+    ...(failedMs !== undefined && { failedMs }),
     reason: 'interrupted',
   }
 }
@@ -226,11 +231,7 @@ export function skipDelivery(delivery: Delivery, why: SkipReason): NextDelivery 
   return { state: nextState(delivery, step), attempts, tries, interruptions, reason }
 }
 
-/** Whether an event is too old to be sent. Wall clock, Unix ms. */
-export function isExpired(
-  eventTimestampMs: number,
-  maxAgeSeconds: number | undefined,
-  nowMs: number,
-): boolean {
-  return maxAgeSeconds !== undefined && nowMs - eventTimestampMs > maxAgeSeconds * 1000
+/** Whether a delivery is too old to be sent. @param acceptedMs when it was accepted, or replayed; store time, ms */
+export function isExpired(acceptedMs: number, maxAgeMs: number, now: number): boolean {
+  return now - acceptedMs > maxAgeMs
 }

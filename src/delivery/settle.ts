@@ -2,7 +2,17 @@
  * Decides the settlement of a delivery: next state, attempt record and endpoint health, which the store
  * writes together. Pure: time, randomness and ids are in the context.
  */
-import { type Health, type HealthRules, isBriefProbe, updateHealth } from '../webhooks/health.js'
+import {
+  type AttemptEffect,
+  countGivenUp,
+  disableReasonOf,
+  type Health,
+  type HealthRules,
+  type HealthUpdate,
+  isOvertaken,
+  isProbed,
+  updateHealth,
+} from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import {
   type AttemptRecord,
@@ -16,6 +26,8 @@ import type { Delivery } from './lifecycle.js'
 import { type Outcome, outcomeOf } from './outcome.js'
 import type { QueuedDelivery } from './queue/queued-delivery.js'
 import {
+  isStaleConnection,
+  maxTries,
   type NextDelivery,
   nextAfterAbort,
   nextAfterInterruption,
@@ -44,45 +56,87 @@ export interface SettleContext {
   readonly random: number
 }
 
-/** Removes the pause, which is stored with the endpoint and not with the delivery. */
-function withoutPause({ pauseUntilMs: _, ...next }: NextDelivery): Settlement['next'] {
-  return next
+/** What the settlement of an attempt depends on besides. */
+export interface AttemptContext extends SettleContext {
+  /** The attempt was a probe of a paused endpoint. */
+  readonly isProbe: boolean
+  /** How old the delivery may become, ms. */
+  readonly maxAgeMs: number
+  /**
+   * The receiver asked for fewer requests. Returns how long nothing is sent to it, ms. Not called where the delivery alone has
+   * to wait.
+   */
+  throttle(askedMs: number | undefined): number
 }
 
-function settlement(delivery: SettledDelivery, next: NextDelivery, record: AttemptRecord): Settlement {
+/** The settlement of an attempt. */
+export interface SettledAttempt {
+  readonly outcome: Outcome
+  readonly settlement: Settlement
+  /** The webhook has been failing for so long that its owner is to be informed. */
+  readonly reports?: true
+}
+
+function settlement(
+  delivery: SettledDelivery,
+  next: NextDelivery,
+  record: AttemptRecord | undefined,
+): Settlement {
   const { id: deliveryId, webhookId, position, attempts } = delivery
-  const written = next.pauseUntilMs === undefined ? next : withoutPause(next)
-  return { deliveryId, webhookId, position, expect: { attempts }, next: written, record }
+  return { deliveryId, webhookId, position, expect: { attempts }, next, ...(record && { record }) }
+}
+
+/** From the third 429 on only the delivery waits, if its receiver takes others. */
+const MAX_THROTTLED = 3
+
+/** The effect of an attempt on the health of its endpoint; `undefined`: it says nothing about the receiver. */
+function effectOf(
+  delivery: SettledDelivery,
+  outcome: Outcome,
+  result: AttemptResult,
+  health: Health | undefined,
+  context: AttemptContext,
+): AttemptEffect | undefined {
+  const { rules, healthRules, now, random, isProbe, isOutage, maxAgeMs } = context
+  const lateMs = result.isLate ? result.durationMs : undefined
+  if (outcome.kind === 'delivered') return { kind: 'success', lateMs }
+  if (outcome.kind === 'own_fault' || outcome.failure === 'blocked_address') return undefined
+  if (isStaleConnection(delivery, outcome)) return undefined
+  const { isUnavailable, isThrottled, isSent, retryAfterMs } = outcome
+  const overtaken = isOvertaken(health, delivery.failedMs)
+  const attempts = delivery.attempts + 1
+  const isAsked = healthRules.pauses && (isThrottled || retryAfterMs !== undefined)
+  const waitsAlone = overtaken && (!isThrottled || attempts >= MAX_THROTTLED)
+  const waitMs =
+    !isAsked || waitsAlone ? undefined : isThrottled ? context.throttle(retryAfterMs) : retryAfterMs
+  if (overtaken && !(isProbe || waitMs !== undefined)) return undefined
+  return {
+    kind: isUnavailable ? 'unavailable' : 'rejected',
+    isProbe,
+    isFirst: delivery.attempts === 0,
+    sentMs: now - result.durationMs,
+    random,
+    isHeld: isUnavailable && !overtaken && rules.policy.retryOn === 'failure' && attempts >= maxTries(rules),
+    isThrottled,
+    waitUntilMs: waitMs === undefined ? undefined : now + waitMs,
+    checkCause: isProbe && isUnavailable && !isSent ? (outcome.cause ?? 'connection_failed') : undefined,
+    isOutage: isOutage && outcome.status === undefined,
+    maxAgeMs,
+    lateMs,
+  }
 }
 
 function endpointChange(
-  outcome: Outcome,
-  next: NextDelivery,
   health: Health | undefined,
-  context: SettleContext,
+  updated: Health | undefined,
+  disable: string | undefined,
+  { webhook, wallMs }: SettleContext,
 ): Settlement['endpoint'] {
-  // A success leaves a healthy endpoint unchanged.
-  if (outcome.kind === 'delivered' && health === undefined) return undefined
-  const { webhook, wallMs, now, healthRules, isOutage, random } = context
-  const isCharged = outcome.kind === 'failed' && !isOutage
-  const { pauseUntilMs } = next
-  const updated = updateHealth(
-    health,
-    {
-      kind: outcome.kind === 'delivered' ? 'success' : isCharged ? 'charged' : 'not charged',
-      exhausted: next.state === 'exhausted',
-      random,
-      ...(pauseUntilMs !== undefined && { pauseUntilMs }),
-    },
-    now,
-    healthRules,
-  )
-  const reason = outcome.kind === 'failed' && outcome.gone ? 'gone' : updated.disable
-  if (updated.health === health && reason === undefined) return undefined
+  if (updated === health && disable === undefined) return undefined
   return {
     epoch: webhook.epoch,
-    ...(updated.health !== health && { health: updated.health ?? null }),
-    ...(reason !== undefined && { disable: { reason, atMs: wallMs } }),
+    ...(updated !== health && { health: updated ?? null }),
+    ...(disable !== undefined && { disable: { reason: disable, atMs: wallMs } }),
   }
 }
 
@@ -91,16 +145,38 @@ export function settleAttempt(
   delivery: SettledDelivery,
   result: AttemptResult,
   health: Health | undefined,
-  context: SettleContext,
-): { readonly outcome: Outcome; readonly settlement: Settlement } {
-  const { webhook, rules, now, wallMs, random } = context
+  context: AttemptContext,
+): SettledAttempt {
+  const { webhook, rules, healthRules, now, wallMs, random, isOutage } = context
   const outcome = outcomeOf(result.observation, wallMs)
-  const isProbe = isBriefProbe(health, now)
-  const next = nextDelivery(delivery, outcome, rules, now, random, context.isOutage, isProbe)
-  const record = buildAttemptRecord(context.recordId, delivery, webhook, result, outcome, next, rules)
+  const effect = effectOf(delivery, outcome, result, health, context)
+  const update: HealthUpdate = effect ? updateHealth(health, effect, now, healthRules) : { health }
+  const isCheck = effect !== undefined && effect.kind !== 'success' && effect.checkCause !== undefined
+  const next = nextDelivery(delivery, outcome, rules, now, random, {
+    isFree: isProbed(health) || update.opensPause === true,
+    isPaused: isProbed(update.health),
+    isOvertaken: isOvertaken(health, delivery.failedMs),
+    isOutage: isOutage && outcome.kind === 'failed' && outcome.status === undefined,
+    isCheck,
+  })
+  const after = next.state === 'exhausted' ? countGivenUp(update.health) : update.health
+  const isGone = outcome.kind === 'failed' && outcome.gone
+  const disable = isGone
+    ? 'gone'
+    : effect && effect.kind !== 'success'
+      ? disableReasonOf(after, now, healthRules)
+      : undefined
+  // Nothing was sent: a probe that only found out that no connection can be made is no attempt.
+  const record = isCheck
+    ? undefined
+    : buildAttemptRecord(context.recordId, delivery, webhook, result, outcome, next, rules)
   const settled = settlement(delivery, next, record)
-  const endpoint = endpointChange(outcome, next, health, context)
-  return { outcome, settlement: endpoint ? { ...settled, endpoint } : settled }
+  const endpoint = endpointChange(health, after, disable, context)
+  return {
+    outcome,
+    settlement: endpoint ? { ...settled, endpoint } : settled,
+    ...(update.reports && { reports: true }),
+  }
 }
 
 /**
@@ -120,14 +196,22 @@ export function settleInterrupted(
   return settlement(delivery, next, record)
 }
 
-/** Settles a delivery that is not sent: its event is too old, or its webhook is disabled or deleted. */
+/**
+ * Settles a delivery that is not sent: it is too old, displaced, or its webhook is disabled or deleted.
+ *
+ * @param health the newest health of its endpoint
+ */
 export function settleSkipped(
   delivery: SettledDelivery,
   why: SkipReason,
+  health: Health | undefined,
   context: SettleContext,
 ): Settlement {
   const next = skipDelivery(delivery, why)
   const { recordId, webhook, rules, wallMs } = context
   const record = buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs)
-  return settlement(delivery, next, record)
+  const settled = settlement(delivery, next, record)
+  const isCounted = why === 'expired' && !context.isOutage
+  const endpoint = isCounted ? endpointChange(health, countGivenUp(health), undefined, context) : undefined
+  return endpoint ? { ...settled, endpoint } : settled
 }

@@ -144,8 +144,8 @@ export interface ApiBackend {
     search(query: DeliverySearch): Promise<FoundDeliveries>
     /** Rejects with `NotFound`. */
     read(accountId: string, deliveryId: string): Promise<StoredDelivery>
-    /** Explains the delivery's state. */
-    explain(delivery: StoredDelivery): Promise<Explanation>
+    /** Explains the delivery's state. `isListed`: without what was observed at its last attempt. */
+    explain(delivery: StoredDelivery, isListed: boolean): Promise<Explanation>
     attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
     /** The history of a call. Rejects with `NotFound`. */
     call(accountId: string, callId: string): Promise<CallHistory>

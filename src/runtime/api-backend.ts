@@ -140,7 +140,7 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
         if (!delivery) throw notFound(deliveryId, 'delivery')
         return asShown(core(), delivery)
       },
-      explain: async (delivery) => explain(core(), toStoreTime(core(), delivery)),
+      explain: async (delivery, isListed) => explain(core(), toStoreTime(core(), delivery), isListed),
       attempts: async (query) => (await yieldBetweenBatches(core(), query)).attempts(query),
       call: webhooks.call,
       legs: async (accountId, callId) => core().store.deliveries.legs(accountId, callId),

@@ -10,7 +10,12 @@ import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
-import type { DeliveryEnd, WebhookBacklogFull, WebhookPaused } from '../delivery/delivery-events.js'
+import type {
+  DeliveryEnd,
+  WebhookBacklogFull,
+  WebhookDisabled,
+  WebhookPaused,
+} from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
@@ -66,11 +71,7 @@ export interface HookswitchEvents {
   /** Too many deliveries waited for a webhook, its account or in all, and its oldest have expired: at most one a minute. */
   readonly webhook_backlog_full: WebhookBacklogFull
   /** The service disabled a webhook, because its receiver responded 410 or by the option `autoDisable`. */
-  readonly webhook_disabled: {
-    readonly webhookId: string
-    readonly accountId: string
-    readonly reason: string
-  }
+  readonly webhook_disabled: WebhookDisabled
   /** A delivery ended: its receiver responded 2xx. */
   readonly delivered: DeliveryEnd
   /** A delivery ended: its last try failed, and its retry policy allows no further one. */
@@ -184,6 +185,7 @@ export function createCore(
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
     perOrigin: options.inFlightPerOrigin,
+    probes: options.probeSockets,
     total: options.inFlight,
   }
   const statistics = options.statistics
@@ -222,6 +224,9 @@ export function createCore(
       isShared: store.supports.sharedBetweenNodes,
       healthRules: options.healthRules,
       recordSuccesses: options.recordSuccesses,
+      maxAgeMsOf: ({ settings }) => (settings.maxAgeSeconds ?? options.defaultMaxAgeSeconds) * 1_000,
+      rateLimitOf: ({ settings }) => settings.rateLimit ?? options.defaultRateLimit,
+      patienceMs: options.orderingPatienceSeconds * 1_000,
     },
   )
   /** Applies limits of `options` that have changed. Others are read where they apply. */
@@ -316,6 +321,7 @@ export function createCore(
     events,
     clock,
     caps,
+    attemptTimeoutMs: options.attemptTimeoutMs,
     userAgent,
     applyLimits,
     metrics,

@@ -1,4 +1,5 @@
 /** Deliveries as callers see them: with what this node knows of them, and with times by the wall clock. */
+import type { StoredAttempt } from '../delivery/attempt-record.js'
 import type {
   DeliveryQuery,
   DeliverySearch,
@@ -132,13 +133,37 @@ export function toStoreTime(core: Core, delivery: StoredDelivery): StoredDeliver
   return delayed(delivery, storeAheadMs(core))
 }
 
-/** Explains the current state of a delivery, whose due time is store time. */
-export async function explain(core: Core, delivery: StoredDelivery): Promise<Explanation> {
+/** Records that are read for the newest attempt of a delivery: its last one may be its end without a request. */
+const NEWEST_RECORDS = 2
+
+/** The newest attempt of a delivery, or of its webhook if the delivery waits and has none. */
+async function newestAttempt(
+  { store }: Core,
+  { accountId, id, webhookId, attempts, state }: StoredDelivery,
+): Promise<StoredAttempt | undefined> {
+  if (attempts === 0 && state !== 'waiting') return undefined
+  const selection = attempts === 0 ? { webhookId } : { deliveryId: id }
+  const records = await store.deliveries.attempts({ accountId, ...selection, limit: NEWEST_RECORDS })
+  return records.find(({ attempt }) => attempt !== undefined)
+}
+
+/**
+ * Explains the current state of a delivery, whose due time is store time.
+ *
+ * @param isListed leaves out what would have to be read for each delivery of a list: what was observed at the last attempt
+ */
+export async function explain(core: Core, delivery: StoredDelivery, isListed: boolean): Promise<Explanation> {
   const { store, dispatcher, caps } = core
+  const [webhook, newest] = await Promise.all([
+    store.deliveries.webhookOf(delivery.webhookId),
+    isListed ? undefined : newestAttempt(core, delivery),
+  ])
   return explainDelivery(delivery, {
-    webhook: await store.deliveries.webhookOf(delivery.webhookId),
+    webhook,
     now: dispatcher.now(),
     limitReached: dispatcher.limitReached(delivery.webhookId),
     caps,
+    newest,
+    attemptTimeoutMs: core.attemptTimeoutMs,
   })
 }

@@ -96,11 +96,12 @@ function detailsOf<Name extends keyof DeliveryEvents>(
   }
   if (name !== 'exhausted') return undefined
   const end = payload as DeliveryEvents['exhausted']
-  const { accountId, webhookId, deliveryId, hook: deliveryHook, attempts, callId, reason } = end
+  const { accountId, webhookId, deliveryId, hook: deliveryHook, attempts, callId, reason, detail } = end
   return {
     hook: 'delivery_exhausted',
     ...{ accountId, webhookId, deliveryId, deliveryHook, attempts },
     ...(callId !== undefined && { callId }),
     ...(reason !== undefined && { reason }),
+    ...(detail !== undefined && { detail }),
   }
 }

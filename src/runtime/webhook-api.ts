@@ -344,7 +344,7 @@ export function createWebhookApi(core: () => Core): WebhookApi {
     },
     overview: async () => readOverview(core()),
     async explain(accountId, deliveryId) {
-      return sentenceOf(await explain(core(), await readDelivery(accountId, deliveryId)))
+      return sentenceOf(await explain(core(), await readDelivery(accountId, deliveryId), false))
     },
   }
 }

@@ -312,14 +312,14 @@ export function createObserver(deps: ObserverDeps): Observer {
   }
 
   /**
-   * Whether the breaker of a webhook was open during a group, as far as the group tells: the health is written once, with the
-   * last settlement, a success before that has closed the breaker, and a webhook that is disabled has no health.
+   * Whether a webhook was paused because it fails during a group, as far as the group tells: the health is written once, with the
+   * last settlement, a success before that has ended the pause, and a webhook that is disabled has no health.
    */
   function mayBeProbed(ended: readonly Settlement[], webhook: string): boolean {
     const some = ended.filter(({ webhookId }) => webhookId === webhook)
     const last = some.findLast(({ endpoint }) => endpoint?.health !== undefined)
     const health = last?.endpoint?.health
-    if (health === null || (health?.openings ?? 0) > 0) return true
+    if (health === null || health?.pause !== undefined) return true
     return some.some(({ next, endpoint }) => next.state === 'delivered' || endpoint?.disable !== undefined)
   }
 

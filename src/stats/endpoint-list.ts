@@ -2,6 +2,7 @@
 import type { EndpointActivity } from '../delivery/delivery-queries.js'
 import type { DeliveryReads } from '../delivery/delivery-store.js'
 import type { Clock } from '../ports.js'
+import type { FailureCause } from '../values/failure-cause.js'
 import { type EndpointState, endpointHealthOf } from '../webhooks/health.js'
 import { findUnhealthy, type UnhealthyRequest } from '../webhooks/manage.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -34,7 +35,11 @@ export interface ListedEndpoint {
   readonly failingSinceMs?: number
   /** End of the pause; only with the state `paused`. */
   readonly pausedUntilMs?: number
-  /** Deliveries that ran out of retries since the last success. */
+  /** When a probe last found that no connection can be made. */
+  readonly checkedMs?: number
+  /** Why that probe could not connect. */
+  readonly checkCause?: FailureCause
+  /** Deliveries that were given up or became too old since the last success. */
   readonly exhausted: number
   /** Deliveries that wait or are in flight, at most 1,000. */
   readonly pending: number
@@ -210,7 +215,10 @@ function toEndpoint(
 ): ListedEndpoint {
   const { id, accountId, settings, disableReason, health } = webhook
   const { name, uri, group } = settings
-  const { state, failuresInRow, failingSinceMs, pausedUntilMs } = endpointHealthOf(webhook, storeMs)
+  const { state, failuresInRow, failingSinceMs, pausedUntilMs, checkedMs, checkCause } = endpointHealthOf(
+    webhook,
+    storeMs,
+  )
   const { pending = 0, oldestDueMs, last } = activity ?? {}
   const isIdle =
     state === 'ok' &&

@@ -21,15 +21,27 @@ export const FAILURE_CAUSES = Object.freeze({
   certificate_self_signed: 'The certificate of the server is self-signed.',
   certificate_name: 'The certificate of the server is for another name.',
   certificate_issuer:
-    'The issuer of the certificate is unknown, or the server does not send the certificates between.',
+    "The issuer of the server's certificate is unknown, or the server does not send its intermediate certificates.",
   certificate_invalid: 'The certificate of the server is not valid.',
   tls_version: 'The server and this service have no TLS version or cipher in common.',
   tls_failed: 'The TLS handshake failed.',
   not_http: 'What the server sent is not HTTP.',
   head_too_large: 'The head of the answer is too large.',
-  blocked_address: 'The address of the server is one to which nothing may be sent.',
+  blocked_address: 'Nothing may be sent to the address of the server.',
   connection_failed: 'The connection failed.',
 } satisfies Record<string, string>)
 
 /** A cause of a failure. */
 export type FailureCause = keyof typeof FAILURE_CAUSES
+
+/** Whether a value, such as one from a sender of the host, is a cause. */
+export function isFailureCause(value: unknown): value is FailureCause {
+  return typeof value === 'string' && Object.hasOwn(FAILURE_CAUSES, value)
+}
+
+/** The sentence of a cause, with what was observed in parentheses. Without a cause, the observation alone. */
+export function failureSentence(cause: FailureCause | undefined, observed: string): string {
+  if (cause === undefined) return observed
+  const sentence = FAILURE_CAUSES[cause]
+  return observed === '' ? sentence : `${sentence.slice(0, -1)} (${observed}).`
+}

@@ -1,48 +1,83 @@
 /**
- * The health of an endpoint: failure counts, circuit breaker and automatic disabling. Pure; the store writes health
- * together with the attempt that changes it.
+ * The health of an endpoint: failures in a row, pauses with their probes, and automatic disabling. Pure; the store writes
+ * health together with the attempt that changes it.
+ *
+ * Theory of operation
+ *
+ * - "In a row" goes by the end of attempts, over all calls. A success forgets everything.
+ * - A pause opens after `MAX_UNAVAILABLE` failures in a row of a receiver that could not take anything, or when the first
+ *   attempts of `MAX_REJECTED` deliveries in a row were rejected. The first kind ends with any answer that does not say
+ *   "not now", the second with a success only.
+ * - While a pause lasts, one request at a time is sent, a probe: the next one when `pausedUntilMs` has come.
+ * - `Retry-After` also sets `pausedUntilMs`, without a pause: then requests go on as before.
+ * - Failures that say nothing about the receiver as a whole are not passed to this file (`settle.ts` decides).
  */
 
 import type { FailureCause } from '../values/failure-cause.js'
 
+/** Why an endpoint is paused. */
+export type PauseKind = 'unavailable' | 'rejected'
+
+/** A pause: requests are sent one at a time, as probes. */
+export interface Pause {
+  /** `unavailable`: the receiver could not be reached, or not take requests. `rejected`: it rejected all of them. */
+  readonly kind: PauseKind
+  /** Probes that have failed. */
+  readonly probes: number
+}
+
 /** Stored beside the webhook, absent when clean. Times are store time, ms. */
 export interface Health {
-  /** Charged failures since the last success. */
+  /** Failures since the last success. */
   readonly failuresInRow: number
-  /** Nothing is sent before this time: the receiver sent `Retry-After`, or the breaker is open. */
+  /** Those after the last answer that was not "not now"; absent: 0. */
+  readonly unavailableInRow?: number
+  /** First attempts of deliveries that were rejected since the last success; absent: 0. */
+  readonly rejectedInRow?: number
+  /** Present while the endpoint is paused because it fails. */
+  readonly pause?: Pause
+  /** Nothing is sent before this time: the receiver sent `Retry-After`, or the next probe is due then. */
   readonly pausedUntilMs?: number
-  /** How often the breaker has opened since the last success. Above 0, deliveries are probes, one at a time. */
-  readonly openings?: number
   /** Time of the first failure since the last success. */
   readonly failingSinceMs?: number
-  /** Deliveries exhausted since the last success. */
+  /** Time of the first failure since the last success and since the last outage of this service; absent: there was none. */
+  readonly countsSinceMs?: number
+  /** Deliveries that were given up or became too old since the last success. */
   readonly exhausted?: number
+  /** Whether the owner was informed that the webhook has been failing for long. */
+  readonly isReported?: true
+  /** When a probe last found that no connection can be made. */
+  readonly checkedMs?: number
+  /** Why that probe could not connect: a code of `FAILURE_CAUSES`. */
+  readonly checkCause?: FailureCause
+  /** How long the last answer took, ms, if longer than an attempt may take. */
+  readonly lateMs?: number
   /** Times of the last failures, when the auto-disable rule counts failures in a time window. */
   readonly failedAtMs?: readonly number[]
 }
 
-/** Whether an endpoint is paused, and when its webhook is disabled. Plain data, like retry policies. */
+/** Whether failing endpoints are paused, and when their webhooks are disabled. Plain data, like retry policies. */
 export interface HealthRules {
-  /** Whether failing endpoints are paused. */
+  /** Whether failing endpoints are paused and probed. */
   readonly pauses: boolean
   /** null: never. */
   readonly autoDisable: AutoDisableRule | null
 }
 
 /**
- * `silent`: no success for `afterMs` with at least `exhausted` exhausted deliveries.
+ * `silent`: no success for `afterMs` with at least `exhausted` deliveries given up.
  * `burst`: `failures` failures within `withinMs`.
  */
 export type AutoDisableRule =
   | { readonly kind: 'silent'; readonly afterMs: number; readonly exhausted: number }
   | { readonly kind: 'burst'; readonly failures: number; readonly withinMs: number }
 
-/** Whether the endpoint is only probed: the breaker has opened, and no delivery has succeeded since. */
+/** Whether the endpoint is paused because it fails: requests are probes, one at a time. */
 export function isProbed(health: Health | undefined): boolean {
-  return (health?.openings ?? 0) > 0
+  return health?.pause !== undefined
 }
 
-/** Whether the last charged attempt failed. */
+/** Whether the last attempt that counts failed. */
 export function isFailing(health: Health | undefined): boolean {
   return (health?.failuresInRow ?? 0) > 0
 }
@@ -53,24 +88,37 @@ export function isPaused(health: Health | undefined, now: number): boolean {
 }
 
 /**
- * The health after somebody has ended its pause. Everything else stays, so a breaker that was open probes with the next
- * delivery.
+ * Whether the receiver has taken other deliveries since the first failure of one: what fails then is that delivery.
+ *
+ * @param failedMs first failure of the delivery; `undefined`: it has not failed
  */
-export function endPause(health: Health): Health | undefined {
-  const { pausedUntilMs: _, ...rest } = health
-  return rest.failuresInRow === 0 ? undefined : rest
+export function isOvertaken(health: Health | undefined, failedMs: number | undefined): boolean {
+  if (failedMs === undefined) return false
+  return health?.failingSinceMs === undefined || failedMs < health.failingSinceMs
 }
 
-/** The first opening of the breaker since the last success, or its closing. */
-export type BreakerChange =
+/** The health after somebody has ended its pause: the count of what is in a row begins anew. */
+export function endPause(health: Health): Health | undefined {
+  const {
+    pause: _pause,
+    pausedUntilMs: _until,
+    unavailableInRow: _one,
+    rejectedInRow: _other,
+    ...rest
+  } = health
+  return rest.failuresInRow === 0 && rest.lateMs === undefined ? undefined : rest
+}
+
+/** The begin of a pause, or its end. */
+export type PauseChange =
   | { readonly kind: 'opened'; readonly failuresInRow: number; readonly pausedUntilMs: number }
   | { readonly kind: 'closed' }
 
-/** The change of the breaker between two states of health, if any. Failed probes prolong the pause: no change. */
-export function breakerChangeOf(
+/** The begin or end of a pause between two states of health. Failed probes prolong the pause: no change. */
+export function pauseChangeOf(
   before: Health | undefined,
   after: Health | undefined,
-): BreakerChange | undefined {
+): PauseChange | undefined {
   if (isProbed(before) === isProbed(after)) return undefined
   if (!after || !isProbed(after)) return { kind: 'closed' }
   const { failuresInRow, pausedUntilMs = 0 } = after
@@ -115,14 +163,24 @@ export function endpointHealthOf(
   now: number,
   lastSuccessMs?: number,
 ): EndpointHealth {
-  const { failuresInRow = 0, failingSinceMs, pausedUntilMs = 0 } = webhook.health ?? {}
-  const state = endpointStateOf(webhook.settings.enabled, failuresInRow, pausedUntilMs > now)
+  const {
+    failuresInRow = 0,
+    failingSinceMs,
+    pausedUntilMs = 0,
+    pause,
+    checkedMs,
+    checkCause,
+  } = webhook.health ?? {}
+  const isHeld = pause !== undefined || pausedUntilMs > now
+  const state = endpointStateOf(webhook.settings.enabled, failuresInRow, isHeld)
   return {
     state,
     failuresInRow,
     ...(failingSinceMs !== undefined && { failingSinceMs }),
     ...(state === 'paused' && { pausedUntilMs }),
     ...(lastSuccessMs !== undefined && { lastSuccessMs }),
+    ...(checkedMs !== undefined && { checkedMs }),
+    ...(checkCause !== undefined && { checkCause }),
   }
 }
 
@@ -136,60 +194,89 @@ const HOUR_MS = 3_600_000
 
 /** Health rules by name. */
 export const HEALTH_PRESETS = Object.freeze({
-  /** Pauses. Disabled after 5 days with 20 exhausted deliveries. */
-  standard: {
-    pauses: true,
-    autoDisable: { kind: 'silent', afterMs: 120 * HOUR_MS, exhausted: 20 },
-  },
+  /** Failing endpoints are paused; disabled after 5 days without a success in which 20 deliveries were given up. */
+  standard: { pauses: true, autoDisable: { kind: 'silent', afterMs: 120 * HOUR_MS, exhausted: 20 } },
   /** KAZOO (`webhooks_disabler`): disabled after 6 failed tries in 60 s, no pauses. */
-  kazoo: {
-    pauses: false,
-    autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 },
-  },
+  kazoo: { pauses: false, autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 } },
 } satisfies Record<string, HealthRules>)
 
-/**
- * The breaker opens after `failures` in a row. Pauses last `pauseMs` ± 20 % while the endpoint has failed for less than
- * 5 minutes, then twice as long each time, at most `capMs`.
- */
-const BREAKER = { failures: 10, pauseMs: 12_500, capMs: 600_000 }
-
-/**
- * How long an endpoint counts as briefly down, ms: the breaker pauses it for the shortest time only, and a failed probe
- * costs its delivery no try.
- */
+/** Failures in a row of a receiver that could not take a request, after which its endpoint is paused. */
+const MAX_UNAVAILABLE = 3
+/** Deliveries in a row whose first attempts were rejected, after which the endpoint is paused. */
+const MAX_REJECTED = 10
+/** Time to the next probe after none, one and more failed ones, counted from the start of the last probe, ms. */
+const PROBE_MS = [5_000, 10_000, 15_000] as const
+/** The same when the endpoint has failed for longer than `BRIEF_MS`, ms. */
+const LONG_PROBE_MS = 60_000
+/** How long an endpoint is probed often, from its first failure on, ms. */
 const BRIEF_MS = 300_000
-
-/** Whether a failed attempt is a probe of an endpoint that has been down briefly. @param now store time, ms */
-export function isBriefProbe(health: Health | undefined, now: number): boolean {
-  return isProbed(health) && now - (health?.failingSinceMs ?? now) < BRIEF_MS
-}
-
-/** Pauses vary by up to this share in either direction. */
-const JITTER = 0.2
+/** The part by which the time to the next probe may be shorter. */
+const PROBE_JITTER = 0.2
+/** How long a webhook fails until its owner is informed, ms. */
+const REPORT_AFTER_MS = 24 * HOUR_MS
 
 /** KAZOO's wording, shown as `disable_reason`. */
 const DISABLE_REASON = 'too many failed attempts'
 
-/**
- * The effect of an attempt on its endpoint's health. Internal faults and failures in a global outage are `not charged`.
- */
-export interface AttemptEffect {
-  readonly kind: 'success' | 'charged' | 'not charged'
-  /** The attempt exhausted its delivery. */
-  readonly exhausted?: boolean
-  /** Store time until which the receiver asked for a pause (`Retry-After`). */
-  readonly pauseUntilMs?: number
-  /** In [0, 1), for jitter: endpoints that failed together must not be probed together. Default 0.5: no jitter. */
-  readonly random?: number
+/** Whether the endpoint has failed for so long that it is probed less often. @param now store time, ms */
+export function isProbedRarely(health: Health | undefined, now: number): boolean {
+  return now - (health?.failingSinceMs ?? now) >= BRIEF_MS
 }
 
-/** The health after an attempt, and the reason to disable the webhook, if any. */
+/**
+ * The time to the next request to a receiver that takes nothing, ms.
+ *
+ * @param failures failures so far, 0 or more
+ */
+export function probeDelayMs(failures: number): number {
+  return PROBE_MS[Math.min(failures, PROBE_MS.length - 1)]!
+}
+
+/** The effect of an attempt on its endpoint's health. */
+export type AttemptEffect =
+  | {
+      readonly kind: 'success'
+      /** Present if the answer took longer than an attempt may take: how long, ms. */
+      readonly lateMs?: number | undefined
+    }
+  | {
+      /** `unavailable`: the receiver could not take it now; `rejected`: it answered, and rejected the delivery. */
+      readonly kind: PauseKind
+      /** A probe. */
+      readonly isProbe: boolean
+      /** The first attempt of its delivery. */
+      readonly isFirst: boolean
+      /** Store time at which it was sent, ms. */
+      readonly sentMs: number
+      /** In [0, 1), for jitter: endpoints that failed together must not be probed together. */
+      readonly random: number
+      /** The delivery was tried often enough: it waits until a probe was answered. */
+      readonly isHeld?: boolean
+      /** The receiver asked for fewer requests: it is not away. */
+      readonly isThrottled?: boolean
+      /** Store time until which the receiver asked for a pause (`Retry-After`). */
+      readonly waitUntilMs?: number | undefined
+      /** No connection could be made: why. Nothing was sent by this probe. */
+      readonly checkCause?: FailureCause | undefined
+      /** This node is cut off from the receiver's network: the failure counts for pauses alone. */
+      readonly isOutage?: boolean
+      /** How old a delivery may become, ms: probes are at least as frequent. */
+      readonly maxAgeMs?: number | undefined
+      /** How long the answer took, ms, if longer than an attempt may take. */
+      readonly lateMs?: number | undefined
+    }
+
+/** The health after an attempt. */
 export interface HealthUpdate {
   /** The same object when nothing changes, so that a healthy endpoint is never written. */
   readonly health: Health | undefined
-  readonly disable?: string
+  /** The attempt has opened a pause. */
+  readonly opensPause?: true
+  /** The webhook has been failing for so long that its owner is to be informed. */
+  readonly reports?: true
 }
+
+type MutableHealth = { -readonly [Name in keyof Health]: Health[Name] }
 
 /** Applies the effect of an attempt. @param now store time, ms */
 export function updateHealth(
@@ -198,58 +285,117 @@ export function updateHealth(
   now: number,
   rules: HealthRules,
 ): HealthUpdate {
-  if (effect.kind === 'not charged' || (effect.kind === 'success' && health === undefined)) return { health }
-  const until = Math.max(effect.pauseUntilMs ?? 0, health?.pausedUntilMs ?? 0)
-  // A success that started before the receiver asked for a pause does not end the pause, but it closes the breaker.
-  if (effect.kind === 'success') {
-    const isPaused = health?.openings === undefined && until > now
-    return { health: isPaused ? { failuresInRow: 0, pausedUntilMs: until } : undefined }
+  if (effect.kind === 'success') return { health: afterSuccess(health, effect.lateMs, now) }
+  const next: MutableHealth = { ...health, failuresInRow: health?.failuresInRow ?? 0 }
+  // Whole milliseconds, as those of deliveries are stored (`isOvertaken`).
+  next.failingSinceMs ??= Math.floor(now)
+  if (effect.isOutage) delete next.countsSinceMs
+  else next.countsSinceMs ??= now
+  if (effect.checkCause === undefined) {
+    next.failuresInRow++
+    delete next.checkedMs
+    delete next.checkCause
+  } else {
+    next.checkedMs = now
+    next.checkCause = effect.checkCause
   }
-  const failuresInRow = (health?.failuresInRow ?? 0) + 1
-  const opening = openBreaker(health, failuresInRow, now, rules, effect.random)
-  const pausedUntilMs = Math.max(until, opening?.untilMs ?? 0)
-  const openings = opening?.openings ?? health?.openings
-  const exhausted = (health?.exhausted ?? 0) + (effect.exhausted ? 1 : 0)
-  const failedAtMs = recentFailures(health, now, rules)
-  const next: Health = {
-    failuresInRow,
-    ...(pausedUntilMs > now && { pausedUntilMs }),
-    ...(openings !== undefined && { openings }),
-    failingSinceMs: health?.failingSinceMs ?? now,
-    ...(exhausted > 0 && { exhausted }),
-    ...(failedAtMs && { failedAtMs }),
-  }
-  return mustDisable(next, now, rules) ? { health: next, disable: DISABLE_REASON } : { health: next }
+  if (effect.lateMs !== undefined) next.lateMs = effect.lateMs
+  else if (effect.kind === 'rejected') delete next.lateMs
+  countInRow(next, effect)
+  if (effect.waitUntilMs !== undefined)
+    next.pausedUntilMs = Math.max(next.pausedUntilMs ?? 0, effect.waitUntilMs)
+  const opensPause = rules.pauses && updatePause(next, effect, now)
+  if ((next.pausedUntilMs ?? 0) <= now && !next.pause) delete next.pausedUntilMs
+  if (rules.autoDisable?.kind === 'burst') next.failedAtMs = recentFailures(health, now, rules.autoDisable)
+  const reports = !next.isReported && rules.autoDisable?.kind === 'silent' && isFailingForLong(next, now)
+  if (reports) next.isReported = true
+  return { health: next, ...(opensPause && { opensPause }), ...(reports && { reports }) }
 }
 
-/** The opening of the breaker by this failure, if any. An open breaker is not reopened by a late response. */
-function openBreaker(
+/** A success that was sent before the receiver asked for a pause does not end that pause, but one because of failures. */
+function afterSuccess(
   health: Health | undefined,
-  failuresInRow: number,
+  lateMs: number | undefined,
   now: number,
-  { pauses }: HealthRules,
-  random = 0.5,
-) {
-  if (!pauses || failuresInRow < BREAKER.failures) return undefined
-  const before = health?.openings ?? 0
-  if (before > 0 && (health?.pausedUntilMs ?? 0) > now) return undefined
-  // Pauses as long as the time since the endpoint stopped counting as briefly down: each is twice the one before.
-  const beyondMs = now - (health?.failingSinceMs ?? now) - BRIEF_MS
-  const grown = Math.min(beyondMs, BREAKER.pauseMs * 2 ** before)
-  const pauseMs = Math.min(BREAKER.capMs, Math.max(BREAKER.pauseMs, grown))
-  const jittered = Math.round(pauseMs * (1 - JITTER + 2 * JITTER * random))
-  return { openings: before + 1, untilMs: now + Math.min(BREAKER.capMs, jittered) }
+): Health | undefined {
+  const isAsked = !health?.pause && isPaused(health, now)
+  if (!isAsked && lateMs === undefined) return undefined
+  return {
+    failuresInRow: 0,
+    ...(isAsked && { pausedUntilMs: health?.pausedUntilMs }),
+    ...(lateMs !== undefined && { lateMs }),
+  } as Health
 }
 
-function recentFailures(health: Health | undefined, now: number, { autoDisable }: HealthRules) {
-  if (autoDisable?.kind !== 'burst') return undefined
-  const recent = (health?.failedAtMs ?? []).filter((atMs) => now - atMs < autoDisable.withinMs)
-  return [...recent, now].slice(-autoDisable.failures)
+type FailureEffect = Exclude<AttemptEffect, { kind: 'success' }>
+
+function countInRow(
+  next: MutableHealth,
+  { kind, isFirst, isThrottled, isProbe, checkCause }: FailureEffect,
+): void {
+  if (kind === 'rejected') {
+    delete next.unavailableInRow
+    if (isFirst) next.rejectedInRow = (next.rejectedInRow ?? 0) + 1
+  } else if (!isThrottled && !(isProbe && checkCause !== undefined))
+    next.unavailableInRow = (next.unavailableInRow ?? 0) + 1
 }
 
-function mustDisable(health: Health, now: number, { autoDisable }: HealthRules): boolean {
-  if (!autoDisable) return false
-  if (autoDisable.kind === 'burst') return (health.failedAtMs ?? []).length >= autoDisable.failures
-  const silentMs = now - (health.failingSinceMs ?? now)
-  return silentMs >= autoDisable.afterMs && (health.exhausted ?? 0) >= autoDisable.exhausted
+/** Begins, prolongs or ends the pause. Returns whether it has begun. */
+function updatePause(next: MutableHealth, effect: FailureEffect, now: number): boolean {
+  const { kind, isProbe, sentMs, isThrottled = false } = effect
+  const { pause } = next
+  if (!pause) {
+    const isOpened =
+      kind === 'rejected'
+        ? (next.rejectedInRow ?? 0) >= MAX_REJECTED
+        : !isThrottled && ((next.unavailableInRow ?? 0) >= MAX_UNAVAILABLE || effect.isHeld === true)
+    if (!isOpened) return false
+    next.pause = { kind, probes: 0 }
+    next.pausedUntilMs = Math.max(next.pausedUntilMs ?? 0, now + probeDelayMs(0))
+    return true
+  }
+  if (pause.kind === 'unavailable' && kind === 'rejected') {
+    delete next.pause
+    delete next.pausedUntilMs
+    return false
+  }
+  if (!isProbe) return false
+  const probes = pause.probes + 1
+  next.pause = { ...pause, probes }
+  const waitMs = isProbedRarely(next, now) ? LONG_PROBE_MS : probeDelayMs(probes)
+  const limitedMs = Math.min(waitMs, Math.max(PROBE_MS[0], effect.maxAgeMs ?? waitMs))
+  const dueMs = sentMs + Math.round(limitedMs * (1 - PROBE_JITTER * effect.random))
+  next.pausedUntilMs = Math.max(now, dueMs, effect.waitUntilMs ?? 0)
+  return false
+}
+
+function recentFailures(health: Health | undefined, now: number, { withinMs, failures }: BurstRule) {
+  const recent = (health?.failedAtMs ?? []).filter((atMs) => now - atMs < withinMs)
+  return [...recent, now].slice(-failures)
+}
+
+type BurstRule = Extract<AutoDisableRule, { kind: 'burst' }>
+
+const isFailingForLong = ({ failingSinceMs = 0 }: Health, now: number) =>
+  now - failingSinceMs >= REPORT_AFTER_MS
+
+/** Counts a delivery that was given up or became too old while the endpoint was failing. */
+export function countGivenUp(health: Health | undefined): Health | undefined {
+  if (health?.countsSinceMs === undefined) return health
+  return { ...health, exhausted: (health.exhausted ?? 0) + 1 }
+}
+
+/** The reason to disable the webhook; `undefined`: there is none. @param now store time, ms */
+export function disableReasonOf(
+  health: Health | undefined,
+  now: number,
+  { autoDisable }: HealthRules,
+): string | undefined {
+  if (!autoDisable || !health) return undefined
+  const { failedAtMs = [], countsSinceMs = now, exhausted = 0 } = health
+  const mustDisable =
+    autoDisable.kind === 'burst'
+      ? failedAtMs.length >= autoDisable.failures
+      : now - countsSinceMs >= autoDisable.afterMs && exhausted >= autoDisable.exhausted
+  return mustDisable ? DISABLE_REASON : undefined
 }

@@ -10,7 +10,8 @@ export const META_SAMPLES = [
     accountId: '91eb05e5c68d7ca05e7618b6821d2d16',
     timestampMs: 1_894_708_800_000,
     webhookId: '5e1b3f0c7a924d68b3c1f5d08e97a246',
-    reason: 'status 503',
+    reason: 'certificate_expired',
+    detail: 'The certificate of the server has expired.',
     failuresInRow: 10,
     pausedUntilMs: 1_894_708_812_500,
   },
@@ -58,6 +59,8 @@ export interface MetaEvent {
   readonly webhookId: string
   /** Why the last attempt failed, or why the webhook was disabled. */
   readonly reason?: string
+  /** What was observed at the last attempt, in one line. */
+  readonly detail?: string
   /** `webhook_paused`: failures since the last success. */
   readonly failuresInRow?: number
   /** `webhook_paused`: when the first probe is sent, Unix ms. */

@@ -173,11 +173,18 @@ export function shouldKeepHealth(before: Webhook['settings'], next: Webhook['set
   return before.uri === next.uri && !(next.enabled && !before.enabled)
 }
 
-/** The health that a webhook has after a change, from the newest health before it. */
+/**
+ * The health that a webhook has after a change, from the newest health before it. Another secret or other headers end a pause:
+ * the receiver may have rejected the former ones.
+ */
 export function healthAfterChange(before: Webhook, next: Webhook): Health | undefined {
   const { health } = before
   if (!health || !shouldKeepHealth(before.settings, next.settings)) return undefined
-  return next.resumedRevision === before.resumedRevision ? health : endPause(health)
+  const isKept =
+    next.resumedRevision === before.resumedRevision &&
+    next.secrets[0]?.sealed === before.secrets[0]?.sealed &&
+    next.sealedHeaders === before.sealedHeaders
+  return isKept ? health : endPause(health)
 }
 
 /** Ends the pause of a webhook, if it has one. */

@@ -62,6 +62,7 @@ function failingOver(store: QueueStore) {
           attempts: pick(waiting.attempts),
           tries: pick(waiting.tries),
           interruptions: pick(waiting.interruptions),
+          failedMs: pick(waiting.failedMs),
         },
       }
     },

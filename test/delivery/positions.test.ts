@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createPositions, MAX_NODES } from '../../src/delivery/positions.js'
+import { createPositions, MAX_NODES, positionAt, positionMs } from '../../src/delivery/positions.js'
 
 const NOW = 1_790_000_000_000
 
@@ -40,6 +40,14 @@ describe('positions', () => {
     expect(new Set(all).size).toBe(all.length)
     const half = all.length / 2
     expect(Math.max(...all.slice(0, half))).toBeLessThan(Math.min(...all.slice(half)))
+  })
+
+  it('tell the time of their acceptance', () => {
+    const positions = createPositions(MAX_NODES - 1)
+    for (const ms of [0, 1, 999]) expect(positionMs(positionAt(NOW + ms))).toBe(NOW + ms)
+    const all = Array.from({ length: 64 }, () => positions.next(NOW))
+    expect(new Set(all.map(positionMs))).toEqual(new Set([NOW]))
+    expect(positionMs(positions.next(NOW))).toBe(NOW + 1)
   })
 
   it('continue in the next millisecond when one is used up, and stay there until time has passed', () => {

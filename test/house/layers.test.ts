@@ -12,8 +12,8 @@ const STATS = ['src/stats', ...DELIVERY]
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/values': [],
   'src/errors.ts': [],
-  'src/ports.ts': [],
-  'src/metrics.ts': [],
+  'src/ports.ts': ['src/values'],
+  'src/metrics.ts': ['src/values'],
   'src/events.ts': [],
   'src/accounts': BASE,
   'src/auth': DOMAIN,

@@ -77,6 +77,7 @@ export const brokenLoads: readonly Fault[] = [
         attempts: new Uint32Array(),
         tries: new Uint32Array(),
         interruptions: new Uint8Array(),
+        failedMs: new Float64Array(),
       }
       return part ?? { version: 0, waiting, webhooks: [], interrupted: [] }
     },

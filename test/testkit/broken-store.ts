@@ -104,6 +104,7 @@ export function pick(waiting: WaitingDeliveries, rows: readonly number[]): Waiti
     attempts: Uint32Array.from(rows, (row) => waiting.attempts[row]!),
     tries: Uint32Array.from(rows, (row) => waiting.tries[row]!),
     interruptions: Uint8Array.from(rows, (row) => waiting.interruptions[row]!),
+    failedMs: Float64Array.from(rows, (row) => waiting.failedMs[row]!),
   }
 }
 

@@ -100,6 +100,7 @@ const delivery: Required<StoredDelivery> = {
   tries: 0,
   interruptions: 0,
   reason: 'r',
+  failedMs: 1,
   replayOf: 'o',
   acceptedMs: 1,
   endedMs: 1,

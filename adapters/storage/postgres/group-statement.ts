@@ -302,13 +302,14 @@ const ENDED: Part = {
       int4Array(records.map((record) => record?.attempt ?? null)),
       textArray(records.map((record) => (record ? attemptDoc(record) : null))),
       now,
+      float8Array(nexts.map(({ failedMs }) => failedMs ?? null)),
     ]
   },
   cte: (s) => `t as materialized (
       select u.*, x.location
       from unnest($1::int[], $2::bigint[], $3::int[], $4::smallint[], $5::float8[], $6::int[], $7::int[], $8::int[],
-        $9::text[], $10::float8[], $11::int[], $12::text[]) with ordinality
-        u (key, delivery, expected, state, due_ms, attempts, tries, interruptions, reason, at_ms, n, doc, i)
+        $9::text[], $10::float8[], $11::int[], $12::text[], $14::float8[]) with ordinality
+        u (key, delivery, expected, state, due_ms, attempts, tries, interruptions, reason, at_ms, n, doc, failed_ms, i)
       cross join lateral (
         select w.ctid as location from ${s}.waiting w
         where w.webhook_key = u.key and w.position = u.delivery and w.attempts = coalesce(u.expected, w.attempts) offset 0
@@ -319,14 +320,14 @@ const ENDED: Part = {
       returning w.event, w.lane, w.accepted_ms, w.epoch, w.variant, w.form, w.id, w.replay_of, t.*
     ), r as (
       update ${s}.waiting w set attempts = t.attempts, tries = t.tries, interruptions = t.interruptions,
-        due_ms = t.due_ms, reason = t.reason
+        due_ms = t.due_ms, reason = t.reason, failed_ms = t.failed_ms
       from t where t.state = 0 and w.ctid = t.location and w.attempts = coalesce(t.expected, w.attempts)
       returning w.event, w.lane, w.accepted_ms, w.epoch, w.variant, w.form, w.id, w.replay_of, t.*
     ), a as (
       insert into ${s}.attempt (event, delivery, lane, at_ms, accepted_ms, ended_ms, webhook_key, epoch, n, attempts, tries,
-        interruptions, variant, form, state, id, replay_of, reason, doc)
+        interruptions, variant, form, state, id, replay_of, reason, failed_ms, doc)
       select event, delivery, lane, coalesce(at_ms, $13::float8), accepted_ms, case when state >= 2 then $13::float8 end, key,
-        epoch, n, attempts, tries, interruptions, variant, form, state, id, replay_of, reason, doc
+        epoch, n, attempts, tries, interruptions, variant, form, state, id, replay_of, reason, failed_ms, doc
       from (select * from d union all select * from r) x where state >= 2 or doc is not null order by i
     )`,
   condition: () => '(select count(*) from d) + (select count(*) from r) = cardinality($1)',

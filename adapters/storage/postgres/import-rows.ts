@@ -159,5 +159,6 @@ function deliveryRow({
     httpVerb: delivery.httpVerb,
     replayOf: delivery.replayOf,
     reason: delivery.reason,
+    failedMs: delivery.failedMs,
   }
 }

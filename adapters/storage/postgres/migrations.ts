@@ -7,6 +7,7 @@ import { webhookChangeMarks } from './schema-changes.js'
 import { storeClockTable } from './schema-clock.js'
 import { encryptionTable } from './schema-encryption.js'
 import { failureIndex } from './schema-failures.js'
+import { firstFailure } from './schema-first-failure.js'
 import { liveTables } from './schema-live.js'
 import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, text: liveTables },
   { version: 11, text: withoutParentIndex },
   { version: 12, text: undeliveredIndex },
+  { version: 13, text: firstFailure },
 ]
 
 /** The schema version of this package. */

@@ -48,7 +48,7 @@ export const verbOf = (form: number): Delivery['httpVerb'] => VERBS[(form % LANE
 
 /** Columns that `waiting` and `attempt` have under the same name. */
 const SHARED = `lane, accepted_ms as "acceptedMs", webhook_key as "webhookKey", epoch, attempts, tries, interruptions, variant,
-  form, id, replay_of as "replayOf", reason, event`
+  form, id, replay_of as "replayOf", reason, failed_ms as "failedMs", event`
 
 /** Columns of a waiting delivery, as `ENDED_COLUMNS` names them. */
 export const WAITING_COLUMNS = `${SHARED}, position, sequence, due_ms as "dueMs", 0 as state, null::float8 as "endedMs"`
@@ -89,6 +89,7 @@ export interface DeliveryRow {
   readonly tries: number
   readonly interruptions: number
   readonly reason: string | null
+  readonly failedMs: number | null
   readonly replayOf: string | null
   readonly acceptedMs: number
   readonly endedMs: number | null
@@ -128,6 +129,7 @@ export function deliveryOf(row: DeliveryRow, dueMs: number | undefined): Deliver
   if (dueMs !== undefined) delivery.dueMs = dueMs
   if (row.reason !== null) delivery.reason = row.reason
   if (row.replayOf !== null) delivery.replayOf = row.replayOf
+  if (row.failedMs !== null) delivery.failedMs = row.failedMs
   if (row.endedMs !== null) delivery.endedMs = row.endedMs
   return delivery
 }

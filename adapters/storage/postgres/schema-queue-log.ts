@@ -217,8 +217,14 @@ create or replace function pg_temp.form(encoding text, verb text, lane text) ret
  * @param s name of the schema, quoted
  * @param old name of a table that is converted, quoted
  * @param sequence sequence number of an event `e`; 0 or null: not numbered
+ * @param failed name of the column of first failures, which both the converted table and the new ones have; absent: neither has
  */
-export const conversion = (s: string, old: (table: LegacyTable) => string, sequence: string): string => `
+export const conversion = (
+  s: string,
+  old: (table: LegacyTable) => string,
+  sequence: string,
+  failed?: 'failed_ms',
+): string => `
 ${FUNCTIONS}
 create temporary table converted on commit drop as
   select d.*, pg_temp.stored_id(d.id, e.id) as stored_id,
@@ -269,9 +275,10 @@ insert into ${s}.event (position, timestamp_ms, accepted_ms, id, account_id, cal
 
 insert into ${s}.waiting
   (position, event, lane, accepted_ms, due_ms, webhook_key, sequence, epoch, attempts, tries, interruptions, variant, form,
-   id, replay_of, reason)
+   id, replay_of, reason${failed ? `, ${failed}` : ''})
 select c.at, c.event, l.key, c.accepted_ms, case when c.attempts > 0 then c.due_ms end, c.webhook_key,
   c.sequence, c.epoch, c.attempts, c.tries, c.interruptions, c.variant, c.form, c.stored_id, c.replay_of, c.reason
+  ${failed ? `, c.${failed}` : ''}
 from converted c join (
   select lane, pg_temp.lane_key(lane) as key from (select distinct lane from converted where state < 2) d
 ) l on l.lane = c.lane
@@ -279,20 +286,20 @@ where c.state < 2;
 
 insert into ${s}.attempt
   (position, event, delivery, lane, at_ms, accepted_ms, ended_ms, webhook_key, epoch, n, attempts, tries, interruptions,
-   variant, form, state, id, replay_of, reason, doc)
+   variant, form, state, id, replay_of, reason, doc${failed ? `, ${failed}` : ''})
 select r.position, coalesce(c.event, e.position), coalesce(c.at, r.position), 0, r.at_ms, coalesce(c.accepted_ms, 0),
   case when x.ends then c.ended_ms end, r.webhook_key, coalesce(c.epoch, 0), r.n, coalesce(r.n, c.attempts, 0),
   coalesce(c.tries, 0), coalesce(c.interruptions, 0), coalesce(c.variant, 0), coalesce(c.form, 2),
   case when x.ends then c.state else 0 end, coalesce(c.stored_id, pg_temp.stored_id(r.delivery_id, r.event_id)), c.replay_of,
-  case when x.ends then c.reason end, r.doc
+  case when x.ends then c.reason end, r.doc${failed ? `, case when x.ends then c.${failed} end` : ''}
 from recorded r left join converted c on c.id = r.delivery_id
 left join ${s}.event e on c.id is null and e.id = r.event_id
 cross join lateral (select c.state >= 2 and r.is_last and coalesce(r.n, c.attempts) = c.attempts as ends) x;
 insert into ${s}.attempt
   (event, delivery, lane, at_ms, accepted_ms, ended_ms, webhook_key, epoch, attempts, tries, interruptions, variant, form,
-   state, id, replay_of, reason)
+   state, id, replay_of, reason${failed ? `, ${failed}` : ''})
 select c.event, c.at, 0, c.ended_ms, c.accepted_ms, c.ended_ms, c.webhook_key, c.epoch, c.attempts, c.tries,
-  c.interruptions, c.variant, c.form, c.state, c.stored_id, c.replay_of, c.reason
+  c.interruptions, c.variant, c.form, c.state, c.stored_id, c.replay_of, c.reason${failed ? `, c.${failed}` : ''}
 from converted c where c.state >= 2 and not exists (
   select from recorded r where r.delivery_id = c.id and r.is_last and coalesce(r.n, c.attempts) = c.attempts
 );

@@ -1,8 +1,8 @@
-/** Decodes waiting deliveries: 48 bytes each, as `sql/queue.ts` encodes them, into columns. Pure. */
+/** Decodes waiting deliveries: 56 bytes each, as `sql/queue.ts` encodes them, into columns. Pure. */
 import { compareInLane, type WaitingDeliveries, type Webhook } from 'hookswitch/store'
 import { webhookOf } from './rows.js'
 
-const ENTRY_BYTES = 48
+const ENTRY_BYTES = 56
 
 /** The bytes of a `bytea` as PostgreSQL writes it in text. */
 export const bytesOf = (text: string | null): Buffer => Buffer.from(text === null ? '' : text.slice(2), 'hex')
@@ -32,6 +32,7 @@ export function decodeRows(waiting: string | null, webhooksJson: string | null):
     attempts: new Uint32Array(count),
     tries: new Uint32Array(count),
     interruptions: new Uint8Array(count),
+    failedMs: new Float64Array(count),
   }
   const order = orderInLanes(rows, count)
   const long = (at: number) => rows.readInt32BE(at) * 2 ** 32 + rows.readUInt32BE(at + 4)
@@ -46,6 +47,7 @@ export function decodeRows(waiting: string | null, webhooksJson: string | null):
     columns.attempts[index] = rows.readInt32BE(at + 36)
     columns.tries[index] = rows.readInt32BE(at + 40)
     columns.interruptions[index] = Math.min(rows.readInt32BE(at + 44), 255)
+    columns.failedMs[index] = rows.readDoubleBE(at + 48)
   }
   return { waiting: columns, webhooks, keys: listed.map(([key]) => key) }
 }

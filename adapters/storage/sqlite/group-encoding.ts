@@ -194,6 +194,7 @@ function writeSettlement(to: Writer, settlement: Settlement): void {
   to.number(next.tries)
   to.number(next.interruptions)
   to.optionalString(next.reason)
+  to.optionalNumber(next.failedMs)
   if (record) {
     const { atMs, request, doc } = encodeRecord(record)
     to.string(doc)
@@ -213,6 +214,7 @@ function readSettlement(from: Reader): EncodedSettlement {
   const dueMs = from.optionalNumber()
   const [attempts, tries, interruptions] = [from.number(), from.number(), from.number()]
   const reason = from.optionalString()
+  const failedMs = from.optionalNumber()
   const doc = from.optionalString()
   const record = doc === undefined ? undefined : { doc, request: from.string(), atMs: from.number() }
   const endpoint = from.optionalString()
@@ -228,6 +230,7 @@ function readSettlement(from: Reader): EncodedSettlement {
       interruptions,
       ...(dueMs !== undefined && { dueMs }),
       ...(reason !== undefined && { reason }),
+      ...(failedMs !== undefined && { failedMs }),
     },
     ...(record && { record }),
     ...(endpoint !== undefined && { endpoint: JSON.parse(endpoint) }),

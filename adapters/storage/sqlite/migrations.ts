@@ -9,6 +9,7 @@ import { SCHEMA_9 } from './schema-account-indexes.js'
 import { SCHEMA_4 } from './schema-account-lists.js'
 import { SCHEMA_3 } from './schema-encryption.js'
 import { SCHEMA_8 } from './schema-failures.js'
+import { SCHEMA_11 } from './schema-first-failure.js'
 import { SCHEMA_2 } from './schema-open-legs.js'
 import { SCHEMA_5, SCHEMA_6 } from './schema-queue.js'
 import { SCHEMA_10 } from './schema-replay-index.js'
@@ -26,6 +27,7 @@ const MIGRATIONS: readonly string[] = [
   SCHEMA_8,
   SCHEMA_9,
   SCHEMA_10,
+  SCHEMA_11,
 ]
 
 /** The version whose old tables have to be empty before they are removed. */

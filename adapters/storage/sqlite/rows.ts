@@ -24,6 +24,8 @@ export interface DeliveryRow {
   readonly attempts: number
   readonly tries: number
   readonly interruptions: number
+  /** Null: there was no failure. */
+  readonly failedMs: number | null
   readonly lane: number
   /** Its order within the lane, before the position. */
   readonly sequence: number
@@ -44,7 +46,8 @@ export interface DeliveryRow {
 }
 
 const COMMON = `d.position, d.id, d.webhook, e.position as event, d.epoch, d.attempts, d.tries, d.interruptions, d.lane,
-  d.variant, d.format, d.accepted_ms as "acceptedMs", d.reason, d.replay_of as "replayOf", e.id as "eventId",
+  d.variant, d.format, d.accepted_ms as "acceptedMs", d.reason, d.replay_of as "replayOf",
+  d.failed_ms as "failedMs", e.id as "eventId",
   e.account as "eventAccount", e.call, e.call_id as "callId", e.hook, e.timestamp_ms as "timestampMs",
   e.sequence as "eventSequence"`
 
@@ -150,6 +153,7 @@ function deliveryOf(
   if (row.callId !== null) delivery.callId = row.callId
   if (row.replayOf !== null) delivery.replayOf = row.replayOf
   if (row.reason !== null) delivery.reason = row.reason
+  if (row.failedMs !== null) delivery.failedMs = row.failedMs
   if (row.endedMs !== null) delivery.endedMs = row.endedMs
   delivery.lane = laneName(kind, row.lane, delivery)
   return delivery

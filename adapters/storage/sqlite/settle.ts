@@ -36,7 +36,7 @@ export function createSettle(
   const end = prepareQuery<SettledRow>(db, `delete from hookswitch_waiting ${EXPECTED} ${RETURNING}`)
   const update = prepareQuery<SettledRow>(
     db,
-    `update hookswitch_waiting set attempts = ?, tries = ?, interruptions = ?, due_ms = ?, reason = ?
+    `update hookswitch_waiting set attempts = ?, tries = ?, interruptions = ?, due_ms = ?, reason = ?, failed_ms = ?
     ${EXPECTED} ${RETURNING}`,
   )
   const insertAttempt = prepareChange(
@@ -49,8 +49,8 @@ export function createSettle(
     db,
     `insert into hookswitch_attempt
       (key, position, webhook, event, at_ms, variant, format, id, request, doc, state, attempts, tries, interruptions,
-      epoch, lane, accepted_ms, ended_ms, reason, replay_of)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      epoch, lane, accepted_ms, ended_ms, reason, replay_of, failed_ms)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const hasRecord = prepareQuery<object>(
     db,
@@ -103,11 +103,11 @@ export function createSettle(
       return disabled ? { kind: 'settled', disabled } : { kind: 'settled' }
     }
 
-    const { attempts, tries, interruptions, dueMs = null, reason = null } = next
+    const { attempts, tries, interruptions, dueMs = null, reason = null, failedMs = null } = next
     const hasEnded = isTerminal(next.state)
     const row = hasEnded
       ? end.get(position, key, expected)
-      : update.get(attempts, tries, interruptions, dueMs, reason, position, key, expected)
+      : update.get(attempts, tries, interruptions, dueMs, reason, failedMs, position, key, expected)
     if (!row) return { kind: 'fenced' }
     const { event, variant, format, id } = row
     if (record) attemptCounts.added(key)
@@ -120,7 +120,19 @@ export function createSettle(
       else {
         const { epoch, lane, acceptedMs, replayOf } = row
         const result = [stateCode(next.state), attempts, tries, interruptions] as const
-        insertEnd(...attempt, request, doc, ...result, epoch, lane, acceptedMs, now, reason, replayOf)
+        insertEnd(
+          ...attempt,
+          request,
+          doc,
+          ...result,
+          epoch,
+          lane,
+          acceptedMs,
+          now,
+          reason,
+          replayOf,
+          failedMs,
+        )
       }
     }
     return updateEndpoint(endpoint, settlement.endpoint)

@@ -26,8 +26,9 @@ const PART_SIZE = 200_000
 const TEXT_SIZE = 5_000
 
 const ROW = `position || ',' || webhook || ',' || lane || ',' || sequence || ',' || cast(ifnull(due_ms, 0) as integer)
-  || ',' || epoch || ',' || attempts || ',' || tries || ',' || interruptions`
-const WIDTH = 9
+  || ',' || epoch || ',' || attempts || ',' || tries || ',' || interruptions
+  || ',' || cast(ifnull(failed_ms, 0) as integer)`
+const WIDTH = 10
 
 interface TextRow {
   readonly count: number
@@ -94,6 +95,7 @@ export function createWaitingColumns({
       attempts: integers(),
       tries: integers(),
       interruptions: new Uint8Array(rows),
+      failedMs: doubles(),
     }
     let count = 0
     for (const at of inLaneOrder(numbers)) {
@@ -108,6 +110,7 @@ export function createWaitingColumns({
       columns.attempts[count] = numbers[at + 6]!
       columns.tries[count] = numbers[at + 7]!
       columns.interruptions[count] = numbers[at + 8]!
+      columns.failedMs[count] = numbers[at + 9]!
       count += 1
     }
     return { waiting: { count, webhookIds: webhooks.map(({ id }) => id), ...columns }, webhooks }

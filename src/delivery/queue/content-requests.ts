@@ -9,7 +9,7 @@
 import { heapPush, heapRemove } from '../../values/heap.js'
 import { createLinkedQueue, dequeue, enqueue, unqueue } from '../../values/linked-queue.js'
 import { type Entries, IS_REQUESTED, NONE } from './entries.js'
-import { FIRST, type Heads, MISSING, RETRY, STALE } from './heads.js'
+import { type Heads, LIVE, MISSING, OLD, STALE } from './heads.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 
 /** Contents that are requested for an endpoint of which nothing is taken. */
@@ -88,8 +88,8 @@ export class ContentRequests {
   private neededToSendMs(endpoint: QueueEndpoint): number {
     const { heads } = this
     const dueMs = Math.min(
-      heads.dueMs(heads.of(endpoint, FIRST + MISSING)),
-      heads.dueMs(heads.of(endpoint, RETRY + MISSING)),
+      heads.dueMs(heads.of(endpoint, LIVE + MISSING)),
+      heads.dueMs(heads.of(endpoint, OLD + MISSING)),
     )
     if (dueMs === NEVER) return NEVER
     if (endpoint.requested >= 2 * endpoint.taken + (this.isFull() ? 1 : AHEAD)) return NEVER
@@ -99,19 +99,19 @@ export class ContentRequests {
   /** A stale head whose content is needed, or `NONE`. */
   private staleHead(endpoint: QueueEndpoint): number {
     if (endpoint.requestedHeads.length >= STALE_AHEAD) return NONE
-    const first = this.heads.of(endpoint, STALE + FIRST + MISSING).first
-    return first === NONE ? this.heads.of(endpoint, STALE + RETRY + MISSING).first : first
+    const first = this.heads.of(endpoint, STALE + LIVE + MISSING).first
+    return first === NONE ? this.heads.of(endpoint, STALE + OLD + MISSING).first : first
   }
 
-  /** First attempts and retries alternate where both are due. Stale heads come last. */
+  /** Live and older deliveries alternate where both are due. Stale heads come last. */
   private choose(endpoint: QueueEndpoint, now: number): number {
     if (this.neededToSendMs(endpoint) > now) return this.staleHead(endpoint)
     const { heads } = this
-    const first = heads.of(endpoint, FIRST + MISSING)
-    const retry = heads.of(endpoint, RETRY + MISSING)
-    if (!heads.isDue(first, now)) return retry.first
-    if (!heads.isDue(retry, now)) return first.first
-    endpoint.requestsRetry = !endpoint.requestsRetry
-    return (endpoint.requestsRetry ? retry : first).first
+    const live = heads.of(endpoint, LIVE + MISSING)
+    const old = heads.of(endpoint, OLD + MISSING)
+    if (!heads.isDue(live, now)) return old.first
+    if (!heads.isDue(old, now)) return live.first
+    endpoint.requestsOld = !endpoint.requestsOld
+    return (endpoint.requestsOld ? old : live).first
   }
 }

@@ -2,6 +2,7 @@
  * The compact entries of the queue: 64 bytes each (one cache line), in pages of typed arrays. An entry is named by a number
  * from 1; 0 (`NONE`) is no entry, so that memory that is all zeros contains none. Knows nothing about lanes or endpoints.
  */
+import { positionMs } from '../positions.js'
 
 /** No entry. */
 export const NONE = 0
@@ -23,8 +24,8 @@ export const SEQUENCE = 7
 export const EPOCH = 8
 /** Attempts recorded. */
 export const ATTEMPTS = 9
-/** Attempts charged to the budget. */
-export const TRIES = 10
+/** Milliseconds from the time in its position to the first failure, plus one; 0: there was none. */
+export const FAILED = 10
 /** The next entry of its lane. In a free entry: the next free one of its page. */
 export const NEXT = 11
 /** The previous entry of its lane; `NONE`: this is the head. */
@@ -33,17 +34,26 @@ export const PREVIOUS = 12
 export const HEAP_INDEX = 13
 /** Its delivery with the content, as a slot of `Contents`; 0: its content is not in memory. */
 export const CONTENT = 14
-/** Interruptions in the low 8 bits, then flags. */
+/** Interruptions in the low 8 bits, 8 flags, then the attempts charged to the budget in 8 bits. */
 export const FLAGS = 15
 
-/** The part of `FLAGS` that counts interruptions. */
-export const INTERRUPTIONS = 0xff
+/** The highest number of interruptions or charged attempts that an entry holds. */
+const MAX_COUNT = 0xff
+/** First bit of the charged attempts in `FLAGS`. */
+const TRIES_BIT = 16
+/** The part of `FLAGS` that is no flag. */
+const COUNTERS = MAX_COUNT | (MAX_COUNT << TRIES_BIT)
+const MAX_WORD = 2 ** 32 - 1
 /** Flag: the delivery is taken. */
 export const IS_TAKEN = 0x100
 /** Flag: its content was requested, and it was not taken since. */
 export const IS_REQUESTED = 0x200
 /** Flag: the delivery is displaced: it is never sent, and ends as `queue_full`. */
 export const IS_DISPLACED = 0x400
+/** Flag: it was accepted a moment ago, and was not tried. */
+export const IS_LIVE = 0x800
+/** Flag: it failed, and its lane waits for it for a limited time (`patience.ts`). */
+export const HAS_PATIENCE = 0x1000
 
 /** Entries of a page, as a power of two. */
 const PAGE_BITS = 12
@@ -68,6 +78,10 @@ class Page {
     this.numbers = new Float64Array(buffer)
     this.words = new Uint32Array(buffer)
   }
+}
+
+function packCounters(tries: number, interruptions: number): number {
+  return Math.min(interruptions, MAX_COUNT) | (Math.min(tries, MAX_COUNT) << TRIES_BIT)
 }
 
 /** In place of a page that was released. */
@@ -119,7 +133,47 @@ export class Entries {
     this.setWord(entry, FLAGS, isSet ? flags | flag : flags & ~flag)
   }
 
-  /** A new entry, whose fields of 8 bytes are set by the caller. `interruptions` above 255 are stored as 255. */
+  /** Attempts charged to the budget. */
+  tries(entry: number): number {
+    return (this.word(entry, FLAGS) >>> TRIES_BIT) & MAX_COUNT
+  }
+
+  /** Interrupted attempts in a row. */
+  interruptions(entry: number): number {
+    return this.word(entry, FLAGS) & MAX_COUNT
+  }
+
+  /** `tries` and `interruptions` above 255 are stored as 255. */
+  setCounters(entry: number, attempts: number, tries: number, interruptions: number): void {
+    this.setWord(entry, ATTEMPTS, attempts)
+    this.setWord(entry, FLAGS, (this.word(entry, FLAGS) & ~COUNTERS) | packCounters(tries, interruptions))
+  }
+
+  /** Store time of the first failure, ms; `undefined`: there was none. */
+  failedMs(entry: number): number | undefined {
+    const failed = this.word(entry, FAILED)
+    return failed === 0 ? undefined : positionMs(this.number(entry, POSITION)) + failed - 1
+  }
+
+  /**
+   * Sets the time of the first failure, in whole milliseconds. The entry has its position. A time before that of the position
+   * is stored as that one, a time more than 49 days after it as 49 days.
+   *
+   * @param failedMs store time, ms; `undefined` or 0: there was none
+   */
+  setFailedMs(entry: number, failedMs: number | undefined): void {
+    if (!failedMs) {
+      this.setWord(entry, FAILED, 0)
+      return
+    }
+    const sinceMs = Math.floor(failedMs) - positionMs(this.number(entry, POSITION))
+    this.setWord(entry, FAILED, Math.min(Math.max(sinceMs, 0) + 1, MAX_WORD))
+  }
+
+  /**
+   * A new entry without a failure, whose fields of 8 bytes are set by the caller. `tries` and `interruptions` above 255 are
+   * stored as 255.
+   */
   allocate(
     endpoint: number,
     sequence: number,
@@ -139,11 +193,11 @@ export class Entries {
     words[start + SEQUENCE] = sequence
     words[start + EPOCH] = epoch
     words[start + ATTEMPTS] = attempts
-    words[start + TRIES] = tries
+    words[start + FAILED] = 0
     words[start + NEXT] = NONE
     words[start + PREVIOUS] = NONE
     words[start + CONTENT] = NONE
-    words[start + FLAGS] = Math.min(interruptions, INTERRUPTIONS)
+    words[start + FLAGS] = packCounters(tries, interruptions)
     this.size++
     if (++page.used === PAGE_ENTRIES) {
       page.isAvailable = false

@@ -1,15 +1,15 @@
 /**
  * The heaps of an endpoint that hold the heads of its lanes. Which one holds a head follows from its entry alone: whether
- * it is taken, requested, retried, stale or displaced, and whether its content is in memory. So a head is detached before, and attached
- * after, any of these changes.
+ * it is taken, requested, live, stale or displaced, and whether its content is in memory. So a head is detached before, and
+ * attached after, any of these changes.
  */
 import {
-  ATTEMPTS,
   CONTENT,
   DUE,
   type Entries,
   EPOCH,
   IS_DISPLACED,
+  IS_LIVE,
   IS_REQUESTED,
   IS_TAKEN,
   NONE,
@@ -18,10 +18,10 @@ import { EntryHeap } from './entry-heap.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 
 // Kinds of waiting heads: a sum of these.
-/** First attempts. */
-export const FIRST = 0
-/** Retries. */
-export const RETRY = 1
+/** First attempts of deliveries that were accepted in the last `LIVE_MS`. */
+export const LIVE = 0
+/** Retries, and first attempts of older deliveries. */
+export const OLD = 1
 /** The content is not in memory and was not requested. */
 export const MISSING = 2
 /** Ends without being sent: of an older epoch than the endpoint, or displaced. */
@@ -53,10 +53,10 @@ export class Heads {
   /** Whether there are heads whose content is neither in memory nor requested. */
   hasMissing({ waitingHeads }: QueueEndpoint): boolean {
     return (
-      isFilled(waitingHeads[FIRST + MISSING]) ||
-      isFilled(waitingHeads[RETRY + MISSING]) ||
-      isFilled(waitingHeads[STALE + FIRST + MISSING]) ||
-      isFilled(waitingHeads[STALE + RETRY + MISSING])
+      isFilled(waitingHeads[LIVE + MISSING]) ||
+      isFilled(waitingHeads[OLD + MISSING]) ||
+      isFilled(waitingHeads[STALE + LIVE + MISSING]) ||
+      isFilled(waitingHeads[STALE + OLD + MISSING])
     )
   }
 
@@ -106,8 +106,7 @@ export class Heads {
   /** An endpoint with stale heads whose content is in memory, or `undefined`. */
   staleEndpoint(): QueueEndpoint | undefined {
     for (const endpoint of this.staleEndpoints) {
-      if (this.of(endpoint, STALE + FIRST).length + this.of(endpoint, STALE + RETRY).length > 0)
-        return endpoint
+      if (this.of(endpoint, STALE + LIVE).length + this.of(endpoint, STALE + OLD).length > 0) return endpoint
       this.staleEndpoints.delete(endpoint)
     }
     return undefined
@@ -117,7 +116,7 @@ export class Heads {
   raiseEpoch(endpoint: QueueEndpoint, epoch: number): void {
     const { waitingHeads } = endpoint
     const areAllStale = endpoint.newestEpoch < epoch
-    const heaps = [FIRST, RETRY, FIRST + MISSING, RETRY + MISSING].map((kind) => this.of(endpoint, kind))
+    const heaps = [LIVE, OLD, LIVE + MISSING, OLD + MISSING].map((kind) => this.of(endpoint, kind))
     endpoint.epoch = epoch
     for (const [kind, heap] of heaps.entries()) {
       if (heap.length === 0) continue
@@ -136,7 +135,7 @@ export class Heads {
   private heapOf(endpoint: QueueEndpoint, entry: number): EntryHeap {
     const { entries } = this
     if (entries.hasFlag(entry, IS_TAKEN)) return endpoint.takenHeads
-    let kind = entries.word(entry, ATTEMPTS) === 0 ? FIRST : RETRY
+    let kind = entries.hasFlag(entry, IS_LIVE) ? LIVE : OLD
     if (entries.word(entry, CONTENT) === NONE) {
       if (entries.hasFlag(entry, IS_REQUESTED)) return endpoint.requestedHeads
       kind += MISSING

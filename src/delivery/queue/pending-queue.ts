@@ -20,10 +20,13 @@
  * After a crash, the queue is built again from the rows of the store (`load`). Rows that are known already are skipped, so a
  * row that arrives by several ways is in the queue once.
  */
-import { isFailing } from '../../webhooks/health.js'
+import { isFailing, isOvertaken } from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
+import { TEST_LANE } from '../delivery-queries.js'
 import type { DeliveryContent, ReadyEndpoint, Settlement } from '../delivery-store.js'
 import { laneKey } from '../lane-key.js'
+import { Pace } from '../pace.js'
+import { positionMs } from '../positions.js'
 import type { DeliveryKey, WaitingDeliveries } from '../queue-store.js'
 import { ContentRequests } from './content-requests.js'
 import { Contents } from './contents.js'
@@ -36,9 +39,9 @@ import {
   ENDPOINT,
   Entries,
   EPOCH,
-  FLAGS,
-  INTERRUPTIONS,
+  HAS_PATIENCE,
   IS_DISPLACED,
+  IS_LIVE,
   IS_REQUESTED,
   IS_TAKEN,
   LANE,
@@ -47,12 +50,12 @@ import {
   POSITION,
   PREVIOUS,
   SEQUENCE,
-  TRIES,
 } from './entries.js'
 import type { EntryHeap } from './entry-heap.js'
 import { HashIndex } from './hash-index.js'
-import { FIRST, Heads, RETRY, STALE } from './heads.js'
+import { Heads, LIVE, MISSING, OLD, STALE } from './heads.js'
 import { Lanes } from './lanes.js'
+import { Patience } from './patience.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 import { QueuedDelivery } from './queued-delivery.js'
 import { type GiveUp, type QueueLimits, type ShareLimit, Shares } from './shares.js'
@@ -101,11 +104,23 @@ export interface PendingQueue {
    */
   load(rows: WaitingDeliveries, now: number): readonly QueueEndpoint[]
   /**
-   * Takes up to `slots` due heads of the current epoch whose content is in memory. First attempts get half of the slots
-   * (rounded up; down if `retriesFirst`), retries the rest; either kind uses what the other leaves. The oldest due first in
-   * each kind. Does not look at the pause of the endpoint.
+   * Takes up to `slots` due heads of the current epoch whose content is in memory. Live ones (first attempts within 10 s of
+   * the acceptance) get half of the slots (rounded up; down if `oldFirst`), older ones the rest; either kind uses what the
+   * other leaves. The oldest due first in each kind. Does not look at the pause of the endpoint.
+   *
+   * @param maxOld how many older ones may be taken
    */
-  take(endpoint: QueueEndpoint, slots: number, retriesFirst: boolean, now: number): QueuedDelivery[]
+  take(
+    endpoint: QueueEndpoint,
+    slots: number,
+    oldFirst: boolean,
+    now: number,
+    maxOld?: number,
+  ): QueuedDelivery[]
+  /** Takes one due head to probe its endpoint: a test, otherwise the one that was sent, or accepted, least recently. */
+  takeProbe(endpoint: QueueEndpoint, now: number): QueuedDelivery[]
+  /** Whether the lane of a delivery goes on although an earlier one, or this one, has failed and not ended. */
+  isOutOfOrder(delivery: QueuedDelivery): boolean
   /** A taken delivery was not sent: it waits again as the head of its lane until `dueMs`, or as long as before. */
   putBack(delivery: QueuedDelivery, dueMs?: number): void
   /** A taken delivery failed and is retried: it waits as the head of its lane until `next.dueMs`, with these counters. */
@@ -121,6 +136,8 @@ export interface PendingQueue {
   update(key: DeliveryKey, next: Settlement['next']): boolean
   /** Makes the heads that wait for a retry due at `now`. */
   hasten(endpoint: QueueEndpoint, now: number): void
+  /** Makes all heads due, in the order in which they were accepted: the endpoint is not paused any more. */
+  resume(endpoint: QueueEndpoint): void
   /**
    * Up to `limit` deliveries whose content is needed next, in turns over the endpoints: heads that are due and not paused,
    * and stale heads. Marks them as requested, until `fill` or `unrequest`.
@@ -182,14 +199,31 @@ export interface PendingQueueOptions {
   readonly limits: QueueLimits
   /** The part of an endpoint's lanes that one search for the oldest finds ahead. Default 1/100. */
   readonly foundAhead?: number
+  /** How long a lane waits for a head that fails while others are taken, from its first failure, ms. Default 60,000. */
+  readonly patienceMs?: number
+  /** Requests a second that a webhook allows at most. Default: no limit. */
+  readonly rateLimitOf?: (webhook: Webhook) => number | undefined
 }
+
+/** How long a delivery that was not tried counts as live, ms. */
+const LIVE_MS = 10_000
+/** Deliveries that are live no more, and that one call moves. */
+const MAX_AGED_AT_ONCE = 100
 
 /** Deliveries that `position` counts before another. */
 const MAX_COUNTED_AHEAD = 1_000
+const NEVER = Number.POSITIVE_INFINITY
 
 /** Creates an empty queue. */
 export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
-  const { maxContents, shardOf, hashSeed = 0, foundAhead = FOUND_AHEAD } = options
+  const {
+    maxContents,
+    shardOf,
+    hashSeed = 0,
+    foundAhead = FOUND_AHEAD,
+    patienceMs = 60_000,
+    rateLimitOf,
+  } = options
   const entries = new Entries()
   const keys = new HashIndex(entries, POSITION, hashSeed)
   const tails = new HashIndex(entries, LANE, ~hashSeed)
@@ -235,13 +269,6 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     const isRequested =
       entry !== NONE && entries.hasFlag(entry, IS_REQUESTED) && entries.word(entry, CONTENT) === NONE
     return isRequested ? entry : NONE
-  }
-
-  function setCounters(entry: number, attempts: number, tries: number, interruptions: number): void {
-    entries.setWord(entry, ATTEMPTS, attempts)
-    entries.setWord(entry, TRIES, tries)
-    const flags = entries.word(entry, FLAGS) & ~INTERRUPTIONS
-    entries.setWord(entry, FLAGS, flags | Math.min(interruptions, INTERRUPTIONS))
   }
 
   /** Puts a new entry where it belongs. False: there is one with the same key, and this one is freed. */
@@ -302,8 +329,89 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     shares.add(endpoint, backlog - endpoint.backlog)
   }
 
+  /** Moves what was accepted too long ago from the live heads to the older ones. */
+  function age(endpoint: QueueEndpoint, limit: number, now: number): void {
+    for (const kind of [LIVE, LIVE + MISSING]) {
+      for (let left = limit; left > 0; left--) {
+        const entry = heads.of(endpoint, kind).first
+        if (entry === NONE || positionMs(entries.number(entry, POSITION)) >= now - LIVE_MS) break
+        heads.detach(endpoint, entry)
+        entries.setFlag(entry, IS_LIVE, false)
+        heads.attach(endpoint, entry)
+      }
+    }
+  }
+
+  /** Its lane waits for a delivery that has failed. */
+  function addPatience(endpoint: QueueEndpoint, entry: number): void {
+    const failedMs = entries.failedMs(entry)
+    const lane = entries.number(entry, LANE)
+    if (failedMs === undefined || lane === 0 || entries.hasFlag(entry, HAS_PATIENCE)) return
+    endpoint.patience ??= new Patience()
+    entries.setFlag(entry, HAS_PATIENCE, true)
+    const untilMs = endpoint.patience.isLeft(lane) ? failedMs : failedMs + patienceMs
+    endpoint.patience.add(entry, entries.number(entry, POSITION), failedMs, untilMs)
+  }
+
+  /** The first delivery for which its lane waits, and need not while the receiver takes others. */
+  function firstPatient(endpoint: QueueEndpoint) {
+    const { patience, webhook } = endpoint
+    if (!patience || webhook.settings.ordering === 'strict') return undefined
+    for (let { first } = patience; first; first = patience.first) {
+      const { entry, position } = first
+      const isThere =
+        entries.number(entry, POSITION) === position &&
+        entries.hasFlag(entry, HAS_PATIENCE) &&
+        entries.word(entry, ENDPOINT) === endpoint.index
+      if (isThere && isHead(entry)) return isOvertaken(webhook.health, first.failedMs) ? first : undefined
+      patience.removeFirst()
+      if (isThere) entries.setFlag(entry, HAS_PATIENCE, false)
+    }
+    return undefined
+  }
+
+  /** Lets the lanes go on that have waited long enough. */
+  function endPatience(endpoint: QueueEndpoint, now: number): void {
+    for (let first = firstPatient(endpoint); first && first.dueMs <= now; first = firstPatient(endpoint)) {
+      const { entry, position } = first
+      const patience = endpoint.patience!
+      patience.removeFirst()
+      patience.leave(position, entries.number(entry, LANE))
+      entries.setFlag(entry, HAS_PATIENCE, false)
+      heads.detach(endpoint, entry)
+      const nextHead = lanes.remove(entry)
+      entries.setNumber(entry, LANE, 0)
+      entries.setWord(entry, NEXT, NONE)
+      heads.attach(endpoint, entry)
+      if (nextHead === NONE) continue
+      entries.setNumber(nextHead, DUE, Math.max(entries.number(nextHead, DUE), now))
+      heads.attach(endpoint, nextHead)
+      addToOldest(entries, endpoint, nextHead)
+      addPatience(endpoint, nextHead)
+    }
+  }
+
+  /** The due head that was sent, or accepted, least recently; `NONE`: there is none. */
+  function probeHead(endpoint: QueueEndpoint, now: number): number {
+    for (const position of endpoint.tests) {
+      const entry = keys.find(endpoint.index, position)
+      const isReady = entry !== NONE && !isTaken(entry) && entries.word(entry, CONTENT) !== NONE
+      if (isReady && isInBacklog(entries, entry, endpoint.epoch)) return entry
+    }
+    const live = heads.of(endpoint, LIVE)
+    const old = heads.of(endpoint, OLD)
+    const heap = heads.dueMs(live) < heads.dueMs(old) ? live : old
+    return heads.isDue(heap, now) ? heap.first : NONE
+  }
+
   /** Frees an entry that is in no heap and no lane. */
   function freeEntry(endpoint: QueueEndpoint, entry: number): void {
+    const position = entries.number(entry, POSITION)
+    if (endpoint.patience) {
+      endpoint.patience.ended(position)
+      if (endpoint.patience.isEmpty) endpoint.patience = undefined
+    }
+    if (endpoint.tests.length > 0) endpoint.tests = endpoint.tests.filter((other) => other !== position)
     if (isTaken(entry)) {
       endpoint.taken--
       forgetContent(entry)
@@ -350,8 +458,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     endpoint.taken++
   }
 
-  function takeFirst(endpoint: QueueEndpoint, heap: EntryHeap): QueuedDelivery {
-    const entry = heap.first
+  const takeFirst = (endpoint: QueueEndpoint, heap: EntryHeap) => takeEntry(endpoint, heap.first)
+
+  function takeEntry(endpoint: QueueEndpoint, entry: number): QueuedDelivery {
     markTaken(endpoint, entry)
     const delivery = contents.get(entries.word(entry, CONTENT))
     delivery.state = 'in_flight'
@@ -376,8 +485,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     const endpoint = endpointOf(entry)
     heads.detach(endpoint, entry)
     entries.setFlag(entry, IS_TAKEN, false)
+    if (delivery.attempts > 0) entries.setFlag(entry, IS_LIVE, false)
     entries.setNumber(entry, DUE, dueMs)
-    setCounters(entry, delivery.attempts, delivery.tries, delivery.interruptions)
+    entries.setCounters(entry, delivery.attempts, delivery.tries, delivery.interruptions)
+    entries.setFailedMs(entry, delivery.failedMs)
     delivery.state = 'waiting'
     delivery.dueMs = dueMs
     if (waitingContents < maxKept) waitingContents++
@@ -394,6 +505,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     delivery.tries = next.tries
     delivery.interruptions = next.interruptions
     delivery.reason = next.reason
+    delivery.failedMs = next.failedMs
   }
 
   /** Frees the entries of a lane from one on, which is no head. */
@@ -437,6 +549,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       heads.clear(endpoint)
       endpoint.displaced = 0
       endpoint.oldest = []
+      endpoint.tests = []
+      endpoint.patience = undefined
       endpoint.waiting = 0
       endpoint.taken = 0
       endpoint.requested = 0
@@ -447,6 +561,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setNumber(entry, POSITION, position)
       entries.setNumber(entry, LANE, lane)
       entries.setNumber(entry, DUE, dueMs)
+      entries.setFailedMs(entry, delivery.failedMs)
       insert(endpoint, entry, epoch, delivery)
       markTaken(endpoint, entry)
     }
@@ -489,8 +604,12 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setNumber(entry, POSITION, delivery.position)
       entries.setNumber(entry, LANE, laneKey(delivery.lane))
       entries.setNumber(entry, DUE, now)
+      entries.setFailedMs(entry, delivery.failedMs)
+      if (attempts === 0 && delivery.replayOf === undefined) entries.setFlag(entry, IS_LIVE, true)
       const content = waitingContents < maxContents ? delivery : undefined
       if (!insert(endpoint, entry, epoch, content)) return false
+      if (delivery.lane.startsWith(TEST_LANE)) endpoint.tests.push(delivery.position)
+      age(endpoint, 2, now)
       delivery.endpoint = endpoint
       refresh(endpoint)
       return true
@@ -520,28 +639,46 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         entries.setNumber(entry, POSITION, rows.position[row]!)
         entries.setNumber(entry, LANE, rows.lane[row]!)
         entries.setNumber(entry, DUE, rows.dueMs[row]! || now)
-        if (insert(endpoint, entry, epoch, undefined)) changed.add(endpoint)
+        entries.setFailedMs(entry, rows.failedMs[row]!)
+        if (!insert(endpoint, entry, epoch, undefined)) continue
+        changed.add(endpoint)
+        addPatience(endpoint, entry)
       }
       for (const endpoint of changed) refresh(endpoint)
       return [...changed]
     },
-    take(endpoint, slots, retriesFirst, now) {
+    take(endpoint, slots, oldFirst, now, maxOld = slots) {
       const taken: QueuedDelivery[] = []
-      takeDue(endpoint, FIRST, retriesFirst ? slots >> 1 : (slots + 1) >> 1, now, taken)
-      takeDue(endpoint, RETRY, slots, now, taken)
-      takeDue(endpoint, FIRST, slots, now, taken)
-      if (taken.length > 0) refresh(endpoint)
+      endPatience(endpoint, now)
+      age(endpoint, MAX_AGED_AT_ONCE, now)
+      takeDue(endpoint, LIVE, oldFirst ? slots >> 1 : (slots + 1) >> 1, now, taken)
+      takeDue(endpoint, OLD, Math.min(slots, taken.length + maxOld), now, taken)
+      takeDue(endpoint, LIVE, slots, now, taken)
+      refresh(endpoint)
       return taken
+    },
+    takeProbe(endpoint, now) {
+      endPatience(endpoint, now)
+      const entry = probeHead(endpoint, now)
+      const taken = entry === NONE ? [] : [takeEntry(endpoint, entry)]
+      refresh(endpoint)
+      return taken
+    },
+    isOutOfOrder({ entry, endpoint: { patience }, position }) {
+      if (!patience || entry < 0) return false
+      return patience.hasLeft(position) || patience.isLeft(entries.number(entry, LANE))
     },
     putBack(delivery, dueMs) {
       const entry = takenEntry(delivery)
       if (entry !== NONE) waitAgain(delivery, dueMs ?? entries.number(entry, DUE), maxContents)
     },
     retry(delivery, next) {
-      if (takenEntry(delivery) === NONE) return
+      const entry = takenEntry(delivery)
+      if (entry === NONE) return
       setNext(delivery, next)
       // Retries may wait for a long time: half of the contents are for deliveries that are sent soon.
       waitAgain(delivery, next.dueMs ?? 0, Math.ceil(maxContents / 2))
+      addPatience(endpointOf(entry), entry)
     },
     end(delivery, now) {
       if (delivery.entry >= 0) removeEntry(delivery.entry, now)
@@ -558,7 +695,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       if (entry === NONE || isTaken(entry)) return false
       const endpoint = endpointOf(entry)
       if (isHead(entry)) heads.detach(endpoint, entry)
-      setCounters(entry, next.attempts, next.tries, next.interruptions)
+      entries.setCounters(entry, next.attempts, next.tries, next.interruptions)
+      entries.setFailedMs(entry, next.failedMs)
       entries.setNumber(entry, DUE, next.dueMs ?? 0)
       const slot = entries.word(entry, CONTENT)
       if (slot !== NONE) setNext(contents.get(slot), next)
@@ -577,6 +715,21 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         heads.attach(endpoint, entry)
         const slot = entries.word(entry, CONTENT)
         if (slot !== NONE) contents.get(slot).dueMs = now
+      }
+      refresh(endpoint)
+    },
+    resume(endpoint) {
+      const failed: number[] = []
+      heads.forEach(endpoint, (entry) => {
+        if (!isTaken(entry) && entries.failedMs(entry) !== undefined) failed.push(entry)
+      })
+      for (const entry of failed) {
+        heads.detach(endpoint, entry)
+        const dueMs = positionMs(entries.number(entry, POSITION))
+        entries.setNumber(entry, DUE, dueMs)
+        heads.attach(endpoint, entry)
+        const slot = entries.word(entry, CONTENT)
+        if (slot !== NONE) contents.get(slot).dueMs = dueMs
       }
       refresh(endpoint)
     },
@@ -627,7 +780,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         endpoint && taken.length < limit;
         endpoint = heads.staleEndpoint()
       ) {
-        for (const kind of [STALE + FIRST, STALE + RETRY]) {
+        for (const kind of [STALE + LIVE, STALE + OLD]) {
           const heap = heads.of(endpoint, kind)
           while (taken.length < limit && heap.length > 0) taken.push(takeFirst(endpoint, heap))
         }
@@ -672,13 +825,23 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       }
     },
     ready(endpoint) {
-      const dueMs = heads.nextDueMs(endpoint)
+      const { health } = endpoint.webhook
+      const maxRate = rateLimitOf?.(endpoint.webhook)
+      if (maxRate !== undefined) endpoint.pace ??= new Pace(maxRate)
+      endpoint.pace?.setMaxRate(maxRate)
+      const nextMs = heads.nextDueMs(endpoint) ?? NEVER
+      const patientMs = firstPatient(endpoint)?.dueMs ?? NEVER
+      const isTested = health?.pause !== undefined && endpoint.tests.length > 0
+      const earliestMs = Math.max((!isTested && health?.pausedUntilMs) || 0, endpoint.pace?.dueMs ?? 0)
+      const dueMs = Math.max(Math.min(nextMs, patientMs), earliestMs)
       return {
         webhookId: endpoint.id,
         accountId: endpoint.webhook.accountId,
         origin: endpoint.origin,
-        failing: isFailing(endpoint.webhook.health),
-        dueMs: dueMs === undefined ? undefined : Math.max(dueMs, endpoint.webhook.health?.pausedUntilMs ?? 0),
+        failing: isFailing(health),
+        probed: health?.pause !== undefined,
+        limit: health?.lateMs === undefined ? (endpoint.pace?.limit ?? NEVER) : 1,
+        dueMs: dueMs === NEVER ? undefined : dueMs,
       }
     },
     keys() {
@@ -714,8 +877,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     )
     delivery.epoch = entries.word(entry, EPOCH)
     delivery.attempts = entries.word(entry, ATTEMPTS)
-    delivery.tries = entries.word(entry, TRIES)
-    delivery.interruptions = entries.word(entry, FLAGS) & INTERRUPTIONS
+    delivery.tries = entries.tries(entry)
+    delivery.interruptions = entries.interruptions(entry)
+    delivery.failedMs = entries.failedMs(entry)
     return delivery
   }
 }

@@ -1,7 +1,12 @@
 import type { LinkedQueue, QueueItem } from '../../values/linked-queue.js'
 import type { Webhook } from '../../webhooks/webhook.js'
+import type { Pace } from '../pace.js'
 import { AccountShare } from './account-share.js'
 import { EntryHeap } from './entry-heap.js'
+import type { Patience } from './patience.js'
+
+/** Time in which accepted requests are counted, ms. */
+const STRETCH_MS = 5_000
 
 /** An endpoint of the queue: a webhook with its waiting and taken deliveries. */
 export class QueueEndpoint implements QueueItem<QueueEndpoint> {
@@ -21,6 +26,8 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   displaced = 0
   /** Decided changes of its health that the store does not have yet. */
   unstoredHealth = 0
+  /** Limits its rate, and its requests at once; `undefined`: nothing does. Written by the dispatcher. */
+  pace: Pace | undefined = undefined
 
   // The rest belongs to the queue.
 
@@ -44,8 +51,12 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   readonly requestedHeads = new EntryHeap()
   /** Taken heads. */
   readonly takenHeads = new EntryHeap()
-  /** Whether the next content that is requested is that of a retry. */
-  requestsRetry = false
+  /** Whether the next content that is requested is that of an older delivery. */
+  requestsOld = false
+  /** Positions of waiting tests: on a paused endpoint the first is the next probe. */
+  tests: number[] = []
+  /** Deliveries that failed and for which their lanes wait; `undefined`: none. */
+  patience: Patience | undefined = undefined
 
   // It is either idle, in the queue of endpoints whose contents are needed, or in the heap of those where some will be.
   queue: LinkedQueue<QueueEndpoint> | undefined = undefined
@@ -57,11 +68,35 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   position = 0
   heapIndex = -1
 
+  /** Accepted requests in the stretch that began at `acceptedSinceMs`, and in the one before. */
+  private acceptedNow = 0
+  private acceptedBefore = 0
+  private acceptedSinceMs = 0
+
   constructor(webhook: Webhook, shard: number) {
     this.id = webhook.id
     this.webhook = webhook
     this.shard = shard
     this.epoch = webhook.epoch
     this.account = new AccountShare(webhook.accountId)
+  }
+
+  /** Its receiver has accepted a request. @param now store time, ms */
+  countAccepted(now: number): void {
+    const sinceMs = now - this.acceptedSinceMs
+    if (sinceMs >= STRETCH_MS) {
+      this.acceptedBefore = sinceMs < 2 * STRETCH_MS ? this.acceptedNow : 0
+      this.acceptedNow = 0
+      this.acceptedSinceMs = now
+    }
+    this.acceptedNow++
+  }
+
+  /** Requests a second that its receiver has accepted lately. @param now store time, ms */
+  acceptedRate(now: number): number {
+    const sinceMs = now - this.acceptedSinceMs
+    if (sinceMs >= 2 * STRETCH_MS) return 0
+    const spanMs = sinceMs + (this.acceptedBefore > 0 ? STRETCH_MS : 0)
+    return ((this.acceptedNow + this.acceptedBefore) * 1_000) / Math.max(1_000, spanMs)
   }
 }

@@ -6,7 +6,7 @@ import type { QueueEndpoint } from './queue-endpoint.js'
 
 /** What a queued delivery is made of: a new delivery, or one that was read from the store. */
 export type DeliverySource = NewDelivery &
-  Partial<Pick<Delivery, 'attempts' | 'tries' | 'interruptions' | 'reason'>>
+  Partial<Pick<Delivery, 'attempts' | 'tries' | 'interruptions' | 'reason' | 'failedMs'>>
 
 /**
  * A delivery whose content is in memory. One object is the entry of the queue, what is in flight and the source
@@ -34,6 +34,7 @@ export class QueuedDelivery implements Delivery {
   tries: number
   interruptions: number
   reason: string | undefined
+  failedMs: number | undefined
   readonly replayOf: string | undefined
   acceptedMs: number
   endedMs: number | undefined
@@ -96,6 +97,7 @@ export class QueuedDelivery implements Delivery {
     this.tries = source.tries ?? 0
     this.interruptions = source.interruptions ?? 0
     this.reason = source.reason
+    this.failedMs = source.failedMs
     this.replayOf = source.replayOf
     this.acceptedMs = acceptedMs
     this.endedMs = undefined

@@ -49,10 +49,12 @@ export interface ScheduledEndpoint extends AnswerHistory, QueueItem<ScheduledEnd
   priority: PriorityClass
   /** Whether it was never tried and its class follows from strikes: it is in `suspects` of its account and zone. */
   isSuspect: boolean
-  /** Whether a retry gets the odd slot of its next allocation. */
-  retriesFirst: boolean
-  /** Its breaker has opened: one request at a time. */
+  /** Whether an older delivery gets the odd slot of its next allocation. */
+  oldFirst: boolean
+  /** It is paused because it fails: requests are probes, one at a time. */
   isProbed: boolean
+  /** Requests at once; Infinity: no limit but that of all endpoints. */
+  limit: number
   /** The due time of its entry in the delay queue, ms; NaN: no entry. */
   queuedDueMs: number
 }
@@ -241,10 +243,12 @@ export function createEndpointRegistry(): EndpointRegistry {
       return endpoints.size
     },
     find: (webhookId) => endpoints.get(webhookId),
-    upsert({ webhookId, accountId, origin: originId, failing }) {
+    upsert({ webhookId, accountId, origin: originId, failing, probed, limit }) {
       const found = endpoints.get(webhookId)
       if (found) {
         found.isFailing = failing
+        found.isProbed = probed
+        found.limit = limit
         if (found.origin.id !== originId) move(found, originId)
         return found
       }
@@ -266,8 +270,9 @@ export function createEndpointRegistry(): EndpointRegistry {
         lastAnswer: undefined,
         isFailing: failing,
         overdueCount: 0,
-        retriesFirst: false,
-        isProbed: false,
+        oldFirst: false,
+        isProbed: probed,
+        limit,
         queuedDueMs: Number.NaN,
         queue: undefined,
         previous: undefined,
@@ -321,9 +326,9 @@ function forgetFast(endpoint: ScheduledEndpoint): void {
 export interface SchedulerStats {
   /** How long the longest waiting due delivery has been due, ms. */
   readonly oldestDueMs: number
-  /** Endpoints with an open breaker. */
+  /** Endpoints that are paused, and whose next probe is not due. */
   readonly open: number
-  /** Endpoints that are probed. */
+  /** Endpoints that are paused, and are probed now. */
   readonly halfOpen: number
 }
 

@@ -36,6 +36,8 @@ export interface Caps {
   readonly perAccount: number
   readonly perOrigin: number
   readonly total: number
+  /** Probes of paused endpoints: beside the others. */
+  readonly probes: number
 }
 
 /**
@@ -47,6 +49,8 @@ export interface Caps {
 export interface FairQueue {
   /** Queues a due endpoint. */
   add(endpoint: ScheduledEndpoint, now: number): void
+  /** Updates the class of an endpoint. */
+  reclassify(endpoint: ScheduledEndpoint, now: number): void
   /**
    * Allocates up to `free` slots, then up to `ahead` that will be free soon, to fast endpoints of accounts that have not used
    * more than their share, and only while no slower endpoint waits. `allocated` of each returned endpoint holds its number
@@ -137,8 +141,8 @@ export function createFairQueue(
   /** The time of the last `allocate`. */
   let allocatedMs = 0
 
-  const isFull = ({ isProbed, inFlight, allocated }: ScheduledEndpoint) =>
-    inFlight + allocated >= (isProbed ? 1 : caps.perEndpoint)
+  const isFull = ({ isProbed, limit, inFlight, allocated }: ScheduledEndpoint) =>
+    inFlight + allocated >= (isProbed ? 1 : Math.min(limit, caps.perEndpoint))
 
   /**
    * Slots that a class may still use. Small accounts divide by class what the large ones leave, if that is more. Otherwise the
@@ -301,7 +305,7 @@ export function createFairQueue(
       const { zone } = origin
       if (endpoint.priority !== priority) {
         queueByClass(endpoint, now)
-      } else if (endpoint.dueMs > now || isFull(endpoint)) {
+      } else if (endpoint.isProbed || endpoint.dueMs > now || isFull(endpoint)) {
         defer(endpoint)
       } else if (origin.inFlight + origin.allocated >= caps.perOrigin) {
         enqueue(origin.waiting, endpoint)
@@ -374,6 +378,7 @@ export function createFairQueue(
 
   return {
     add,
+    reclassify,
     allocate(now, free, ahead) {
       const served = new Set<ScheduledEndpoint>()
       const order = CLASS_ORDERS[rounds % CLASS_ORDERS.length]!

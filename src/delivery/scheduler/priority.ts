@@ -163,13 +163,15 @@ export interface InFlightRequest<Endpoint> {
   sentMs: number
   /** The class in which it started. */
   readonly priority: PriorityClass
+  /** Whether it is a probe: it uses no slot. */
+  readonly isProbe: boolean
   hasEnded: boolean
   isOverdue: boolean
 }
 
 /** The requests in flight, in the order in which they were sent. */
 export interface InFlightRequests<Endpoint> {
-  start(endpoint: Endpoint, priority: PriorityClass): InFlightRequest<Endpoint>
+  start(endpoint: Endpoint, priority: PriorityClass, isProbe?: boolean): InFlightRequest<Endpoint>
   /** It is sent now. */
   sent(request: InFlightRequest<Endpoint>, now: number): void
   /** Finds the requests that have become overdue since the last scan; calls back once for each. */
@@ -184,10 +186,11 @@ export function createInFlightRequests<Endpoint>(): InFlightRequests<Endpoint> {
   const young = createFifoQueue<InFlightRequest<Endpoint>>()
   const overdue = createFifoQueue<InFlightRequest<Endpoint>>()
   return {
-    start: (endpoint, priority) => ({
+    start: (endpoint, priority, isProbe = false) => ({
       endpoint,
       sentMs: NOT_SENT,
       priority,
+      isProbe,
       hasEnded: false,
       isOverdue: false,
     }),

@@ -23,6 +23,8 @@
  * - Nothing here is stored. After a crash the next owner rebuilds the scheduler from its queue; answers are
  *   lost, so all endpoints start in the class unknown, or silent where their stored health says that they fail.
  */
+import { createLinkedQueue, dequeue, enqueue, unqueue } from '../../values/linked-queue.js'
+import { charge, type RateLimit, refill, type TokenBucket } from '../../values/token-bucket.js'
 import type { ReadyEndpoint } from '../delivery-store.js'
 import { createDelayQueue } from './delay-queue.js'
 import {
@@ -45,12 +47,8 @@ export interface Scheduler {
    * An `update` of each must follow.
    */
   next(now: number, free: number, ahead?: number): readonly Selection[]
-  /** Counts a request to an endpoint as in flight. `isProbed`: one request at a time. */
-  start(
-    endpoint: Omit<ReadyEndpoint, 'dueMs'>,
-    isProbed: boolean,
-    now: number,
-  ): InFlightRequest<ScheduledEndpoint>
+  /** Counts a request to an endpoint as in flight. */
+  start(endpoint: Omit<ReadyEndpoint, 'dueMs'>, now: number): InFlightRequest<ScheduledEndpoint>
   /** Whether the endpoint of a started request still answers fast. */
   isFast(request: InFlightRequest<ScheduledEndpoint>, now: number): boolean
   /** A started request is sent: its time runs. */
@@ -59,12 +57,15 @@ export interface Scheduler {
   recordAnswer(request: InFlightRequest<ScheduledEndpoint>, answer: Answer, now: number): void
   /** Frees the slot of a request. */
   end(request: InFlightRequest<ScheduledEndpoint>, now: number): void
-  setProbed(webhookId: string, isProbed: boolean): void
   /**
    * When `next` may have something to select that it does not have now, if nothing happens before: an endpoint
    * becomes due, or a request becomes overdue for which others wait. `undefined`: never.
    */
   nextDueMs(): number | undefined
+  /** The same for probes alone, or earlier. */
+  nextProbeDueMs(): number | undefined
+  /** Probes in flight. */
+  readonly probes: number
   /** Requests in flight to an endpoint. */
   inFlight(webhookId: string): number
   /** The limit that an endpoint has reached; `undefined`: none. */
@@ -75,25 +76,61 @@ export interface Scheduler {
 export interface Selection {
   readonly webhookId: string
   readonly slots: number
-  /**
-   * Whether a retry gets the odd slot. It alternates between first attempts and retries, so that neither
-   * starves.
-   */
-  readonly retriesFirst: boolean
+  /** Whether an older delivery gets the odd slot. It alternates between live and older ones, so that neither starves. */
+  readonly oldFirst: boolean
+  /** Whether the request is a probe, which needs no slot. */
+  readonly isProbe: boolean
 }
+
+/** Probes that may start per second and at once: each costs the processor 0.3 ms or more. */
+const PROBE_STARTS: RateLimit = { burst: 50, refillPerSecond: 200 }
 
 export function createScheduler(caps: Caps): Scheduler {
   const registry = createEndpointRegistry()
   const requests = createInFlightRequests<ScheduledEndpoint>()
   const delayQueue = createDelayQueue(registry)
   const fairQueue = createFairQueue(caps, requests.oldestOverdueMs, requeue)
+  /** Due endpoints that are probed. */
+  const probed = createLinkedQueue<ScheduledEndpoint>()
+  /** Probes in flight. */
+  let probes = 0
+  let probeStarts: TokenBucket | undefined
+  /** When the next probe may start, if some had to wait for that; store time, ms. */
+  let nextProbeMs: number | undefined
+
+  /** A due endpoint waits for a slot, or for a socket of the probes. */
+  function queueDue(endpoint: ScheduledEndpoint, now: number): void {
+    if (endpoint.isProbed) enqueue(probed, endpoint)
+    else fairQueue.add(endpoint, now)
+  }
+
+  /** Due endpoints whose next probe may start. */
+  function nextProbes(now: number): Selection[] {
+    const selections: Selection[] = []
+    nextProbeMs = undefined
+    if (probed.length === 0) return selections
+    probeStarts = refill(probeStarts && probeStarts.atMs <= now ? probeStarts : undefined, now, PROBE_STARTS)
+    while (probed.length > 0 && probes + selections.length < caps.probes) {
+      const tokens = probeStarts.tokens - selections.length
+      if (tokens < 1) {
+        nextProbeMs = now + Math.ceil(((1 - tokens) * 1_000) / PROBE_STARTS.refillPerSecond)
+        break
+      }
+      const endpoint = dequeue(probed)!
+      if (endpoint.dueMs > now || endpoint.inFlight > 0 || !endpoint.isProbed) requeue(endpoint)
+      else selections.push({ webhookId: endpoint.id, slots: 1, oldFirst: false, isProbe: true })
+    }
+    return selections
+  }
 
   /**
    * Puts an endpoint that is in no queue where it belongs. A full one stays out: the end of a request brings
    * it back.
    */
   function requeue(endpoint: ScheduledEndpoint): void {
-    if (endpoint.queue) return
+    if (endpoint.queue && endpoint.queue !== probed) return
+    if (endpoint.queue && endpoint.isProbed && endpoint.dueMs !== IDLE) return
+    if (endpoint.queue) unqueue(endpoint)
     if (endpoint.dueMs !== IDLE) {
       if (!fairQueue.isFull(endpoint)) delayQueue.add(endpoint)
     } else if (endpoint.inFlight === 0) registry.remove(endpoint)
@@ -118,28 +155,33 @@ export function createScheduler(caps: Caps): Scheduler {
     update,
     next(now, free, ahead = 0) {
       scanOverdue(now)
-      delayQueue.takeDue(now, (endpoint) => fairQueue.add(endpoint, now))
+      delayQueue.takeDue(now, (endpoint) => queueDue(endpoint, now))
+      const selections = nextProbes(now)
+      if (free + ahead <= 0) return selections
       const served = fairQueue.allocate(now, free, ahead)
-      const selections = Array.from(served, (endpoint): Selection => {
-        const { id: webhookId, allocated: slots, retriesFirst } = endpoint
-        if (slots % 2 === 1) endpoint.retriesFirst = !retriesFirst
-        return { webhookId, slots, retriesFirst }
-      })
+      for (const endpoint of served) {
+        const { id: webhookId, allocated: slots, oldFirst } = endpoint
+        if (slots % 2 === 1) endpoint.oldFirst = !oldFirst
+        selections.push({ webhookId, slots, oldFirst, isProbe: false })
+      }
       fairQueue.clearAllocations(served)
       return selections
     },
-    start(input, isProbed, now) {
+    start(input, now) {
       const endpoint = registry.upsert(input)
-      endpoint.isProbed = isProbed
       endpoint.inFlight++
-      fairQueue.countStart(endpoint, now)
-      return requests.start(endpoint, endpoint.priority)
+      if (endpoint.isProbed) {
+        probes++
+        probeStarts = charge(refill(probeStarts, now, PROBE_STARTS), 1, now, PROBE_STARTS)
+      } else fairQueue.countStart(endpoint, now)
+      return requests.start(endpoint, endpoint.priority, endpoint.isProbed)
     },
     isFast({ endpoint }, now) {
       scanOverdue(now)
       return endpoint.priority === FAST
     },
     sent(request, now) {
+      if (request.isProbe) return
       requests.sent(request, now)
       fairQueue.countSent(request.endpoint, now)
     },
@@ -147,7 +189,8 @@ export function createScheduler(caps: Caps): Scheduler {
       const { endpoint } = request
       endpoint.lastAnswer = answer
       if (answer === 'fast') endpoint.lastFastMs = now
-      if (answer === 'none') fairQueue.countSilence(request, !request.isOverdue, now)
+      if (request.isProbe) fairQueue.reclassify(endpoint, now)
+      else if (answer === 'none') fairQueue.countSilence(request, !request.isOverdue, now)
       else fairQueue.countAnswer(request, answer === 'fast', now)
     },
     end(request, now) {
@@ -155,21 +198,24 @@ export function createScheduler(caps: Caps): Scheduler {
       request.hasEnded = true
       if (request.isOverdue) endpoint.overdueCount--
       endpoint.inFlight--
-      fairQueue.countEnd(request, now)
+      if (request.isProbe) probes--
+      else fairQueue.countEnd(request, now)
       requeue(endpoint)
     },
-    setProbed(webhookId, isProbed) {
-      const endpoint = registry.find(webhookId)
-      if (!endpoint || endpoint.isProbed === isProbed) return
-      endpoint.isProbed = isProbed
-      requeue(endpoint)
+    get probes() {
+      return probes
     },
     nextDueMs() {
       const nextMs = Math.min(
         delayQueue.nextDueMs() ?? IDLE,
         fairQueue.nextStartMs() ?? IDLE,
+        nextProbeMs ?? IDLE,
         (fairQueue.hasWaiting() ? requests.nextOverdueMs() : undefined) ?? IDLE,
       )
+      return nextMs === IDLE ? undefined : nextMs
+    },
+    nextProbeDueMs() {
+      const nextMs = Math.min(delayQueue.nextDueMs() ?? IDLE, nextProbeMs ?? IDLE)
       return nextMs === IDLE ? undefined : nextMs
     },
     inFlight: (webhookId) => registry.find(webhookId)?.inFlight ?? 0,

@@ -1,5 +1,6 @@
 /** Emits events to the host, and counts metrics, for settlements that the store has written. */
 import { ATTEMPT_OUTCOMES, type Metrics } from '../../metrics.js'
+import { isFailureCause } from '../../values/failure-cause.js'
 import type { AttemptRecord } from '../attempt-record.js'
 import type { DeliveryEnd, Emit } from '../delivery-events.js'
 import { type DeliveryState, isTerminal } from '../lifecycle.js'
@@ -24,6 +25,16 @@ export function attemptOutcome({ result, clientError, reason }: AttemptRecord): 
   return found ?? 'http'
 }
 
+/** Outcomes of requests that got no usable answer, by the fault of their receiver. */
+const UNANSWERED: ReadonlySet<AttemptOutcome> = new Set([
+  'timeout',
+  'connection',
+  'dns',
+  'tls',
+  'protocol',
+  'blocked_address',
+])
+
 /**
  * Emits and counts the effects of one settlement.
  *
@@ -31,7 +42,7 @@ export function attemptOutcome({ result, clientError, reason }: AttemptRecord): 
  */
 export function notifySettlement(
   { emit, metrics, countAttempt }: NotificationDeps,
-  { delivery, settlement, unstoredRecord, breakerChange }: DecidedSettlement,
+  { delivery, settlement, unstoredRecord, pauseChange }: DecidedSettlement,
   result: EndedResult,
   now: number,
 ): void {
@@ -39,7 +50,12 @@ export function notifySettlement(
   const { next, record = unstoredRecord } = settlement
   if (record?.attempt !== undefined) {
     countAttempt?.(record)
-    metrics?.count('hookswitch_attempts_total', 1, attemptOutcome(record))
+    const outcome = attemptOutcome(record)
+    metrics?.count('hookswitch_attempts_total', 1, outcome)
+    if (UNANSWERED.has(outcome)) {
+      const { cause } = record
+      metrics?.count('hookswitch_attempts_failed_total', 1, isFailureCause(cause) ? cause : 'other')
+    }
     if (record.durationMs !== undefined)
       metrics?.observe('hookswitch_attempt_duration_seconds', record.durationMs / 1000)
     emit('attempt', record)
@@ -60,20 +76,26 @@ export function notifySettlement(
     }
     if (delivery.callId !== undefined) end.callId = delivery.callId
     if (next.reason !== undefined) end.reason = next.reason
+    if (record?.detail !== undefined) end.detail = record.detail
     emit(state, end, delivery)
   }
-  if (breakerChange) {
+  const detail = record?.detail === undefined ? {} : { detail: record.detail }
+  if (pauseChange) {
     const { webhookId, accountId } = delivery
-    if (breakerChange.kind === 'closed') emit('webhook_resumed', { webhookId, accountId })
+    if (pauseChange.kind === 'closed') emit('webhook_resumed', { webhookId, accountId })
     else {
-      const { failuresInRow, pausedUntilMs } = breakerChange
+      const { failuresInRow, pausedUntilMs } = pauseChange
       const reason = next.reason === undefined ? {} : { reason: next.reason }
-      emit('webhook_paused', { webhookId, accountId, failuresInRow, pausedUntilMs, ...reason }, delivery)
+      emit(
+        'webhook_paused',
+        { webhookId, accountId, failuresInRow, pausedUntilMs, ...reason, ...detail },
+        delivery,
+      )
     }
   }
   if (result.disabled) {
     const { id: webhookId, accountId, disableReason = '' } = result.disabled
     metrics?.count('hookswitch_webhooks_disabled_total', 1, disableReason === 'gone' ? 'gone' : 'failing')
-    emit('webhook_disabled', { webhookId, accountId, reason: disableReason }, delivery)
+    emit('webhook_disabled', { webhookId, accountId, reason: disableReason, ...detail }, delivery)
   }
 }

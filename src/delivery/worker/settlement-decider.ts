@@ -2,13 +2,16 @@
 import type { Metrics } from '../../metrics.js'
 import type { Clock, Log, Random, Sender } from '../../ports.js'
 import type { Network } from '../../values/address.js'
-import { type BreakerChange, breakerChangeOf, isProbed } from '../../webhooks/health.js'
+import { type PauseChange, pauseChangeOf } from '../../webhooks/health.js'
 import type { Health, HealthRules } from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
+import type { QueueEndpoint } from '../queue/queue-endpoint.js'
 import type { QueuedDelivery } from '../queue/queued-delivery.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import type { AttemptRecord, AttemptResult } from '../attempt-record.js'
+import type { Outcome } from '../outcome.js'
 import { FAST_ANSWER_MS } from '../scheduler/priority.js'
+import { Pace } from '../pace.js'
 import { createOutageDetector, type Outage, type OutageChange } from './outage-detector.js'
 import { type SettleContext, settleAttempt, settleInterrupted, settleSkipped } from '../settle.js'
 import { POLICY_PRESETS } from '../policy.js'
@@ -31,6 +34,14 @@ export interface SettlementDeciderOptions {
   readonly recordSuccesses: boolean
   /** Store time, ms. */
   now(): number
+  /** How old deliveries of a webhook may become, ms. */
+  maxAgeMsOf(webhook: Webhook): number
+  /** Requests a second that a webhook allows at most; `undefined`: no limit. */
+  rateLimitOf(webhook: Webhook): number | undefined
+  /** A pause of an endpoint has begun or ended. */
+  onPauseChange(endpoint: QueueEndpoint, change: PauseChange, hasSucceeded: boolean): void
+  /** This node reaches a network again. */
+  onOutageEnded(): void
   /** Aborts when `drainMs` of `close` have passed. */
   readonly drainDeadline: AbortSignal
 }
@@ -41,8 +52,10 @@ export interface DecidedSettlement {
   readonly settlement: Settlement
   /** The record of an attempt that is emitted to the host but not stored. */
   readonly unstoredRecord?: AttemptRecord
-  /** The breaker of the endpoint opened or closed with this settlement. */
-  readonly breakerChange?: BreakerChange
+  /** A pause of the endpoint began or ended with this settlement. */
+  readonly pauseChange?: PauseChange
+  /** The webhook has been failing for so long that its owner is to be informed. */
+  readonly reports?: true
 }
 
 /** Internal faults are logged at most once in this period, ms. */
@@ -75,7 +88,7 @@ export interface SettlementDecider {
 export function createSettlementDecider(
   deps: SettlementDeciderDeps,
   options: SettlementDeciderOptions,
-  scheduler: Pick<Scheduler, 'recordAnswer' | 'setProbed'>,
+  scheduler: Pick<Scheduler, 'recordAnswer'>,
 ): SettlementDecider {
   const { clock, random, log } = deps
   const { healthRules, now, drainDeadline } = options
@@ -89,8 +102,10 @@ export function createSettlementDecider(
       return
     }
     const seconds = Math.round(change.durationMs / 1000)
-    if (change.hasAnswer) log.info({ network, seconds }, OUTAGE_ENDED)
-    else log.warn({ network, seconds }, OUTAGE_UNKNOWN)
+    if (change.hasAnswer) {
+      log.info({ network, seconds }, OUTAGE_ENDED)
+      options.onOutageEnded()
+    } else log.warn({ network, seconds }, OUTAGE_UNKNOWN)
   }
 
   /** @param network where the attempt went; absent: there was none, or it says nothing */
@@ -162,28 +177,55 @@ export function createSettlementDecider(
   }
 
   /**
-   * Applies a change of health: whether the endpoint is probed, and whether its idle connections are closed. Returns
-   * the change of its breaker, if any. A health decided under an older epoch is forgotten, as in the store.
+   * Applies a change of health, and closes idle connections when a pause begins or a probe has failed. Returns the begin or end
+   * of the pause, if any. A health decided under an older epoch is forgotten, as in the store.
    */
   function applyHealth(
     { endpoint }: QueuedDelivery,
     before: Health | undefined,
     change: Settlement['endpoint'],
-  ): BreakerChange | undefined {
+    hasSucceeded: boolean,
+  ): PauseChange | undefined {
     const { webhook } = endpoint
     if (change?.health === undefined || change.epoch !== webhook.epoch) return undefined
     const { health: _, ...row } = webhook
     const after = change.health ?? undefined
     endpoint.webhook = after ? { ...row, health: after } : row
-    scheduler.setProbed(webhook.id, isProbed(after))
-    if ((after?.openings ?? 0) > (before?.openings ?? 0)) {
+    if (after?.pause && after.pause !== before?.pause) {
       try {
         deps.sender.releaseIdle?.(webhook.id)
       } catch (thrown) {
         logHostError(thrown)
       }
     }
-    return breakerChangeOf(before, after)
+    const pauseChange = pauseChangeOf(before, after)
+    if (pauseChange) options.onPauseChange(endpoint, pauseChange, hasSucceeded)
+    return pauseChange
+  }
+
+  /** Updates the pace of an endpoint with the outcome of an attempt. */
+  function updatePace(endpoint: QueueEndpoint, outcome: Outcome, atMs: number): void {
+    const { pace } = endpoint
+    if (outcome.kind === 'delivered') {
+      if (pace) pace.succeeded(atMs)
+      else endpoint.countAccepted(atMs)
+    }
+    if (!pace) return
+    const isAnswered = outcome.kind === 'delivered' || (outcome.kind === 'failed' && !outcome.isUnavailable)
+    if (isAnswered) pace.answered()
+    else if (outcome.kind === 'failed') pace.failed()
+    if (!pace.isLimiting) endpoint.pace = undefined
+  }
+
+  /** The receiver asked for fewer requests. Returns how long nothing is sent, ms. */
+  function throttle(
+    endpoint: QueueEndpoint,
+    sentMs: number,
+    askedMs: number | undefined,
+    atMs: number,
+  ): number {
+    endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook), endpoint.acceptedRate(atMs))
+    return endpoint.pace.throttled(sentMs, askedMs, atMs)
   }
 
   /** The newest health of the endpoint: attempts of one endpoint end in any order. */
@@ -199,10 +241,14 @@ export function createSettlementDecider(
   return {
     outages: () => outageDetector.outages(clock.monotonic()),
     interrupt: (delivery) => interrupt(delivery, delivery.endpoint.webhook, 'crashed'),
-    skip: (delivery, why) => ({
-      delivery,
-      settlement: settleSkipped(delivery, why, settleContext(delivery.endpoint.webhook)),
-    }),
+    skip(delivery, why) {
+      const { webhook } = delivery.endpoint
+      const isCutOff = outageDetector.outages(clock.monotonic()).length > 0
+      const context = { ...settleContext(webhook), isOutage: isCutOff }
+      const settlement = settleSkipped(delivery, why, webhook.health, context)
+      applyHealth(delivery, webhook.health, settlement.endpoint, false)
+      return { delivery, settlement }
+    },
     decide(delivery, webhook, result) {
       // Handled like a crash: a delivery whose request cannot be built is quarantined after a few starts, not
       // retried forever.
@@ -218,10 +264,24 @@ export function createSettlementDecider(
       recordAnswer(delivery, result, context.now)
       logOwnFault(result, monotonicMs)
       if (network) outageDetector.observe(uri, observation, network, monotonicMs)
+      const { endpoint, slot } = delivery
       const before = healthOf(delivery, webhook)
-      const { outcome, settlement } = settleAttempt(delivery, result, before, context)
-      const breakerChange = applyHealth(delivery, before, settlement.endpoint)
-      const decided = breakerChange ? { delivery, settlement, breakerChange } : { delivery, settlement }
+      const sentMs = context.now - result.durationMs
+      const settled = settleAttempt(delivery, result, before, {
+        ...context,
+        isProbe: slot?.isProbe === true,
+        maxAgeMs: options.maxAgeMsOf(webhook),
+        throttle: (askedMs) => throttle(endpoint, sentMs, askedMs, context.now),
+      })
+      const { outcome, settlement, reports } = settled
+      updatePace(endpoint, outcome, context.now)
+      const pauseChange = applyHealth(delivery, before, settlement.endpoint, outcome.kind === 'delivered')
+      const decided = {
+        delivery,
+        settlement,
+        ...(pauseChange && { pauseChange }),
+        ...(reports && { reports }),
+      }
       if (outcome.kind !== 'delivered' || options.recordSuccesses) return decided
       const { record: unstoredRecord, ...withoutRecord } = settlement
       return { ...decided, settlement: withoutRecord, ...(unstoredRecord && { unstoredRecord }) }

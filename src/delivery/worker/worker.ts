@@ -9,8 +9,13 @@ export interface WorkerDeps extends AttemptDeps {
 
 /** Sends the requests of started deliveries. */
 export interface Worker {
-  /** Sends the request of a delivery. The end of the attempt is passed to `onFinished`, once, also if no request can be built. */
-  start(delivery: QueuedDelivery): void
+  /**
+   * Sends the request of a delivery. The end of the attempt is passed to `onFinished`, once, also if no request can be built.
+   *
+   * @param waitMs how long an answer is waited for, ms; one that comes after the limit of an attempt is late
+   * @param isOutOfOrder an earlier event of its call is not delivered
+   */
+  start(delivery: QueuedDelivery, waitMs: number, isOutOfOrder: boolean): void
   /** Cancels the requests of a disabled or deleted webhook of which no byte has been sent yet. */
   cancelUnsent(webhookId: string): void
 }
@@ -23,10 +28,17 @@ export function createWorker(
 ): Worker {
   const { log, sender } = deps
   return {
-    start(delivery) {
+    start(delivery, waitMs, isOutOfOrder) {
       const { webhook } = delivery.endpoint
       try {
-        attempt(deps, delivery, webhook, deadlineMs, (result) => onFinished({ delivery, webhook, result }))
+        attempt(deps, delivery, webhook, waitMs, (result) => {
+          const isLate = result.durationMs > deadlineMs && result.observation.kind === 'response'
+          const isPlain = !isLate && !isOutOfOrder
+          const noted = isPlain
+            ? result
+            : { ...result, ...(isLate && { isLate }), ...(isOutOfOrder && { isOutOfOrder }) }
+          onFinished({ delivery, webhook, result: noted })
+        })
       } catch (thrown) {
         log.error({ reason: String(thrown), deliveryId: delivery.id }, 'building a request failed')
         onFinished({ delivery, webhook, result: undefined })

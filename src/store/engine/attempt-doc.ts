@@ -39,7 +39,15 @@ type Doc = readonly [
   requestValues: Optional<readonly string[]>,
   reason: Optional<string>,
   clientError: Optional<string>,
+  /** This and what follows is left out where all of it is absent. */
+  cause?: Optional<string>,
+  detail?: Optional<string>,
+  /** Sum of `OUT_OF_ORDER` and `LATE`. */
+  flags?: number,
 ]
+
+const OUT_OF_ORDER = 1
+const LATE = 2
 
 const REDACTED = '[redacted]'
 const SEPARATOR = '\n'
@@ -111,7 +119,8 @@ function contextValues(
 /** The parts of a record, as durable stores keep them. */
 export function encodeRecord(record: AttemptRecord): RecordParts {
   const { id, uri, method, attempt, retriesLeft, status, durationMs, reason, clientError, atMs } = record
-  const { responseHeaders, responseBody, requestHeaders } = record
+  const { responseHeaders, responseBody, requestHeaders, cause, detail } = record
+  const flags = (record.outOfOrder ? OUT_OF_ORDER : 0) + (record.late ? LATE : 0)
   let request = uri + SEPARATOR + method
   let values: string[] | undefined
   if (requestHeaders) {
@@ -140,7 +149,8 @@ export function encodeRecord(record: AttemptRecord): RecordParts {
     reason,
     clientError,
   ]
-  return { atMs, request, doc: JSON.stringify(doc) }
+  const hasMore = cause !== undefined || detail !== undefined || flags > 0
+  return { atMs, request, doc: JSON.stringify(hasMore ? [...doc, cause, detail, flags] : doc) }
 }
 
 function contextCode(known: readonly string[], value: string): string | undefined {
@@ -173,6 +183,9 @@ export function decodeRecord({ atMs, request, doc }: RecordParts, context: Recor
     values,
     reason,
     clientError,
+    cause,
+    detail,
+    flags = 0,
   ] = JSON.parse(doc) as Doc
   const [uri = '', method = '', ...lines] = request.split(SEPARATOR)
   const { accountId, webhookId, hook, eventId, deliveryId, callId } = context
@@ -193,6 +206,10 @@ export function decodeRecord({ atMs, request, doc }: RecordParts, context: Recor
   if (isPresent(attempt)) record.attempt = attempt
   if (isPresent(reason)) record.reason = reason
   if (isPresent(clientError)) record.clientError = clientError
+  if (isPresent(cause)) record.cause = cause
+  if (isPresent(detail)) record.detail = detail
+  if (flags & OUT_OF_ORDER) record.outOfOrder = true
+  if (flags & LATE) record.late = true
   if (isPresent(status)) record.status = status
   if (isPresent(headers)) record.responseHeaders = headers
   if (isPresent(body)) record.responseBody = body

@@ -90,6 +90,7 @@ function settle(
   row.tries = next.tries
   row.interruptions = next.interruptions
   row.reason = next.reason
+  row.failed = next.failedMs === undefined ? undefined : { ms: next.failedMs }
   if (record) addAttempt(state, row, record, moment.ms)
   if (isTerminal(next.state)) {
     leaveLane(row)

@@ -38,6 +38,7 @@ export function deliveryOf(row: Row): MutableDelivery {
   if (source.callId !== undefined) copy.callId = source.callId
   if (source.replayOf !== undefined) copy.replayOf = source.replayOf
   if (row.reason !== undefined) copy.reason = row.reason
+  if (row.failed) copy.failedMs = row.failed.ms
   if (row.ended) copy.endedMs = row.ended.ms
   return copy
 }
@@ -61,6 +62,7 @@ function columnsOf(rows: readonly Row[]): WaitingDeliveries {
     attempts: new Uint32Array(count),
     tries: new Uint32Array(count),
     interruptions: new Uint8Array(count),
+    failedMs: new Float64Array(count),
   }
   for (let index = 0; index < count; index += 1) {
     const row = rows[index]!
@@ -79,6 +81,7 @@ function columnsOf(rows: readonly Row[]): WaitingDeliveries {
     columns.attempts[index] = row.attempts
     columns.tries[index] = row.tries
     columns.interruptions[index] = row.interruptions
+    columns.failedMs[index] = row.failed?.ms ?? 0
   }
   return { count, webhookIds, ...columns }
 }

@@ -91,6 +91,8 @@ export class Row {
   tries = 0
   interruptions = 0
   reason: string | undefined = undefined
+  /** Its first failure. */
+  failed: Moment | undefined = undefined
   /** Its newest attempt record, if it is stored, and its position in `Endpoint.attempts`. */
   record: AttemptRecord | undefined = undefined
   recordPosition = 0

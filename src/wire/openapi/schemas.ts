@@ -237,6 +237,17 @@ const attemptDetails: Readonly<Record<string, JsonSchema>> = {
     description: 'Class of the failure.',
     examples: ['timeout', 'connection', 'dns', 'tls', 'protocol', 'blocked_address', 'redirect'],
   },
+  cause: {
+    type: 'string',
+    description: 'Cause of the failure, more exact than its class. Causes may be added.',
+    examples: Object.keys(FAILURE_CAUSES),
+  },
+  detail: text('What was observed, in one line: why it failed, or what was wrong with an accepted response.'),
+  out_of_order: {
+    type: 'boolean',
+    description: 'True: it was sent while an earlier event of its call was not delivered.',
+  },
+  late: { type: 'boolean', description: 'True: the server answered after the time limit of an attempt.' },
   resp_status_code: text('HTTP status of the response, as a string (KAZOO).'),
   resp_headers: headers('Headers of the response; secrets are redacted.'),
   resp_body: text('Body of the response: at most 1 KiB, with `include=bodies` 8 KiB.'),
@@ -275,13 +286,13 @@ const deliveryFields: Readonly<Record<string, JsonSchema>> = {
   reason: {
     type: 'string',
     description: 'Why the last attempt failed, or why the delivery ended.',
-    examples: ['status 500', 'timeout', 'gone', 'interrupted', 'older than max_age_seconds', 'queue_full'],
+    examples: ['status 500', 'refused', 'gone', 'interrupted', 'older than max_age_seconds', 'queue_full'],
   },
   attempts: integer('Number of attempts made.'),
   accepted_at: isoTime('Time when the event was accepted.'),
   next_attempt_at: isoTime('Time when the next attempt is due; absent if none is.'),
   ended_at: isoTime('Time when the delivery ended; absent before.'),
-  explain: text('One sentence that explains the state.'),
+  explain: text('Explains the state, in English.'),
   explanation: ref('Explanation'),
 }
 const explanationFields = {
@@ -290,12 +301,15 @@ const explanationFields = {
   seconds: integer('Seconds until it may be sent (`breaker_open`, `receiver_pause`, `retry`).'),
   failures: integer('Failures of the webhook in a row (`breaker_open`).'),
   attempts: integer(
-    'Number of attempts made (`retry`, `delivered`, `exhausted`), or the number of the current one (`in_flight`).',
+    'Number of attempts made (`retry`, `delivered`, `exhausted`, `expired`), or the number of the current one (`in_flight`).',
   ),
   limit: integer(
     'Number of requests in flight at which it waits (`endpoint_cap`, `account_cap`, `origin_cap`, `total_cap`).',
   ),
-  reason: text('Why the last attempt failed (`retry`, `exhausted`).'),
+  reason: text('Why the last attempt failed: a status, or the `cause` of the attempt.'),
+  detail: text('What was observed at the last attempt, in one line. Not in lists.'),
+  took: { type: 'number', description: 'Seconds after which the server answered, if that was too late.' },
+  timeout: { type: 'number', description: 'The time limit of an attempt, in seconds, beside `took`.' },
 }
 const requiredDeliveryFields = [
   'id',

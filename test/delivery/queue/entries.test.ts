@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { positionAt } from '../../../src/delivery/positions.js'
 import {
   ATTEMPTS,
   CONTENT,
@@ -6,7 +7,8 @@ import {
   ENDPOINT,
   Entries,
   EPOCH,
-  FLAGS,
+  FAILED,
+  IS_DISPLACED,
   IS_REQUESTED,
   IS_TAKEN,
   LANE,
@@ -15,7 +17,6 @@ import {
   POSITION,
   PREVIOUS,
   SEQUENCE,
-  TRIES,
 } from '../../../src/delivery/queue/entries.js'
 
 function allocate(entries: Entries, position: number): number {
@@ -24,12 +25,14 @@ function allocate(entries: Entries, position: number): number {
   return entry
 }
 const PAGE = 4096
+const DAY_MS = 86_400_000
+const NOW = 1_790_000_000_000
 
 describe('entries', () => {
   it('keep every field, also in an entry that was used before', () => {
     const entries = new Entries()
     const former = allocate(entries, 1)
-    for (const field of [NEXT, PREVIOUS, CONTENT]) entries.setWord(former, field, 99)
+    for (const field of [NEXT, PREVIOUS, CONTENT, FAILED]) entries.setWord(former, field, 99)
     entries.free(former)
     const entry = entries.allocate(2 ** 32 - 1, 2 ** 32 - 2, 11, 13, 14, 15)
     entries.setNumber(entry, POSITION, 2 ** 53 - 1)
@@ -41,30 +44,69 @@ describe('entries', () => {
       2 ** 53 - 2,
       12.5,
     ])
-    const fields = [ENDPOINT, SEQUENCE, EPOCH, ATTEMPTS, TRIES, FLAGS, NEXT, PREVIOUS, CONTENT]
+    const fields = [ENDPOINT, SEQUENCE, EPOCH, ATTEMPTS, FAILED, NEXT, PREVIOUS, CONTENT]
     expect(fields.map((field) => entries.word(entry, field))).toEqual([
       2 ** 32 - 1,
       2 ** 32 - 2,
       11,
       13,
-      14,
-      15,
+      0,
       NONE,
       NONE,
       NONE,
     ])
+    expect([entries.tries(entry), entries.interruptions(entry)]).toEqual([14, 15])
   })
 
-  it('count at most 255 interruptions, beside the flags', () => {
+  it.each([
+    [0, 0],
+    [31, 1],
+    [1, 31],
+    [255, 255],
+    [256, 300],
+  ])('count %i tries and %i interruptions, at most 255 of each, beside the flags', (tries, interruptions) => {
     const entries = new Entries()
-    const entry = entries.allocate(1, 0, 0, 0, 0, 256)
-    expect(entries.word(entry, FLAGS)).toBe(255)
+    const entry = entries.allocate(1, 0, 0, 0, tries, interruptions)
+    const counted = [Math.min(tries, 255), Math.min(interruptions, 255)]
+    expect([entries.tries(entry), entries.interruptions(entry)]).toEqual(counted)
+    for (const flag of [IS_TAKEN, IS_REQUESTED, IS_DISPLACED])
+      expect(entries.hasFlag(entry, flag)).toBe(false)
     entries.setFlag(entry, IS_TAKEN, true)
     entries.setFlag(entry, IS_REQUESTED, true)
     entries.setFlag(entry, IS_TAKEN, false)
     expect(entries.hasFlag(entry, IS_TAKEN)).toBe(false)
     expect(entries.hasFlag(entry, IS_REQUESTED)).toBe(true)
-    expect(entries.word(entry, FLAGS) & 255).toBe(255)
+    expect([entries.tries(entry), entries.interruptions(entry)]).toEqual(counted)
+    entries.setCounters(entry, 9, interruptions, tries)
+    expect(entries.word(entry, ATTEMPTS)).toBe(9)
+    expect([entries.interruptions(entry), entries.tries(entry)]).toEqual(counted)
+    expect([IS_TAKEN, IS_REQUESTED, IS_DISPLACED].map((flag) => entries.hasFlag(entry, flag))).toEqual([
+      false,
+      true,
+      false,
+    ])
+  })
+
+  it.each([
+    ['at once', 0, 0],
+    ['after 1 ms', 1, 1],
+    ['after a part of a millisecond', 0.9, 0],
+    ['after 48 days', 48 * DAY_MS, 48 * DAY_MS],
+    ['after the longest time that is stored', 2 ** 32 - 2, 2 ** 32 - 2],
+    ['after more than that', 60 * DAY_MS, 2 ** 32 - 2],
+    ['before it was accepted, by the clock of another node', -5_000, 0],
+  ])('keep the time of a first failure %s', (_, sinceMs, stored) => {
+    const entries = new Entries()
+    // The last position of a millisecond.
+    const entry = allocate(entries, positionAt(NOW + 1) - 1)
+    expect(entries.failedMs(entry)).toBeUndefined()
+    entries.setFailedMs(entry, NOW + sinceMs)
+    expect(entries.failedMs(entry)).toBe(NOW + stored)
+    for (const none of [undefined, 0]) {
+      entries.setFailedMs(entry, NOW)
+      entries.setFailedMs(entry, none)
+      expect(entries.failedMs(entry)).toBeUndefined()
+    }
   })
 
   it('reuse what was freed before they grow', () => {

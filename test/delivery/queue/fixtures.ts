@@ -19,6 +19,7 @@ export interface Row {
   readonly attempts?: number
   readonly tries?: number
   readonly interruptions?: number
+  readonly failedMs?: number
 }
 
 /** Limits that no test reaches unless it wants to. */
@@ -41,13 +42,14 @@ export function columnsOf(rows: readonly Row[]): WaitingDeliveries {
     attempts: Uint32Array.from(rows, ({ attempts }) => attempts ?? 0),
     tries: Uint32Array.from(rows, ({ tries }) => tries ?? 0),
     interruptions: Uint8Array.from(rows, ({ interruptions }) => interruptions ?? 0),
+    failedMs: Float64Array.from(rows, ({ failedMs }) => failedMs ?? 0),
   }
 }
 
 /** A delivery that this node accepted. */
 export function queued(endpoint: QueueEndpoint, row: Omit<Row, 'webhookId'>): QueuedDelivery {
-  const { position, lane = SOLE, sequence = 0, epoch = 1, attempts = 0 } = row
-  const source = aDelivery({ id: `d${position}`, webhookId: endpoint.id, lane, epoch, attempts })
+  const { position, lane = SOLE, sequence = 0, epoch = 1, attempts = 0, failedMs } = row
+  const source = aDelivery({ id: `d${position}`, webhookId: endpoint.id, lane, epoch, attempts, failedMs })
   return new QueuedDelivery(source, endpoint, position, sequence, 1, `body ${position}`, undefined)
 }
 

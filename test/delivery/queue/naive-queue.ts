@@ -8,6 +8,7 @@ export interface NaiveDelivery extends Required<Omit<Row, 'lane'>> {
   attempts: number
   tries: number
   interruptions: number
+  failedMs: number
   isTaken: boolean
   /** The object, or true for content that arrived by `fill`. */
   content: object | true | undefined
@@ -28,6 +29,8 @@ export interface Counters {
   readonly attempts: number
   readonly tries: number
   readonly interruptions: number
+  /** 0: there was no failure. */
+  readonly failedMs: number
 }
 
 /** The queue as arrays that are searched and sorted at every call. */

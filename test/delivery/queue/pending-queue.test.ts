@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { positionMs } from '../../../src/delivery/positions.js'
 import { Entries } from '../../../src/delivery/queue/entries.js'
 import { createPendingQueue, type PendingQueue } from '../../../src/delivery/queue/pending-queue.js'
 import type { QueuedDelivery } from '../../../src/delivery/queue/queued-delivery.js'
@@ -9,6 +10,8 @@ import { columnsOf, contentOf, fillMissing, LIMITS, positionsOf, queued, type Ro
 
 const NOW = 1_000
 const LANE = 'acc/call-1'
+/** After the time of the positions of these tests. */
+const FAILED_MS = positionMs(0) + 5_000
 
 interface Options {
   readonly maxContents?: number
@@ -271,9 +274,10 @@ describe('load', () => {
 
   it('keeps the counters of a row', () => {
     const { queue, load, take } = createQueue()
-    load([{ position: 1, sequence: 7, attempts: 4, tries: 3, interruptions: 2 }])
+    const counters = { sequence: 7, attempts: 4, tries: 3, interruptions: 2, failedMs: FAILED_MS }
+    load([{ position: 1, ...counters }])
     fillMissing(queue, NOW)
-    expect(take(1)[0]).toMatchObject({ sequence: 7, attempts: 4, tries: 3, interruptions: 2 })
+    expect(take(1)[0]).toMatchObject(counters)
   })
 })
 
@@ -367,7 +371,7 @@ describe('a taken delivery', () => {
     const { queue, endpoint, add, take } = createQueue()
     const delivery = add(1)
     take(1)
-    queue.retry(delivery, { ...next(2_000, 3), tries: 2, interruptions: 1 })
+    queue.retry(delivery, { ...next(2_000, 3), tries: 2, interruptions: 1, failedMs: FAILED_MS })
     expect(delivery).toMatchObject({
       state: 'waiting',
       dueMs: 2_000,
@@ -375,21 +379,27 @@ describe('a taken delivery', () => {
       tries: 2,
       interruptions: 1,
       reason: 'status_500',
+      failedMs: FAILED_MS,
     })
     add(2, {}, 2_000)
     expect(queue.take(endpoint, 1, true, 2_000)).toEqual([delivery])
+    queue.retry(delivery, next(3_000, 4))
+    expect(delivery.failedMs).toBeUndefined()
   })
 
   it('loses its content when it is retried and those of half as many wait as may; the counters stay', () => {
     const { queue, add, take, key } = createQueue({ maxContents: 4 })
     const [first, second, third] = [add(1), add(2), add(3)]
     take(9)
-    for (const delivery of [first, second, third]) queue.retry(delivery, next(2_000, 5))
+    for (const delivery of [first, second, third])
+      queue.retry(delivery, { ...next(2_000, 5), failedMs: FAILED_MS + delivery.position })
     expect([first, second, third].map(({ entry }) => entry >= 0)).toEqual([true, true, false])
     expect(fillMissing(queue, 1_999)).toEqual([])
     expect(queue.nextMissingMs()).toBe(2_000)
     expect(fillMissing(queue, 2_000)).toEqual([key(3)])
-    expect(take(9, 2_000).map(({ attempts }) => attempts)).toEqual([5, 5, 5])
+    const retried = take(9, 2_000)
+    expect(retried.map(({ attempts }) => attempts)).toEqual([5, 5, 5])
+    expect(retried.map(({ position, failedMs }) => failedMs! - position)).toEqual(Array(3).fill(FAILED_MS))
   })
 
   it('that was not sent loses its content when those of as many wait as may', () => {

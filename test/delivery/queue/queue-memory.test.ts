@@ -25,6 +25,7 @@ function rowsOf(perLane: number): WaitingDeliveries {
     attempts: new Uint32Array(COUNT),
     tries: new Uint32Array(COUNT),
     interruptions: new Uint8Array(COUNT),
+    failedMs: new Float64Array(COUNT),
   }
 }
 

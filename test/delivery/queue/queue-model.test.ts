@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { positionMs } from '../../../src/delivery/positions.js'
 import { createPendingQueue } from '../../../src/delivery/queue/pending-queue.js'
 import type { QueuedDelivery } from '../../../src/delivery/queue/queued-delivery.js'
 import type { DeliveryKey } from '../../../src/delivery/queue-store.js'
@@ -21,12 +22,18 @@ const position = fc.integer({ min: 1, max: POSITIONS })
 const limit = fc.integer({ min: 1, max: 6 })
 const delay = fc.integer({ min: 0, max: 5 })
 const index = fc.nat(30)
+/** After the time of all positions; 0: there was no failure. */
+const failedMs = fc.oneof(
+  fc.constant(0),
+  fc.nat(9).map((ms) => positionMs(POSITIONS) + ms),
+)
 const key: fc.Arbitrary<DeliveryKey> = fc.record({ webhookId, position })
 const counters: fc.Arbitrary<Counters> = fc.record({
   dueMs: delay,
   attempts: fc.nat(3),
   tries: fc.nat(3),
   interruptions: fc.nat(2),
+  failedMs,
 })
 const row = fc.record({
   webhookId,
@@ -35,6 +42,7 @@ const row = fc.record({
   sequence: fc.nat(6),
   dueMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40 })),
   attempts: fc.nat(2),
+  failedMs,
   /** Against the present epoch of the webhook. */
   epochOffset: fc.constantFrom(-1, 0, 0, 0, 1),
 })
@@ -122,12 +130,13 @@ class Comparison {
       const delivery = expected[place]!
       if (delivery.content !== true) expect(object).toBe(delivery.content)
       expect(object.state).toBe('in_flight')
-      const { attempts, tries, interruptions, sequence } = object
-      expect({ attempts, tries, interruptions, sequence }).toEqual({
+      const { attempts, tries, interruptions, sequence, failedMs = 0 } = object
+      expect({ attempts, tries, interruptions, sequence, failedMs }).toEqual({
         attempts: delivery.attempts,
         tries: delivery.tries,
         interruptions: delivery.interruptions,
         sequence: delivery.sequence,
+        failedMs: delivery.failedMs,
       })
       delivery.content = object
       if (!this.objects.includes(object)) this.objects.push(object)

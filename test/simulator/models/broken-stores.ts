@@ -58,6 +58,7 @@ export const NO_WAITING = {
   attempts: new Uint32Array(),
   tries: new Uint32Array(),
   interruptions: new Uint8Array(),
+  failedMs: new Float64Array(),
 }
 
 export const BROKEN_STORES: readonly BrokenStore[] = [

@@ -57,6 +57,7 @@ const TABLES = {
     httpVerb: 'text',
     replayOf: 'text',
     reason: 'text',
+    failedMs: 'float8',
   },
   attempt: {
     position: 'bigint',

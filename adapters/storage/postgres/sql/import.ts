@@ -64,7 +64,7 @@ export const importStatements = (s: string, tables: readonly string[]) =>
       text: `with gone as (delete from ${s}.node) update ${s}.shard set owner = null, leaving = false`,
     },
     createStaged: { name: '', text: createStagedTables },
-    convert: { name: '', text: conversion(s, stagedTable, 'e.sequence') },
+    convert: { name: '', text: conversion(s, stagedTable, 'e.sequence', 'failed_ms') },
     /**
      * Store time goes on after everything that was imported, and from that of the source (`$1`, or null) on: what is due there
      * at some moment is due here at the same moment, also where the clock of the source was ahead.

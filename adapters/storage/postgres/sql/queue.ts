@@ -44,7 +44,7 @@ const PART_LIMITS = { webhooks: 1_000, rows: 100_000 }
 const asBytes = (order: string) => `string_agg(
   int4send(r.webhook_key) || int8send(r.position) || int8send(r.lane) || int4send(r.sequence)
     || float8send(coalesce(r.due_ms, 0)) || int4send(r.epoch) || int4send(r.attempts) || int4send(r.tries)
-    || int4send(r.interruptions), '' order by ${order})`
+    || int4send(r.interruptions) || float8send(coalesce(r.failed_ms, 0)), '' order by ${order})`
 
 /** `condition` on `webhook w`. */
 const webhooksAsJson = (s: string, condition: string) =>
