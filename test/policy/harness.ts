@@ -352,7 +352,7 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
       !isReplay &&
       endpoint.calls
         .get(call)!
-        .some((other) => (other.id < id ? other.state === undefined : other.id > id && other.requests > 0))
+        .some((other) => (other.id < id ? other.state === undefined && other.taken === 0 : other.id > id && other.requests > 0))
     endpoint.requests.push({ at: now(), event, attempt, isReplay, status, isOutOfOrder })
     return reaction
   }

@@ -207,8 +207,8 @@ export function createSettlementDecider(
   function updatePace(endpoint: QueueEndpoint, outcome: Outcome, atMs: number): void {
     const { pace } = endpoint
     if (outcome.kind === 'delivered') {
-      if (pace) pace.succeeded(atMs)
-      else endpoint.countAccepted(atMs)
+      pace?.succeeded(atMs)
+      endpoint.countAccepted(atMs)
     }
     if (!pace) return
     const isAnswered = outcome.kind === 'delivered' || (outcome.kind === 'failed' && !outcome.isUnavailable)
@@ -224,7 +224,7 @@ export function createSettlementDecider(
     askedMs: number | undefined,
     atMs: number,
   ): number {
-    endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook), endpoint.acceptedRate(atMs))
+    endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook), endpoint.acceptedRates(atMs))
     return endpoint.pace.throttled(sentMs, askedMs, atMs)
   }
 
@@ -275,6 +275,8 @@ export function createSettlementDecider(
       })
       const { outcome, settlement, reports } = settled
       updatePace(endpoint, outcome, context.now)
+      if (outcome.kind === 'failed' && !outcome.isUnavailable)
+        (endpoint.rejectedHooks ??= new Set()).add(delivery.hook)
       const pauseChange = applyHealth(delivery, before, settlement.endpoint, outcome.kind === 'delivered')
       const decided = {
         delivery,
