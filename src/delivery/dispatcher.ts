@@ -321,6 +321,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   function onPauseChange(endpoint: QueueEndpoint, { kind }: PauseChange, hasSucceeded: boolean): void {
     const now = lease.now()
     if (kind === 'opened') {
+      if (endpoint.webhook.health?.pause?.kind === 'rejected') endpoint.forgetAccepted()
       queue.hasten(endpoint, now)
       return
     }

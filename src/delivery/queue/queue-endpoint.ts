@@ -10,12 +10,20 @@ class RateWindow {
   private count = 0
   private countBefore = 0
   private sinceMs = 0
+  /** The first event after a window without any. */
+  private firstMs = 0
 
   constructor(private readonly windowMs: number) {}
 
   add(now: number): void {
     this.turn(now)
+    if (this.count === 0 && this.countBefore === 0) this.firstMs = now
     this.count++
+  }
+
+  /** As `rate`, but since the first event if that is in the last window. */
+  latestRate(now: number): number {
+    return (this.rate(now) * this.windowMs) / Math.min(this.windowMs, Math.max(1_000, now - this.firstMs))
   }
 
   /** Events a second in the last window. */
@@ -96,6 +104,8 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
 
   /** Kinds of events that its receiver has rejected since its last success. */
   rejectedHooks: Set<string> | undefined = undefined
+  /** Kinds of events that its receiver has accepted since it was last paused for rejections. */
+  private acceptedHooks: Set<string> | undefined = undefined
   private readonly lastSeconds = new RateWindow(5_000)
   private readonly lastMinute = new RateWindow(60_000)
 
@@ -108,14 +118,26 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   }
 
   /** Its receiver has accepted a request. @param now store time, ms */
-  countAccepted(now: number): void {
+  countAccepted(hook: string, now: number): void {
     this.lastSeconds.add(now)
     this.lastMinute.add(now)
     this.rejectedHooks = undefined
+    this.acceptedHooks ??= new Set()
+    this.acceptedHooks.add(hook)
   }
 
-  /** Requests a second that its receiver has accepted lately, and in the last minute. @param now store time, ms */
+  /** It is paused because everything is rejected: what was accepted before says nothing any more. */
+  forgetAccepted(): void {
+    this.acceptedHooks = undefined
+  }
+
+  /** Whether a rejection of this kind says something about the receiver: it accepts this kind, or no other. */
+  isTelling(hook: string): boolean {
+    return this.acceptedHooks === undefined || this.acceptedHooks.has(hook)
+  }
+
+  /** Requests a second that its receiver has accepted lately, and on average in the last minute. @param now store time, ms */
   acceptedRates(now: number): { readonly lately: number; readonly minute: number } {
-    return { lately: this.lastSeconds.rate(now), minute: this.lastMinute.rate(now) }
+    return { lately: this.lastSeconds.latestRate(now), minute: this.lastMinute.rate(now) }
   }
 }

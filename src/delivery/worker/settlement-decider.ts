@@ -204,11 +204,11 @@ export function createSettlementDecider(
   }
 
   /** Updates the pace of an endpoint with the outcome of an attempt. */
-  function updatePace(endpoint: QueueEndpoint, outcome: Outcome, atMs: number): void {
+  function updatePace({ endpoint, hook }: QueuedDelivery, outcome: Outcome, atMs: number): void {
     const { pace } = endpoint
     if (outcome.kind === 'delivered') {
       pace?.succeeded(atMs)
-      endpoint.countAccepted(atMs)
+      endpoint.countAccepted(hook, atMs)
     }
     if (!pace) return
     const isAnswered = outcome.kind === 'delivered' || (outcome.kind === 'failed' && !outcome.isUnavailable)
@@ -222,10 +222,11 @@ export function createSettlementDecider(
     endpoint: QueueEndpoint,
     sentMs: number,
     askedMs: number | undefined,
+    isNews: boolean,
     atMs: number,
   ): number {
     endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook), endpoint.acceptedRates(atMs))
-    return endpoint.pace.throttled(sentMs, askedMs, atMs)
+    return endpoint.pace.throttled(isNews ? sentMs : undefined, askedMs, atMs)
   }
 
   /** The newest health of the endpoint: attempts of one endpoint end in any order. */
@@ -271,10 +272,11 @@ export function createSettlementDecider(
         ...context,
         isProbe: slot?.isProbe === true,
         maxAgeMs: options.maxAgeMsOf(webhook),
-        throttle: (askedMs) => throttle(endpoint, sentMs, askedMs, context.now),
+        isTelling: endpoint.isTelling(delivery.hook),
+        throttle: (askedMs, isNews) => throttle(endpoint, sentMs, askedMs, isNews, context.now),
       })
       const { outcome, settlement, reports } = settled
-      updatePace(endpoint, outcome, context.now)
+      updatePace(delivery, outcome, context.now)
       if (outcome.kind === 'failed' && !outcome.isUnavailable)
         (endpoint.rejectedHooks ??= new Set()).add(delivery.hook)
       const pauseChange = applyHealth(delivery, before, settlement.endpoint, outcome.kind === 'delivered')
