@@ -169,17 +169,17 @@ export class Pace {
   /**
    * The receiver asked for fewer requests.
    *
-   * @param sentMs when the request was sent; `undefined`: it says nothing about the rate
+   * @param sentMs when the request was sent
    * @param askedMs `Retry-After`, ms; `undefined`: none
    * @returns how long nothing is sent, ms
    */
-  throttled(sentMs: number | undefined, askedMs: number | undefined, now: number): number {
+  throttled(sentMs: number, askedMs: number | undefined, now: number): number {
     const isFirst = this.cutMs === Number.NEGATIVE_INFINITY
     const isNews = this.accepted.lastMs > this.cutMs || isFirst
     this.repeats = isNews ? 0 : this.repeats + 1
     const repeatMs = this.repeats > 0 ? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.repeats) : 0
     const waitMs = Math.max(askedMs || FIRST_WAIT_MS, repeatMs)
-    if (isNews && sentMs !== undefined && sentMs >= this.cutMs) {
+    if (isNews && sentMs >= this.cutMs) {
       const counted = (this.accepted.count(WINDOW_MS, now) * 1_000) / WINDOW_MS
       const average = isFirst ? Math.max(counted, this.before.minute) : counted
       const cut = Number.isFinite(this.rate)

@@ -65,10 +65,8 @@ export interface AttemptContext extends SettleContext {
   /**
    * The receiver asked for fewer requests. Returns how long nothing is sent to it, ms. Not called where the delivery alone has
    * to wait.
-   *
-   * @param isNews false: the receiver has taken others since it first refused this delivery, which says little about its rate
    */
-  throttle(askedMs: number | undefined, isNews: boolean): number
+  throttle(askedMs: number | undefined): number
   /** Whether a rejection of this kind of event says something about the receiver as a whole. */
   readonly isTelling: boolean
 }
@@ -112,11 +110,7 @@ function effectOf(
   const isAsked = healthRules.pauses && (isThrottled || retryAfterMs !== undefined)
   const waitsAlone = overtaken && (!isThrottled || attempts >= MAX_THROTTLED)
   const waitMs =
-    !isAsked || waitsAlone
-      ? undefined
-      : isThrottled
-        ? context.throttle(retryAfterMs, !overtaken)
-        : retryAfterMs
+    !isAsked || waitsAlone ? undefined : isThrottled ? context.throttle(retryAfterMs) : retryAfterMs
   if (overtaken && !(isProbe || waitMs !== undefined)) return undefined
   return {
     kind: isUnavailable ? 'unavailable' : 'rejected',

@@ -105,18 +105,12 @@ export interface PendingQueue {
   load(rows: WaitingDeliveries, now: number): readonly QueueEndpoint[]
   /**
    * Takes up to `slots` due heads of the current epoch whose content is in memory. Live ones (first attempts within 10 s of
-   * the acceptance) get half of the slots (rounded up; down if `oldFirst`), older ones the rest; either kind uses what the
-   * other leaves. The oldest due first in each kind. Does not look at the pause of the endpoint.
+   * the acceptance) get half of the slots, older ones the rest, and an odd slot in turns; either kind uses what the other
+   * leaves. The oldest due first in each kind. Does not look at the pause of the endpoint.
    *
    * @param maxOld how many older ones may be taken
    */
-  take(
-    endpoint: QueueEndpoint,
-    slots: number,
-    oldFirst: boolean,
-    now: number,
-    maxOld?: number,
-  ): QueuedDelivery[]
+  take(endpoint: QueueEndpoint, slots: number, now: number, maxOld?: number): QueuedDelivery[]
   /** Takes one due head to probe its endpoint: a test, otherwise the one that was sent, or accepted, least recently. */
   takeProbe(endpoint: QueueEndpoint, now: number): QueuedDelivery[]
   /** Whether the lane of a delivery goes on although an earlier one, or this one, has failed and not ended. */
@@ -688,8 +682,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       for (const endpoint of changed) refresh(endpoint)
       return [...changed]
     },
-    take(endpoint, slots, oldFirst, now, maxOld = slots) {
+    take(endpoint, slots, now, maxOld = slots) {
       const taken: QueuedDelivery[] = []
+      const { oldFirst } = endpoint
+      if (slots % 2 === 1) endpoint.oldFirst = !oldFirst
       endPatience(endpoint, now)
       age(endpoint, MAX_AGED_AT_ONCE, now)
       takeDue(endpoint, LIVE, oldFirst ? slots >> 1 : (slots + 1) >> 1, now, taken)

@@ -85,6 +85,8 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   readonly requestedHeads = new EntryHeap()
   /** Taken heads. */
   readonly takenHeads = new EntryHeap()
+  /** Whether an older delivery gets the odd one of the next slots. */
+  oldFirst = false
   /** Whether the next content that is requested is that of an older delivery. */
   requestsOld = false
   /** Positions of waiting tests: on a paused endpoint the first is the next probe. */
@@ -124,6 +126,12 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
     this.rejectedHooks = undefined
     this.acceptedHooks ??= new Set()
     this.acceptedHooks.add(hook)
+  }
+
+  /** Its receiver has rejected an event of this kind. */
+  countRejected(hook: string): void {
+    this.rejectedHooks ??= new Set()
+    this.rejectedHooks.add(hook)
   }
 
   /** It is paused because everything is rejected: what was accepted before says nothing any more. */

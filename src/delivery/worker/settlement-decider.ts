@@ -222,11 +222,10 @@ export function createSettlementDecider(
     endpoint: QueueEndpoint,
     sentMs: number,
     askedMs: number | undefined,
-    isNews: boolean,
     atMs: number,
   ): number {
     endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook), endpoint.acceptedRates(atMs))
-    return endpoint.pace.throttled(isNews ? sentMs : undefined, askedMs, atMs)
+    return endpoint.pace.throttled(sentMs, askedMs, atMs)
   }
 
   /** The newest health of the endpoint: attempts of one endpoint end in any order. */
@@ -273,12 +272,11 @@ export function createSettlementDecider(
         isProbe: slot?.isProbe === true,
         maxAgeMs: options.maxAgeMsOf(webhook),
         isTelling: endpoint.isTelling(delivery.hook),
-        throttle: (askedMs, isNews) => throttle(endpoint, sentMs, askedMs, isNews, context.now),
+        throttle: (askedMs) => throttle(endpoint, sentMs, askedMs, context.now),
       })
       const { outcome, settlement, reports } = settled
       updatePace(delivery, outcome, context.now)
-      if (outcome.kind === 'failed' && !outcome.isUnavailable)
-        (endpoint.rejectedHooks ??= new Set()).add(delivery.hook)
+      if (outcome.kind === 'failed' && !outcome.isUnavailable) endpoint.countRejected(delivery.hook)
       const pauseChange = applyHealth(delivery, before, settlement.endpoint, outcome.kind === 'delivered')
       const decided = {
         delivery,
