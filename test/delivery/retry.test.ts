@@ -61,7 +61,7 @@ describe('nextDelivery during an outage', () => {
   it('does not charge an attempt without an answer, and retries it with the default policy', () => {
     const next = nextDelivery(young, timeout, rules, 1000, 0.5, true)
     expect(next).toMatchObject({ state: 'waiting', tries: 0, attempts: 8, reason: 'timeout' })
-    expect(next.dueMs! - 1000).toBe(600_000)
+    expect(next.dueMs! - 1000).toBe(3_600_000)
   })
 
   it('charges an attempt with an answer, and one to a blocked address', () => {
@@ -240,7 +240,7 @@ describe('nextDelivery', () => {
     ])('uses the default policy when it %s', (_, fn) => {
       expect(nextDelivery(aDelivery(), failed(), withFunction(fn), 0, 0.5)).toMatchObject({
         state: 'waiting',
-        dueMs: 2000,
+        dueMs: 5000,
       })
     })
 

@@ -141,15 +141,15 @@ describe('the circuit breaker', () => {
 describe('automatic disabling', () => {
   const exhausted: AttemptEffect = { kind: 'charged', exhausted: true }
 
-  it('requires both a day without success and 20 exhausted deliveries', () => {
+  it('requires both five days without success and 20 exhausted deliveries', () => {
     expect(failAt(range(30, 1000), standard, exhausted).disable).toBeUndefined()
-    expect(failAt(range(30, HOUR_MS)).disable).toBeUndefined()
-    expect(failAt(range(24, HOUR_MS, 0), standard, exhausted).disable).toBeUndefined()
-    expect(failAt(range(25, HOUR_MS, 0), standard, exhausted).disable).toBe('too many failed attempts')
-    expect(failAt([...range(19, 1000, 0), 24 * HOUR_MS], standard, exhausted).disable).toBe(
+    expect(failAt(range(150, HOUR_MS)).disable).toBeUndefined()
+    expect(failAt(range(120, HOUR_MS, 0), standard, exhausted).disable).toBeUndefined()
+    expect(failAt(range(121, HOUR_MS, 0), standard, exhausted).disable).toBe('too many failed attempts')
+    expect(failAt([...range(19, 1000, 0), 120 * HOUR_MS], standard, exhausted).disable).toBe(
       'too many failed attempts',
     )
-    expect(failAt([...range(18, 1000, 0), 24 * HOUR_MS], standard, exhausted).disable).toBeUndefined()
+    expect(failAt([...range(18, 1000, 0), 120 * HOUR_MS], standard, exhausted).disable).toBeUndefined()
   })
 
   it('happens at the sixth failure within 60 s under the preset kazoo', () => {

@@ -19,6 +19,8 @@ const full = webhook({
   customRequestHeaders: { 'x-key': 'v' },
   group: 'g',
   maxAgeSeconds: 60,
+  rateLimit: 0.5,
+  effectiveMaxAgeSeconds: 60,
   extra: { ui: { color: 'red' }, id: 'evil', _read_only: 'evil', httpVerb: 'get' },
   disableReason: 'too many failed attempts',
   enabledMs: NOW,
@@ -32,7 +34,7 @@ describe('webhookJson', () => {
     )
     expect(keys(webhookJson(full))).toBe(
       'id name uri hook http_verb retries format enabled include_subaccounts include_internal_legs custom_data ' +
-        'custom_request_headers group max_age_seconds ordering ui _read_only httpVerb disable_reason health',
+        'custom_request_headers group max_age_seconds rate_limit ordering ui _read_only httpVerb disable_reason health',
     )
   })
 
@@ -43,6 +45,7 @@ describe('webhookJson', () => {
       modified: gregorian(NOW - 1000),
       enabled_at: gregorian(NOW),
       disabled_at: gregorian(NOW + 1000),
+      max_age_seconds: 60,
     })
     expect(json.disable_reason).toBe('too many failed attempts')
   })
@@ -53,7 +56,7 @@ describe('webhookJson', () => {
     )
     expect(extra).toEqual({ ui: { color: 'red' } })
     expect(full).toMatchObject(settings)
-    expect(Object.keys(settings)).toHaveLength(14)
+    expect(Object.keys(settings)).toHaveLength(15)
   })
 
   it('has a summary for lists', () => {
