@@ -76,6 +76,8 @@ export type Observation =
       readonly cause?: FailureCause
       /** Whether a byte of the request was written. Absent: it may have been. */
       readonly isSent?: boolean
+      /** Whether the receiver ended a connection that had served before, and no byte came back. Absent: no. */
+      readonly isReused?: boolean
     }
   /** EMFILE, no free port, resolver down, …: a fault on this side, which is not charged to the receiver. */
   | { readonly kind: 'own_fault'; readonly detail: string }
@@ -109,11 +111,17 @@ export interface DefaultSender extends Required<Sender> {
 /**
  * Result of one DNS lookup: every address, or the reason why there is none.
  *
- * `missing`: the name does not exist or has no address. `unreachable`: the resolver itself did not answer.
+ * `missing`: the name does not exist or has no address, or with the cause `name_server`: its name server failed.
+ * `unreachable`: the resolver itself did not answer.
  */
 export type Resolution =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
-  | { readonly kind: 'missing'; readonly detail: string }
+  | {
+      readonly kind: 'missing'
+      readonly detail: string
+      /** Default `name_unknown`. */
+      readonly cause?: 'name_unknown' | 'name_server'
+    }
   | { readonly kind: 'unreachable'; readonly detail: string }
 
 /** Looks up host names. */

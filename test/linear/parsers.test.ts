@@ -145,7 +145,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     redactFields({ [text.slice(0, 100)]: [text, text], cause: new Error(text) }),
   'name of a field or header': (text) => [isSecretName(text), isSecretHeader(text)],
   'error of a connection': (text) =>
-    classifyError({ code: text, message: text }, { isReused: false } as never),
+    classifyError({ code: text, message: text }, {}),
   'target of a request': (text) => [
     requestPath(text),
     parseTarget(`/v1/accounts/${text}`),

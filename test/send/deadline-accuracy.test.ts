@@ -87,10 +87,10 @@ describe('a request ends before its deadline with', () => {
     ['endless-chunks', { kind: 'response', status: 200, bodyEnd: 'truncated' }],
     ['endless-extension', { kind: 'response', status: 200, bodyEnd: 'truncated' }],
     ['endless-trailers', { kind: 'response', status: 200, bodyEnd: 'truncated' }],
-    ['endless-headers', { kind: 'no_response', failure: 'protocol' }],
-    ['interim-flood', { kind: 'no_response', failure: 'protocol' }],
+    ['endless-headers', { kind: 'response', status: 200, bodyEnd: 'broken', note: 'the head is too large' }],
+    ['interim-flood', { kind: 'no_response', failure: 'protocol', cause: 'head_too_large' }],
     ['gzip-bomb', { kind: 'response', status: 200, bodyEnd: 'truncated' }],
-    ['garbage', { kind: 'no_response', failure: 'protocol' }],
+    ['garbage', { kind: 'no_response', failure: 'protocol', cause: 'not_http' }],
   ])('%s', async (behaviour, expected) => {
     const port = await startAbusiveReceivers()
     // A generous deadline for slow machines: only the observation matters here.

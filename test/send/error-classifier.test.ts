@@ -67,7 +67,7 @@ describe('classifyError', () => {
   })
 
   it('returns the wrapped failure of the connector', () => {
-    const observation = noResponse('blocked_address', 'the host is a private address')
+    const observation = noResponse('blocked_address', 'blocked_address', 'the host is a private address')
     expect(classifyError(wrapSendFailure(observation))).toBe(observation)
   })
 
