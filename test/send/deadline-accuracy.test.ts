@@ -70,7 +70,11 @@ describe('a request ends at its deadline, and not before, with', () => {
 
   it('an unanswered DNS lookup', async () => {
     const { address } = await startNameServer(() => undefined)
-    const resolver = createDnsResolver({ servers: [address], hostsPath: '/nowhere' })
+    const resolver = createDnsResolver({
+      servers: [address],
+      hostsPath: '/nowhere',
+      resolvConfPath: '/nowhere',
+    })
     onCleanup(() => resolver.close())
     const results = await timed('dns', localSender({ resolver }).send, 'http://silent.test/')
     // The lookup has the same limit as the attempt: which of the two ends first depends on a millisecond.
