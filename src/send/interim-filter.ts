@@ -57,7 +57,9 @@ export class InterimFilter {
         this.matched += 1
       } else {
         this.isFinal = true
-        return this.joinHeld(chunk.subarray(heldFrom))
+        const final = this.joinHeld(chunk.subarray(heldFrom))
+        this.held = EMPTY
+        return final
       }
     }
     if (!this.isInterim) this.held = this.joinHeld(chunk.subarray(heldFrom))

@@ -113,12 +113,12 @@ export function post(url: string, overrides: Partial<SendRequest> = {}): SendReq
 }
 
 /** The observation of a request without a response, before a byte of it was written. */
-export function unsent(failure: string, cause: string, detail: unknown = expect.any(String)) {
+export function unsent(failure: unknown, cause: unknown, detail: unknown = expect.any(String)) {
   return { kind: 'no_response', failure, cause, detail, isSent: false }
 }
 
 /** As `unsent`, after the request was written. */
-export function unanswered(failure: string, cause: string, detail?: unknown) {
+export function unanswered(failure: string, cause: unknown, detail?: unknown) {
   return { ...unsent(failure, cause, detail), isSent: true }
 }
 
