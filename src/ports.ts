@@ -76,7 +76,7 @@ export type Observation =
       readonly cause?: FailureCause
       /** Whether a byte of the request was written. Absent: it may have been. */
       readonly isSent?: boolean
-      /** Whether the receiver ended a connection that had served before, and no byte came back. Absent: no. */
+      /** True: the connection had served requests before, and ended without a byte of a response. */
       readonly isReused?: boolean
     }
   /** EMFILE, no free port, resolver down, …: a fault on this side, which is not charged to the receiver. */

@@ -4,7 +4,7 @@ import type { Dialled, Observation, SendRequest } from '../ports.js'
 import { redactText } from '../values/redact.js'
 import type { ConnectPhase } from './connect.js'
 import { classifyError, noResponse, ownFault, type SendFailure, toSingleLine } from './error-classifier.js'
-import { InterimFilter } from './interim-filter.js'
+import { InterimFilter, isOrdinary } from './interim-filter.js'
 import { readHead } from './lenient-head.js'
 import type { ResponseHeadDecoder } from './response-head.js'
 import type { Expirable, TimerBucket, TimerBuckets } from './timer-buckets.js'
@@ -60,11 +60,13 @@ export class Exchange implements Expirable {
   private readonly deadline: TimerBucket
   private isOver = false
   private isWritten = false
-  private readonly interimFilter = new InterimFilter()
+  /** Created for a response that may begin with an interim response. */
+  private interimFilter: InterimFilter | undefined
   private status = 0
   private rawHeaders: readonly Buffer[] = []
-  /** What the parser was given of a head that it has not finished. */
-  private head: Buffer[] = []
+  /** What the parser was given of a head that it has not finished: the first part, and the following ones. */
+  private head: Buffer | undefined
+  private moreHead: Buffer[] | undefined
   /** The beginning of the body; `undefined` without a body. */
   private body: Buffer | undefined
   /** The following parts of a body that arrived in several. */
@@ -99,7 +101,7 @@ export class Exchange implements Expirable {
   read(socket: Socket, read: (size?: number) => Buffer | null): Buffer | null {
     // What arrives before the request is written is no response to it: the parser refuses it.
     if (!this.isWritten) return read.call(socket)
-    const { removed } = this.interimFilter
+    const removed = this.interimFilter?.removed ?? 0
     const allowance = MAX_OVERHEAD_BYTES - (this.received - removed - this.bodyRead)
     if (allowance <= 0 || removed > MAX_INTERIM_BYTES) {
       const detail = `more than ${MAX_OVERHEAD_BYTES} bytes of headers`
@@ -108,10 +110,18 @@ export class Exchange implements Expirable {
     }
     const chunk = read.call(socket, socket.readableLength > allowance ? allowance : undefined)
     if (!chunk) return null
+    const isFirst = this.received === 0
     this.received += chunk.length
     if (this.status !== 0) return chunk
-    const part = this.interimFilter.filter(chunk)
-    if (part.length > 0) this.head.push(part)
+    if (isFirst && isOrdinary(chunk)) {
+      this.head = chunk
+      return chunk
+    }
+    if (isFirst) this.interimFilter = new InterimFilter()
+    const part = this.interimFilter?.filter(chunk) ?? chunk
+    if (this.head === undefined) this.head = part
+    else if (this.moreHead === undefined) this.moreHead = [part]
+    else this.moreHead.push(part)
     return part
   }
 
@@ -120,7 +130,8 @@ export class Exchange implements Expirable {
     if (status < 200) return true
     this.status = status
     this.rawHeaders = rawHeaders
-    this.head = []
+    this.head = undefined
+    this.moreHead = undefined
     return true
   }
 
@@ -195,7 +206,8 @@ export class Exchange implements Expirable {
 
   /** A response whose head the parser has not accepted, if it has a good status line; otherwise the failure. */
   private lenientResponse(failure: SendFailure, bodyEnd: BodyEnd): Observation {
-    const received = Buffer.concat([...this.head, this.interimFilter.held])
+    const parts = [this.head, ...(this.moreHead ?? []), this.interimFilter?.held]
+    const received = Buffer.concat(parts.filter((part) => part !== undefined))
     const head = readHead(received)
     if (!head) return this.describeFailure(failure, received)
     const { status, headers, body, fault } = head

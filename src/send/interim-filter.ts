@@ -16,7 +16,7 @@ const DIGIT = '#'.charCodeAt(0)
 /** Where the first digit of the status is. */
 const STATUS_AT = 9
 
-/** The filter of one response. Reads each byte of an interim response once, and only the first bytes of others. */
+/** The filter of one response. */
 export class InterimFilter {
   /** Bytes removed so far. */
   removed = 0
@@ -33,10 +33,6 @@ export class InterimFilter {
   /** The part of the next chunk that belongs to the final response, with what was held back; possibly empty. */
   filter(chunk: Buffer): Buffer {
     if (this.isFinal) return chunk
-    if (this.matched === 0 && !this.isInterim && isOrdinary(chunk)) {
-      this.isFinal = true
-      return chunk
-    }
     let heldFrom = 0
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]!
@@ -83,8 +79,8 @@ export class InterimFilter {
   }
 }
 
-/** Whether a response begins with this chunk as almost all do: no interim response, and nothing before it. */
-function isOrdinary(chunk: Buffer): boolean {
+/** Whether a response begins with this chunk as almost all do: it needs no filter. */
+export function isOrdinary(chunk: Buffer): boolean {
   return chunk.length > STATUS_AT && chunk[STATUS_AT] !== BEGINNING[STATUS_AT] && chunk[0] === BEGINNING[0]
 }
 
