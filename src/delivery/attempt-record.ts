@@ -178,7 +178,9 @@ function redirectSentence(headers: readonly string[], requestUrl: string): strin
   const url = location.length > MAX_LOCATION ? undefined : parseUrl(location, requestUrl)
   if (!url) return 'The server redirects to an invalid URL.'
   const { protocol, host, pathname } = url
-  const target = `${protocol}${host === '' ? '' : `//${host}`}${pathname}`
+  // Without slashes, as in `https:user:password@host`, it is a path.
+  const path = pathname.replace(/[^/@]*@/g, (start) => (start.includes(':') ? `${REDACTED}@` : start))
+  const target = `${protocol}${host === '' ? '' : `//${host}`}${path}`
   return `The server redirects to ${cut(target, MAX_TARGET)}, and redirects are not followed.`
 }
 

@@ -166,7 +166,8 @@ export function nextDelivery(
   const counts = { attempts, tries, interruptions: 0 }
   if (outcome.kind === 'delivered') return { state: nextState(delivery, 'succeeded'), ...counts }
 
-  const reason = outcome.status === undefined ? (outcome.cause ?? outcome.failure) : `status ${outcome.status}`
+  const reason =
+    outcome.status === undefined ? (outcome.cause ?? outcome.failure) : `status ${outcome.status}`
   if (outcome.gone) return { state: nextState(delivery, 'cancelled'), ...counts, reason: 'gone' }
   const pauseMs = outcome.throttled ? clampRetryAfterMs(outcome.retryAfterMs ?? 0, rules.policy) : undefined
   const pause = pauseMs === undefined ? {} : { pauseUntilMs: now + pauseMs }

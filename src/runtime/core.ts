@@ -10,7 +10,12 @@ import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
-import type { DeliveryEnd, WebhookBacklogFull, WebhookDisabled, WebhookPaused } from '../delivery/delivery-events.js'
+import type {
+  DeliveryEnd,
+  WebhookBacklogFull,
+  WebhookDisabled,
+  WebhookPaused,
+} from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'

@@ -152,11 +152,7 @@ async function newestAttempt(
  *
  * @param isListed leaves out what would have to be read for each delivery of a list: what was observed at the last attempt
  */
-export async function explain(
-  core: Core,
-  delivery: StoredDelivery,
-  isListed: boolean,
-): Promise<Explanation> {
+export async function explain(core: Core, delivery: StoredDelivery, isListed: boolean): Promise<Explanation> {
   const { store, dispatcher, caps } = core
   const [webhook, newest] = await Promise.all([
     store.deliveries.webhookOf(delivery.webhookId),

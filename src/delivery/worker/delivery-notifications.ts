@@ -86,7 +86,11 @@ export function notifySettlement(
     else {
       const { failuresInRow, pausedUntilMs } = breakerChange
       const reason = next.reason === undefined ? {} : { reason: next.reason }
-      emit('webhook_paused', { webhookId, accountId, failuresInRow, pausedUntilMs, ...reason, ...detail }, delivery)
+      emit(
+        'webhook_paused',
+        { webhookId, accountId, failuresInRow, pausedUntilMs, ...reason, ...detail },
+        delivery,
+      )
     }
   }
   if (result.disabled) {

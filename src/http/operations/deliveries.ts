@@ -27,7 +27,9 @@ export async function explainedJson(
   const items: JsonObject[] = []
   for (let start = 0; start < deliveries.length; start += EXPLAIN_CONCURRENCY) {
     const batch = deliveries.slice(start, start + EXPLAIN_CONCURRENCY)
-    const explanations = await Promise.all(batch.map((delivery) => backend.deliveries.explain(delivery, true)))
+    const explanations = await Promise.all(
+      batch.map((delivery) => backend.deliveries.explain(delivery, true)),
+    )
     items.push(...batch.map((delivery, index) => toJson(delivery, explanations[index]!)))
   }
   return items

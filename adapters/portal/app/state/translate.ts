@@ -70,13 +70,17 @@ export function explanationText({ explain, explanation }: Pick<Delivery, 'explai
   const { language: current, messages } = texts.value
   const key = `explain.${explanation.code}`
   if (!Object.hasOwn(messages, key) && !Object.hasOwn(messages, `${key}_other`)) return explain
-  const { code: _, reason, ahead, attempts, failures, limit, seconds = 0 } = explanation
+  const { reason, detail, took, timeout = 0, ahead, attempts, failures, limit, seconds = 0 } = explanation
   const count = ahead ?? attempts ?? failures ?? limit
-  return formatMessage(messages, current, key, {
+  const sentence = formatMessage(messages, current, key, {
     seconds,
     ...(count !== undefined && { count }),
     reason: reason === undefined ? '' : `: ${reasonText(reason)}`,
   })
+  const late = took === undefined ? '' : t('delivery.lateAnswer', { took, timeout })
+  // A cause has a text of the page.
+  const isTranslated = reason !== undefined && reasonText(reason) !== reason
+  return [sentence, late, isTranslated ? '' : detail].filter(Boolean).join(' ')
 }
 
 /** What is wrong with a field: a text of the page where it has one for the rule, else the service's sentence. */
