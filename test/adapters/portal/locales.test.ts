@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import de from '../../../adapters/portal/app/locales/de.json'
 import en from '../../../adapters/portal/app/locales/en.json'
 import { EXPLANATION_CODES } from '../../../src/delivery/explain.js'
+import { STATS_OUTCOMES } from '../../../src/stats/columns.js'
+import { FAILURE_CAUSES } from '../../../src/values/failure-cause.js'
 import { ROOT, read } from '../../house/sources.js'
 
 const APP = 'adapters/portal/app'
@@ -38,6 +40,12 @@ describe('the translations', () => {
       // The form of the number is chosen by its value.
       expect([key, placeholders.includes('{count}')]).toEqual([key, /_(one|other)$|in_flight$/.test(key)])
     }
+  })
+
+  it('name every cause of a failure', () => {
+    const named = Object.keys(en).flatMap((key) => (key.startsWith('cause.') ? [key.slice(6)] : []))
+    const wanted = [...Object.keys(FAILURE_CAUSES), ...STATS_OUTCOMES.filter((name) => name !== 'delivered')]
+    expect(named.sort()).toEqual([...new Set(wanted)].sort())
   })
 
   it('have no key that nothing shows', () => {
