@@ -1,6 +1,6 @@
 /** The request and the response of an attempt, beside each other. */
 import type { Attempt } from 'hookswitch/client'
-import { t, word } from '../state/translate.js'
+import { failureText, t } from '../state/translate.js'
 import { curlCommand } from '../text/curl.js'
 import { outcomeOf } from '../text/outcome.js'
 import { duration } from '../text/times.js'
@@ -49,7 +49,7 @@ export function Exchange({ attempt }: { readonly attempt: Attempt }) {
         </p>
         {attempt.reason !== undefined && (
           <p class="muted">
-            <Line text={[attempt.reason, cause && word('cause', cause)].filter(Boolean).join(': ')} />
+            <Line text={[attempt.reason, cause && failureText(cause)].filter(Boolean).join(': ')} />
           </p>
         )}
         {attempt.detail !== undefined && (

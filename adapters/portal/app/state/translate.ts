@@ -55,10 +55,17 @@ export function word(
   return Object.hasOwn(en, key) ? t(key as MessageKey) : name
 }
 
+/** A cause or a class of a failure. In English the service's sentence says more: the code itself is shown. */
+export function failureText(name: string): string {
+  const { messages } = texts.value
+  const key = `failure.${name}`
+  return Object.hasOwn(messages, key) ? messages[key]! : word('cause', name)
+}
+
 /** A reason of the service, such as `own fault`; what has no text, such as `status 500`, is shown as it is. */
 function reasonText(reason: string): string {
   const name = reason.replaceAll(' ', '_')
-  const text = word('cause', name)
+  const text = failureText(name)
   return text === name ? reason : text
 }
 
