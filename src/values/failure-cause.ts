@@ -1,10 +1,6 @@
 /** Why a request got no usable answer: a closed list, which records, `explain`, log lines and metrics share. */
 
-/**
- * What each cause means, in one sentence for the owner of a webhook.
- *
- * @internal
- */
+/** What each cause of a failure means, in one sentence for the owner of a webhook. Causes may be added. */
 export const FAILURE_CAUSES = Object.freeze({
   refused: 'The server refused the connection.',
   reset: 'The server ended the connection with a reset.',

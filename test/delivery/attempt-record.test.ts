@@ -67,6 +67,23 @@ describe('what was observed of an attempt', () => {
     }
   })
 
+  it.each([
+    ['connect ECONNREFUSED 10.1.2.3:443', 'connect ECONNREFUSED [address]'],
+    ['connect ECONNREFUSED ::1:9000', 'connect ECONNREFUSED [address]'],
+    ['connect ECONNREFUSED fd00:1:2::3:443', 'connect ECONNREFUSED [address]'],
+    ['to [2001:db8::1]:443 failed', 'to [address] failed'],
+    ['to fe80::1%eth0 failed', 'to [address] failed'],
+    ['to ::ffff:10.0.0.1, failed', 'to [address], failed'],
+    ['EHOSTUNREACH 10.0.0.1:80 - Local (10.0.0.9:51234)', 'EHOSTUNREACH [address] - Local ([address])'],
+    ["altnames: Host: localhost. is not in the cert's altnames: DNS:other.example", undefined],
+    [
+      'std::bad_alloc, error:0A00010B:SSL routines::wrong version number, HTTP/1.1, 1.2.3, 220 mx.example',
+      undefined,
+    ],
+  ])('names no address inside the network of the host: %s', (seen, shown = seen) => {
+    expect(recordOf(noAnswer(undefined, seen)).detail).toBe(shown)
+  })
+
   it('is whatever a sender of the host returns, if it is text', () => {
     const observed = (detail: unknown) => recordOf({ ...noAnswer('reset', ''), detail } as Observation).detail
     for (const detail of [undefined, null, 7, {}, ['a'], Object.create(null)])
