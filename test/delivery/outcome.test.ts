@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { outcomeOf, retryAfterMs } from '../../src/delivery/outcome.js'
 import type { Observation, TransportFailure } from '../../src/ports.js'
+import { FAILURE_CAUSES } from '../../src/values/failure-cause.js'
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0)
 const response = (status: number, changes: object = {}): Observation => ({
@@ -65,6 +66,19 @@ describe('outcomeOf', () => {
       })
     },
   )
+
+  it('keeps the cause, if it is one of the list', () => {
+    const causeOf = (cause: unknown) => {
+      const outcome = outcomeOf(
+        { kind: 'no_response', failure: 'tls', detail: '', cause } as Observation,
+        NOW,
+      )
+      return outcome.kind === 'failed' ? outcome.cause : 'not failed'
+    }
+    for (const cause of Object.keys(FAILURE_CAUSES)) expect(causeOf(cause)).toBe(cause)
+    for (const cause of [undefined, null, '', 'constructor', 'REFUSED', 7, ['refused']])
+      expect([cause, causeOf(cause)]).toEqual([cause, undefined])
+  })
 
   it('classifies an internal fault as such', () => {
     expect(outcomeOf({ kind: 'own_fault', detail: 'EMFILE' }, NOW)).toEqual({

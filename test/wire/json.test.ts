@@ -83,6 +83,10 @@ describe('attemptJson', () => {
         method: 'POST',
         reason: 'bad status',
         clientError: 'timeout',
+        cause: 'timeout_answer',
+        detail: 'The server did not answer in time.',
+        outOfOrder: true,
+        late: true,
         status: 503,
         responseHeaders: ['Set-Cookie', 'a', 'X-A', '1', 'Set-Cookie', 'b', '__proto__', 'p'],
         responseBody: 'no',
@@ -93,12 +97,17 @@ describe('attemptJson', () => {
     )
     expect(keys(json)).toBe(
       'id hook_id hook_event event_id delivery_id call_id uri method attempt retries_left retries result reason ' +
-        'client_error resp_status_code resp_headers resp_body req_headers req_body duration_ms timestamp sent_at',
+        'client_error cause detail out_of_order late resp_status_code resp_headers resp_body req_headers req_body ' +
+        'duration_ms timestamp sent_at',
     )
     expect(json).toMatchObject({
       method: 'post',
       resp_status_code: '503',
       reason: 'bad response code',
+      cause: 'timeout_answer',
+      detail: 'The server did not answer in time.',
+      out_of_order: true,
+      late: true,
       retries_left: 2,
       retries: 3,
       req_headers: { 'X-Hook-ID': 'webhook-1' },
