@@ -52,8 +52,8 @@ export interface RunInput {
    * the node. Default true.
    */
   readonly hasWitness?: boolean
-  /** Checks that attempts out of order are marked, which takes time. Default false. */
-  readonly checksOrder?: boolean
+  /** Keeps which attempts are marked as out of order, which takes time. Default false. */
+  readonly recordsOrder?: boolean
   readonly options?: Partial<Options>
   readonly actions?: readonly Action[]
 }
@@ -85,7 +85,7 @@ export interface MeasuredRequest {
   readonly isReplay: boolean
   /** The status that the receiver gave; 0: none. */
   readonly status: number
-  isOutOfOrder: boolean
+  /** Whether its record says that it was out of order; absent unless the run `recordsOrder`. */
   isMarked?: boolean
 }
 
@@ -149,6 +149,28 @@ export class EndpointRun {
   /** Requests for one event. */
   requestsFor(event: PublishedEvent): readonly MeasuredRequest[] {
     return this.requests.filter((request) => request.event === event)
+  }
+
+  /**
+   * Requests that were sent while an earlier event of their call had not ended, or after a later one. `isCertain`: false for
+   * those that started together with the other event.
+   */
+  requestsOutOfOrder(): readonly { readonly request: MeasuredRequest; readonly isCertain: boolean }[] {
+    const starts = new Map<PublishedEvent, number>()
+    for (const { event, at } of this.requests) if (!starts.has(event)) starts.set(event, at)
+    return this.requests.flatMap((request) => {
+      const { event, at } = request
+      let isPossible = false
+      let isCertain = false
+      for (const other of this.calls.get(event.call)!) {
+        if (other === event) continue
+        const isEarlier = other.id < event.id
+        const distance = isEarlier ? (other.endedAt ?? Infinity) - at : at - (starts.get(other) ?? Infinity)
+        if (distance >= 0) isPossible = true
+        if (distance > 0.001) isCertain = true
+      }
+      return isPossible ? [{ request, isCertain }] : []
+    })
   }
 
   get duplicates(): number {
@@ -246,7 +268,7 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
     const endpoint = byId.get(webhookId)
     if (endpoint) endpoint.disabledAt = now()
   })
-  if (input.checksOrder) hs.events.on('attempt', markOrder)
+  if (input.recordsOrder) hs.events.on('attempt', markOrder)
 
   let openActions = input.actions?.length ?? 0
   let failure: unknown
@@ -348,12 +370,7 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
     const reaction = endpoint.receiver(now(), { id, call, seq, attempt, isReplay })
     const status = reaction.status ?? 0
     if (isTaken(status)) event.taken += 1
-    const isOutOfOrder =
-      !isReplay &&
-      endpoint.calls
-        .get(call)!
-        .some((other) => (other.id < id ? other.state === undefined && other.taken === 0 : other.id > id && other.requests > 0))
-    endpoint.requests.push({ at: now(), event, attempt, isReplay, status, isOutOfOrder })
+    endpoint.requests.push({ at: now(), event, attempt, isReplay, status })
     return reaction
   }
 
