@@ -23,6 +23,8 @@ export interface Poller {
 
 /** Less than one statement a second. It runs on the listening connection, which it tests at the same time. */
 const POLL_EVERY_MS = 1_010
+/** Until a node has its first lease, nothing is polled: then soon, since its shards may be those of a crashed node. */
+const FIRST_POLL_MS = 100
 /** The other nodes wait so long, and more, for a node that has lost its session (`crashed-nodes.ts`). */
 const RECONNECT_MS = 500
 
@@ -56,12 +58,12 @@ export function createPoller(deps: PollDeps): Poller {
       // The callers of the store report the outage. Nudges may be lost with the server.
       nodes.connectionLost()
     }
-    schedule(POLL_EVERY_MS, poll)
+    schedule(nodes.isEmpty() ? FIRST_POLL_MS : POLL_EVERY_MS, poll)
   }
 
   async function hasWork(): Promise<boolean> {
+    if (nodes.isEmpty()) return false
     const local = [...nodes.all()]
-    if (local.length === 0) return false
     const { query } = subscription ?? session
     const { key } = crashed
     const requestedMs = performance.now()
@@ -122,7 +124,7 @@ export function createPoller(deps: PollDeps): Poller {
       isOpen = true
       watched = null
       await listen()
-      schedule(POLL_EVERY_MS, poll)
+      schedule(FIRST_POLL_MS, poll)
     },
     async close() {
       isOpen = false

@@ -67,46 +67,70 @@ describe.skipIf(!server || !restarted)('a node that lives on PostgreSQL', { time
       expect(await watching).toEqual([])
     })
 
-  it('keeps its shards when the server ends all sessions because one has crashed', async () => {
-    const nodes = await cluster(restarted!, 3)
-    await sleep(1_200)
-    const watching = watch(nodes, 8_000)
+  /** The server ends all sessions, and begins anew without a restart. */
+  async function crashOneSession(): Promise<void> {
     const [row] = await restarted!.sql(
       'select pid from pg_stat_activity where pid <> pg_backend_pid() and datname is not null limit 1',
     )
     process.kill(Number(row!.pid), 'SIGKILL')
+  }
+
+  it('keeps its shards when the server ends all sessions because one has crashed', async () => {
+    const nodes = await cluster(restarted!, 3)
+    await sleep(1_200)
+    const watching = watch(nodes, 8_000)
+    await crashOneSession()
     expect(await watching).toEqual([])
   })
 
-  it('may be away for long after a restart of the server: its lease holds', async () => {
-    const schema = restarted!.freshSchema()
+  for (const [what, end] of [
+    ['a restart of the server', () => restarted!.stop('fast').then(restarted!.start)],
+    ['a crash of a session', crashOneSession],
+  ] as const)
+    it(`may be away for long after ${what}: its lease holds`, async () => {
+      const schema = restarted!.freshSchema()
+      let isOut = false
+      const hooks: QueryHooks = {
+        before() {
+          if (isOut) throw Object.assign(new Error('cut off'), { code: 'ECONNRESET' })
+        },
+      }
+      const [first] = await cluster(restarted!, 1, hooks, schema)
+      const second = await open(restarted!, schema, 'second')
+      await second.own()
+      isOut = true
+      await end()
+      const renews = () =>
+        second.renew().then(
+          () => true,
+          () => false,
+        )
+      await expect.poll(renews, { timeout: 5_000 }).toBe(true)
+      expect(await watch([second], 6_000)).toEqual([])
+      expect(second.lease.shards).toEqual([])
+      isOut = false
+      expect((await first!.renew()).shards).toHaveLength(SHARDS)
+    })
+
+  it('loses its shards after three seconds if it cannot come back from another machine, and is fenced', async () => {
     let isOut = false
     const hooks: QueryHooks = {
       before() {
         if (isOut) throw Object.assign(new Error('cut off'), { code: 'ECONNRESET' })
       },
     }
-    const first = await open(restarted!, schema, 'first', hooks)
-    await hideProcesses(restarted!, schema)
-    await first.own()
-    const second = await open(restarted!, schema, 'second')
+    const schema = server!.freshSchema()
+    const [first] = await cluster(server!, 1, hooks, schema)
+    await first!.load()
+    const second = await open(server!, schema, 'second')
     await second.own()
     isOut = true
-    await restarted!.stop('fast')
-    await restarted!.start()
+    await first!.endConnections()
     await expect
-      .poll(
-        () =>
-          second.renew().then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 5_000 },
-      )
+      .poll(async () => (await second.poll()).mustRenew, { timeout: 8_000, interval: 50 })
       .toBe(true)
-    expect(await watch([second], 6_000)).toEqual([])
-    expect(second.lease.shards).toEqual([])
+    expect((await second.renew()).shards).toHaveLength(SHARDS)
     isOut = false
-    expect((await first.renew()).shards).toHaveLength(SHARDS)
+    expect((await first!.tryCommit()).kind).toBe('fenced')
   })
 })
