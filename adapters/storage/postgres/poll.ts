@@ -34,6 +34,8 @@ export function createPoller(deps: PollDeps): Poller {
   const timers = new Set<NodeJS.Timeout>()
   let isOpen = false
   let subscription: ChannelSubscription | undefined
+  /** Monotonic, ms, when it began. */
+  let listeningFromMs = Number.NEGATIVE_INFINITY
   /** Whether the log says that the listening connection is missing. */
   let isReported = false
   let working: Promise<unknown> = Promise.resolve()
@@ -92,6 +94,7 @@ export function createPoller(deps: PollDeps): Poller {
       const opened = await session.listen(channel, { onMessage, onLost })
       if (!isOpen) return await opened.stop()
       subscription = opened
+      listeningFromMs = performance.now()
       isReported = false
       await crashed.connected(opened)
     } catch (thrown) {
@@ -110,7 +113,8 @@ export function createPoller(deps: PollDeps): Poller {
     crashed.disconnected()
     if (isOpen)
       log.info({}, 'lost the connection that listens for notifications of other nodes: reconnecting')
-    schedule(0, listen)
+    // A connection that is lost again and again is not opened in a loop.
+    schedule(performance.now() - listeningFromMs < RECONNECT_MS ? RECONNECT_MS : 0, listen)
   }
 
   function onMessage(text: string): void {
