@@ -25,7 +25,7 @@ export interface Poller {
 const POLL_EVERY_MS = 1_010
 /** Until a node has its first lease, nothing is polled: then soon, since its shards may be those of a crashed node. */
 const FIRST_POLL_MS = 100
-/** The other nodes wait so long, and more, for a node that has lost its session (`crashed-nodes.ts`). */
+/** Less than the other nodes wait for a node that has lost its session (`crashed-nodes.ts`). */
 const RECONNECT_MS = 500
 
 export function createPoller(deps: PollDeps): Poller {
@@ -34,8 +34,6 @@ export function createPoller(deps: PollDeps): Poller {
   const timers = new Set<NodeJS.Timeout>()
   let isOpen = false
   let subscription: ChannelSubscription | undefined
-  /** Monotonic, ms, when it began. */
-  let listeningFromMs = Number.NEGATIVE_INFINITY
   /** Whether the log says that the listening connection is missing. */
   let isReported = false
   let working: Promise<unknown> = Promise.resolve()
@@ -94,7 +92,6 @@ export function createPoller(deps: PollDeps): Poller {
       const opened = await session.listen(channel, { onMessage, onLost })
       if (!isOpen) return await opened.stop()
       subscription = opened
-      listeningFromMs = performance.now()
       isReported = false
       await crashed.connected(opened)
     } catch (thrown) {
@@ -113,8 +110,7 @@ export function createPoller(deps: PollDeps): Poller {
     crashed.disconnected()
     if (isOpen)
       log.info({}, 'lost the connection that listens for notifications of other nodes: reconnecting')
-    // A connection that is lost again and again is not opened in a loop.
-    schedule(performance.now() - listeningFromMs < RECONNECT_MS ? RECONNECT_MS : 0, listen)
+    schedule(RECONNECT_MS, listen)
   }
 
   function onMessage(text: string): void {
