@@ -2,6 +2,7 @@
 
 import { measureAccounts } from './accounts.js'
 import { measureBacklog } from './backlog.js'
+import { measureCrash } from './crash-restart.js'
 import { measureDeliveries } from './deliveries.js'
 import { measureDurablePeer } from './durable-peer.js'
 import { measureStalls } from './event-loop-stalls.js'
@@ -73,6 +74,7 @@ export const MEASUREMENTS = {
   P20C: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20D: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20E: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
+  P23: { measure: measureCrash, storeKinds: DURABLE },
   PAGE: { measure: measurePage, storeKinds: DURABLE },
   ACCOUNTS: { measure: measureAccounts, storeKinds: STORE_KINDS },
   SERVE: { measure: measureServing, storeKinds: ['sqlite'] },
