@@ -39,7 +39,6 @@ import {
   ENDPOINT,
   Entries,
   EPOCH,
-  HAS_PATIENCE,
   IS_DISPLACED,
   IS_LIVE,
   IS_REQUESTED,
@@ -293,8 +292,14 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     if (epoch >= endpoint.epoch) shares.enter(endpoint)
     if (content) attachContent(entry, content)
     const formerHead = lanes.insert(entry)
-    if (formerHead !== NONE) heads.detach(endpoint, formerHead)
-    if (isHead(entry)) heads.attach(endpoint, entry)
+    if (formerHead !== NONE) {
+      heads.detach(endpoint, formerHead)
+      endpoint.patience?.remove(entries.number(formerHead, POSITION))
+    }
+    if (isHead(entry)) {
+      heads.attach(endpoint, entry)
+      setPatience(endpoint, entry)
+    }
     addToOldest(entries, endpoint, entry)
     return true
   }
@@ -350,34 +355,28 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     if (positionMs(entries.number(entry, POSITION)) < now - LIVE_MS) entries.setFlag(entry, IS_LIVE, false)
     heads.attach(endpoint, entry)
     addToOldest(entries, endpoint, entry)
+    setPatience(endpoint, entry)
   }
 
-  /** Its lane waits for a delivery that has failed. */
-  function addPatience(endpoint: QueueEndpoint, entry: number): void {
+  /** An entry is the head of its lane now, or the time of its first failure has changed: its lane waits if it has failed. */
+  function setPatience(endpoint: QueueEndpoint, entry: number): void {
     const failedMs = entries.failedMs(entry)
+    const position = entries.number(entry, POSITION)
+    if (endpoint.patience?.failedMs(position) === failedMs) return
+    endpoint.patience?.remove(position)
     const lane = entries.number(entry, LANE)
-    if (failedMs === undefined || lane === 0 || entries.hasFlag(entry, HAS_PATIENCE)) return
+    if (failedMs === undefined || lane === 0) return
     endpoint.patience ??= new Patience()
-    entries.setFlag(entry, HAS_PATIENCE, true)
     const untilMs = endpoint.patience.isLeft(lane) ? failedMs : failedMs + patienceMs
-    endpoint.patience.add(entry, entries.number(entry, POSITION), failedMs, untilMs)
+    endpoint.patience.add(entry, position, failedMs, untilMs)
   }
 
   /** The first delivery for which its lane waits, and need not while the receiver takes others. */
   function firstPatient(endpoint: QueueEndpoint) {
     const { patience, webhook } = endpoint
-    if (!patience || webhook.settings.ordering === 'strict') return undefined
-    for (let { first } = patience; first; first = patience.first) {
-      const { entry, position } = first
-      const isThere =
-        entries.number(entry, POSITION) === position &&
-        entries.hasFlag(entry, HAS_PATIENCE) &&
-        entries.word(entry, ENDPOINT) === endpoint.index
-      if (isThere && isHead(entry)) return isOvertaken(webhook.health, first.failedMs) ? first : undefined
-      patience.removeFirst()
-      if (isThere) entries.setFlag(entry, HAS_PATIENCE, false)
-    }
-    return undefined
+    const first = patience?.first
+    if (!first || webhook.settings.ordering === 'strict') return undefined
+    return isOvertaken(webhook.health, first.failedMs) ? first : undefined
   }
 
   /**
@@ -414,19 +413,13 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
   function endPatience(endpoint: QueueEndpoint, now: number): void {
     for (let first = firstPatient(endpoint); first && first.dueMs <= now; first = firstPatient(endpoint)) {
       const { entry, position } = first
-      const patience = endpoint.patience!
-      patience.removeFirst()
-      const lane = entries.number(entry, LANE)
-      if (lane !== 0) patience.leave(position, lane)
-      entries.setFlag(entry, HAS_PATIENCE, false)
+      endpoint.patience!.leave(position, entries.number(entry, LANE))
       heads.detach(endpoint, entry)
       const nextHead = lanes.remove(entry)
       entries.setNumber(entry, LANE, 0)
       entries.setWord(entry, NEXT, NONE)
       heads.attach(endpoint, entry)
-      if (nextHead === NONE) continue
-      promote(endpoint, nextHead, now)
-      addPatience(endpoint, nextHead)
+      if (nextHead !== NONE) promote(endpoint, nextHead, now)
     }
   }
 
@@ -462,8 +455,6 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       }
       clearRequest(endpoint, entry)
     }
-    // An entry that is freed keeps its flags until it is used again.
-    entries.setFlag(entry, HAS_PATIENCE, false)
     keys.delete(entry)
     entries.free(entry)
   }
@@ -683,7 +674,6 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         entries.setFailedMs(entry, rows.failedMs[row]!)
         if (!insert(endpoint, entry, epoch, undefined)) continue
         changed.add(endpoint)
-        addPatience(endpoint, entry)
       }
       for (const endpoint of changed) refresh(endpoint)
       return [...changed]
@@ -721,7 +711,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       setNext(delivery, next)
       // Retries may wait for a long time: half of the contents are for deliveries that are sent soon.
       waitAgain(delivery, next.dueMs ?? 0, Math.ceil(maxContents / 2))
-      addPatience(endpointOf(entry), entry)
+      setPatience(endpointOf(entry), entry)
     },
     end(delivery, now) {
       if (delivery.entry >= 0) removeEntry(delivery.entry, now)
@@ -743,7 +733,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setNumber(entry, DUE, next.dueMs ?? 0)
       const slot = entries.word(entry, CONTENT)
       if (slot !== NONE) setNext(contents.get(slot), next)
-      if (isHead(entry)) heads.attach(endpoint, entry)
+      if (isHead(entry)) {
+        heads.attach(endpoint, entry)
+        setPatience(endpoint, entry)
+      }
       refresh(endpoint)
       return true
     },
@@ -837,7 +830,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
 
       function giveUp(endpoint: QueueEndpoint, count: number, limit: ShareLimit): void {
         const before = endpoint.displaced
-        displace({ entries, keys, heads, lanes, foundAhead }, endpoint, count, now, () => {
+        displace({ entries, keys, heads, lanes, foundAhead }, endpoint, count, now, (entry, nextHead) => {
+          endpoint.patience?.remove(entries.number(entry, POSITION))
+          if (nextHead !== NONE) setPatience(endpoint, nextHead)
           shares.add(endpoint, -1)
           endpoint.displaced++
           displaced++
