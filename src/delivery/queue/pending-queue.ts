@@ -90,8 +90,8 @@ export interface PendingQueue {
   setWebhook(webhook: Webhook): QueueEndpoint
   /**
    * Adds a delivery that this node accepted: into its lane by sequence number, then position. As the head of its lane it
-   * is due at `now`. Its content stays in memory while that of fewer than `maxContents` waiting deliveries is. False: its
-   * key is known already.
+   * is due at `now`. Its content stays in memory while that of fewer than `maxContents` waiting deliveries is, or if it is a
+   * test. False: its key is known already.
    */
   add(delivery: QueuedDelivery, now: number): boolean
   /** The sequence number of a taken delivery, which was added without one, is known. */
@@ -423,13 +423,19 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     }
   }
 
-  /** The due head that was sent, or accepted, least recently; `NONE`: there is none. */
-  function probeHead(endpoint: QueueEndpoint, now: number): number {
+  /** The waiting test that is due first; `NONE`: there is none. */
+  function testHead(endpoint: QueueEndpoint): number {
+    let first: number = NONE
     for (const position of endpoint.tests) {
       const entry = keys.find(endpoint.index, position)
-      const isReady = entry !== NONE && !isTaken(entry) && entries.word(entry, CONTENT) !== NONE
-      if (isReady && isInBacklog(entries, entry, endpoint.epoch)) return entry
+      if (entries.word(entry, CONTENT) === NONE || !isInBacklog(entries, entry, endpoint.epoch)) continue
+      if (first === NONE || entries.number(entry, DUE) < entries.number(first, DUE)) first = entry
     }
+    return first
+  }
+
+  /** The due head that was sent, or accepted, least recently; `NONE`: there is none. */
+  function probeHead(endpoint: QueueEndpoint, now: number): number {
     const live = heads.of(endpoint, LIVE)
     const old = heads.of(endpoint, OLD)
     const heap = heads.dueMs(live) < heads.dueMs(old) ? live : old
@@ -443,7 +449,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       endpoint.patience.ended(position)
       if (endpoint.patience.isEmpty) endpoint.patience = undefined
     }
-    if (endpoint.tests.length > 0) endpoint.tests = endpoint.tests.filter((other) => other !== position)
+    forgetTest(endpoint, position)
     if (isTaken(entry)) {
       endpoint.taken--
       forgetContent(entry)
@@ -508,7 +514,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     taken: QueuedDelivery[],
   ): void {
     const heap = heads.of(endpoint, kind)
-    while (taken.length < limit && heads.isDue(heap, now)) taken.push(takeFirst(endpoint, heap))
+    while (taken.length < limit && heads.isDue(heap, now)) {
+      taken.push(takeFirst(endpoint, heap))
+      if (kind === LIVE) age(endpoint, MAX_AGED_AT_ONCE, now)
+    }
   }
 
   /** A taken delivery waits again. Its content is dropped if those of `maxKept` waiting deliveries are in memory. */
@@ -600,6 +609,11 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     for (const endpoint of table.all()) refresh(endpoint)
   }
 
+  /** A test that was tried waits as any other delivery. */
+  function forgetTest(endpoint: QueueEndpoint, position: number): void {
+    if (endpoint.tests.length > 0) endpoint.tests = endpoint.tests.filter((other) => other !== position)
+  }
+
   return {
     get size() {
       return entries.size
@@ -638,9 +652,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setNumber(entry, DUE, now)
       entries.setFailedMs(entry, delivery.failedMs)
       if (attempts === 0 && delivery.replayOf === undefined) entries.setFlag(entry, IS_LIVE, true)
-      const content = waitingContents < maxContents ? delivery : undefined
+      const isTest = delivery.lane.startsWith(TEST_LANE)
+      const content = isTest || waitingContents < maxContents ? delivery : undefined
       if (!insert(endpoint, entry, epoch, content)) return false
-      if (delivery.lane.startsWith(TEST_LANE)) endpoint.tests.push(delivery.position)
+      if (isTest) endpoint.tests.push(delivery.position)
       age(endpoint, 2, now)
       delivery.endpoint = endpoint
       refresh(endpoint)
@@ -690,9 +705,12 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     },
     takeProbe(endpoint, now) {
       endPatience(endpoint, now)
-      const untried = endpoint.webhook.health?.pause?.kind === 'rejected' ? untriedFollower(endpoint) : NONE
-      const entry = untried === NONE ? probeHead(endpoint, now) : untried
-      if (untried !== NONE) leaveLane(endpoint, untried)
+      let entry = testHead(endpoint)
+      if (entry === NONE || entries.number(entry, DUE) > now) {
+        entry = endpoint.webhook.health?.pause?.kind === 'rejected' ? untriedFollower(endpoint) : NONE
+        if (entry === NONE) entry = probeHead(endpoint, now)
+        else leaveLane(endpoint, entry)
+      }
       const taken = entry === NONE ? [] : [takeEntry(endpoint, entry)]
       refresh(endpoint)
       return taken
@@ -708,6 +726,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     retry(delivery, next) {
       const entry = takenEntry(delivery)
       if (entry === NONE) return
+      forgetTest(endpointOf(entry), delivery.position)
       setNext(delivery, next)
       // Retries may wait for a long time: half of the contents are for deliveries that are sent soon.
       waitAgain(delivery, next.dueMs ?? 0, Math.ceil(maxContents / 2))
@@ -870,9 +889,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       endpoint.pace?.setMaxRate(maxRate)
       const nextMs = heads.nextDueMs(endpoint) ?? NEVER
       const patientMs = firstPatient(endpoint)?.dueMs ?? NEVER
-      const isTested = health?.pause !== undefined && endpoint.tests.length > 0
-      const earliestMs = Math.max((!isTested && health?.pausedUntilMs) || 0, endpoint.pace?.dueMs ?? 0)
-      const dueMs = Math.max(Math.min(nextMs, patientMs), earliestMs)
+      const test = health?.pause ? testHead(endpoint) : NONE
+      const testMs = test === NONE ? NEVER : entries.number(test, DUE)
+      const othersMs = Math.max(Math.min(nextMs, patientMs), health?.pausedUntilMs ?? 0)
+      const dueMs = Math.max(Math.min(testMs, othersMs), endpoint.pace?.dueMs ?? 0)
       return {
         webhookId: endpoint.id,
         accountId: endpoint.webhook.accountId,
