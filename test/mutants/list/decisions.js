@@ -82,7 +82,7 @@ export const mutants = [
   {
     what: 'retries wait on after a resumption',
     file: 'src/delivery/queue-sync.ts',
-    find: 'if (before && isResumed(before, row)) queue.hasten(endpoint, now())',
+    find: '\n    if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint, now())',
     replace: '',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },

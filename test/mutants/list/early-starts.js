@@ -7,7 +7,7 @@ export const mutants = [
   {
     what: 'no delivery starts in the group that accepts it',
     file: 'src/delivery/dispatcher.ts',
-    find: '    early.enter(accepting, caps.total - active.length + maxAhead, now)\n',
+    find: '    early.enter(accepting, freeSlots() + maxAhead, now)\n',
     replace: '',
     tests: [TEST],
   },
