@@ -326,7 +326,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
     endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook))
     endpoint.pace.restart()
-    queue.resume(endpoint)
+    queue.resume(endpoint, now)
     backlog.pauseEnded(now)
     if (hasSucceeded && backlog.isNews(endpoint.origin, now))
       hastenProbes(ORIGIN_NEWS_MS, ({ origin }) => origin === endpoint.origin)

@@ -222,7 +222,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const before = queue.endpoint(row.id)?.webhook
     const epochBefore = before?.epoch ?? row.epoch
     const endpoint = queue.setWebhook(withKnownHealth(row))
-    if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint)
+    if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint, now())
     scheduler.update(queue.ready(endpoint))
     if (row.epoch > epochBefore) deps.cancelUnsent(row.id)
   }
@@ -379,7 +379,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const endpoints = inShards()
     for (const endpoint of endpoints) {
       const before = knownWebhooks.get(endpoint.id)
-      if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint)
+      if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint, now())
     }
     for (const id of knownWebhooks.keys()) if (loaded.has(shardOf(id))) knownWebhooks.delete(id)
     updateAll(endpoints)

@@ -16,7 +16,7 @@ export interface PatientHead extends HeapItem {
 
 export class Patience {
   /** By the time until which their lanes wait. */
-  private readonly heads: PatientHead[] = []
+  private heads: PatientHead[] = []
   /** Lanes of those that left them, by position. */
   private readonly lanes = new Map<number, number>()
   /** How many deliveries have left a lane and not ended. */
@@ -34,6 +34,16 @@ export class Patience {
 
   removeFirst(): void {
     heapRemove(this.heads, this.heads[0]!)
+  }
+
+  /** No lane waits less long than this. @param untilMs store time, ms */
+  extend(untilMs: number): void {
+    const before = this.heads
+    this.heads = []
+    for (const head of before) {
+      head.dueMs = Math.max(head.dueMs, untilMs)
+      heapPush(this.heads, head)
+    }
   }
 
   /** A delivery leaves its lane. */

@@ -136,8 +136,11 @@ export interface PendingQueue {
   update(key: DeliveryKey, next: Settlement['next']): boolean
   /** Makes the heads that wait for a retry due at `now`. */
   hasten(endpoint: QueueEndpoint, now: number): void
-  /** Makes all heads due, in the order in which they were accepted: the endpoint is not paused any more. */
-  resume(endpoint: QueueEndpoint): void
+  /**
+   * Makes all heads due, in the order in which they were accepted: the endpoint is not paused any more. Lanes wait for heads
+   * that failed before.
+   */
+  resume(endpoint: QueueEndpoint, now: number): void
   /**
    * Up to `limit` deliveries whose content is needed next, in turns over the endpoints: heads that are due and not paused,
    * and stale heads. Marks them as requested, until `fill` or `unrequest`.
@@ -298,11 +301,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     if (isHead(entry)) heads.detach(endpoint, entry)
     const nextHead = lanes.remove(entry)
     freeEntry(endpoint, entry)
-    if (nextHead !== NONE) {
-      entries.setNumber(nextHead, DUE, Math.max(entries.number(nextHead, DUE), now))
-      heads.attach(endpoint, nextHead)
-      addToOldest(entries, endpoint, nextHead)
-    }
+    if (nextHead !== NONE) promote(endpoint, nextHead, now)
     refresh(endpoint)
     table.evictIdle()
   }
@@ -342,6 +341,14 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     }
   }
 
+  /** The head of its lane has gone: this one follows. */
+  function promote(endpoint: QueueEndpoint, entry: number, now: number): void {
+    entries.setNumber(entry, DUE, Math.max(entries.number(entry, DUE), now))
+    if (positionMs(entries.number(entry, POSITION)) < now - LIVE_MS) entries.setFlag(entry, IS_LIVE, false)
+    heads.attach(endpoint, entry)
+    addToOldest(entries, endpoint, entry)
+  }
+
   /** Its lane waits for a delivery that has failed. */
   function addPatience(endpoint: QueueEndpoint, entry: number): void {
     const failedMs = entries.failedMs(entry)
@@ -376,7 +383,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       const { entry, position } = first
       const patience = endpoint.patience!
       patience.removeFirst()
-      patience.leave(position, entries.number(entry, LANE))
+      const lane = entries.number(entry, LANE)
+      if (lane !== 0) patience.leave(position, lane)
       entries.setFlag(entry, HAS_PATIENCE, false)
       heads.detach(endpoint, entry)
       const nextHead = lanes.remove(entry)
@@ -384,9 +392,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setWord(entry, NEXT, NONE)
       heads.attach(endpoint, entry)
       if (nextHead === NONE) continue
-      entries.setNumber(nextHead, DUE, Math.max(entries.number(nextHead, DUE), now))
-      heads.attach(endpoint, nextHead)
-      addToOldest(entries, endpoint, nextHead)
+      promote(endpoint, nextHead, now)
       addPatience(endpoint, nextHead)
     }
   }
@@ -423,6 +429,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       }
       clearRequest(endpoint, entry)
     }
+    // An entry that is freed keeps its flags until it is used again.
+    entries.setFlag(entry, HAS_PATIENCE, false)
     keys.delete(entry)
     entries.free(entry)
   }
@@ -718,7 +726,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       }
       refresh(endpoint)
     },
-    resume(endpoint) {
+    resume(endpoint, now) {
+      endpoint.patience?.extend(now + patienceMs)
       const failed: number[] = []
       heads.forEach(endpoint, (entry) => {
         if (!isTaken(entry) && entries.failedMs(entry) !== undefined) failed.push(entry)
