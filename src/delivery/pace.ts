@@ -68,7 +68,7 @@ class AcceptedRequests {
     const last = Math.floor(now / 500)
     let sum = 0
     for (
-      let part = Math.max(last - withinMs / 500 + 1, this.newest - length + 1);
+      let part = Math.max(last - withinMs / 500 + 1, this.newest - length + 1, 0);
       part <= this.newest;
       part++
     )
