@@ -93,7 +93,9 @@ export class Pace {
   private holdUntilMs = Number.NEGATIVE_INFINITY
   private raisedMs = Number.NEGATIVE_INFINITY
   private cutMs = Number.NEGATIVE_INFINITY
-  /** 429s in a row without an accepted request between them, after the first. */
+  /** When the last 429 came. */
+  private throttledMs = Number.NEGATIVE_INFINITY
+  /** 429s in a row without an accepted request between them, after the first; those that were under way together are one. */
   private repeats = 0
   /** Requests at once; Infinity: no limit but that of all endpoints. */
   private atOnce = Number.POSITIVE_INFINITY
@@ -176,7 +178,9 @@ export class Pace {
   throttled(sentMs: number, askedMs: number | undefined, now: number): number {
     const isFirst = this.cutMs === Number.NEGATIVE_INFINITY
     const isNews = this.accepted.lastMs > this.cutMs || isFirst
-    this.repeats = isNews ? 0 : this.repeats + 1
+    if (isNews) this.repeats = 0
+    else if (sentMs > this.throttledMs) this.repeats++
+    this.throttledMs = now
     const repeatMs = this.repeats > 0 ? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.repeats) : 0
     const waitMs = Math.max(askedMs || FIRST_WAIT_MS, repeatMs)
     if (isNews && sentMs >= this.cutMs) {
