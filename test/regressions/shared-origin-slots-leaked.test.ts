@@ -8,12 +8,14 @@ import { expect, it } from 'vitest'
 import type { Caps } from '../../src/delivery/scheduler/fair-queue.js'
 import { createScheduler, type Scheduler } from '../../src/delivery/scheduler/scheduler.js'
 
-const CAPS: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500 }
+const CAPS: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500, probes: 1_000 }
 const endpointAt = (webhookId: string, accountId: string, origin: string, failing = false) => ({
   webhookId,
   accountId,
   origin,
   failing,
+  probed: false,
+  limit: Number.POSITIVE_INFINITY,
   dueMs: 0,
 })
 
@@ -31,7 +33,7 @@ function send(
     for (const { webhookId: id, slots } of selections) {
       left -= slots
       for (let n = 0; n < slots; n++) {
-        const request = scheduler.start(endpoints.get(id)!, false, now)
+        const request = scheduler.start(endpoints.get(id)!, now)
         scheduler.sent(request, now)
         requests.push({ id, request })
       }
@@ -65,7 +67,7 @@ it('an endpoint admitted at an origin passes its slot on if its account has no f
     scheduler.update(endpoint)
   }
   for (let n = 0; n < 3; n++) {
-    const request = scheduler.start(endpointAt(`first-${n}`, `of-${n}`, shared), false, 0)
+    const request = scheduler.start(endpointAt(`first-${n}`, `of-${n}`, shared), 0)
     scheduler.recordAnswer(request, 'fast', 0)
     scheduler.end(request, 0)
     add(endpointAt(`first-${n}`, `of-${n}`, shared))
