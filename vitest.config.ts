@@ -69,6 +69,7 @@ const THOROUGH = [
   'guard/*',
   'adapters/storage/*-history',
   'adapters/storage/postgres-faults',
+  'adapters/storage/postgres-living-nodes',
   'adapters/storage/sqlite-engine',
   'adapters/storage/sqlite-built-process',
   'adapters/storage/postgres-hostile-conformance',

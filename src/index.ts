@@ -121,7 +121,7 @@ export type {
   TransportFailure,
 } from './ports.js'
 
-export type { FailureCause } from './values/failure-cause.js'
+export { FAILURE_CAUSES, type FailureCause } from './values/failure-cause.js'
 
 // The HTTP API as plain records, and the default clock.
 export type { EventHub } from './events.js'

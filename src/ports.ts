@@ -111,11 +111,17 @@ export interface DefaultSender extends Required<Sender> {
 /**
  * Result of one DNS lookup: every address, or the reason why there is none.
  *
- * `missing`: the name does not exist or has no address. `unreachable`: the resolver itself did not answer.
+ * `missing`: the name does not exist or has no address, or with the cause `name_server`: its name server failed.
+ * `unreachable`: the resolver itself did not answer.
  */
 export type Resolution =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
-  | { readonly kind: 'missing'; readonly detail: string }
+  | {
+      readonly kind: 'missing'
+      readonly detail: string
+      /** Default `name_unknown`. */
+      readonly cause?: 'name_unknown' | 'name_server'
+    }
   | { readonly kind: 'unreachable'; readonly detail: string }
 
 /** Looks up host names. */

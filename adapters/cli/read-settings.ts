@@ -77,9 +77,7 @@ function flagLayer(argv: readonly string[], command: string): Layer {
     names.filter(([, name]) => isType(settingOf(name).schema)).map(([flag]) => flag)
   const isSwitch = ({ type }: SettingSchema) => type === 'boolean'
   // `--memory` chooses a store: there is nothing to switch off.
-  const negatable = names.flatMap(([flag, name]) =>
-    isSwitch(settingOf(name).schema) && settingOf(name).default !== undefined ? [`no-${flag}`] : [],
-  )
+  const negatable = ofType(isSwitch).flatMap((flag) => (flag === 'memory' ? [] : [`no-${flag}`]))
   const given = readFlags(command, argv, {
     switches: [...ofType(isSwitch), ...negatable],
     lists: ofType(isList),

@@ -483,7 +483,7 @@ const DELIVERY = {
   ),
   pauses: setting(boolean, {
     about: 'pause a webhook while its receiver is unavailable or rejects everything',
-    defaultText: 'on; off with --preset kazoo',
+    defaultText: 'true; false with --preset kazoo',
   }),
   autoDisable: setting<NonNullable<HookswitchOptions<unknown>['autoDisable']>>(
     {

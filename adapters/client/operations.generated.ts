@@ -221,6 +221,14 @@ export interface Attempt {
   readonly reason?: string
   /** Class of the failure. */
   readonly client_error?: string
+  /** Cause of the failure, more exact than its class. Causes may be added. */
+  readonly cause?: string
+  /** What was observed, in one line: why it failed, or what was wrong with an accepted response. */
+  readonly detail?: string
+  /** True: it was sent while an earlier event of its call was not delivered. */
+  readonly out_of_order?: boolean
+  /** True: the server answered after the time limit of an attempt. */
+  readonly late?: boolean
   /** HTTP status of the response, as a string (KAZOO). */
   readonly resp_status_code?: string
   /** Headers of the response; secrets are redacted. */
@@ -275,6 +283,14 @@ export interface StreamAttempt {
   readonly reason?: string
   /** Class of the failure. */
   readonly client_error?: string
+  /** Cause of the failure, more exact than its class. Causes may be added. */
+  readonly cause?: string
+  /** What was observed, in one line: why it failed, or what was wrong with an accepted response. */
+  readonly detail?: string
+  /** True: it was sent while an earlier event of its call was not delivered. */
+  readonly out_of_order?: boolean
+  /** True: the server answered after the time limit of an attempt. */
+  readonly late?: boolean
   /** HTTP status of the response, as a string (KAZOO). */
   readonly resp_status_code?: string
   /** True: `include=bodies` returns more of `resp_body`. */
@@ -351,7 +367,7 @@ export interface Delivery {
   readonly next_attempt_at?: string
   /** Time when the delivery ended; absent before. */
   readonly ended_at?: string
-  /** One sentence that explains the state. */
+  /** Explains the state, in English. */
   readonly explain: string
   /** Value of `explanation`. */
   readonly explanation: Explanation
@@ -387,7 +403,7 @@ export interface FoundDelivery {
   readonly next_attempt_at?: string
   /** Time when the delivery ended; absent before. */
   readonly ended_at?: string
-  /** One sentence that explains the state. */
+  /** Explains the state, in English. */
   readonly explain: string
   /** Value of `explanation`. */
   readonly explanation: Explanation
@@ -425,12 +441,18 @@ export interface Explanation {
   readonly seconds?: number
   /** Failures of the webhook in a row (`breaker_open`). */
   readonly failures?: number
-  /** Number of attempts made (`retry`, `delivered`, `exhausted`), or the number of the current one (`in_flight`). */
+  /** Number of attempts made (`retry`, `delivered`, `exhausted`, `expired`), or the number of the current one (`in_flight`). */
   readonly attempts?: number
   /** Number of requests in flight at which it waits (`endpoint_cap`, `account_cap`, `origin_cap`, `total_cap`). */
   readonly limit?: number
-  /** Why the last attempt failed (`retry`, `exhausted`). */
+  /** Why the last attempt failed: a status, or the `cause` of the attempt. */
   readonly reason?: string
+  /** What was observed at the last attempt, in one line. Not in lists. */
+  readonly detail?: string
+  /** Seconds after which the server answered, if that was too late. */
+  readonly took?: number
+  /** The time limit of an attempt, in seconds, beside `took`. */
+  readonly timeout?: number
 }
 
 /** The schema `LookedUp` of the API. */

@@ -160,6 +160,8 @@ function setReason(record: MutableRecord, outcome: Outcome): void {
 
 /** Longest `detail`, in UTF-16 units. */
 const MAX_DETAIL = 400
+/** Text of a sender that is read, in UTF-16 units. */
+const MAX_OBSERVED = 2_000
 /** Longest target of a redirect that is named, in UTF-16 units. */
 const MAX_TARGET = 200
 /** A longer `Location` is not read: a part of it may be a part of a password. */
@@ -171,6 +173,13 @@ const cut = (text: string, length: number) =>
 /** Text for people on one short line: parts of it may come from the receiver. */
 const shortLine = (text: string) => cut(printableLine(redactText(text)), MAX_DETAIL)
 
+/** IP addresses, with zone and port. Each part is bounded, so that a match takes constant time. */
+const ADDRESSES =
+  /(?<![\w.:])\[?(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[\da-f]{0,4}:){2,8}[\da-f.]{0,15})(?:%\w{1,15})?\]?(?::\d{1,5})?(?!\w)/gi
+
+/** Owners of webhooks must not learn how names resolve inside the host's network. */
+const withoutAddresses = (text: string) => text.slice(0, MAX_OBSERVED).replace(ADDRESSES, '[address]')
+
 /** Names the target of a redirect without user, password, query and fragment, each of which may be secret. */
 function redirectSentence(headers: readonly string[], requestUrl: string): string {
   const location = findHeader(headers, 'location')
@@ -178,7 +187,9 @@ function redirectSentence(headers: readonly string[], requestUrl: string): strin
   const url = location.length > MAX_LOCATION ? undefined : parseUrl(location, requestUrl)
   if (!url) return 'The server redirects to an invalid URL.'
   const { protocol, host, pathname } = url
-  const target = `${protocol}${host === '' ? '' : `//${host}`}${pathname}`
+  // Without slashes, as in `https:user:password@host`, it is a path.
+  const path = pathname.replace(/[^/@]*@/g, (start) => (start.includes(':') ? `${REDACTED}@` : start))
+  const target = `${protocol}${host === '' ? '' : `//${host}`}${path}`
   return `The server redirects to ${cut(target, MAX_TARGET)}, and redirects are not followed.`
 }
 
@@ -192,7 +203,7 @@ const BODY_NOTES: ReadonlyMap<string, string> = new Map([
 function detailOf({ request, observation }: AttemptResult, outcome: Outcome): string {
   if (observation.kind === 'no_response') {
     if (outcome.kind !== 'failed') return ''
-    return shortLine(failureSentence(outcome.cause, stringOf(outcome.detail)))
+    return shortLine(failureSentence(outcome.cause, withoutAddresses(stringOf(outcome.detail))))
   }
   if (observation.kind !== 'response') return ''
   const { headers, note, bodyEnd } = observation

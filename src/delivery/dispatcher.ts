@@ -321,6 +321,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   function onPauseChange(endpoint: QueueEndpoint, { kind }: PauseChange, hasSucceeded: boolean): void {
     const now = lease.now()
     if (kind === 'opened') {
+      if (endpoint.webhook.health?.pause?.kind === 'rejected') endpoint.forgetAccepted()
       queue.hasten(endpoint, now)
       return
     }
@@ -535,7 +536,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   function take(endpoint: QueueEndpoint, selection: Selection, now: number): readonly QueuedDelivery[] {
     if (selection.isProbe) return queue.takeProbe(endpoint, now)
     const slots = Math.min(selection.slots, endpoint.pace?.allowed(now) ?? selection.slots)
-    const taken = queue.take(endpoint, slots, selection.oldFirst, now, backlog.allowed(now))
+    const taken = queue.take(endpoint, slots, now, backlog.allowed(now))
     backlog.sent(taken, now)
     return taken
   }

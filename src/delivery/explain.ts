@@ -178,10 +178,12 @@ export function sentenceOf(explanation: Explanation): string {
     stateSentence(explanation),
     reason === undefined || hasReason ? '' : `The last attempt failed: ${reason}.`,
     took === undefined ? '' : `Your server answers after ${took} s, the limit is ${timeout} s.`,
-    detail ?? (isFailureCause(reason) ? FAILURE_CAUSES[reason] : ''),
+    detail === undefined ? (isFailureCause(reason) ? FAILURE_CAUSES[reason] : '') : asSentence(detail),
   ]
   return parts.filter(Boolean).join(' ')
 }
+
+const asSentence = (text: string) => (/[.…!?]$/.test(text) ? text : `${text}.`)
 
 /** Codes whose sentence contains the reason. */
 const SAYS_REASON: ReadonlySet<ExplanationCode> = new Set(['retry', 'exhausted'])

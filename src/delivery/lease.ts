@@ -15,7 +15,8 @@
  * - Each grant is passed on. A grant with another fence means that the lease had ended: everything that the
  *   node knows about its shards is out of date.
  * - A node that crashes leaves its lease behind. Other nodes take its shards when the lease ends in store
- *   time; until then its deliveries wait. `stop` releases the shards at once.
+ *   time, or when the store has found that its process is gone; until then its deliveries wait. `stop` releases the
+ *   shards at once.
  * - Where the store is not shared, one node owns all shards forever and renews nothing.
  */
 import type { Log } from '../ports.js'

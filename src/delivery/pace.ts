@@ -103,11 +103,11 @@ export class Pace {
 
   /**
    * @param maxRate the webhook's own limit, requests a second
-   * @param acceptedRate requests a second that were accepted before
+   * @param before requests a second that were accepted before: lately, and on average in the last minute
    */
   constructor(
     private maxRate = Number.POSITIVE_INFINITY,
-    private readonly acceptedRate = 0,
+    private readonly before = { lately: 0, minute: 0 },
   ) {}
 
   setMaxRate(maxRate = Number.POSITIVE_INFINITY): void {
@@ -184,11 +184,11 @@ export class Pace {
     const repeatMs = this.repeats > 0 ? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.repeats) : 0
     const waitMs = Math.max(askedMs || FIRST_WAIT_MS, repeatMs)
     if (isNews && sentMs >= this.cutMs) {
-      const average = (this.accepted.count(WINDOW_MS, now) * 1_000) / WINDOW_MS
-      const before = Math.min(this.rate, this.maxRate)
+      const counted = (this.accepted.count(WINDOW_MS, now) * 1_000) / WINDOW_MS
+      const average = isFirst ? Math.max(counted, this.before.minute) : counted
       const cut = Number.isFinite(this.rate)
-        ? before * (now < this.holdUntilMs ? CUT_AGAIN : CUT)
-        : Math.max(MIN_SEEN_RATE, this.accepted.rate(now), isFirst ? this.acceptedRate : 0) * CUT
+        ? Math.min(this.rate, this.maxRate) * (now < this.holdUntilMs ? CUT_AGAIN : CUT)
+        : Math.max(MIN_SEEN_RATE, this.accepted.rate(now), isFirst ? this.before.lately : 0) * CUT
       this.rate = Math.max(MIN_RATE, FLOOR * average, cut)
       this.cutMs = now
       this.holdUntilMs = now + waitMs + Math.max(MIN_HOLD_MS, HOLD_WAITS * waitMs)

@@ -266,6 +266,8 @@ export interface Polled {
   readonly version: number
   /** See `NodeLease`. */
   readonly pendingElsewhere: number
+  /** True: another node has crashed. `renew` the lease now, which takes its shards. */
+  readonly mustRenew?: boolean
 }
 
 /**
@@ -286,7 +288,8 @@ export interface QueueStore extends DeliveryReads {
    * Renews the lease for `leaseMs` milliseconds, takes shards that became free up to a fair share, and names shards above it
    * as `leaving`. Shards of a node whose lease has ended become free, and its fence is raised, so that a group of it that
    * is under way is either committed before or writes nothing. A lease that has ended is granted again, with a higher
-   * fence: the node must load all its shards again.
+   * fence: the node must load all its shards again. A store that knows that the process of a node has crashed ends its
+   * lease at once (`Polled.mustRenew`).
    */
   renew(owner: string, leaseMs: number): Promise<NodeLease>
   /** Gives up shards of `NodeLease.leaving` in which nothing is in flight. Their deliveries wait for the next owner. */

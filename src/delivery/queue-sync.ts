@@ -299,6 +299,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     }
     if (!polled) return onFenced()
     state.pendingElsewhere = polled.pendingElsewhere
+    if (polled.mustRenew) deps.renew()
     updateAll(enter(loadedOnly(polled.waiting), polled.webhooks))
     if (polled.version > state.version) await applyChanges()
     loop.trigger()

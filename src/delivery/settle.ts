@@ -67,6 +67,8 @@ export interface AttemptContext extends SettleContext {
    * to wait.
    */
   throttle(askedMs: number | undefined): number
+  /** Whether a rejection of this kind of event says something about the receiver as a whole. */
+  readonly isTelling: boolean
 }
 
 /** The settlement of an attempt. */
@@ -113,7 +115,7 @@ function effectOf(
   return {
     kind: isUnavailable ? 'unavailable' : 'rejected',
     isProbe,
-    isFirst: delivery.attempts === 0,
+    isFirst: delivery.attempts === 0 && context.isTelling,
     sentMs: now - result.durationMs,
     random,
     isHeld: isUnavailable && !overtaken && rules.policy.retryOn === 'failure' && attempts >= maxTries(rules),

@@ -144,7 +144,8 @@ async function newestAttempt(
   if (attempts === 0 && state !== 'waiting') return undefined
   const selection = attempts === 0 ? { webhookId } : { deliveryId: id }
   const records = await store.deliveries.attempts({ accountId, ...selection, limit: NEWEST_RECORDS })
-  return records.find(({ attempt }) => attempt !== undefined)
+  // Successes may not be recorded.
+  return records.find(({ attempt }) => attempt !== undefined && (attempts === 0 || attempt === attempts))
 }
 
 /**

@@ -38,15 +38,24 @@ export interface ConnectDeps {
   onSocket(socket: Socket): void
 }
 
+/** What connecting waits for: the addresses of the name, a connection to one of them, or the TLS handshake. */
+export type ConnectPhase = 'name' | 'connect' | 'tls'
+
+/** How far connecting has come. */
+export interface ConnectProgress {
+  phase: ConnectPhase
+  /** Where the target is, as far as is known; through a proxy too, the target and not the proxy. */
+  dialled: Dialled
+}
+
 /**
- * Connects; calls `done` once, with a socket or an error of `wrapSendFailure`, and before that `onDialled` whenever more
- * is known of where the target is. Through a proxy too, that is where the target is, not the proxy. Returns a function
- * that aborts the attempt, after which `done` is not called.
+ * Connects; calls `done` once, with a socket or an error of `wrapSendFailure`, and updates `progress` before that. Returns
+ * a function that aborts the attempt, after which `done` is not called.
  */
 export type Connector = (
   target: Target,
   timeoutMs: number,
-  onDialled: (dialled: Dialled) => void,
+  progress: ConnectProgress,
   done: (error: Error | null, socket: Socket | null) => void,
 ) => () => void
 
@@ -70,7 +79,7 @@ export function createConnector(deps: ConnectDeps): Connector {
     )
   }
 
-  return (target, timeoutMs, onDialled, done) => {
+  return (target, timeoutMs, progress, done) => {
     const dueMs = performance.now() + timeoutMs
     let isOver = false
     let abort = () => {}
@@ -83,7 +92,8 @@ export function createConnector(deps: ConnectDeps): Connector {
     }
 
     async function run(): Promise<void> {
-      onDialled('unresolved')
+      progress.phase = 'name'
+      progress.dialled = 'unresolved'
       const approved = await resolveAllowedAddresses(deps, target.hostname, timeoutMs)
       if (isOver) return
       if ('kind' in approved) {
@@ -91,19 +101,24 @@ export function createConnector(deps: ConnectDeps): Connector {
         return
       }
       const networks = new Set(approved.map(networkOf))
-      onDialled(networks.has('public') ? 'public' : networks.has('private') ? 'private' : 'loopback')
+      progress.phase = 'connect'
+      progress.dialled = networks.has('public') ? 'public' : networks.has('private') ? 'private' : 'loopback'
       abort = connectToAny(approved, target.port, dueMs, onConnected)
     }
 
     function onConnected(result: ConnectResult, ip?: string): void {
-      if (ip !== undefined) onDialled(networkOf(ip))
+      if (ip !== undefined) progress.dialled = networkOf(ip)
       if ('failure' in result) {
         finish(result.failure)
         return
       }
       abort = () => result.socket.destroy()
-      if (target.secure) connectTls(target.hostname, result.socket, onSecured)
-      else finish(result.socket)
+      if (!target.secure) {
+        finish(result.socket)
+        return
+      }
+      progress.phase = 'tls'
+      connectTls(target.hostname, result.socket, onSecured)
     }
 
     function onSecured(result: ConnectResult): void {
@@ -127,19 +142,24 @@ export async function resolveAllowedAddresses(
   timeoutMs: number,
 ): Promise<readonly string[] | SendFailure> {
   const host = deps.addressPolicy.checkHost(hostname)
-  if (host.blocked) return noResponse('blocked_address', `the host is ${host.reason}`)
+  if (host.blocked) return noResponse('blocked_address', 'blocked_address', `the host is ${host.reason}`)
   if (host.address !== undefined) return [host.address]
   const resolution = await safeResolve(deps.resolver, hostname, timeoutMs)
   if (resolution.kind === 'unreachable') return ownFault(`DNS: ${resolution.detail}`)
-  if (resolution.kind === 'missing') return noResponse('dns', resolution.detail)
-  if (resolution.addresses.length === 0) return noResponse('dns', 'the host name has no address')
+  if (resolution.kind === 'missing') {
+    const cause = resolution.cause === 'name_server' ? 'name_server' : 'name_unknown'
+    return noResponse('dns', cause, resolution.detail)
+  }
+  if (resolution.addresses.length === 0)
+    return noResponse('dns', 'name_unknown', 'the host name has no address')
   for (const ip of resolution.addresses) {
     const check =
       host.allowsAnyAddress && parseAddress(ip)
         ? { blocked: false as const }
         : deps.addressPolicy.checkAddress(ip)
     // The detail omits the address: tenants must not learn how names resolve inside the host's network.
-    if (check.blocked) return noResponse('blocked_address', `the host name has ${check.reason}`)
+    if (check.blocked)
+      return noResponse('blocked_address', 'blocked_address', `the host name has ${check.reason}`)
   }
   return resolution.addresses
 }

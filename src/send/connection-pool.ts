@@ -5,8 +5,7 @@
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { Client, type Dispatcher } from 'undici'
-import type { Dialled } from '../ports.js'
-import type { Connector, Target } from './connect.js'
+import type { Connector, ConnectProgress, Target } from './connect.js'
 import { noResponse, ownFault, wrapSendFailure } from './error-classifier.js'
 import type { Exchange, ExchangeOwner } from './exchange.js'
 import { ResponseHeadDecoder } from './response-head.js'
@@ -33,14 +32,17 @@ interface Origin extends ExchangeOwner {
   readonly waiting: Set<Exchange>
 }
 
-interface Connection extends ExchangeOwner {
+interface Connection extends ExchangeOwner, ConnectProgress {
   readonly origin: Origin
   readonly client: Client
   exchange: Exchange | undefined
+  /** Requests that the present connection has served. */
   served: number
   /** Connects for the current exchange. */
   connects: number
-  dialled: Dialled
+  phase: ConnectProgress['phase']
+  socketError: unknown
+  dialled: ConnectProgress['dialled']
   abortConnect: () => void
 }
 
@@ -86,6 +88,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       busy: new Set(),
       waiting: new Set(),
       served: undefined,
+      phase: undefined,
+      socketError: undefined,
       dialled: undefined,
       headDecoder: new ResponseHeadDecoder(),
       onEnd: (exchange) => origin.waiting.delete(exchange),
@@ -107,9 +111,6 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
 
   function openConnection(origin: Origin): Connection {
-    const onDialled = (dialled: Dialled) => {
-      connection.dialled = dialled
-    }
     const client = new Client(origin.key, {
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
@@ -118,15 +119,17 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       maxHeaderSize: 16 * 1024,
       connect(_, callback) {
         const { exchange } = connection
+        connection.served = 0
+        connection.socketError = undefined
         if (!exchange || ++connection.connects > MAX_CONNECTS) {
-          const failure = noResponse('connection', 'the connection was lost before it was used')
+          const failure = noResponse('connection', 'reset', 'the connection was lost before it was used')
           callback(wrapSendFailure(failure), null)
           return
         }
         const leftMs = Math.max(1, exchange.dueMs - performance.now())
-        connection.abortConnect = connect(origin.target, leftMs, onDialled, (error, socket) => {
+        connection.abortConnect = connect(origin.target, leftMs, connection, (error, socket) => {
           if (error) callback(error, null)
-          else callback(null, limitReads(socket!, connection))
+          else callback(null, watch(socket!, connection))
         })
       },
     })
@@ -137,6 +140,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       exchange: undefined,
       served: 0,
       connects: 0,
+      phase: 'name',
+      socketError: undefined,
       dialled: 'unresolved',
       abortConnect: () => {},
       onEnd: (_, isReusable) => release(connection, isReusable),
@@ -249,9 +254,12 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
 }
 
-/** Makes the parser read from the socket no more than the exchange may receive. */
-function limitReads(socket: Socket, connection: Connection): Socket {
+/** Makes the parser read from the socket what the exchange gives it, and keeps the first error of the socket. */
+function watch(socket: Socket, connection: Connection): Socket {
   const { read } = socket
+  socket.once('error', (error) => {
+    connection.socketError = error
+  })
   socket.read = (size?: number) =>
     // Calls with a size come from Node itself.
     connection.exchange && size === undefined

@@ -1,12 +1,18 @@
 /** Classifies network errors: what each means for the receiver. A total mapping, including unknown errors. */
 import type { Observation, TransportFailure } from '../ports.js'
+import type { FailureCause } from '../values/failure-cause.js'
 import { printableLine } from '../values/printable.js'
 
 /** An observation without a response: the result of a failed connection or request. */
 export type SendFailure = Exclude<Observation, { kind: 'response' } | { kind: 'cancelled' }>
 
-export function noResponse(failure: TransportFailure, detail: string): SendFailure {
-  return { kind: 'no_response', failure, detail }
+/** A failure before a byte of the request was written; the exchange corrects `isSent` where one was. */
+export function noResponse(
+  failure: TransportFailure,
+  cause: FailureCause,
+  detail: string,
+): Extract<SendFailure, { kind: 'no_response' }> {
+  return { kind: 'no_response', failure, cause, detail, isSent: false }
 }
 
 export function ownFault(detail: string): SendFailure {
@@ -31,6 +37,42 @@ const TLS = /^(EPROTO|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED)$/
 const PROTOCOL_NAMES = new Set(['AssertionError', 'HTTPParserError'])
 const PROTOCOL =
   /^(HPE_|ERR_ASSERTION|UND_ERR_(HEADERS_OVERFLOW|RES_|REQ_|INVALID_ARG|NOT_SUPPORTED)|ERR_INVALID|ERR_HTTP_)/
+const REQUEST_REFUSED = /^(ERR_INVALID|UND_ERR_(REQ_|INVALID_ARG|NOT_SUPPORTED))/
+
+/** Causes by the code of Node, the system or undici. */
+const CAUSES: Readonly<Record<string, FailureCause>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'closed_early',
+  ENETUNREACH: 'unreachable',
+  EHOSTUNREACH: 'unreachable',
+  ENETDOWN: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  EADDRNOTAVAIL: 'unreachable',
+  UND_ERR_HEADERS_OVERFLOW: 'head_too_large',
+  CERT_HAS_EXPIRED: 'certificate_expired',
+  CERT_NOT_YET_VALID: 'certificate_not_yet_valid',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_self_signed',
+  // The chain ends with a root certificate that is not trusted.
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate_issuer',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate_issuer',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate_issuer',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_issuer',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_name',
+  HOSTNAME_MISMATCH: 'certificate_name',
+}
+
+/** Causes by the reason of OpenSSL, as in `ERR_SSL_WRONG_VERSION_NUMBER`. */
+const TLS_REASONS: readonly (readonly [RegExp, FailureCause])[] = [
+  [/^(WRONG_VERSION_NUMBER|HTTP_REQUEST|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL)$/, 'not_tls'],
+  [/CERTIFICATE_REQUIRED$/, 'certificate_required'],
+  [
+    /PROTOCOL_VERSION$|HANDSHAKE_FAILURE$|INSUFFICIENT_SECURITY$|^(UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|NO_SHARED_CIPHER|NO_CIPHERS_AVAILABLE|WRONG_SSL_VERSION|DH_KEY_TOO_SMALL)$/,
+    'tls_version',
+  ],
+]
 
 /**
  * Classifies whatever the HTTP client library, Node or the system threw during a request.
@@ -39,24 +81,42 @@ const PROTOCOL =
  * usually means that this machine has no IPv6, so the receiver is unreachable. An argument that the library rejects is
  * charged as `protocol`: every retry would be rejected too, so the retry budget must end it.
  */
-export function classifyError(
-  thrown: unknown,
-  context: { readonly isReused?: boolean; readonly ip?: string } = {},
-): SendFailure {
+export function classifyError(thrown: unknown, context: { readonly ip?: string } = {}): SendFailure {
   const { code, message, name, sendFailure, syscall } = describe(thrown)
   if (code === CONNECT_FAILED && sendFailure) return sendFailure
-  const suffix = context.isReused ? ' (on a reused connection)' : ''
-  const detail = `${toSingleLine(message || code || name)}${suffix}`
+  const detail = toSingleLine(message || code || name)
   if (OWN_FAULTS.has(code)) return ownFault(`${code}: out of system resources`)
   if (code === 'EADDRNOTAVAIL' && !context.ip?.includes(':'))
     return ownFault('EADDRNOTAVAIL: no free local port')
-  if (TIMEOUTS.test(code)) return noResponse('timeout', detail)
-  if (PROTOCOL.test(code) || PROTOCOL_NAMES.has(name)) return noResponse('protocol', detail)
+  if (TIMEOUTS.test(code)) {
+    const isConnecting = syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT'
+    return noResponse('timeout', isConnecting ? 'timeout_connect' : 'timeout_answer', detail)
+  }
+  if (PROTOCOL.test(code) || PROTOCOL_NAMES.has(name)) {
+    const cause = REQUEST_REFUSED.test(code) ? 'request_invalid' : (CAUSES[code] ?? 'not_http')
+    return noResponse('protocol', cause, detail)
+  }
   if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)/.test(message))
-    return noResponse('protocol', detail)
+    return noResponse('protocol', 'not_http', detail)
   if (syscall !== 'connect' && (CERTIFICATE.test(code) || TLS.test(code)))
-    return noResponse('tls', `${code}: ${detail}`)
-  return noResponse('connection', detail)
+    return classifyTlsError(code, message, detail)
+  if (/before secure TLS connection/.test(message)) return noResponse('connection', 'closed_early', detail)
+  return noResponse('connection', CAUSES[code] ?? 'connection_failed', detail)
+}
+
+function classifyTlsError(code: string, message: string, detail: string): SendFailure {
+  const reason = opensslReason(message)
+  const name = /^ERR_SSL_(\w+)$/.exec(code)?.[1] ?? reason?.toUpperCase().replaceAll(' ', '_') ?? ''
+  const other = code === 'EPROTO' || code.startsWith('ERR_') ? 'tls_failed' : 'certificate_invalid'
+  const cause = CAUSES[code] ?? TLS_REASONS.find(([pattern]) => pattern.test(name))?.[1] ?? other
+  return noResponse('tls', cause, `${code}: ${reason ?? detail}`)
+}
+
+/** The reason in `40C7…:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:…`. */
+function opensslReason(message: string): string | undefined {
+  const text = message.slice(0, 500)
+  const start = text.indexOf(':error:')
+  return start < 0 ? undefined : toSingleLine(text.slice(start).split(':')[5] ?? '')
 }
 
 interface ErrorDescription {
@@ -81,7 +141,7 @@ function describe(thrown: unknown): ErrorDescription {
 }
 
 /** One short line: assertion errors span pages, and external text must not forge log lines. */
-function toSingleLine(message: string): string {
+export function toSingleLine(message: string, maxLength = 200): string {
   const line = printableLine(message.split(/[\r\n]/, 1)[0]!.trim())
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line
 }

@@ -7,12 +7,27 @@
  */
 import { connect as connectTcp, type Socket } from 'node:net'
 import { isSameAddress } from '../values/address.js'
+import type { FailureCause } from '../values/failure-cause.js'
 import { classifyError, noResponse, type SendFailure } from './error-classifier.js'
 
 /** Limits attempts, so that a third party's DNS answer cannot make this process a port scanner. */
 const MAX_ATTEMPTS = 8
 /** RFC 8305, section 5: "Connection Attempt Delay", 250 ms recommended. */
 const ATTEMPT_DELAY_MS = 250
+
+/**
+ * Where addresses fail for several causes, the first of these is reported: what a machine at the address did says more
+ * than that this one has no route, as for IPv6 addresses on a machine without IPv6.
+ */
+const MOST_TELLING: readonly FailureCause[] = [
+  'blocked_address',
+  'refused',
+  'reset',
+  'closed_early',
+  'timeout_connect',
+  'proxy_failed',
+  'unreachable',
+]
 
 export type ConnectResult = { readonly socket: Socket } | { readonly failure: SendFailure }
 
@@ -57,7 +72,7 @@ export function raceAddresses(
   const list = interleaveFamilies(addresses).slice(0, MAX_ATTEMPTS)
   const pending = new Map<string, () => void>()
   let timer: NodeJS.Timeout | undefined
-  let failure: SendFailure = noResponse('connection', 'no address to connect to')
+  let failure: SendFailure = noResponse('connection', 'connection_failed', 'no address to connect to')
   let next = 0
   let isOver = false
 
@@ -81,8 +96,7 @@ export function raceAddresses(
         return
       }
       pending.delete(key)
-      // An internal fault takes precedence over other failures: the receiver did not get every attempt.
-      if (failure.kind !== 'own_fault') failure = result.failure
+      if (rankOf(result.failure) <= rankOf(failure)) failure = result.failure
       if (next < list.length) start()
       else if (pending.size === 0) {
         end()
@@ -96,6 +110,13 @@ export function raceAddresses(
   if (list.length === 0) queueMicrotask(() => isOver || done({ failure }))
   else start()
   return end
+}
+
+/** An internal fault takes precedence over other failures: the receiver did not get every attempt. */
+function rankOf(failure: SendFailure): number {
+  if (failure.kind === 'own_fault') return -1
+  const rank = MOST_TELLING.indexOf(failure.cause!)
+  return rank < 0 ? MOST_TELLING.length : rank
 }
 
 function connectOne(
@@ -122,8 +143,11 @@ function connectOne(
     }
     const isOtherPeer = socket.remoteAddress !== undefined
     socket.destroy()
+    const detail = 'the peer is not the address connected to'
     fail(
-      noResponse(isOtherPeer ? 'blocked_address' : 'connection', 'the peer is not the address connected to'),
+      isOtherPeer
+        ? noResponse('blocked_address', 'blocked_address', detail)
+        : noResponse('connection', 'reset', detail),
     )
   })
   return () => {

@@ -171,5 +171,5 @@ function classifyProxyResponse(head: string): SendFailure | undefined {
   if (status.startsWith('2')) return undefined
   const detail = `the proxy responded with ${status}`
   const isOwnFault = /^(?:[13]..|400|407|408|429)$/.test(status)
-  return isOwnFault ? ownFault(detail) : noResponse('connection', detail)
+  return isOwnFault ? ownFault(detail) : noResponse('connection', 'proxy_failed', detail)
 }

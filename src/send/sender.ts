@@ -85,7 +85,7 @@ export function createSender(options: SenderOptions): DefaultSender {
     try {
       start(request, onEnd)
     } catch (error) {
-      onEnd(noResponse('protocol', String(error)))
+      onEnd(noResponse('protocol', 'request_invalid', String(error)))
     }
   }
 

@@ -46,9 +46,9 @@ function parseTarget(text: string, policy: CompiledAddressPolicy): ParsedTarget 
   const url = parseUrl(text)
   const secure = url?.protocol === 'https:'
   if (!url || (!secure && url.protocol !== 'http:'))
-    return noResponse('blocked_address', 'not an http or https URL')
+    return noResponse('blocked_address', 'blocked_address', 'not an http or https URL')
   const check = policy.checkHost(url.hostname)
-  if (check.blocked) return noResponse('blocked_address', `the host is ${check.reason}`)
+  if (check.blocked) return noResponse('blocked_address', 'blocked_address', `the host is ${check.reason}`)
   const port = Number(url.port) || (secure ? 443 : 80)
   return {
     origin: url.origin,

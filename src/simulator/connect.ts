@@ -113,6 +113,6 @@ export function createConnect(deps: SimulatedConnectDeps): Connect {
       const why = isFromAnswer ? 'is not public' : 'was not in the checked answer'
       violations.add('I14', queue.now(), `${life.name} dials ${address} for ${host}, which ${why}`, host)
     }
-    return listening.get(approved[0]!) ?? noResponse('connection', 'nobody listens there')
+    return listening.get(approved[0]!) ?? noResponse('connection', 'refused', 'nobody listens there')
   }
 }

@@ -236,6 +236,8 @@ function toEndpoint(
     failuresInRow,
     ...(failingSinceMs !== undefined && { failingSinceMs }),
     ...(pausedUntilMs !== undefined && { pausedUntilMs }),
+    ...(checkedMs !== undefined && { checkedMs }),
+    ...(checkCause !== undefined && { checkCause }),
     exhausted: health?.exhausted ?? 0,
     pending,
     isPendingCapped: pending >= MAX_COUNTED,

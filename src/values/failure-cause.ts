@@ -1,10 +1,6 @@
 /** Why a request got no usable answer: a closed list, which records, `explain`, log lines and metrics share. */
 
-/**
- * What each cause means, in one sentence for the owner of a webhook.
- *
- * @internal
- */
+/** What each cause of a failure means, in one sentence for the owner of a webhook. Causes may be added. */
 export const FAILURE_CAUSES = Object.freeze({
   refused: 'The server refused the connection.',
   reset: 'The server ended the connection with a reset.',
@@ -23,11 +19,15 @@ export const FAILURE_CAUSES = Object.freeze({
   certificate_issuer:
     "The issuer of the server's certificate is unknown, or the server does not send its intermediate certificates.",
   certificate_invalid: 'The certificate of the server is not valid.',
+  certificate_required: 'The server demands a certificate of its client.',
   tls_version: 'The server and this service have no TLS version or cipher in common.',
   tls_failed: 'The TLS handshake failed.',
+  not_tls: 'What the server sent is not TLS: it may expect http.',
   not_http: 'What the server sent is not HTTP.',
   head_too_large: 'The head of the answer is too large.',
-  blocked_address: 'Nothing may be sent to the address of the server.',
+  request_invalid: 'The request cannot be sent: one of its headers is not valid.',
+  proxy_failed: 'The outgoing proxy did not connect to the server.',
+  blocked_address: 'The address of the server is one to which nothing may be sent.',
   connection_failed: 'The connection failed.',
 } satisfies Record<string, string>)
 

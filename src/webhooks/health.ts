@@ -32,7 +32,7 @@ export interface Health {
   readonly failuresInRow: number
   /** Those after the last answer that was not "not now"; absent: 0. */
   readonly unavailableInRow?: number
-  /** First attempts of deliveries that were rejected since the last success; absent: 0. */
+  /** First attempts of deliveries of accepted kinds that were rejected since the last success; absent: 0. */
   readonly rejectedInRow?: number
   /** Present while the endpoint is paused because it fails. */
   readonly pause?: Pause
@@ -244,7 +244,7 @@ export type AttemptEffect =
       readonly kind: PauseKind
       /** A probe. */
       readonly isProbe: boolean
-      /** The first attempt of its delivery. */
+      /** The first attempt of its delivery, of a kind of which the receiver accepts others, or of any if it accepts none. */
       readonly isFirst: boolean
       /** Store time at which it was sent, ms. */
       readonly sentMs: number

@@ -43,19 +43,16 @@ export async function measureBacklog({ name, rounds, pending, snapshotSeconds, s
     ]
     const starts = await repeat(rounds, () => measureStart(location, receiver, 'stop'))
     rows.push(row('start to first request', 'ms', 2_000, starts.map(firstRequestMs), startDetails(starts)))
-    if (stores.kind === 'sqlite') {
-      // Not on PostgreSQL: the lease of a killed node stays valid for 30 s there.
-      const after = await repeat(rounds, () => measureStart(location, receiver, 'kill'))
-      rows.push(
-        row(
-          'start after kill -9 to first request',
-          'ms',
-          2_000,
-          after.map(firstRequestMs),
-          startDetails(after),
-        ),
-      )
-    }
+    const after = await repeat(rounds, () => measureStart(location, receiver, 'kill'))
+    rows.push(
+      row(
+        'start after kill -9 to first request',
+        'ms',
+        2_000,
+        after.map(firstRequestMs),
+        startDetails(after),
+      ),
+    )
     for (const { measurement, goal, p99, details } of await measureGroups({
       location,
       stores,

@@ -2,6 +2,7 @@
 
 import { measureAccounts } from './accounts.js'
 import { measureBacklog } from './backlog.js'
+import { measureCrash } from './crash-restart.js'
 import { measureDeliveries } from './deliveries.js'
 import { measureDurablePeer } from './durable-peer.js'
 import { measureStalls } from './event-loop-stalls.js'
@@ -14,9 +15,11 @@ import { measureStreams } from './idle-streams.js'
 import { measureIsolation } from './isolation.js'
 import { measureDead } from './isolation-dead.js'
 import { measureLatency } from './latency.js'
+import { measureOutage } from './outage.js'
 import { measurePage } from './page.js'
 import { measurePeers } from './peers.js'
 import { measurePublish } from './publishing.js'
+import { measureRateLimits } from './rate-limits.js'
 import { measureNodes } from './scale-out.js'
 import { measureServing } from './serving.js'
 import { measureSources } from './sources.js'
@@ -32,6 +35,8 @@ const DURABLE = ['sqlite', 'postgres']
  * @property {number} pending number of waiting deliveries, for rows with a backlog
  * @property {number} largest number of webhooks and attempts in the largest instance, for P15
  * @property {number} snapshotSeconds how long another session holds a snapshot before the measurement, for P10
+ * @property {number} limitSeconds how long receivers with a limit get requests, for P18
+ * @property {number} outageSeconds how long receivers are away, for P19
  * @property {string | false} profile name of the CPU profiles of the hookswitch side; `false`: none
  * @property {import('./stores.js').Stores} stores the stores of this measurement
  *
@@ -61,12 +66,15 @@ export const MEASUREMENTS = {
   P15: { measure: measureGrowth, storeKinds: STORE_KINDS },
   P16: { measure: measureStatistics, storeKinds: DURABLE },
   P17: { measure: measureStreams, storeKinds: ['memory'] },
+  P18: { measure: measureRateLimits, storeKinds: STORE_KINDS },
+  P19: { measure: measureOutage, storeKinds: STORE_KINDS },
   P20: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20A: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20B: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20C: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20D: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20E: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
+  P23: { measure: measureCrash, storeKinds: DURABLE },
   PAGE: { measure: measurePage, storeKinds: DURABLE },
   ACCOUNTS: { measure: measureAccounts, storeKinds: STORE_KINDS },
   SERVE: { measure: measureServing, storeKinds: ['sqlite'] },

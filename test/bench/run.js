@@ -1,6 +1,6 @@
 /**
  * The benchmark: `npm run bench -- [--only P1,P4] [--store sqlite,postgres] [--rounds 5] [--pending 200000]
- * [--most 100000] [--snapshot 60] [--profile] [--json FILE]`.
+ * [--most 100000] [--snapshot 60] [--limit 60] [--outage 40] [--profile] [--json FILE]`.
  *
  * Machines differ, so a result is a ratio to a baseline of the same run wherever one exists; rounds of both sides are
  * interleaved. Nothing is asserted: the table shows median and spread beside goal and floor, and is also written to a
@@ -23,6 +23,8 @@ const values = readRunFlags({
   pending: { type: 'string', default: '200000' },
   most: { type: 'string', default: '100000' },
   snapshot: { type: 'string', default: '60' },
+  limit: { type: 'string', default: '60' },
+  outage: { type: 'string', default: '40' },
   profile: { type: 'boolean', default: false },
   json: { type: 'string', default: 'bench-results.json' },
 })
@@ -30,19 +32,21 @@ const values = readRunFlags({
 const listOf = (text) => text.split(',').filter(Boolean)
 const only = listOf(values.only.toUpperCase())
 const storeKinds = listOf(values.store.toLowerCase())
-const [rounds, pending, largest, snapshotSeconds] = [
+const [rounds, pending, largest, snapshotSeconds, limitSeconds, outageSeconds] = [
   values.rounds,
   values.pending,
   values.most,
   values.snapshot,
+  values.limit,
+  values.outage,
 ].map(Number)
 const isMultiple = (number, step) => number >= step && number % step === 0
 if (only.some((name) => !(name in MEASUREMENTS)))
   exitWithMessage(`--only takes ${Object.keys(MEASUREMENTS).join(',')}`)
 if (storeKinds.some((kind) => !STORE_KINDS.includes(kind)))
   exitWithMessage(`--store takes ${STORE_KINDS.join(',')}`)
-if (!isMultiple(rounds, 1) || !isMultiple(snapshotSeconds, 1))
-  exitWithMessage('--rounds and --snapshot take whole numbers')
+if (![rounds, snapshotSeconds, limitSeconds, outageSeconds].every((number) => isMultiple(number, 1)))
+  exitWithMessage('--rounds, --snapshot, --limit and --outage take whole numbers')
 if (!isMultiple(pending, 1_000) || !isMultiple(largest, 1_000))
   exitWithMessage('--pending and --most take multiples of 1000')
 
@@ -62,7 +66,8 @@ async function measureRows({ name, kind, measure, profiled = false }) {
   try {
     const profile = values.profile && profiled && `${name}-${kind}`
     stores = await createStores(kind, profile !== false)
-    const rows = await measure({ name, rounds, pending, largest, snapshotSeconds, profile, stores })
+    const options = { rounds, pending, largest, snapshotSeconds, limitSeconds, outageSeconds }
+    const rows = await measure({ name, ...options, profile, stores })
     if (stores.statements) printStatements(profile, await stores.statements())
     return rows.map((row) => ({ ...row, store: kind }))
   } catch (thrown) {

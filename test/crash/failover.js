@@ -47,7 +47,7 @@ export async function runFailover({ seed, nodes: count, clockBehindMs }) {
     const node = spawnNode(history, part + 1, 'postgres')
     await node.waitFor('ready')
     node.send('start', {
-      location: { kind: 'postgres', connectionString: proxy.url, schema, aheadMs: 0, speed: SPEED },
+      location: { kind: 'postgres', connectionString: proxy.url, schema, speed: SPEED },
       accounts: ACCOUNTS,
       slots: progress.slots(node.id, part),
       republish: [],

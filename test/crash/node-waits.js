@@ -4,8 +4,8 @@ import { DRAIN_MS, sleep } from './load.js'
 
 /** Timeout of each wait, ms: enough for a slow machine. */
 const TIMEOUT_MS = 30_000
-/** A node with pending deliveries sends something within this time, ms: less than a lease, which a terminated node releases. */
-const STALL_MS = 20_000
+/** A node with pending deliveries sends something within this time, ms: less than a lease, for which nothing waits. */
+const STALL_MS = 15_000
 const POLL_MS = 20
 
 /**

@@ -86,7 +86,7 @@ const commands = {
   /** @param {import('./nodes.js').NodePlan} plan */
   async start(plan) {
     if (plan.location.kind === 'sqlite') path = plan.location.path
-    const time = plan.location.kind === 'postgres' ? plan.location : { aheadMs: 0, speed }
+    const time = plan.location.kind === 'postgres' ? plan.location : { speed }
     const clock = createClock(time)
     speed = time.speed
     const instance = createHookswitch({

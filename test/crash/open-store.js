@@ -4,8 +4,8 @@ import { memoryStore, systemClock } from 'hookswitch'
 
 /**
  * @typedef {{ kind: 'memory' } | { kind: 'sqlite', path: string } | {
- *   kind: 'postgres', connectionString: string, schema: string, aheadMs: number, speed: number,
- * }} StoreLocation `aheadMs`: how far the store's time is ahead of the machine's; `speed`: how much faster it runs
+ *   kind: 'postgres', connectionString: string, schema: string, speed: number,
+ * }} StoreLocation `speed`: how much faster the store's time runs than the machine's
  */
 
 /**
@@ -37,18 +37,17 @@ const FAST_CLOCK_OPTIONS = { answerWithinMs: 3000 }
 const EPOCH_MS = Date.UTC(2025, 0, 1)
 
 /**
- * The machine's clock, ahead or faster. A lease lasts 30 s: waiting for the end of a killed node's lease a thousand times
- * would take eight hours.
+ * The machine's clock, faster: a lease lasts 30 s.
  *
- * @param {{ readonly aheadMs: number, readonly speed: number }} options
+ * @param {{ readonly speed: number }} options
  * @returns {import('hookswitch').Clock}
  */
-export function createClock({ aheadMs, speed }) {
+export function createClock({ speed }) {
   const clock = systemClock()
   const { now, monotonic, sleep } = clock
   return {
     ...clock,
-    now: () => EPOCH_MS + (now() - EPOCH_MS) * speed + aheadMs,
+    now: () => EPOCH_MS + (now() - EPOCH_MS) * speed,
     monotonic: () => monotonic() * speed,
     sleep: (ms, signal) => sleep(ms / speed, signal),
   }

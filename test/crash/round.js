@@ -127,8 +127,7 @@ export async function runRound({ seed, cycles, store }) {
       second = spawnNext()
       ended.push(endNode(other, random.weighted(ENDINGS), LIFETIMES.short))
     }
-    const stops = await Promise.all(ended)
-    if (stops.some(({ how }) => how === 'killed')) store.expireLease()
+    await Promise.all(ended)
     progress.cycleEnded()
   }
 

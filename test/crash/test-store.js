@@ -4,16 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Slightly more than a lease: the store's time advances by it when a node was killed. */
-const LEASE_MS = 31_000
-
 /**
  * @typedef {object} TestStore
  * @property {string} kind
  * @property {boolean} isDurable its contents outlive a process
  * @property {boolean} isShared several nodes can use it at once
  * @property {() => import('./open-store.js').StoreLocation} location
- * @property {() => void} expireLease a node was killed: the next ones start after its lease has expired
  * @property {string} name for messages
  * @property {(isGood: boolean) => Promise<void>} remove removes it if there was no violation; otherwise it is kept for
  *   inspection
@@ -32,7 +28,6 @@ export async function createTestStore(kind, connectionString) {
     isDurable: false,
     isShared: false,
     location: () => ({ kind: 'memory' }),
-    expireLease() {},
     name: 'memory',
     async remove() {},
   }
@@ -47,7 +42,6 @@ async function createSqliteStore() {
     isDurable: true,
     isShared: false,
     location: () => ({ kind: 'sqlite', path }),
-    expireLease() {},
     name: path,
     async remove(isGood) {
       if (isGood) await rm(folder, { recursive: true })
@@ -58,15 +52,11 @@ async function createSqliteStore() {
 /** @param {string} connectionString @returns {Promise<TestStore>} */
 async function createPostgresStore(connectionString) {
   const schema = `crash_${process.pid}_${Date.now()}`
-  let aheadMs = 0
   return {
     kind: 'postgres',
     isDurable: true,
     isShared: true,
-    location: () => ({ kind: 'postgres', connectionString, schema, aheadMs, speed: 1 }),
-    expireLease() {
-      aheadMs += LEASE_MS
-    },
+    location: () => ({ kind: 'postgres', connectionString, schema, speed: 1 }),
     name: `schema ${schema}`,
     async remove(isGood) {
       if (!isGood) return

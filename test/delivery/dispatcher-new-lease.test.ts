@@ -65,3 +65,43 @@ describe('a node that was cut off for longer than its lease', () => {
     await Promise.all(closing)
   })
 })
+
+describe('a node that learns from a poll that another one has crashed', () => {
+  it('renews its lease at once, and gets the shards', async () => {
+    const harness = await createHarness([aWebhook()], true)
+    const { store } = harness.faults
+    let mustRenew = false
+    const renewals: number[] = []
+    const node = harness.node(
+      {},
+      {
+        store: {
+          ...store,
+          async poll(lease) {
+            const polled = await store.poll(lease)
+            return polled && { ...polled, mustRenew }
+          },
+          async renew(...input) {
+            renewals.push(harness.clock.monotonic())
+            mustRenew = false
+            return store.renew(...input)
+          },
+        },
+      },
+    )
+    await node.start()
+    await harness.clock.advance(2_000)
+    node.wake()
+    await harness.clock.advance(1_000)
+    expect(renewals).toEqual([])
+    mustRenew = true
+    const fromMs = harness.clock.monotonic()
+    node.wake()
+    await harness.clock.advance(1_000)
+    expect(renewals).toHaveLength(1)
+    expect(renewals[0]! - fromMs).toBeLessThan(1_000)
+    const closing = node.close(0)
+    await harness.clock.advance(5_000)
+    await closing
+  })
+})

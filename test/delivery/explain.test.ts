@@ -1,19 +1,24 @@
 import { describe, expect, it } from 'vitest'
+import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import { type ExplainContext, explainDelivery, sentenceOf } from '../../src/delivery/explain.js'
-import type { Webhook } from '../../src/webhooks/webhook.js'
+import { FAILURE_CAUSES } from '../../src/values/failure-cause.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 
 const NOW = 100_000
 const CAPS = { perEndpoint: 10, perAccount: 100, perOrigin: 50, total: 500 }
-const explain = (
-  delivery: Partial<StoredDelivery>,
-  context: { webhook?: Webhook; limitReached?: ExplainContext['limitReached'] } = {},
-): string =>
+const explain = (delivery: Partial<StoredDelivery>, context: Partial<ExplainContext> = {}): string =>
   sentenceOf(
     explainDelivery(
       { ...aDelivery({ state: 'waiting', dueMs: NOW }), position: 1, ahead: 0, sequence: 1, ...delivery },
-      { webhook: aWebhook(), now: NOW, limitReached: undefined, caps: CAPS, ...context },
+      {
+        webhook: aWebhook(),
+        now: NOW,
+        limitReached: undefined,
+        caps: CAPS,
+        attemptTimeoutMs: 10_000,
+        ...context,
+      },
     ),
   )
 const paused = (pausedUntilMs: number) => aWebhook({}, { health: { failuresInRow: 1, pausedUntilMs } })
@@ -70,7 +75,13 @@ describe('the explanation of a waiting delivery', () => {
 
   it('does not need the webhook', () => {
     const delivery = { ...aDelivery({ state: 'waiting' }), position: 1, ahead: 0, sequence: 1 }
-    const context = { webhook: undefined, now: NOW, limitReached: undefined, caps: CAPS }
+    const context = {
+      webhook: undefined,
+      now: NOW,
+      limitReached: undefined,
+      caps: CAPS,
+      attemptTimeoutMs: 10_000,
+    }
     expect(explainDelivery(delivery, context)).toEqual({ code: 'due' })
   })
 })
@@ -91,5 +102,118 @@ describe('the explanation of any other delivery', () => {
     [{ state: 'quarantined' }, 'Quarantined: the node crashed three times in a row while sending it.'],
   ])('%j', (delivery, expected) => {
     expect(explain(delivery)).toBe(expected)
+  })
+})
+
+describe('why the last attempt failed', () => {
+  const anAttempt = (changes: Partial<AttemptRecord>): AttemptRecord => ({
+    id: 'r',
+    accountId: 'acc',
+    webhookId: 'w1',
+    hook: 'channel_create',
+    eventId: 'e1',
+    deliveryId: 'd1',
+    uri: 'https://example.com/hook',
+    method: 'post',
+    attempt: 1,
+    retriesLeft: 1,
+    result: 'failure',
+    atMs: 0,
+    ...changes,
+  })
+  const refused = anAttempt({
+    clientError: 'connection',
+    cause: 'refused',
+    detail: 'The server refused the connection (ECONNREFUSED).',
+  })
+  const open = aWebhook({}, { health: { failuresInRow: 10, openings: 1, pausedUntilMs: NOW + 5000 } })
+  const retrying = { dueMs: NOW + 5000, attempts: 1, reason: 'refused' }
+
+  it('is the sentence of the cause where the attempt was not read', () => {
+    for (const [cause, sentence] of Object.entries(FAILURE_CAUSES)) {
+      expect(explain({ ...retrying, reason: cause })).toBe(
+        `Retry in 5 seconds, after 1 attempt: ${cause}. ${sentence}`,
+      )
+      expect(explain({ state: 'exhausted', attempts: 3, reason: cause })).toBe(
+        `Gave up after 3 attempts: ${cause}. ${sentence}`,
+      )
+    }
+  })
+
+  it.each<[string, Partial<StoredDelivery>, Partial<ExplainContext>]>([
+    [
+      'Retry in 5 seconds, after 1 attempt: refused. The server refused the connection (ECONNREFUSED).',
+      retrying,
+      { newest: refused },
+    ],
+    [
+      'Gave up after 2 attempts: status 302. The server redirects to https://new.example.com/, and redirects are not followed.',
+      { state: 'exhausted', attempts: 2, reason: 'status 302' },
+      {
+        newest: anAttempt({
+          status: 302,
+          clientError: 'redirect',
+          detail: 'The server redirects to https://new.example.com/, and redirects are not followed.',
+        }),
+      },
+    ],
+    [
+      'Gave up after 2 attempts: older than max_age_seconds. The last attempt failed: refused. The server refused the connection (ECONNREFUSED).',
+      { state: 'expired', attempts: 2, reason: 'older than max_age_seconds' },
+      { newest: refused },
+    ],
+    [
+      'The breaker is open for 5 seconds, after 10 failures in a row. The last attempt failed: refused. The server refused the connection (ECONNREFUSED).',
+      retrying,
+      { webhook: open, newest: refused },
+    ],
+    [
+      'The breaker is open for 5 seconds, after 10 failures in a row. The last attempt failed: refused. The server refused the connection (ECONNREFUSED).',
+      {},
+      { webhook: open, newest: refused },
+    ],
+    [
+      'Waits 2 seconds: the receiver asked for fewer requests. The last attempt failed: status 429.',
+      {},
+      { webhook: paused(NOW + 2000), newest: anAttempt({ status: 429 }) },
+    ],
+    ['Is due now.', {}, { newest: refused }],
+    [
+      'Retry in 5 seconds, after 1 attempt: own fault.',
+      { ...retrying, reason: 'own fault' },
+      { newest: anAttempt({ clientError: 'own_fault' }) },
+    ],
+    [
+      'Delivered after 1 attempt. A header is folded.',
+      { state: 'delivered', attempts: 1 },
+      { newest: anAttempt({ result: 'success', status: 200, detail: 'A header is folded.' }) },
+    ],
+    [
+      'The breaker is open for 5 seconds, after 10 failures in a row.',
+      {},
+      { webhook: open, newest: anAttempt({ result: 'success', status: 200, detail: 'A header is folded.' }) },
+    ],
+  ])('%s', (sentence, delivery, context) => {
+    expect(explain(delivery, context)).toBe(sentence)
+  })
+
+  it.each([
+    [12_000, 10_000, '12', '10'],
+    [12_040, 10_000, '12', '10'],
+    [12_460, 10_000, '12.5', '10'],
+    [10_001, 10_000, '10.1', '10'],
+    [400, 250, '0.4', '0.25'],
+  ])('is an answer after %i ms where %i ms are the limit', (durationMs, attemptTimeoutMs, took, timeout) => {
+    const late = anAttempt({ result: 'success', status: 200, late: true, durationMs })
+    const sentence = `Your server answers after ${took} s, the limit is ${timeout} s.`
+    const context = { newest: late, attemptTimeoutMs }
+    expect(explain({ state: 'delivered', attempts: 1 }, context)).toBe(
+      `Delivered after 1 attempt. ${sentence}`,
+    )
+    expect(explain({}, context)).toBe(`Is due now. ${sentence}`)
+    expect(explain({}, { newest: { ...late, late: false }, attemptTimeoutMs })).toBe('Is due now.')
+    expect(
+      explain(retrying, { newest: anAttempt({ status: 500, late: true, durationMs }), attemptTimeoutMs }),
+    ).toBe(`Retry in 5 seconds, after 1 attempt: status 500. ${sentence}`)
   })
 })

@@ -18,6 +18,7 @@ import { ERROR_NAMES } from '../../src/http/error-response.js'
 import { METRICS, type MetricShape } from '../../src/metrics.js'
 import { normalizeOptions } from '../../src/options/normalize.js'
 import { OPTION_DEFAULTS } from '../../src/options/options.js'
+import { FAILURE_CAUSES } from '../../src/values/failure-cause.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import { isMetaHook } from '../../src/webhooks/meta-hooks.js'
 import { SETTINGS_DEFAULTS } from '../../src/webhooks/settings.js'
@@ -423,6 +424,19 @@ describe('the tables of delivery', () => {
   it('list every outcome of an attempt', () => {
     const { values } = METRICS.hookswitch_attempts_total
     expect(firstCodes(page, '\n## Outcomes')).toEqual([...values])
+  })
+
+  it('list every cause with its sentence', () => {
+    const rows = table(page, '\n### Causes').map(([cause, meaning]) => [code(cause), meaning])
+    expect(rows).toEqual(Object.entries(FAILURE_CAUSES))
+  })
+
+  it('are the causes that other pages name', () => {
+    const named = PAGES.flatMap((one) =>
+      [...read(one).matchAll(/`(?:"cause": "|cause: )([a-z_]+)"?`/g)].map(([, cause]) => cause!),
+    )
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter((cause) => !Object.hasOwn(FAILURE_CAUSES, cause))).toEqual([])
   })
 
   it('list the limits with the defaults of the options', () => {

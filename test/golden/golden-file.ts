@@ -43,7 +43,7 @@ export interface Exchange {
   readonly duringStream: readonly HostAction[]
   /** Values to capture: name → dotted path in the response (of a live stream: `id`, the last one), or `header <name>`. */
   readonly captures: readonly Pair[]
-  /** Additional fields of the request record: `remoteAddress`, `mountPrefix`, `bodyProblem`; for receivers: `failure`. */
+  /** Additional fields of the request record: `remoteAddress`, `mountPrefix`, `bodyProblem`; for receivers: `failure`, `cause`. */
   readonly record: Readonly<Record<string, unknown>>
   /** The body of the response is compared as text. */
   readonly isExact: boolean

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { ResponseRecord, TransportFailure } from 'hookswitch'
+import type { FailureCause, ResponseRecord, TransportFailure } from 'hookswitch'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { compareHeaders, matchesTemplate, replaceVolatile } from './compare.js'
 import { type Exchange, type GoldenFile, type Pair, parseGolden } from './golden-file.js'
@@ -157,9 +157,14 @@ async function receiveFromService(
   if (exchange.isExact) expect(matchesTemplate(exchange.body, body), `${title}: ${body}`).toBe(true)
   else compareBody(title, exchange.body, body, file.volatile)
   captureValues(exchange, record, body === '' || exchange.isExact ? '{}' : body, harness)
-  const { failure } = exchange.record as { failure?: TransportFailure }
+  const { failure, cause } = exchange.record as { failure?: TransportFailure; cause?: FailureCause }
   if (failure !== undefined)
-    return harness.respond(sent, { kind: 'no_response', failure, detail: 'from the golden file' })
+    return harness.respond(sent, {
+      kind: 'no_response',
+      failure,
+      detail: 'from the golden file',
+      ...(cause && { cause }),
+    })
   await harness.respond(sent, {
     kind: 'response',
     status: response.status,

@@ -2,7 +2,14 @@
  * The harness of a golden file: an instance with five accounts, a clock set to 2026-01-01T00:00:00Z until an action
  * advances it, seeded random numbers, and receivers that respond as the file says.
  */
-import { createHookswitch, type Hookswitch, type Observation, type SendRequest, VERSION } from 'hookswitch'
+import {
+  createHookswitch,
+  exponential,
+  type Hookswitch,
+  type Observation,
+  type SendRequest,
+  VERSION,
+} from 'hookswitch'
 import { type ManualClock, manualClock, seededRandom, until } from 'hookswitch/testkit'
 import { createFailingStore, type FailingStore } from './failing-store.js'
 import type { HostAction } from './golden-file.js'
@@ -82,6 +89,8 @@ export async function createHarness(
           resolve({ kind: 'own_fault', detail: 'end of the golden file' })
       },
     },
+    // Short delays, so that files need not advance the clock far.
+    ...(serviceOptions.preset === undefined && { retryPolicy: exponential() }),
     ...serviceOptions,
     ...(host && { directory: host.directory }),
   })

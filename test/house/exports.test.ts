@@ -31,6 +31,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   '.': [
     core,
     [
+      'FAILURE_CAUSES',
       'HookswitchError',
       'OPTION_DEFAULTS',
       'POLICY_PRESETS',

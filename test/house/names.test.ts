@@ -5,6 +5,7 @@ import { code, sourceFiles } from './sources.js'
 const WIRE = [
   /^src\/wire\//,
   /^src\/delivery\/payload\.ts$/,
+  /^src\/values\/failure-cause\.ts$/,
   /^adapters\/telephony\//,
   /^adapters\/(blackhole|client|cli\/commands|portal\/app)\//,
 ]

@@ -33,6 +33,9 @@ import { verify } from '../../src/delivery/signature.js'
 import { parseTrustedProxies, resolveClientAddress } from '../../src/http/client-address.js'
 import { classifyError } from '../../src/send/error-classifier.js'
 import { parseHostsFile } from '../../src/send/hosts-file.js'
+import { InterimFilter } from '../../src/send/interim-filter.js'
+import { readHead } from '../../src/send/lenient-head.js'
+import { parseResolvConf } from '../../src/send/search-domains.js'
 import { isMentioned } from '../../src/store/effective-state.js'
 import { printable, printableLine, textParts } from '../../src/values/printable.js'
 import { redactFields, redactText } from '../../src/values/redact.js'
@@ -144,8 +147,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'fields for the log': (text) =>
     redactFields({ [text.slice(0, 100)]: [text, text], cause: new Error(text) }),
   'name of a field or header': (text) => [isSecretName(text), isSecretHeader(text)],
-  'error of a connection': (text) =>
-    classifyError({ code: text, message: text }, { isReused: false } as never),
+  'error of a connection': (text) => classifyError({ code: text, message: text }, {}),
   'target of a request': (text) => [
     requestPath(text),
     parseTarget(`/v1/accounts/${text}`),
@@ -194,6 +196,11 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     }
   },
   'hosts file': parseHostsFile,
+  'resolv.conf': parseResolvConf,
+  'response head': (text) => readHead(Buffer.from(`HTTP/1.1 200 OK\r\n${text}`, 'latin1')),
+  'status line': (text) => readHead(Buffer.from(`${text}\r\n`, 'latin1')),
+  'interim responses': (text) =>
+    new InterimFilter().filter(Buffer.from(`HTTP/1.1 100 Continue\r\n${text}`, 'latin1')),
   'frame of the WebSocket': parseRequest,
   'headers on the command line': (text) => parseHeaders(`a:${text}`),
   'URL in the configuration': (text) => [redactUrl(text), redactUrl(`postgres://a/b?${text}`)],

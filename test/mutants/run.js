@@ -12,6 +12,8 @@ import { makeCopies } from './copies.js'
 import { applyMutant } from './mutant.js'
 import { tryTests } from './trial.js'
 
+/** Their tests need PostgreSQL. */
+const ON_POSTGRES = ['postgres', 'crashed-nodes']
 const GROUPS = readdirSync(new URL('list', import.meta.url)).map((file) => file.replace(/\.js$/, ''))
 const values = readRunFlags({
   only: { type: 'string', default: '' },
@@ -24,8 +26,9 @@ const jobs = parseWholeNumber('jobs', values.jobs)
 if (only.some((group) => !GROUPS.includes(group))) exitWithMessage(`--only takes ${GROUPS.join(', ')}`)
 
 const groups = GROUPS.filter((group) => only.length === 0 || only.includes(group)).filter((group) => {
-  const isPossible = group !== 'postgres' || process.env.TEST_PG_URL || existsSync('/usr/lib/postgresql')
-  if (!isPossible) console.log('NOT RUN: faults of the PostgreSQL store, because PostgreSQL is not installed')
+  const isPossible =
+    !ON_POSTGRES.includes(group) || process.env.TEST_PG_URL || existsSync('/usr/lib/postgresql')
+  if (!isPossible) console.log(`NOT RUN: ${group}, because PostgreSQL is not installed`)
   return isPossible
 })
 /** @type {(import('./mutant.js').Mutant & { group: string })[]} */

@@ -12,6 +12,7 @@ import { onTestFinished } from 'vitest'
 import type { Account } from '../../src/accounts/account.js'
 import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import type { DeliveryEnd } from '../../src/delivery/delivery-events.js'
+import type { ReplayCursor } from '../../src/delivery/replay.js'
 import type { DefaultSender, Observation, SendRequest } from '../../src/ports.js'
 import type { WebhookInput } from '../../src/runtime/webhook-api.js'
 import { headerOf } from '../delivery/harness.js'
@@ -51,8 +52,8 @@ export interface RunInput {
    * the node. Default true.
    */
   readonly hasWitness?: boolean
-  /** Checks that attempts out of order are marked, which takes time. Default false. */
-  readonly checksOrder?: boolean
+  /** Keeps which attempts are marked as out of order, which takes time. Default false. */
+  readonly recordsOrder?: boolean
   readonly options?: Partial<Options>
   readonly actions?: readonly Action[]
 }
@@ -84,7 +85,7 @@ export interface MeasuredRequest {
   readonly isReplay: boolean
   /** The status that the receiver gave; 0: none. */
   readonly status: number
-  isOutOfOrder: boolean
+  /** Whether its record says that it was out of order; absent unless the run `recordsOrder`. */
   isMarked?: boolean
 }
 
@@ -150,6 +151,28 @@ export class EndpointRun {
     return this.requests.filter((request) => request.event === event)
   }
 
+  /**
+   * Requests that were sent while an earlier event of their call had not ended, or after a later one. `isCertain`: false for
+   * those that started together with the other event.
+   */
+  requestsOutOfOrder(): readonly { readonly request: MeasuredRequest; readonly isCertain: boolean }[] {
+    const starts = new Map<PublishedEvent, number>()
+    for (const { event, at } of this.requests) if (!starts.has(event)) starts.set(event, at)
+    return this.requests.flatMap((request) => {
+      const { event, at } = request
+      let isPossible = false
+      let isCertain = false
+      for (const other of this.calls.get(event.call)!) {
+        if (other === event) continue
+        const isEarlier = other.id < event.id
+        const distance = isEarlier ? (other.endedAt ?? Infinity) - at : at - (starts.get(other) ?? Infinity)
+        if (distance >= 0) isPossible = true
+        if (distance > 0.001) isCertain = true
+      }
+      return isPossible ? [{ request, isCertain }] : []
+    })
+  }
+
   get duplicates(): number {
     return this.events.filter(({ taken }) => taken > 1).length
   }
@@ -159,8 +182,6 @@ export interface PolicyRun {
   readonly hs: Hookswitch
   readonly clock: ManualClock
   readonly endpoints: readonly EndpointRun[]
-  /** Deliveries of a second of virtual time, by second. */
-  readonly deliveriesPerSecond: ReadonlyMap<number, number>
   /** Seconds since the run began. */
   now(): number
 }
@@ -191,7 +212,6 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
   const clock = manualClock()
   const random = seededRandom('policy')
   const byId = new Map<string, EndpointRun>()
-  const deliveriesPerSecond = new Map<number, number>()
   let startMs = 0
   let pending = 0
   /** Webhooks whose traffic has not ended, without the witness. */
@@ -237,7 +257,6 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
     hs,
     clock,
     endpoints: [...byId.values()].slice(0, input.endpoints.length),
-    deliveriesPerSecond,
     now,
   }
 
@@ -249,7 +268,7 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
     const endpoint = byId.get(webhookId)
     if (endpoint) endpoint.disabledAt = now()
   })
-  if (input.checksOrder) hs.events.on('attempt', markOrder)
+  if (input.recordsOrder) hs.events.on('attempt', markOrder)
 
   let openActions = input.actions?.length ?? 0
   let failure: unknown
@@ -351,23 +370,14 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
     const reaction = endpoint.receiver(now(), { id, call, seq, attempt, isReplay })
     const status = reaction.status ?? 0
     if (isTaken(status)) event.taken += 1
-    const isOutOfOrder =
-      !isReplay &&
-      endpoint.calls
-        .get(call)!
-        .some((other) => (other.id < id ? other.state === undefined : other.id > id && other.requests > 0))
-    endpoint.requests.push({ at: now(), event, attempt, isReplay, status, isOutOfOrder })
+    endpoint.requests.push({ at: now(), event, attempt, isReplay, status })
     return reaction
   }
 
   function ended({ webhookId, callId = '', hook, deliveryId, reason }: DeliveryEnd, state: EndState): void {
     const endpoint = byId.get(webhookId)
-    if (!endpoint?.accountId || !callId.startsWith(webhookId)) return
+    if (!endpoint || !callId.startsWith(webhookId)) return
     const event = eventOf(endpoint, callId, hook)
-    if (state === 'delivered') {
-      const second = Math.floor(now())
-      deliveriesPerSecond.set(second, (deliveriesPerSecond.get(second) ?? 0) + 1)
-    }
     if (event.state !== undefined) {
       endpoint.replays.push({ event, state, at: now() })
       return
@@ -466,9 +476,28 @@ export function figures(check: string, values: Readonly<Record<string, number | 
   process.stderr.write(`${check}: ${shown.join(', ')}\n`)
 }
 
-/** The health of the only webhook of an account. */
-export async function readHealth(hs: Hookswitch, accountId: string) {
-  const { endpoints } = await hs.webhooks.health(accountId)
-  // The time of the last check is to become part of the type.
-  return endpoints[0]! as (typeof endpoints)[number] & { readonly checkedMs?: number }
+/** The health of a webhook: `checkedMs` is when a probe last found that no connection can be made. */
+export async function readHealth(hs: Hookswitch, { accountId, webhookId }: EndpointRun) {
+  const { health } = await hs.webhooks.read(accountId, webhookId)
+  return health as typeof health & { readonly checkedMs?: number }
+}
+
+/** Deliveries of a webhook that were given up since its last success. */
+export async function countGivenUp(hs: Hookswitch, { accountId }: EndpointRun): Promise<number> {
+  return (await hs.webhooks.health(accountId)).endpoints[0]!.exhausted
+}
+
+/** Replays all deliveries of a webhook that a request selects; resolves to their number. */
+export async function replayAll(
+  hs: Hookswitch,
+  { accountId, webhookId }: EndpointRun,
+  range: { readonly createdFromMs?: number; readonly createdToMs?: number; readonly result?: string },
+): Promise<number> {
+  let count = 0
+  for (let after: ReplayCursor | undefined, isFirst = true; isFirst || after; isFirst = false) {
+    const replayed = await hs.webhooks.replay(accountId, webhookId, { ...range, ...(after && { after }) })
+    count += replayed.deliveryIds.length
+    after = replayed.next
+  }
+  return count
 }

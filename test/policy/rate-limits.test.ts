@@ -1,13 +1,17 @@
 /** The delivery policy (docs/concepts/retries.md) where a receiver limits the rate: check 7. */
 import { expect, it } from 'vitest'
-import { figures, runPolicy } from './harness.js'
+import { figures, IS_THOROUGH, runPolicy } from './harness.js'
 import { limited, OK, type Receiver, singles } from './receivers.js'
 
 const HOUR = 3600
 
-/** Delivers many events that arrive at once, and measures how much of the limit was used until the last one. */
-async function deliver(name: string, perSecond: number, receiver: Receiver) {
-  const events = Math.min(20_000, Math.round(perSecond * 600))
+/**
+ * Delivers many events that arrive at once, and measures how much of the limit was used until the last one.
+ *
+ * @param seconds of the limit that the events take at least
+ */
+async function deliver(name: string, perSecond: number, receiver: Receiver, seconds = 600) {
+  const events = Math.min(IS_THOROUGH ? 20_000 : 9000, Math.round(perSecond * seconds))
   const run = await runPolicy({
     until: 12 * HOUR,
     endpoints: [{ receiver, arrivals: singles(events, 0.001) }],
@@ -29,7 +33,7 @@ const TUNED = [
   { perSecond: 5, limit: 110 },
   { perSecond: 100, limit: 200 },
 ]
-const HEADERS = ['right', 1, undefined, 0] as const
+const HEADERS = IS_THOROUGH ? (['right', 1, undefined, 0] as const) : (['right', undefined] as const)
 it.each(TUNED.flatMap((one) => HEADERS.map((header) => ({ ...one, header }))))(
   'check 7: $perSecond/s with Retry-After $header: at least 80 % is used',
   async ({ perSecond, limit, header }) => {
@@ -58,7 +62,9 @@ it.each(OTHERS)(
   'check 7: $perSecond/s with bursts of $burst: at least 70 % is used',
   async ({ perSecond, burst }) => {
     const receiver = limited(perSecond, 1, 'right', burst)
-    const { used } = await deliver(`${perSecond}/s bursts ${burst}`, perSecond, receiver)
+    // The first minutes, which find the rate, must not be most of a slow run.
+    const seconds = perSecond < 1 ? HOUR : 600
+    const { used } = await deliver(`${perSecond}/s bursts ${burst}`, perSecond, receiver, seconds)
     expect(used).toBeGreaterThanOrEqual(0.7)
   },
 )

@@ -16,13 +16,14 @@ import {
 const MINUTE = 60
 const HOUR = 3600
 const DAY = 24 * HOUR
+const TIMEOUT = { timeout: 900_000 }
 /** An answer takes a tenth of a second, and each is measured in milliseconds. */
 const LATENCY = 0.2
 
-describe('check 3: everything is rejected for three hours', () => {
+describe('check 3: everything is rejected for three hours', TIMEOUT, () => {
   const BEGIN = 1000
   const END = BEGIN + 3 * HOUR
-  it.each([500, 401, 404])('with %i: nothing is lost, few requests', async (status) => {
+  it.each(IS_THOROUGH ? [500, 401, 404] : [500])('with %i: nothing is lost, few requests', async (status) => {
     const traffic = { receiver: away(BEGIN, END, answers(status)), arrivals: calls(1, 0, END + 120) }
     const run = await runPolicy({
       until: END + DAY,
@@ -54,7 +55,7 @@ describe('check 3: everything is rejected for three hours', () => {
   })
 })
 
-describe('check 4: one kind of event is always rejected', () => {
+describe('check 4: one kind of event is always rejected', TIMEOUT, () => {
   it('one of three: no pause, the others are in time', async () => {
     const run = await runPolicy({
       until: DAY,
@@ -78,24 +79,24 @@ describe('check 4: one kind of event is always rejected', () => {
     const run = await runPolicy({
       until: DAY,
       endpoints: [
-        { receiver: (_, { seq }) => (seq === 2 ? OK : answers(400)), arrivals: calls(0.5, 0, 3 * HOUR) },
+        { receiver: (_, { seq }) => (seq === 0 ? OK : answers(400)), arrivals: calls(0.5, 0, 3 * HOUR) },
       ],
     })
     const endpoint = run.endpoints[0]!
     const pauses = endpoint.pauses.filter((at) => at < 3 * HOUR).length
     figures('4 two of three', { pauses, lost: endpoint.lost, p99: quantile(endpoint.latencies(), 0.99) })
     expect(pauses).toBeLessThanOrEqual(20)
-    expect(endpoint.events.filter(({ seq, state }) => (state === 'delivered') !== (seq === 2))).toEqual([])
+    expect(endpoint.events.filter(({ seq, state }) => (state === 'delivered') !== (seq === 0))).toEqual([])
   })
 })
 
-describe('check 5: one event always fails', () => {
+describe('check 5: one event always fails', TIMEOUT, () => {
   const FAILURES: Readonly<Record<string, Reaction>> = { hangs: HUNG, 'gets 429': answers(429, 60) }
   // A day of one event a second takes long.
   const TRAFFIC = [
     { rate: 0.003, seconds: DAY },
     { rate: 0.01, seconds: DAY },
-    { rate: 1, seconds: IS_THOROUGH ? DAY : 4 * HOUR },
+    { rate: 1, seconds: IS_THOROUGH ? DAY : 2 * HOUR },
   ]
   const cases = Object.entries(FAILURES).flatMap(([name, how]) =>
     TRAFFIC.map(({ rate, seconds }) => ({ name, how, rate, seconds })),
@@ -132,12 +133,12 @@ describe('check 5: one event always fails', () => {
   )
 })
 
-describe('check 6: every second request is answered 503', () => {
+describe('check 6: every second request is answered 503', TIMEOUT, () => {
   it('nothing is given up, and attempts out of order are marked', async () => {
     const random = randomNumbers(5)
     const run = await runPolicy({
       until: 3 * DAY,
-      checksOrder: true,
+      recordsOrder: true,
       endpoints: [
         {
           receiver: () => (random() < 0.5 ? answers(503) : OK),
@@ -147,9 +148,13 @@ describe('check 6: every second request is answered 503', () => {
       ],
     })
     const endpoint = run.endpoints[0]!
-    const outOfOrder = endpoint.requests.filter(({ isOutOfOrder }) => isOutOfOrder)
-    const unmarked = outOfOrder.filter(({ isMarked }) => !isMarked)
-    const wronglyMarked = endpoint.requests.filter(({ isOutOfOrder, isMarked }) => isMarked && !isOutOfOrder)
+    const outOfOrder = endpoint.requestsOutOfOrder()
+    // Later attempts of such an event keep the mark.
+    const possible = new Set(outOfOrder.map(({ request }) => request.event))
+    const unmarked = outOfOrder.filter(({ request, isCertain }) => isCertain && !request.isMarked)
+    const wronglyMarked = endpoint.requests.filter(
+      (request) => request.isMarked && !possible.has(request.event),
+    )
     figures('6', {
       events: endpoint.events.length,
       lost: endpoint.lost,

@@ -30,7 +30,9 @@ function senderWith(allow: readonly string[], answer: Parameters<typeof fakeReso
 const blocked = (detail: unknown = expect.any(String)) => ({
   kind: 'no_response',
   failure: 'blocked_address',
+  cause: 'blocked_address',
   detail,
+  isSent: false,
 })
 
 describe('a sender with an address policy', () => {
@@ -146,6 +148,8 @@ describe('a sender with an address policy', () => {
     expect(await missing.sender.send(post('http://none.test/'))).toEqual({
       kind: 'no_response',
       failure: 'dns',
+      cause: 'name_unknown',
+      isSent: false,
       detail: 'no such host name',
     })
   })

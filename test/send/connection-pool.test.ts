@@ -82,10 +82,63 @@ describe('connections', () => {
       expect(await sender.send(request)).toMatchObject({
         kind: 'no_response',
         failure: 'connection',
+        cause: expect.stringMatching(/^(reset|closed_early)$/),
         detail: expect.stringContaining('on a reused connection'),
+        isSent: true,
+        isReused: true,
       })
     }
     expect([requests.length, connections.length]).toEqual([8, 4])
+  })
+
+  it.each([
+    ['an end', '', 'closed_early', true],
+    ['an interim response', 'HTTP/1.1 100 Continue\r\n\r\n', 'closed_early', undefined],
+    ['an empty line', '\r\n', 'closed_early', undefined],
+    ['half a status line', 'HTTP/1.1 2', 'closed_early', undefined],
+    ['something else', 'bye', 'not_http', undefined],
+  ])('that end with %s after a request state whether they were reused', async (_, text, cause, isReused) => {
+    const { url } = await startReceiver((socket, __, index) =>
+      index === 1 ? socket.end(text) : socket.write(OK),
+    )
+    const sender = localSender()
+    await sender.send(post(url))
+    const observation = await sender.send(post(url))
+    expect(observation).toMatchObject({ kind: 'no_response', cause, isSent: true })
+    expect('isReused' in observation ? observation.isReused : undefined).toBe(isReused)
+  })
+
+  it('that are new are not reused ones, also in place of one that was closed before the request', async () => {
+    const { url, connections, requests } = await startReceiver((socket, _, index) =>
+      index === 0 ? socket.write(OK) : socket.destroy(),
+    )
+    const sender = localSender()
+    await sender.send(post(url))
+    // From here the next request is written after what has arrived was read.
+    await new Promise(setImmediate)
+    connections[0]!.write('HTTP/1.1 408 Idle\r\ncontent-length: 0\r\n\r\n')
+    const observation = await sender.send(post(url))
+    expect(observation).toMatchObject({ kind: 'no_response', failure: 'connection', isSent: true })
+    expect(observation).not.toHaveProperty('isReused')
+    expect([connections.length, requests.length]).toEqual([2, 2])
+  })
+
+  it('that a receiver closes soon after each response cost no more than reused connections', async () => {
+    const { url } = await startReceiver((socket) => {
+      socket.write(OK)
+      setTimeout(() => socket.end(), 3)
+    })
+    const sender = localSender()
+    const observations = []
+    for (let n = 0; n < 150; n++) {
+      observations.push(await sender.send(post(url)))
+      await new Promise((resolve) => setTimeout(resolve, n % 5))
+    }
+    for (const observation of observations) {
+      if (observation.kind === 'no_response')
+        expect(observation).toMatchObject({ isReused: true, isSent: true })
+      else expect(observation).toMatchObject({ kind: 'response', status: 200 })
+    }
   })
 
   it('with an unsolicited response are closed, and it does not answer the next request', async () => {

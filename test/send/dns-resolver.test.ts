@@ -6,12 +6,12 @@ import { describe, expect, it, vi } from 'vitest'
 import { createDnsResolver, type DnsResolverOptions } from '../../src/send/dns-resolver.js'
 import { createHostsFileLookup, parseHostsFile } from '../../src/send/hosts-file.js'
 import { addresses, cleanUpAfterEach, onCleanup } from './harness.js'
-import { startNameServer } from './name-server.js'
+import { type Reply, startNameServer } from './name-server.js'
 
 cleanUpAfterEach()
 
 function resolver(options: DnsResolverOptions) {
-  const created = createDnsResolver({ hostsPath: '/nowhere', ...options })
+  const created = createDnsResolver({ hostsPath: '/nowhere', resolvConfPath: '/nowhere', ...options })
   onCleanup(() => created.close())
   return created
 }
@@ -43,12 +43,6 @@ describe('createDnsResolver', () => {
     expect(server.queries.sort()).toEqual(['A both.test', 'AAAA both.test'])
   })
 
-  it('queries a name without the trailing dot and without search domains', async () => {
-    const { resolver, server } = await resolverWith(() => 3)
-    expect(await resolver.resolve('Single.', 5_000)).toMatchObject({ kind: 'missing' })
-    expect([...new Set(server.queries)].sort()).toEqual(['A single', 'AAAA single'])
-  })
-
   it('accepts addresses of one family only', async () => {
     const four = await resolverWith((type) => (type === 'A' ? [[1, 2, 3, 4]] : []))
     expect(await four.resolver.resolve('four.test', 5_000)).toEqual(addresses('1.2.3.4'))
@@ -64,13 +58,13 @@ describe('createDnsResolver', () => {
   })
 
   it.each([
-    ['does not exist', 3, 'no such host name'],
-    ['has no address', [], 'the host name has no address'],
-    ['fails at its name servers', 2, 'the name server answered ESERVFAIL'],
-    ['is refused', 5, 'the name server answered EREFUSED'],
-  ] as const)('reports a name as missing that %s', async (_, reply, detail) => {
+    ['does not exist', 3, { detail: 'no such host name' }],
+    ['has no address', [], { detail: 'the host name has no address' }],
+    ['fails at its name servers', 2, { detail: 'the name server answered ESERVFAIL', cause: 'name_server' }],
+    ['is refused', 5, { detail: 'the name server answered EREFUSED', cause: 'name_server' }],
+  ] as const)('reports a name as missing that %s', async (_, reply, expected) => {
     const { resolver } = await resolverWith(() => reply)
-    expect(await resolver.resolve('bad.test', 20_000)).toEqual({ kind: 'missing', detail })
+    expect(await resolver.resolve('bad.test', 20_000)).toEqual({ kind: 'missing', ...expected })
   })
 
   it('reports a name as missing that gets no response while the root query does', async () => {
@@ -78,6 +72,7 @@ describe('createDnsResolver', () => {
     expect(await resolver.resolve('lame.test', 5_000)).toEqual({
       kind: 'missing',
       detail: 'the name server does not answer for this host name',
+      cause: 'name_server',
     })
     expect(server.queries).toContain('NS ')
   })
@@ -173,6 +168,118 @@ describe('createDnsResolver', () => {
     resolver.close()
     expect((await Promise.all(pending)).map(({ kind }) => kind)).toEqual(['unreachable', 'unreachable'])
     expect(await resolver.resolve('c.test', 60_000)).toMatchObject({ kind: 'unreachable' })
+  })
+
+  describe('with search domains', () => {
+    /** `answers` by name; other names do not exist. */
+    async function resolverOf(
+      conf: string,
+      answers: Readonly<Record<string, 'address' | Reply>>,
+      options: DnsResolverOptions = {},
+    ) {
+      const folder = mkdtempSync(join(tmpdir(), 'resolv-'))
+      onCleanup(() => rmSync(folder, { recursive: true }))
+      const resolvConfPath = join(folder, 'resolv.conf')
+      writeFileSync(resolvConfPath, conf)
+      const { resolver, server } = await resolverWith(
+        (type, name) => {
+          const answer = name in answers ? answers[name] : 3
+          return answer === 'address' ? (type === 'A' ? [[1, 2, 3, 4]] : []) : answer
+        },
+        { resolvConfPath, ...options },
+      )
+      const names = () =>
+        [...server.queries].filter((query) => query.startsWith('A ')).map((query) => query.slice(2))
+      return { resolver, names }
+    }
+    const K8S = 'search a.test b.test c.test\noptions ndots:5\n'
+    const no = { kind: 'missing', detail: 'no such host name' }
+
+    it.each<[string, string, string, Readonly<Record<string, 'address' | Reply>>, readonly string[]]>([
+      ['a short name, in order', K8S, 'crm', { 'crm.b.test': 'address' }, ['crm.a.test', 'crm.b.test']],
+      [
+        'the next one after no data',
+        K8S,
+        'crm',
+        { 'crm.a.test': [], 'crm.b.test': 'address' },
+        ['crm.a.test', 'crm.b.test'],
+      ],
+      [
+        'the next one after SERVFAIL',
+        K8S,
+        'crm',
+        { 'crm.a.test': 2, 'crm.b.test': 'address' },
+        ['crm.a.test', 'crm.b.test'],
+      ],
+      [
+        'the name itself after REFUSED',
+        K8S,
+        'crm',
+        { 'crm.a.test': 5, crm: 'address', 'crm.b.test': 'address' },
+        ['crm.a.test', 'crm'],
+      ],
+      [
+        'the name itself last',
+        K8S,
+        'x.crm',
+        { 'x.crm': 'address' },
+        ['x.crm.a.test', 'x.crm.b.test', 'x.crm.c.test', 'x.crm'],
+      ],
+      [
+        'the name itself first with enough dots',
+        'search a.test\n',
+        'x.crm',
+        { 'x.crm': 'address', 'x.crm.a.test': 'address' },
+        ['x.crm'],
+      ],
+      [
+        'the domains after a name with enough dots',
+        'search a.test\n',
+        'x.crm',
+        { 'x.crm.a.test': 'address' },
+        ['x.crm', 'x.crm.a.test'],
+      ],
+      ['an absolute name alone', K8S, 'crm.', { crm: 'address', 'crm.a.test': 'address' }, ['crm']],
+      [
+        'one domain',
+        'search z.test\ndomain a.test b.test\n',
+        'crm',
+        { 'crm.a.test': 'address' },
+        ['crm.a.test'],
+      ],
+    ])('looks up %s', async (_, conf, hostname, answers, expected) => {
+      const { resolver, names } = await resolverOf(conf, answers)
+      expect(await resolver.resolve(hostname, 20_000)).toEqual(addresses('1.2.3.4'))
+      expect(names()).toEqual(expected)
+    })
+
+    it('reports the failure of a server rather than a name that does not exist, but not for a whole name', async () => {
+      const failing = { 'crm.b.test': 2, 'x.crm.b.test': 2 }
+      const short = await resolverOf(K8S, failing)
+      expect(await short.resolver.resolve('crm', 20_000)).toMatchObject({ cause: 'name_server' })
+      expect(short.names()).toEqual(['crm.a.test', 'crm.b.test', 'crm.c.test', 'crm'])
+      const whole = await resolverOf('search a.test b.test\n', failing)
+      expect(await whole.resolver.resolve('x.crm', 20_000)).toEqual(no)
+      expect(whole.names()).toEqual(['x.crm', 'x.crm.a.test', 'x.crm.b.test'])
+    })
+
+    it('tries the name itself after a domain that does not answer, within the limit', async () => {
+      const silent = { 'crm.a.test': undefined, crm: 'address' } as const
+      const { resolver, names } = await resolverOf(K8S, silent, { lookupMs: 1_000 })
+      const started = performance.now()
+      expect(await resolver.resolve('crm', 20_000)).toEqual(addresses('1.2.3.4'))
+      expect(performance.now() - started).toBeLessThan(1_000)
+      expect([...new Set(names())]).toEqual(['crm.a.test', 'crm'])
+    })
+
+    it('looks up nothing more after it was closed', async () => {
+      const { resolver, names } = await resolverOf(K8S, { 'crm.a.test': undefined })
+      const pending = resolver.resolve('crm', 20_000)
+      while (names().length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      resolver.close()
+      expect(await pending).toMatchObject({ kind: 'unreachable' })
+      expect([...new Set(names())]).toEqual(['crm.a.test'])
+    })
   })
 
   it('prefers the hosts file to the name server', async () => {

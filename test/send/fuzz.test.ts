@@ -201,7 +201,12 @@ describe('name servers', () => {
       return socket
     })
     const policy = compileAddressPolicy({ allowLocal: false, allow: [] })
-    const resolver = createDnsResolver({ servers: [address], hostsPath: '/nowhere', lookupMs: 400 })
+    const resolver = createDnsResolver({
+      servers: [address],
+      hostsPath: '/nowhere',
+      resolvConfPath: '/nowhere',
+      lookupMs: 400,
+    })
     const sender = createSender({ addressPolicy: policy, resolver })
     onCleanup(async () => {
       await sender.close()

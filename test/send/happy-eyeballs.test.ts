@@ -1,7 +1,7 @@
 import type * as net from 'node:net'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ConnectResult, connectHappyEyeballs } from '../../src/send/happy-eyeballs.js'
-import { cleanUpAfterEach, OK, onCleanup, startReceiver } from './harness.js'
+import { cleanUpAfterEach, OK, onCleanup, startReceiver, unsent } from './harness.js'
 
 const connect = vi.hoisted(() => vi.fn())
 vi.mock('node:net', async (original) => ({ ...(await original<typeof net>()), connect }))
@@ -29,7 +29,7 @@ function connecting(list: readonly string[], port: number) {
 /** A socket whose connection fails with this system error. */
 function failing(code: string): net.Socket {
   const socket = new real.Socket()
-  setImmediate(() => socket.destroy(Object.assign(new Error(code), { code })))
+  setImmediate(() => socket.destroy(Object.assign(new Error(code), { code, syscall: 'connect' })))
   return socket
 }
 
@@ -41,7 +41,7 @@ describe('connectHappyEyeballs', () => {
     connect.mockImplementation((options: ConnectOptions) => real.connect({ ...options, host: '127.0.0.1' }))
     const { result, sockets } = connecting(['127.0.0.5'], port)
     expect(await result).toEqual({
-      failure: { kind: 'no_response', failure: 'blocked_address', detail: expect.any(String) },
+      failure: unsent('blocked_address', 'blocked_address'),
     })
     expect(sockets.map((socket) => socket.destroyed)).toEqual([true])
     expect(connections.length).toBeLessThanOrEqual(1)
@@ -73,6 +73,20 @@ describe('connectHappyEyeballs', () => {
       '2606:4700::4',
       '2606:4700::5',
     ])
+  })
+
+  it.each([
+    ['refused', ['ECONNREFUSED', 'ENETUNREACH']],
+    ['refused', ['ENETUNREACH', 'ECONNREFUSED']],
+    ['refused', ['ETIMEDOUT', 'ECONNREFUSED', 'EHOSTUNREACH']],
+    ['reset', ['ECONNRESET', 'ETIMEDOUT']],
+    ['timeout_connect', ['EHOSTUNREACH', 'ETIMEDOUT', 'EADDRNOTAVAIL']],
+    ['unreachable', ['EACCES', 'EHOSTUNREACH', 'EACCES']],
+    ['connection_failed', ['EACCES', 'EACCES']],
+  ])('reports the most telling failure of several addresses: %s of %j', async (cause, codes) => {
+    const list = codes.map((_, index) => `2606:4700::${index}`)
+    connect.mockImplementation(({ host }: ConnectOptions) => failing(codes[list.indexOf(host!)]!))
+    expect(await connecting(list, 1).result).toMatchObject({ failure: { kind: 'no_response', cause } })
   })
 
   it('reports an internal fault when one address failed for lack of resources, whatever the others did', async () => {

@@ -1,7 +1,7 @@
 /** Scripted receivers on loopback sockets, a fake resolver, and senders that may call them. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { afterEach } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import type { Observation, Resolution, Resolver, Sender, SendRequest } from '../../src/ports.js'
 import { createSender, type SenderOptions } from '../../src/send/sender.js'
 import { compileAddressPolicy } from '../../src/values/address-policy.js'
@@ -110,6 +110,16 @@ export function post(url: string, overrides: Partial<SendRequest> = {}): SendReq
     group: 'hook',
     ...overrides,
   }
+}
+
+/** The observation of a request without a response, before a byte of it was written. */
+export function unsent(failure: unknown, cause: unknown, detail: unknown = expect.any(String)) {
+  return { kind: 'no_response', failure, cause, detail, isSent: false }
+}
+
+/** As `unsent`, after the request was written. */
+export function unanswered(failure: string, cause: unknown, detail?: unknown) {
+  return { ...unsent(failure, cause, detail), isSent: true }
 }
 
 /** Sends one POST with a new sender to a new receiver. */

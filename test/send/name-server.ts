@@ -16,7 +16,7 @@ export interface NameServer {
 }
 
 /** `undefined`: no response. A number: an error code (RFC 1035, 4.1.1). A list: addresses, as bytes. */
-type Reply = number | undefined | readonly (readonly number[])[]
+export type Reply = number | undefined | readonly (readonly number[])[]
 
 /** `answersRoot`: whether queries for the root are answered. `corrupt` modifies complete responses. */
 export async function startNameServer(

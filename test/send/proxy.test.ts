@@ -14,6 +14,7 @@ import {
   onCleanup,
   post,
   startReceiver,
+  unsent,
 } from './harness.js'
 import { startTlsReceiver } from './secure-receiver.js'
 
@@ -35,11 +36,6 @@ function senderThrough(proxy: SenderOptions['proxy'], overrides: Partial<SenderO
 }
 
 const ownFault = (detail: string) => ({ kind: 'own_fault', detail })
-const failed = (failure: string, detail: unknown = expect.any(String)) => ({
-  kind: 'no_response',
-  failure,
-  detail,
-})
 
 describe('through a proxy', () => {
   it('http uses a tunnel to the approved address, and the proxy sees nothing else', async () => {
@@ -59,7 +55,7 @@ describe('through a proxy', () => {
     const proxy = await startProxy()
     const sender = senderThrough(proxy.option(), { tls: { ca: authority } })
     expect(await sender.send(post(`https://good.test:${port}/`))).toMatchObject({ status: 200 })
-    expect(await sender.send(post(`https://wrong.test:${port}/`))).toEqual(failed('tls'))
+    expect(await sender.send(post(`https://wrong.test:${port}/`))).toEqual(unsent('tls', 'certificate_name'))
     expect([names[0], proxy.targets]).toEqual(['good.test', [`${PUBLIC}:${port}`, `${PUBLIC}:${port}`]])
   })
 
@@ -120,8 +116,8 @@ describe('through a proxy', () => {
   it('unsolicited data right after the response of the proxy is read and ends the connection', async () => {
     const proxy = await startProxy(() => TUNNEL + OK)
     const sender = senderThrough(proxy.option())
-    expect(await sender.send(post('http://name.test/'))).toEqual(failed('connection'))
-    expect(await sender.send(post('https://name.test/'))).toEqual(failed('tls'))
+    expect(await sender.send(post('http://name.test/'))).toEqual(unsent('connection', 'reset'))
+    expect(await sender.send(post('https://name.test/'))).toEqual(unsent('tls', 'not_tls'))
   })
 })
 
@@ -136,7 +132,7 @@ describe('the address policy in front of a proxy', () => {
     for (const host of ['127.0.0.1', '169.254.169.254', 'localhost', '[::1]', 'mixed.test', 'inner.test']) {
       expect([host, await sender.send(post(`http://${host}:${proxy.port}/`))]).toEqual([
         host,
-        failed('blocked_address'),
+        unsent('blocked_address', 'blocked_address'),
       ])
     }
     expect(proxy.connections).toHaveLength(0)
@@ -146,7 +142,7 @@ describe('the address policy in front of a proxy', () => {
     const proxy = await startProxy()
     const resolver = fakeResolver(() => ({ kind: 'missing', detail: 'no such host name' }))
     expect(await senderThrough(proxy.option(), { resolver }).send(post('http://none.test/'))).toEqual(
-      failed('dns'),
+      unsent('dns', 'name_unknown'),
     )
     expect(proxy.connections).toHaveLength(0)
   })
@@ -177,7 +173,7 @@ describe('a proxy that rejects the request', () => {
     async (status) => {
       const proxy = await startProxy(() => `HTTP/1.1 ${status}\r\n\r\n`)
       expect(await senderThrough(proxy.option()).send(post('http://name.test/'))).toEqual(
-        failed('connection', `the proxy responded with ${status}`),
+        unsent('connection', 'proxy_failed', `the proxy responded with ${status}`),
       )
     },
   )
@@ -291,7 +287,7 @@ describe('a faulty proxy', () => {
     const proxy = await startProxy(() => '')
     const sender = senderThrough(proxy.option())
     expect(await sender.send(post('http://name.test/', { deadlineMs: 150 }))).toEqual(
-      failed('timeout', 'no connection within 150 ms'),
+      unsent('timeout', 'timeout_connect', 'no connection within 150 ms'),
     )
     const socket = proxy.connections[0]!
     if (!socket.destroyed) await once(socket, 'close')
@@ -315,6 +311,6 @@ describe('a faulty proxy', () => {
       await senderThrough(proxy.option(), { tls: { ca: authority } }).send(
         post(`https://good.test:${port}/`),
       ),
-    ).toEqual(failed('tls', expect.stringMatching(/SELF_SIGNED/)))
+    ).toEqual(unsent('tls', 'certificate_self_signed', expect.stringMatching(/SELF_SIGNED/)))
   })
 })

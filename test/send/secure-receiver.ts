@@ -6,7 +6,7 @@ import { key } from './certificates.js'
 import { OK, onCleanup } from './harness.js'
 
 /** `names` and `protocols`: server names and ALPN protocols of the connections. */
-export async function startTlsReceiver(options: TlsOptions) {
+export async function startTlsReceiver(options: TlsOptions, address = '127.0.0.1') {
   const names: (string | false | null)[] = []
   const requests: string[] = []
   const protocols: (string | false | null)[] = []
@@ -20,7 +20,7 @@ export async function startTlsReceiver(options: TlsOptions) {
     })
   })
   server.on('tlsClientError', () => {})
-  server.listen(0, '127.0.0.1')
+  server.listen(0, address)
   await once(server, 'listening')
   onCleanup(() => void server.close())
   return { port: (server.address() as AddressInfo).port, names, requests, protocols }

@@ -22,7 +22,13 @@ function createCache(...allow: string[]) {
 }
 
 const urlOf = (name: string | number) => `https://a.example/${name}`
-const blocked = (detail: string) => ({ kind: 'no_response', failure: 'blocked_address', detail })
+const blocked = (detail: string) => ({
+  kind: 'no_response',
+  failure: 'blocked_address',
+  cause: 'blocked_address',
+  detail,
+  isSent: false,
+})
 
 describe('a parsed target', () => {
   it.each([

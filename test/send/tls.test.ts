@@ -1,19 +1,184 @@
 import { once } from 'node:events'
+import type { TlsOptions as ServerOptions } from 'node:tls'
 import { describe, expect, it } from 'vitest'
+import type { Sender } from '../../src/ports.js'
 import { createSender } from '../../src/send/sender.js'
 import { compileAddressPolicy } from '../../src/values/address-policy.js'
-import { authority, expired, good, key, selfSigned } from './certificates.js'
-import { addresses, cleanUpAfterEach, fakeResolver, localSender, post, startReceiver } from './harness.js'
+import type { TlsOptions } from '../../src/values/tls-and-proxy.js'
+import { authority, expired, future, good, key, selfSigned, unknownChain } from './certificates.js'
+import { startProxy } from './connect-proxy.js'
+import {
+  addresses,
+  cleanUpAfterEach,
+  fakeResolver,
+  localSender,
+  post,
+  startReceiver,
+  unanswered,
+  unsent,
+} from './harness.js'
 import { startTlsReceiver } from './secure-receiver.js'
 
 cleanUpAfterEach()
 
 const trustingSender = () => localSender({ tls: { ca: authority } })
-const tlsFailure = (detail: RegExp) => ({
-  kind: 'no_response',
-  failure: 'tls',
-  detail: expect.stringMatching(detail),
-})
+/** A receiver that the `https` URL of a test names. */
+type Server = () => Promise<{ readonly port: number }>
+
+/** A server of another protocol, which sends this as soon as it is called, or where it has read something. */
+const speaks =
+  (text: string, isFirst = false): Server =>
+  () =>
+    startReceiver(
+      () => {},
+      (socket) => (isFirst ? socket.write(text) : socket.once('data', () => socket.end(text))),
+    )
+const secured =
+  (options: ServerOptions): Server =>
+  () =>
+    startTlsReceiver(options)
+
+/** Each fault: the server, the host of the URL, TLS options of the sender, cause and detail. */
+const FAULTS: readonly (readonly [string, Server, string, TlsOptions, string, RegExp])[] = [
+  [
+    'expired certificate',
+    secured({ cert: expired }),
+    'good.test',
+    {},
+    'certificate_expired',
+    /^CERT_HAS_EXPIRED: /,
+  ],
+  [
+    'certificate of the future',
+    secured({ cert: future }),
+    'good.test',
+    { ca: future },
+    'certificate_not_yet_valid',
+    /^CERT_NOT_YET_VALID: /,
+  ],
+  [
+    'self-signed certificate',
+    secured({ cert: selfSigned }),
+    'good.test',
+    {},
+    'certificate_self_signed',
+    /^DEPTH_ZERO_SELF_SIGNED_CERT: /,
+  ],
+  [
+    'certificate for another name',
+    secured({ cert: good }),
+    'wrong.test',
+    {},
+    'certificate_name',
+    /^ERR_TLS_CERT_ALTNAME_INVALID: /,
+  ],
+  [
+    'certificate for another address',
+    () => startTlsReceiver({ cert: good }, '0.0.0.0'),
+    '127.0.0.2',
+    {},
+    'certificate_name',
+    /^ERR_TLS_CERT_ALTNAME_INVALID: /,
+  ],
+  [
+    'certificate without its issuer',
+    secured({ cert: good }),
+    'good.test',
+    { ca: selfSigned },
+    'certificate_issuer',
+    /^UNABLE_TO_VERIFY_LEAF_SIGNATURE: /,
+  ],
+  [
+    'certificate of an unknown issuer',
+    secured({ cert: unknownChain }),
+    'good.test',
+    {},
+    'certificate_issuer',
+    /^SELF_SIGNED_CERT_IN_CHAIN: /,
+  ],
+  [
+    'TLS 1.2 only',
+    secured({ cert: good, maxVersion: 'TLSv1.2' }),
+    'good.test',
+    { minVersion: 'TLSv1.3' },
+    'tls_version',
+    /: tlsv1 alert protocol version$/,
+  ],
+  [
+    'TLS 1.3 only',
+    secured({ cert: good, minVersion: 'TLSv1.3' }),
+    'good.test',
+    { maxVersion: 'TLSv1.2' },
+    'tls_version',
+    /: tlsv1 alert protocol version$/,
+  ],
+  [
+    'another cipher',
+    secured({ cert: good, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' }),
+    'good.test',
+    {},
+    'tls_version',
+    /handshake failure$/,
+  ],
+  [
+    'HTTP/2 only',
+    secured({ cert: good, ALPNProtocols: ['h2'] }),
+    'good.test',
+    {},
+    'tls_failed',
+    /no application protocol$/,
+  ],
+  [
+    'plain HTTP',
+    speaks('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    'good.test',
+    {},
+    'not_tls',
+    /: wrong version number$/,
+  ],
+  [
+    'another protocol',
+    speaks('220 mail.test ESMTP Postfix\r\n', true),
+    'good.test',
+    {},
+    'not_tls',
+    /: wrong version number$/,
+  ],
+]
+
+describe.each(['directly', 'through a proxy'])(
+  'a fault of a TLS server has a cause of its own, %s',
+  (way) => {
+    async function trustingSenderFor(tls: TlsOptions): Promise<Sender> {
+      return localSender({
+        tls: { ca: authority, ...tls },
+        ...(way === 'directly' ? {} : { proxy: (await startProxy()).option() }),
+      })
+    }
+
+    it.each(FAULTS)('%s', async (_, server, host, tls, cause, detail) => {
+      const { port } = await server()
+      const sender = await trustingSenderFor(tls)
+      expect(await sender.send(post(`https://${host}:${port}/`))).toEqual(
+        unsent('tls', cause, expect.stringMatching(detail)),
+      )
+    })
+
+    it('an end of the connection, and silence', async () => {
+      const sender = await trustingSenderFor({})
+      const closing = await speaks('')()
+      expect(await sender.send(post(`https://good.test:${closing.port}/`))).toEqual(
+        unsent('connection', 'closed_early'),
+      )
+      const silent = await startReceiver(() => {})
+      expect(await sender.send(post(`https://good.test:${silent.port}/`, { deadlineMs: 200 }))).toEqual(
+        unsent('timeout', 'timeout_tls', 'no TLS handshake within 200 ms'),
+      )
+      const socket = silent.connections[0]!
+      if (!socket.destroyed) await once(socket, 'close')
+    })
+  },
+)
 
 describe('https', () => {
   it('connects to the approved address with the name of the URL, over HTTP/1.1 only', async () => {
@@ -33,63 +198,10 @@ describe('https', () => {
     expect(names).toEqual([false, 'good.test'])
   })
 
-  it.each([
-    ['expired', expired, 'good.test', /CERT_HAS_EXPIRED/],
-    ['self-signed', selfSigned, 'good.test', /SELF_SIGNED/],
-    ['for another host', good, 'wrong.test', /ERR_TLS_CERT_ALTNAME_INVALID/],
-    ['for another address', good, '127.0.0.2', /ERR_TLS_CERT_ALTNAME_INVALID|ECONNREFUSED/],
-  ])('fails with a certificate that is %s, and sends nothing', async (_, cert, host, detail) => {
-    const { port, requests } = await startTlsReceiver({ cert })
-    const sender = trustingSender()
-    const observation = await sender.send(post(`https://${host}:${port}/`))
-    expect(observation).toMatchObject({
-      kind: 'no_response',
-      failure: expect.stringMatching(/tls|connection/),
-      detail: expect.stringMatching(detail),
-    })
-    if (!host.startsWith('127')) expect(observation).toEqual(tlsFailure(detail))
+  it('sends no byte of the request before the certificate is verified', async () => {
+    const { port, requests } = await startTlsReceiver({ cert: selfSigned })
+    await trustingSender().send(post(`https://good.test:${port}/`))
     expect(requests).toEqual([])
-  })
-
-  it('fails when the certificate authority is not trusted', async () => {
-    const { port } = await startTlsReceiver({ cert: good })
-    expect(await localSender().send(post(`https://good.test:${port}/`))).toEqual(
-      tlsFailure(/UNABLE_TO_VERIFY_LEAF_SIGNATURE/),
-    )
-  })
-
-  it('fails as tls with a receiver that uses plain HTTP or an old TLS version', async () => {
-    const plain = await startReceiver(
-      () => {},
-      (socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
-    )
-    expect(await trustingSender().send(post(plain.url.replace('http:', 'https:')))).toEqual(
-      tlsFailure(/SSL|EPROTO/),
-    )
-    const old = await startTlsReceiver({ cert: good, maxVersion: 'TLSv1.2' })
-    const modern = localSender({ tls: { ca: authority, minVersion: 'TLSv1.3' } })
-    expect(await modern.send(post(`https://good.test:${old.port}/`))).toEqual(tlsFailure(/./))
-  })
-
-  it('fails as connection when the receiver closes during the handshake, and as timeout when it does not respond', async () => {
-    const closing = await startReceiver(
-      () => {},
-      (socket) => socket.once('data', () => socket.destroy()),
-    )
-    expect(await trustingSender().send(post(closing.url.replace('http:', 'https:')))).toMatchObject({
-      failure: 'connection',
-    })
-    const silent = await startReceiver(() => {})
-    const observation = await trustingSender().send(
-      post(silent.url.replace('http:', 'https:'), { deadlineMs: 100 }),
-    )
-    expect(observation).toEqual({
-      kind: 'no_response',
-      failure: 'timeout',
-      detail: 'no connection within 100 ms',
-    })
-    const socket = silent.connections[0]!
-    if (!socket.destroyed) await once(socket, 'close')
   })
 
   it('presents the configured client certificate', async () => {
@@ -102,9 +214,10 @@ describe('https', () => {
     expect(
       await localSender({ tls: { ca: authority, cert: good, key } }).send(post(`https://good.test:${port}/`)),
     ).toMatchObject({ status: 200 })
-    expect(await trustingSender().send(post(`https://good.test:${port}/`))).toMatchObject({
-      kind: 'no_response',
-    })
+    // With TLS 1.3 the receiver refuses after the handshake, when the request is written already.
+    expect(await trustingSender().send(post(`https://good.test:${port}/`))).toEqual(
+      unanswered('tls', 'certificate_required'),
+    )
   })
 
   it('rejects invalid certificates when the sender is created', () => {

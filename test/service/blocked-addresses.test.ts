@@ -49,7 +49,12 @@ it('a webhook created while local addresses were allowed is no longer called', a
   const secret = 'a secret shared by both instances'
   const before = await startService({ store, secret })
   await canary.start()
-  const { id } = await before.hs.webhooks.create('parent', { name: 'old', uri: canary.url('/'), hook: 'all' })
+  const { id } = await before.hs.webhooks.create('parent', {
+    name: 'old',
+    uri: canary.url('/'),
+    hook: 'all',
+    retries: 2,
+  })
   await before.close()
 
   const { hs, callApi } = await startService({ store, secret, allowLocal: false })

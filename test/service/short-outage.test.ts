@@ -1,5 +1,5 @@
 /** A receiver that is down for less than five minutes loses nothing, and is served again at once. */
-import { createHookswitch, memoryStore, type Sender } from 'hookswitch'
+import { createHookswitch, exponential, memoryStore, type Sender } from 'hookswitch'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
 import { fakeSender, responseWith } from '../delivery/harness.js'
@@ -8,7 +8,14 @@ async function start(seed: string) {
   const clock = manualClock()
   const sender = fakeSender()
   const random = seededRandom(seed)
-  const hs = createHookswitch({ store: memoryStore(), clock, random, sender: sender as Sender })
+  const hs = createHookswitch({
+    store: memoryStore(),
+    clock,
+    random,
+    sender: sender as Sender,
+    retryPolicy: exponential(),
+    defaultRetries: 2,
+  })
   await hs.start()
   await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
   const webhook = { name: 'w', uri: 'https://acme.example.com/', hook: 'channel_create' }

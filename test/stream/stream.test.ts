@@ -249,7 +249,7 @@ describe('changes of webhooks', () => {
   })
 
   it('are announced when the breaker pauses and resumes a webhook', async () => {
-    const instance = await startInstance()
+    const instance = await startInstance({ pauses: true })
     const id = await instance.webhook()
     const reader = await readStream(instance, { accountId: 'top', types: ['webhook'] })
     instance.answers.push(...Array.from({ length: 10 }, () => answer(500)))

@@ -9,6 +9,7 @@ import {
   onCommitted,
   onGroup,
   versionOf,
+  withoutFailures,
 } from './broken-store.js'
 
 const refused: AcceptanceResult = { kind: 'refused', error: new HookswitchError('NotFound', 'refused') }
@@ -386,6 +387,12 @@ export const brokenGroups: readonly Fault[] = [
         Array.from({ length: 64 }, (_, shard) => shard),
       )
       return polled && part && { ...polled, waiting: part.waiting, webhooks: part.webhooks }
+    },
+  })),
+  groupFault('a polled delivery has no first failure', (store) => ({
+    async poll(lease) {
+      const polled = await store.poll(lease)
+      return polled && { ...polled, waiting: withoutFailures(polled.waiting) }
     },
   })),
   groupFault('nudges of ended deliveries are returned', (store) => {

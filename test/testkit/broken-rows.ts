@@ -1,3 +1,4 @@
+import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import type { QueueStore } from '../../src/delivery/queue-store.js'
 import type { Health } from '../../src/webhooks/health.js'
@@ -433,6 +434,18 @@ export const brokenAttempts: readonly Fault[] = [
   attemptFault('attempts lose the class of the failure', (store) => ({
     attempts: async (query) =>
       (await store.attempts(query)).map(({ clientError: _lost, ...attempt }) => attempt),
+  })),
+  ...(['cause', 'detail', 'outOfOrder', 'late'] as const).map((name) =>
+    attemptFault(`attempts lose ${name}`, (store) => ({
+      attempts: async (query) =>
+        (await store.attempts(query)).map(({ [name]: _lost, ...attempt }) => attempt as StoredAttempt),
+    })),
+  ),
+  attemptFault('attempts are late if they are out of order', (store) => ({
+    attempts: async (query) =>
+      (await store.attempts(query)).map((attempt) =>
+        attempt.outOfOrder ? { ...attempt, late: true } : attempt,
+      ),
   })),
   attemptFault('every attempt has a request body', (store) => ({
     attempts: async (query) =>

@@ -1,8 +1,17 @@
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import type { DeliveryContent, Settlement } from '../../src/delivery/delivery-store.js'
-import type { Delivery } from '../../src/delivery/lifecycle.js'
-import type { DeliveryKey, QueueStore, Start } from '../../src/delivery/queue-store.js'
-import { type Fault, faultsOf, lastLease, onCommitted, onGroup, versionOf } from './broken-store.js'
+import { type Delivery, isTerminal } from '../../src/delivery/lifecycle.js'
+import type { DeliveryKey, Group, QueueStore, Start } from '../../src/delivery/queue-store.js'
+import {
+  type Fault,
+  faultsOf,
+  lastLease,
+  onCommitted,
+  onGroup,
+  onRows,
+  versionOf,
+  withoutFailures,
+} from './broken-store.js'
 
 const settleFault = faultsOf('settle', 'deliveries')
 const startFault = faultsOf('starts', 'deliveries')
@@ -17,6 +26,32 @@ async function storedAttempts(store: QueueStore, { webhookId, position }: Settle
   const [claim] = await store.bodies([{ webhookId, position: position! }])
   return claim?.delivery.attempts
 }
+
+function unfailed<Row extends { readonly failedMs?: number | undefined }>({ failedMs: _none, ...row }: Row) {
+  return row
+}
+
+const withoutFailure = (settlement: Settlement): Settlement => ({
+  ...settlement,
+  next: unfailed(settlement.next),
+})
+
+/** Replaces the first failure of each settlement by one that depends on the stored one. */
+const replaceFailure =
+  (failureOf: (settlement: Settlement, before: number | undefined) => number | undefined) =>
+  (store: QueueStore) => ({
+    async commit(group: Group) {
+      const stored = await store.bodies(
+        group.ended.map(({ webhookId, position }) => ({ webhookId, position })),
+      )
+      const ended = group.ended.map((one, index): Settlement => {
+        const failedMs = failureOf(one, stored[index]?.delivery.failedMs)
+        const { next, ...rest } = withoutFailure(one)
+        return { ...rest, next: { ...next, ...(failedMs !== undefined && { failedMs }) } }
+      })
+      return store.commit({ ...group, ended })
+    },
+  })
 
 /** Defects of settlements. */
 export const brokenSettlements: readonly Fault[] = [
@@ -34,6 +69,52 @@ export const brokenSettlements: readonly Fault[] = [
     'interruptions are not stored',
     onSettlement((one) => ({ ...one, next: { ...one.next, interruptions: 0 } })),
   ),
+  settleFault(
+    'first failures of waiting deliveries are not stored',
+    onSettlement((one) => (isTerminal(one.next.state) ? one : withoutFailure(one))),
+  ),
+  settleFault(
+    'first failures of ended deliveries are not stored',
+    onSettlement((one) => (isTerminal(one.next.state) ? withoutFailure(one) : one)),
+  ),
+  settleFault(
+    'first failures of ended deliveries are not stored without a record',
+    onSettlement((one) => (isTerminal(one.next.state) && !one.record ? withoutFailure(one) : one)),
+  ),
+  settleFault(
+    'the first failure of a waiting delivery is not replaced',
+    replaceFailure(({ next }, before) =>
+      isTerminal(next.state) ? next.failedMs : (before ?? next.failedMs),
+    ),
+  ),
+  settleFault(
+    'a settlement without a first failure keeps the previous one',
+    replaceFailure(({ next }, before) => next.failedMs ?? before),
+  ),
+  settleFault(
+    'the earliest first failure stays',
+    replaceFailure(({ next }, before) => next.failedMs && Math.min(next.failedMs, before ?? next.failedMs)),
+  ),
+  settleFault('a loaded delivery has no first failure', onRows(withoutFailures)),
+  settleFault('a delivery that is read by its key has no first failure', (store) => ({
+    bodies: async (keys) =>
+      (await store.bodies(keys)).map((one) => one && { ...one, delivery: unfailed(one.delivery) }),
+  })),
+  settleFault('a single delivery has no first failure', (store) => ({
+    async delivery(accountId, id) {
+      const row = await store.delivery(accountId, id)
+      return row && unfailed(row)
+    },
+  })),
+  settleFault('a listed delivery has no first failure', (store) => ({
+    deliveries: async (query) => (await store.deliveries(query)).map(unfailed),
+  })),
+  settleFault('a delivery that is searched for has no first failure', (store) => ({
+    async search(query) {
+      const found = await store.search(query)
+      return { ...found, deliveries: found.deliveries.map(unfailed) }
+    },
+  })),
   settleFault('a settlement without a reason keeps the previous one', (store) => {
     const reasons = new Map<string, string>()
     return onSettlement((one) => {

@@ -108,6 +108,12 @@ export function pick(waiting: WaitingDeliveries, rows: readonly number[]): Waiti
   }
 }
 
+/** Waiting deliveries without their first failures. */
+export const withoutFailures = (waiting: WaitingDeliveries): WaitingDeliveries => ({
+  ...waiting,
+  failedMs: new Float64Array(waiting.count),
+})
+
 export const indexes = ({ count }: WaitingDeliveries) => Array.from({ length: count }, (_, row) => row)
 
 /** Only the rows that fulfil a condition. */

@@ -123,10 +123,10 @@ describe('encryptSettings', () => {
 
   it('rejects invalid settings with every violated rule, before it draws a nonce', () => {
     const { deps, drawn } = createDeps()
-    const settings = { ...base, name: '', retries: 11, customRequestHeaders }
+    const settings = { ...base, name: '', retries: 31, customRequestHeaders }
     expect(() => encryptSettings(deps, 'w', { settings })).toThrow(/name: .*; retries: /)
     expect(drawn).toEqual([])
-    const { failures, field } = rejectionOf({ name: '', retries: 11, hook: 'fax' })
+    const { failures, field } = rejectionOf({ name: '', retries: 31, hook: 'fax' })
     expect(failures?.map(({ path, rule }) => `${path} ${rule}`)).toEqual([
       'name minLength',
       'retries maximum',

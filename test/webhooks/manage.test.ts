@@ -46,7 +46,7 @@ describe('creating a webhook', () => {
         accountId: A,
         ...settings,
         httpVerb: 'post',
-        retries: 2,
+        retries: 5,
         format: 'json',
         enabled: true,
       },
@@ -58,6 +58,7 @@ describe('creating a webhook', () => {
       },
       ...{
         extra: { tag: 1 },
+        effectiveMaxAgeSeconds: 86_400,
         health: { state: 'ok', failuresInRow: 0 },
         createdMs: harness.clock.now(),
         modifiedMs: harness.clock.now(),
@@ -95,7 +96,7 @@ describe('changing a webhook', () => {
   it('by a replacement resets omitted settings to their defaults', async () => {
     await patch({ enabled: false, retries: 7, group: 'g' })
     const replaced = await replaceWebhook(harness.deps, A, webhook.id, { settings })
-    expect(replaced).toMatchObject({ enabled: true, retries: 2, revision: 3 })
+    expect(replaced).toMatchObject({ enabled: true, retries: 5, revision: 3 })
     for (const key of ['group', 'customRequestHeaders', 'extra']) expect(replaced).not.toHaveProperty(key)
   })
 

@@ -87,7 +87,7 @@ describe('the view of a webhook', () => {
   it('shows every optional field that is present', () => {
     const row: Webhook = {
       ...webhook,
-      settings: { ...settings, group: 'g', customData: { a: 'b' }, maxAgeSeconds: 60 },
+      settings: { ...settings, group: 'g', customData: { a: 'b' }, maxAgeSeconds: 60, rateLimit: 0.5 },
       sealedHeaders: seal('w'),
       extra: { unknown: [1] },
       disableReason: 'too many failures',
@@ -99,6 +99,8 @@ describe('the view of a webhook', () => {
       group: 'g',
       customData: { a: 'b' },
       maxAgeSeconds: 60,
+      rateLimit: 0.5,
+      effectiveMaxAgeSeconds: 60,
       customRequestHeaders: headers,
       extra: { unknown: [1] },
       disableReason: 'too many failures',

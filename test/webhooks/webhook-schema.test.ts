@@ -23,6 +23,7 @@ const complete: WebhookSettings = {
   customRequestHeaders: { 'x-key': 'value' },
   group: 'g',
   maxAgeSeconds: 60,
+  rateLimit: 0.5,
   ordering: 'call',
 }
 
@@ -43,7 +44,7 @@ describe('the webhook schema', () => {
     expect([verbs, formats, orderings]).toEqual([
       ['get', 'post', 'put', 'patch', 'delete'],
       ['json', 'form-data'],
-      ['call', 'none'],
+      ['call', 'strict', 'none'],
     ])
   })
 
@@ -94,6 +95,12 @@ describe('the webhook schema', () => {
     [{ group: 'g'.repeat(256) }, 'group maxLength'],
     [{ maxAgeSeconds: 0 }, 'maxAgeSeconds minimum'],
     [{ maxAgeSeconds: 2 ** 31 }, 'maxAgeSeconds maximum'],
+    [{ rateLimit: 0 }, 'rateLimit minimum'],
+    [{ rateLimit: -1 }, 'rateLimit minimum'],
+    [{ rateLimit: 0.000_999 }, 'rateLimit minimum'],
+    [{ rateLimit: 10_000.5 }, 'rateLimit maximum'],
+    [{ rateLimit: '1' }, 'rateLimit type'],
+    [{ rateLimit: null }, 'rateLimit type'],
     [{ ordering: 'fifo' }, 'ordering enum'],
   ]
   for (const [change, failure] of wrong) {

@@ -19,6 +19,8 @@ const full = webhook({
   customRequestHeaders: { 'x-key': 'v' },
   group: 'g',
   maxAgeSeconds: 60,
+  rateLimit: 0.5,
+  effectiveMaxAgeSeconds: 60,
   extra: { ui: { color: 'red' }, id: 'evil', _read_only: 'evil', httpVerb: 'get' },
   disableReason: 'too many failed attempts',
   enabledMs: NOW,
@@ -32,7 +34,7 @@ describe('webhookJson', () => {
     )
     expect(keys(webhookJson(full))).toBe(
       'id name uri hook http_verb retries format enabled include_subaccounts include_internal_legs custom_data ' +
-        'custom_request_headers group max_age_seconds ordering ui _read_only httpVerb disable_reason health',
+        'custom_request_headers group max_age_seconds rate_limit ordering ui _read_only httpVerb disable_reason health',
     )
   })
 
@@ -43,6 +45,7 @@ describe('webhookJson', () => {
       modified: gregorian(NOW - 1000),
       enabled_at: gregorian(NOW),
       disabled_at: gregorian(NOW + 1000),
+      max_age_seconds: 60,
     })
     expect(json.disable_reason).toBe('too many failed attempts')
   })
@@ -53,7 +56,7 @@ describe('webhookJson', () => {
     )
     expect(extra).toEqual({ ui: { color: 'red' } })
     expect(full).toMatchObject(settings)
-    expect(Object.keys(settings)).toHaveLength(14)
+    expect(Object.keys(settings)).toHaveLength(15)
   })
 
   it('has a summary for lists', () => {
@@ -80,6 +83,10 @@ describe('attemptJson', () => {
         method: 'POST',
         reason: 'bad status',
         clientError: 'timeout',
+        cause: 'timeout_answer',
+        detail: 'The server did not answer in time.',
+        outOfOrder: true,
+        late: true,
         status: 503,
         responseHeaders: ['Set-Cookie', 'a', 'X-A', '1', 'Set-Cookie', 'b', '__proto__', 'p'],
         responseBody: 'no',
@@ -90,12 +97,17 @@ describe('attemptJson', () => {
     )
     expect(keys(json)).toBe(
       'id hook_id hook_event event_id delivery_id call_id uri method attempt retries_left retries result reason ' +
-        'client_error resp_status_code resp_headers resp_body req_headers req_body duration_ms timestamp sent_at',
+        'client_error cause detail out_of_order late resp_status_code resp_headers resp_body req_headers req_body ' +
+        'duration_ms timestamp sent_at',
     )
     expect(json).toMatchObject({
       method: 'post',
       resp_status_code: '503',
       reason: 'bad response code',
+      cause: 'timeout_answer',
+      detail: 'The server did not answer in time.',
+      out_of_order: true,
+      late: true,
       retries_left: 2,
       retries: 3,
       req_headers: { 'X-Hook-ID': 'webhook-1' },

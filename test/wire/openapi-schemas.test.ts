@@ -71,6 +71,10 @@ const attempt: Required<StoredAttempt> = {
   result: 'failure',
   reason: 'bad response code',
   clientError: 'timeout',
+  cause: 'timeout_answer',
+  detail: 'd',
+  outOfOrder: true,
+  late: true,
   status: 500,
   responseHeaders: ['a', 'b'],
   responseBody: 'r'.repeat(1_025),
@@ -198,7 +202,7 @@ describe('JSON in API responses', () => {
     const { id, accountId, name, uri, hook, ...defaults } = webhook
     const bare = { id, accountId, name, uri, hook } as const
     const { customData, customRequestHeaders, group, maxAgeSeconds, extra, ...others } = defaults
-    const { only, filter, disableReason, ...rest } = others
+    const { only, filter, rateLimit, disableReason, ...rest } = others
     const { enabledMs, disabledMs, deleted, ...required } = rest
     const json = JSON.parse(JSON.stringify(webhookJson({ ...bare, ...required })))
     const check = ajv.compile(schemaOf('Webhook'))

@@ -115,6 +115,7 @@ describe('the OpenAPI document', () => {
       'custom_request_headers',
       'group',
       'max_age_seconds',
+      'rate_limit',
       'ordering',
     ])
     expect(parsed.components.schemas.WebhookSettings.required).toEqual(['name', 'uri', 'hook'])

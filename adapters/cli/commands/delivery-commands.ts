@@ -23,7 +23,7 @@ const DELIVERY_COLUMNS: readonly Column[] = [
 ]
 const STATUS: Column = {
   title: 'STATUS',
-  value: (attempt) => attempt.resp_status_code ?? attempt.client_error ?? attempt.reason,
+  value: (attempt) => attempt.resp_status_code ?? attempt.cause ?? attempt.client_error ?? attempt.reason,
 }
 const ATTEMPT_COLUMNS: readonly Column[] = [
   { title: 'TIME', value: 'sent_at', isWhole: true },
@@ -34,6 +34,7 @@ const ATTEMPT_COLUMNS: readonly Column[] = [
   { title: 'HOOK', value: 'hook_event' },
   { title: 'DELIVERY', value: 'delivery_id', isWhole: true },
   { title: 'URI', value: 'uri' },
+  { title: 'DETAIL', value: 'detail' },
 ]
 
 const WEBHOOK: Flag = { name: 'webhook', value: 'ID', description: 'only of this webhook' }

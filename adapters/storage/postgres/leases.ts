@@ -3,7 +3,8 @@
  *
  * Nodes plan one after the other, under an advisory lock. The first node that finds a lease ended deletes its row, which
  * waits for a running group, and frees its shards in the same transaction. Free shards are taken in that or a later one,
- * and loaded by a later statement, which sees everything that the previous owner has committed.
+ * and loaded by a later statement, which sees everything that the previous owner has committed. The lease of a node that
+ * has crashed counts as ended (`crashed-nodes.ts`).
  *
  * Every grant advances store time (`store-time.ts`), under the same lock.
  */
@@ -18,6 +19,7 @@ import {
   type StoredNode,
 } from 'hookswitch/store'
 import { int2Array, int4Array } from './binary-arrays.js'
+import type { CrashedNodes } from './crashed-nodes.js'
 import type { Nodes } from './nodes.js'
 import type { Notifier } from './notifications.js'
 import type { Transaction } from './session.js'
@@ -26,14 +28,16 @@ import { leaseStatements, type NodeRow, type ShardRow } from './sql/leases.js'
 import { type StoreClockRow, storeClockStatements } from './sql/store-clock.js'
 import { advanceStoreTime, expectedTime, type ReadTime } from './store-time.js'
 
-export interface LeaseDeps extends Pick<Deps, 'session' | 'schema' | 'clock' | 'nodeClock'> {
+export interface LeaseDeps extends Pick<Deps, 'session' | 'schema' | 'clock' | 'nodeClock' | 'log'> {
   readonly notifier: Pick<Notifier, 'notifyFree'>
   readonly nodes: Nodes
+  readonly crashed: Pick<CrashedNodes, 'key' | 'process' | 'isCrashed'>
 }
 
 type Leases = Pick<QueueStore, 'own' | 'renew' | 'handOver' | 'release' | 'nodes' | 'completeTakeover'>
 
-export function createLeases({ session, schema, clock, nodeClock, nodes, notifier }: LeaseDeps): Leases {
+export function createLeases(deps: LeaseDeps): Leases {
+  const { session, schema, clock, nodeClock, nodes, notifier, crashed, log } = deps
   const sql = leaseStatements(schema)
   const clockSql = storeClockStatements(schema)
   let lastRead: (ReadTime & { readonly clock: Clock }) | undefined
@@ -53,13 +57,16 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
   }
 
   async function update(owner: string, leaseMs: number, givesBack: boolean): Promise<NodeLease> {
-    const { lease, hasFreed, time } = await session.transaction(async (tx) => {
+    const { lease, hasFreed, gone, time } = await session.transaction(async (tx) => {
       await tx.query(sql.lock, [])
       const { time, offsetMs, clockMs } = await readTime(tx, leaseMs)
       const now = time.storeMs
       const all = await tx.query<NodeRow>(sql.nodes, [])
-      const ended = all.filter(({ aliveUntilMs }) => aliveUntilMs <= now)
-      const living = all.filter(({ aliveUntilMs }) => aliveUntilMs > now)
+      const gone = all.filter(
+        (node) => node.aliveUntilMs > now && node.isGone && node.owner !== owner && crashed.isCrashed(node),
+      )
+      const ended = all.filter((node) => node.aliveUntilMs <= now || gone.includes(node))
+      const living = all.filter((node) => !ended.includes(node))
       const shards = await tx.query<ShardRow>(sql.shards, [])
       const plan = planFor(shards, living, owner, now, givesBack)
       const endedOwners = new Set(ended.map((node) => node.owner))
@@ -80,7 +87,9 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
       const version = (all.find((node) => node.owner === owner)?.version ?? -1) + 1
       const aliveUntilMs = now + leaseMs
       const pending = nodes.get({ owner, fence })?.pending ?? 0
-      await tx.query(sql.grant, [owner, fence, number, version, aliveUntilMs, offsetMs, now, pending])
+      const { key, process } = crashed
+      const granted = [owner, fence, number, version, aliveUntilMs, offsetMs, now, pending, key, process]
+      await tx.query(sql.grant, granted)
       const [{ position }] = (await tx.query<{ position: number }>(sql.position, [])) as [
         { position: number },
       ]
@@ -102,9 +111,10 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
         clockMs,
         pendingElsewhere: pendingOf(living, owner),
       }
-      return { lease, hasFreed: freed.length > taken.size, time }
+      return { lease, hasFreed: freed.length > taken.size, gone, time }
     })
     lastRead = time
+    for (const { owner: node } of gone) log.warn({ node }, 'a node has crashed: others take its shards over')
     nodes.granted(lease)
     if (hasFreed) notifier.notifyFree()
     return lease

@@ -29,6 +29,7 @@ export interface LocalNode {
 
 export interface Nodes {
   all(): Iterable<LocalNode>
+  isEmpty(): boolean
   get(lease: Lease): LocalNode | undefined
   /** Number of the node of this lease; -1: unknown. */
   numberOf(lease: Lease | undefined): number
@@ -62,6 +63,7 @@ export function createNodes({ session, schema }: Pick<Deps, 'session' | 'schema'
 
   return {
     all: () => nodes.values(),
+    isEmpty: () => nodes.size === 0,
     get,
     numberOf: (lease) => (lease && get(lease)?.number) ?? -1,
     async shardsOf(owner) {

@@ -3,15 +3,17 @@
  * the tables whatever they missed.
  */
 import { int4Array, int8Array, textArray } from './binary-arrays.js'
+import type { CrashedNodes } from './crashed-nodes.js'
 import type { Nodes } from './nodes.js'
 import { type Notifier, parseMessage } from './notifications.js'
 import type { Deps } from './session-deps.js'
 import type { ChannelSubscription } from './session-listen.js'
-import { queueStatements } from './sql/queue.js'
+import { queueStatements, type WatchRow } from './sql/queue.js'
 
 export interface PollDeps extends Pick<Deps, 'session' | 'schema' | 'channel' | 'log'> {
   readonly notifier: Notifier
   readonly nodes: Nodes
+  readonly crashed: CrashedNodes
 }
 
 export interface Poller {
@@ -19,19 +21,21 @@ export interface Poller {
   close(): Promise<void>
 }
 
-/** Together with the check of the listening connection still less than one statement a second. */
+/** Less than one statement a second. It runs on the listening connection, which it tests at the same time. */
 const POLL_EVERY_MS = 1_010
-/** A listening connection is silent by nature: this statement tests it. */
-const CHECK_EVERY_MS = 60_000
-const RECONNECT_MS = 1_000
-const MAX_RECONNECT_MS = 30_000
+/** Until a node has its first lease, nothing is polled: then soon, since its shards may be those of a crashed node. */
+const FIRST_POLL_MS = 100
+/** Less than the other nodes wait for a node that has lost its session (`crashed-nodes.ts`). */
+const RECONNECT_MS = 500
 
-export function createPoller({ session, schema, channel, log, notifier, nodes }: PollDeps): Poller {
+export function createPoller(deps: PollDeps): Poller {
+  const { session, schema, channel, log, notifier, nodes, crashed } = deps
   const { watch } = queueStatements(schema)
   const timers = new Set<NodeJS.Timeout>()
   let isOpen = false
   let subscription: ChannelSubscription | undefined
-  let reconnectMs = RECONNECT_MS
+  /** Whether the log says that the listening connection is missing. */
+  let isReported = false
   let working: Promise<unknown> = Promise.resolve()
   /** What was watched of live items at the last poll. */
   let watched: string | null = null
@@ -54,24 +58,33 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
       // The callers of the store report the outage. Nudges may be lost with the server.
       nodes.connectionLost()
     }
-    schedule(POLL_EVERY_MS, poll)
+    schedule(nodes.isEmpty() ? FIRST_POLL_MS : POLL_EVERY_MS, poll)
   }
 
   async function hasWork(): Promise<boolean> {
+    if (nodes.isEmpty()) return false
     const local = [...nodes.all()]
-    if (local.length === 0) return false
-    const [row] = await session.query<{ hasWork: boolean; watched: string | null }>(watch, [
+    const { query } = subscription ?? session
+    const { key } = crashed
+    const requestedMs = performance.now()
+    const [row] = await query<WatchRow>(watch, [
       textArray(local.map(({ owner }) => owner)),
       int4Array(local.map(({ fence }) => fence)),
       textArray(local.map(({ seenXid }) => seenXid)),
       int8Array(local.map(({ version }) => version)),
       int8Array(local.map(({ pending }) => pending)),
+      key,
     ])
+    crashed.polled(key, row!, requestedMs)
     if (row!.watched !== watched) {
       watched = row!.watched
       notifier.notifyLiveListeners('watched')
     }
-    return row!.hasWork || local.some((node) => node.mayHaveLostNudges || node.mayHaveLostCommits)
+    return (
+      row!.hasWork ||
+      crashed.hasAny() ||
+      local.some((node) => node.mayHaveLostNudges || node.mayHaveLostCommits)
+    )
   }
 
   async function listen(): Promise<void> {
@@ -79,25 +92,25 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
       const opened = await session.listen(channel, { onMessage, onLost })
       if (!isOpen) return await opened.stop()
       subscription = opened
-      reconnectMs = RECONNECT_MS
+      isReported = false
+      await crashed.connected(opened)
     } catch (thrown) {
-      log.warn(
-        { reason: thrown instanceof Error ? thrown.message : 'unknown' },
-        'cannot listen for notifications of other nodes: what they accept is found within a second',
-      )
-      listenLater()
+      if (!isReported)
+        log.warn(
+          { reason: thrown instanceof Error ? thrown.message : 'unknown' },
+          'cannot listen for notifications of other nodes: what they accept is found within a second',
+        )
+      isReported = true
+      schedule(RECONNECT_MS, listen)
     }
   }
   function onLost(): void {
     subscription = undefined
     nodes.connectionLost()
+    crashed.disconnected()
     if (isOpen)
       log.info({}, 'lost the connection that listens for notifications of other nodes: reconnecting')
-    listenLater()
-  }
-  function listenLater(): void {
-    schedule(reconnectMs, listen)
-    reconnectMs = Math.min(MAX_RECONNECT_MS, reconnectMs * 2)
+    schedule(RECONNECT_MS, listen)
   }
 
   function onMessage(text: string): void {
@@ -106,23 +119,18 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
     for (const signal of message?.live ?? []) notifier.notifyLiveListeners(signal)
   }
 
-  async function check(): Promise<void> {
-    await subscription?.check()
-    schedule(CHECK_EVERY_MS, check)
-  }
-
   return {
     async open() {
       isOpen = true
       watched = null
       await listen()
-      schedule(POLL_EVERY_MS, poll)
-      schedule(CHECK_EVERY_MS, check)
+      schedule(FIRST_POLL_MS, poll)
     },
     async close() {
       isOpen = false
       for (const timer of timers) clearTimeout(timer)
       timers.clear()
+      if (subscription) await crashed.closed(subscription)
       await subscription?.stop()
       subscription = undefined
       await working

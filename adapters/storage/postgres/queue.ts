@@ -13,6 +13,7 @@ import {
 import { int2Array, int4Array, int8Array, textArray } from './binary-arrays.js'
 import { createCommit } from './commit.js'
 import { createMemory } from './commit-memory.js'
+import { createCrashedNodes } from './crashed-nodes.js'
 import { postgresInbox } from './inbox.js'
 import { createLeases } from './leases.js'
 import { createNodes } from './nodes.js'
@@ -45,7 +46,8 @@ export function postgresQueue(deps: Deps): Queue {
   const memory = createMemory()
   const nodes = createNodes(deps)
   const notifier = createNotifier(deps, nodes)
-  const poller = createPoller({ ...deps, notifier, nodes })
+  const crashed = createCrashedNodes({ ...deps, nodes })
+  const poller = createPoller({ ...deps, notifier, nodes, crashed })
   const clockMs = () => clock?.now() ?? null
   let running: Promise<unknown> = Promise.resolve()
 
@@ -148,7 +150,8 @@ export function postgresQueue(deps: Deps): Queue {
     const { pendingElsewhere } = row
     // `changes` then says that everything is to be loaded.
     const version = node?.mayHaveLostCommits ? node.version + 1 : row.version
-    return { ...rowsOnly(decoded(row.waiting, row.webhooks)), version, pendingElsewhere }
+    const mustRenew = crashed.hasAny()
+    return { ...rowsOnly(decoded(row.waiting, row.webhooks)), version, pendingElsewhere, mustRenew }
   }
 
   async function bodies(keys: readonly DeliveryKey[]): Promise<readonly (DeliveryContent | undefined)[]> {
@@ -166,7 +169,7 @@ export function postgresQueue(deps: Deps): Queue {
     return contents
   }
 
-  const leases = createLeases({ ...deps, notifier, nodes })
+  const leases = createLeases({ ...deps, notifier, nodes, crashed })
   const deliveries: Omit<QueueStore, keyof Queries> = {
     ...leases,
     handOver: inTurn(leases.handOver),

@@ -33,6 +33,15 @@ create table ${s}.node (
   pending        bigint not null default 0
 ) with (fillfactor = 10);
 
+-- The key of the advisory lock that the session of a node holds (\`crashed-nodes.ts\`). Unlogged: when the server crashes,
+-- all sessions end, which says nothing about the nodes.
+create unlogged table ${s}.node_session (
+  fence        integer primary key,
+  key          bigint not null,
+  process      text,
+  server_start timestamptz not null
+);
+
 create table ${s}.shard (
   id      smallint primary key,
   owner   text collate "C",

@@ -1,7 +1,8 @@
 /** LISTEN on one channel, on a connection reserved for it. */
 import { failureOf } from './errors.js'
 import type { Connection } from './session-connection.js'
-import { quoteIdentifier } from './statement.js'
+import type { PostgresQuery } from './session-pool.js'
+import { quoteIdentifier, type Statement } from './statement.js'
 
 /** Neither method is called after `stop`. */
 export interface ChannelListener {
@@ -11,17 +12,23 @@ export interface ChannelListener {
 }
 
 export interface ChannelSubscription {
-  /** Checks that the server still answers; calls `onLost` when it does not answer in time. Never rejects. */
-  check(): Promise<void>
+  /** Runs a statement on this connection. If it fails, the connection is lost: it is silent by nature otherwise. */
+  query<Row>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>
   /** Releases the connection. Never rejects. */
   stop(): Promise<void>
 }
 
-/** Listens to a channel on this connection and releases it at the end. */
+/**
+ * Listens to a channel on this connection and releases it at the end.
+ *
+ * @param begin begins a transaction with the usual settings
+ */
 export async function listenOn(
   connection: Connection,
   channel: string,
   listener: ChannelListener,
+  queryOf: (statement: Statement, values: readonly unknown[]) => PostgresQuery,
+  begin: string,
 ): Promise<ChannelSubscription> {
   const { client } = connection
   let isOver = false
@@ -51,9 +58,17 @@ export async function listenOn(
     throw failureOf(thrown, { isConnecting: false }).error
   }
   return {
-    async check() {
-      if (isOver) return
-      await connection.run({ text: 'SELECT 1' }).catch((thrown: unknown) => lose(thrown as Error))
+    async query<Row>(statement: Statement, values: readonly unknown[]) {
+      try {
+        if (isOver) throw new Error('the connection is closed')
+        if (connection.needsTransaction) await connection.run({ text: begin })
+        const { rows } = await connection.run(queryOf(statement, values))
+        if (connection.needsTransaction) await connection.run({ text: 'COMMIT' })
+        return rows as Row[]
+      } catch (thrown) {
+        lose(thrown as Error)
+        throw failureOf(thrown, { isConnecting: false }).error
+      }
     },
     async stop() {
       if (isOver) return

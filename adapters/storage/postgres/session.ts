@@ -222,7 +222,8 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     markOpen() {
       field = undefined
     },
-    listen: async (channel, listener) => listenOn(await acquireConnection(), channel, listener),
+    listen: async (channel, listener) =>
+      listenOn(await acquireConnection(), channel, listener, queryOf, begin),
   }
 }
 

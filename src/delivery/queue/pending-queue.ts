@@ -105,18 +105,12 @@ export interface PendingQueue {
   load(rows: WaitingDeliveries, now: number): readonly QueueEndpoint[]
   /**
    * Takes up to `slots` due heads of the current epoch whose content is in memory. Live ones (first attempts within 10 s of
-   * the acceptance) get half of the slots (rounded up; down if `oldFirst`), older ones the rest; either kind uses what the
-   * other leaves. The oldest due first in each kind. Does not look at the pause of the endpoint.
+   * the acceptance) get half of the slots, older ones the rest, and an odd slot in turns; either kind uses what the other
+   * leaves. The oldest due first in each kind. Does not look at the pause of the endpoint.
    *
    * @param maxOld how many older ones may be taken
    */
-  take(
-    endpoint: QueueEndpoint,
-    slots: number,
-    oldFirst: boolean,
-    now: number,
-    maxOld?: number,
-  ): QueuedDelivery[]
+  take(endpoint: QueueEndpoint, slots: number, now: number, maxOld?: number): QueuedDelivery[]
   /** Takes one due head to probe its endpoint: a test, otherwise the one that was sent, or accepted, least recently. */
   takeProbe(endpoint: QueueEndpoint, now: number): QueuedDelivery[]
   /** Whether the lane of a delivery goes on although an earlier one, or this one, has failed and not ended. */
@@ -210,6 +204,9 @@ export interface PendingQueueOptions {
 
 /** How long a delivery that was not tried counts as live, ms. */
 const LIVE_MS = 10_000
+/** Lanes, and deliveries of each, among which one call looks for a kind that was not rejected. */
+const MAX_LANES_SEARCHED = 64
+const MAX_FOLLOWERS_SEARCHED = 8
 /** Deliveries that are live no more, and that one call moves. */
 const MAX_AGED_AT_ONCE = 100
 
@@ -375,6 +372,36 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       if (isThere) entries.setFlag(entry, HAS_PATIENCE, false)
     }
     return undefined
+  }
+
+  /**
+   * A delivery of a kind that its receiver has not rejected, behind a head that it did reject: a receiver that takes some kinds
+   * only would otherwise never get them. `NONE`: there is none among the first lanes.
+   */
+  function untriedFollower(endpoint: QueueEndpoint): number {
+    const { rejectedHooks } = endpoint
+    const heap = heads.of(endpoint, OLD)
+    for (let index = 0; rejectedHooks && index < Math.min(heap.length, MAX_LANES_SEARCHED); index++) {
+      let entry = entries.word(heap.at(index), NEXT)
+      for (let left = MAX_FOLLOWERS_SEARCHED; entry !== NONE && left > 0; left--) {
+        const slot = entries.word(entry, CONTENT)
+        const isWanted = slot !== NONE && !rejectedHooks.has(contents.get(slot).hook)
+        if (isWanted && isInBacklog(entries, entry, endpoint.epoch)) return entry
+        entry = entries.word(entry, NEXT)
+      }
+    }
+    return NONE
+  }
+
+  /** A delivery that follows another one goes before it. */
+  function leaveLane(endpoint: QueueEndpoint, entry: number): void {
+    endpoint.patience ??= new Patience()
+    endpoint.patience.leave(entries.number(entry, POSITION), entries.number(entry, LANE))
+    lanes.remove(entry)
+    entries.setNumber(entry, LANE, 0)
+    entries.setWord(entry, PREVIOUS, NONE)
+    entries.setWord(entry, NEXT, NONE)
+    heads.attach(endpoint, entry)
   }
 
   /** Lets the lanes go on that have waited long enough. */
@@ -655,8 +682,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       for (const endpoint of changed) refresh(endpoint)
       return [...changed]
     },
-    take(endpoint, slots, oldFirst, now, maxOld = slots) {
+    take(endpoint, slots, now, maxOld = slots) {
       const taken: QueuedDelivery[] = []
+      const { oldFirst } = endpoint
+      if (slots % 2 === 1) endpoint.oldFirst = !oldFirst
       endPatience(endpoint, now)
       age(endpoint, MAX_AGED_AT_ONCE, now)
       takeDue(endpoint, LIVE, oldFirst ? slots >> 1 : (slots + 1) >> 1, now, taken)
@@ -667,7 +696,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     },
     takeProbe(endpoint, now) {
       endPatience(endpoint, now)
-      const entry = probeHead(endpoint, now)
+      const untried = endpoint.webhook.health?.pause?.kind === 'rejected' ? untriedFollower(endpoint) : NONE
+      const entry = untried === NONE ? probeHead(endpoint, now) : untried
+      if (untried !== NONE) leaveLane(endpoint, untried)
       const taken = entry === NONE ? [] : [takeEntry(endpoint, entry)]
       refresh(endpoint)
       return taken

@@ -5,8 +5,42 @@ import { AccountShare } from './account-share.js'
 import { EntryHeap } from './entry-heap.js'
 import type { Patience } from './patience.js'
 
-/** Time in which accepted requests are counted, ms. */
-const STRETCH_MS = 5_000
+/** Counts events in a window of time, and the one before. Times are ms. */
+class RateWindow {
+  private count = 0
+  private countBefore = 0
+  private sinceMs = 0
+  /** The first event after a window without any. */
+  private firstMs = 0
+
+  constructor(private readonly windowMs: number) {}
+
+  add(now: number): void {
+    this.turn(now)
+    if (this.count === 0 && this.countBefore === 0) this.firstMs = now
+    this.count++
+  }
+
+  /** As `rate`, but since the first event if that is in the last window. */
+  latestRate(now: number): number {
+    return (this.rate(now) * this.windowMs) / Math.min(this.windowMs, Math.max(1_000, now - this.firstMs))
+  }
+
+  /** Events a second in the last window. */
+  rate(now: number): number {
+    this.turn(now)
+    const before = this.countBefore * (1 - (now - this.sinceMs) / this.windowMs)
+    return ((this.count + before) * 1_000) / this.windowMs
+  }
+
+  private turn(now: number): void {
+    const passedMs = now - this.sinceMs
+    if (passedMs < this.windowMs) return
+    this.countBefore = passedMs < 2 * this.windowMs ? this.count : 0
+    this.count = 0
+    this.sinceMs = passedMs < 2 * this.windowMs ? this.sinceMs + this.windowMs : now
+  }
+}
 
 /** An endpoint of the queue: a webhook with its waiting and taken deliveries. */
 export class QueueEndpoint implements QueueItem<QueueEndpoint> {
@@ -51,6 +85,8 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   readonly requestedHeads = new EntryHeap()
   /** Taken heads. */
   readonly takenHeads = new EntryHeap()
+  /** Whether an older delivery gets the odd one of the next slots. */
+  oldFirst = false
   /** Whether the next content that is requested is that of an older delivery. */
   requestsOld = false
   /** Positions of waiting tests: on a paused endpoint the first is the next probe. */
@@ -68,10 +104,12 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   position = 0
   heapIndex = -1
 
-  /** Accepted requests in the stretch that began at `acceptedSinceMs`, and in the one before. */
-  private acceptedNow = 0
-  private acceptedBefore = 0
-  private acceptedSinceMs = 0
+  /** Kinds of events that its receiver has rejected since its last success. */
+  rejectedHooks: Set<string> | undefined = undefined
+  /** Kinds of events that its receiver has accepted since it was last paused for rejections. */
+  private acceptedHooks: Set<string> | undefined = undefined
+  private readonly lastSeconds = new RateWindow(5_000)
+  private readonly lastMinute = new RateWindow(60_000)
 
   constructor(webhook: Webhook, shard: number) {
     this.id = webhook.id
@@ -82,21 +120,32 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   }
 
   /** Its receiver has accepted a request. @param now store time, ms */
-  countAccepted(now: number): void {
-    const sinceMs = now - this.acceptedSinceMs
-    if (sinceMs >= STRETCH_MS) {
-      this.acceptedBefore = sinceMs < 2 * STRETCH_MS ? this.acceptedNow : 0
-      this.acceptedNow = 0
-      this.acceptedSinceMs = now
-    }
-    this.acceptedNow++
+  countAccepted(hook: string, now: number): void {
+    this.lastSeconds.add(now)
+    this.lastMinute.add(now)
+    this.rejectedHooks = undefined
+    this.acceptedHooks ??= new Set()
+    this.acceptedHooks.add(hook)
   }
 
-  /** Requests a second that its receiver has accepted lately. @param now store time, ms */
-  acceptedRate(now: number): number {
-    const sinceMs = now - this.acceptedSinceMs
-    if (sinceMs >= 2 * STRETCH_MS) return 0
-    const spanMs = sinceMs + (this.acceptedBefore > 0 ? STRETCH_MS : 0)
-    return ((this.acceptedNow + this.acceptedBefore) * 1_000) / Math.max(1_000, spanMs)
+  /** Its receiver has rejected an event of this kind. */
+  countRejected(hook: string): void {
+    this.rejectedHooks ??= new Set()
+    this.rejectedHooks.add(hook)
+  }
+
+  /** It is paused because everything is rejected: what was accepted before says nothing any more. */
+  forgetAccepted(): void {
+    this.acceptedHooks = undefined
+  }
+
+  /** Whether a rejection of this kind says something about the receiver: it accepts this kind, or no other. */
+  isTelling(hook: string): boolean {
+    return this.acceptedHooks === undefined || this.acceptedHooks.has(hook)
+  }
+
+  /** Requests a second that its receiver has accepted lately, and on average in the last minute. @param now store time, ms */
+  acceptedRates(now: number): { readonly lately: number; readonly minute: number } {
+    return { lately: this.lastSeconds.latestRate(now), minute: this.lastMinute.rate(now) }
   }
 }

@@ -49,8 +49,6 @@ export interface ScheduledEndpoint extends AnswerHistory, QueueItem<ScheduledEnd
   priority: PriorityClass
   /** Whether it was never tried and its class follows from strikes: it is in `suspects` of its account and zone. */
   isSuspect: boolean
-  /** Whether an older delivery gets the odd slot of its next allocation. */
-  oldFirst: boolean
   /** It is paused because it fails: requests are probes, one at a time. */
   isProbed: boolean
   /** Requests at once; Infinity: no limit but that of all endpoints. */
@@ -270,7 +268,6 @@ export function createEndpointRegistry(): EndpointRegistry {
         lastAnswer: undefined,
         isFailing: failing,
         overdueCount: 0,
-        oldFirst: false,
         isProbed: probed,
         limit,
         queuedDueMs: Number.NaN,

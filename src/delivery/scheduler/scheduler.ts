@@ -76,8 +76,6 @@ export interface Scheduler {
 export interface Selection {
   readonly webhookId: string
   readonly slots: number
-  /** Whether an older delivery gets the odd slot. It alternates between live and older ones, so that neither starves. */
-  readonly oldFirst: boolean
   /** Whether the request is a probe, which needs no slot. */
   readonly isProbe: boolean
 }
@@ -118,7 +116,7 @@ export function createScheduler(caps: Caps): Scheduler {
       }
       const endpoint = dequeue(probed)!
       if (endpoint.dueMs > now || endpoint.inFlight > 0 || !endpoint.isProbed) requeue(endpoint)
-      else selections.push({ webhookId: endpoint.id, slots: 1, oldFirst: false, isProbe: true })
+      else selections.push({ webhookId: endpoint.id, slots: 1, isProbe: true })
     }
     return selections
   }
@@ -160,9 +158,7 @@ export function createScheduler(caps: Caps): Scheduler {
       if (free + ahead <= 0) return selections
       const served = fairQueue.allocate(now, free, ahead)
       for (const endpoint of served) {
-        const { id: webhookId, allocated: slots, oldFirst } = endpoint
-        if (slots % 2 === 1) endpoint.oldFirst = !oldFirst
-        selections.push({ webhookId, slots, oldFirst, isProbe: false })
+        selections.push({ webhookId: endpoint.id, slots: endpoint.allocated, isProbe: false })
       }
       fairQueue.clearAllocations(served)
       return selections

@@ -204,11 +204,11 @@ export function createSettlementDecider(
   }
 
   /** Updates the pace of an endpoint with the outcome of an attempt. */
-  function updatePace(endpoint: QueueEndpoint, outcome: Outcome, atMs: number): void {
+  function updatePace({ endpoint, hook }: QueuedDelivery, outcome: Outcome, atMs: number): void {
     const { pace } = endpoint
     if (outcome.kind === 'delivered') {
-      if (pace) pace.succeeded(atMs)
-      else endpoint.countAccepted(atMs)
+      pace?.succeeded(atMs)
+      endpoint.countAccepted(hook, atMs)
     }
     if (!pace) return
     const isAnswered = outcome.kind === 'delivered' || (outcome.kind === 'failed' && !outcome.isUnavailable)
@@ -224,7 +224,7 @@ export function createSettlementDecider(
     askedMs: number | undefined,
     atMs: number,
   ): number {
-    endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook), endpoint.acceptedRate(atMs))
+    endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook), endpoint.acceptedRates(atMs))
     return endpoint.pace.throttled(sentMs, askedMs, atMs)
   }
 
@@ -271,10 +271,12 @@ export function createSettlementDecider(
         ...context,
         isProbe: slot?.isProbe === true,
         maxAgeMs: options.maxAgeMsOf(webhook),
+        isTelling: endpoint.isTelling(delivery.hook),
         throttle: (askedMs) => throttle(endpoint, sentMs, askedMs, context.now),
       })
       const { outcome, settlement, reports } = settled
-      updatePace(endpoint, outcome, context.now)
+      updatePace(delivery, outcome, context.now)
+      if (outcome.kind === 'failed' && !outcome.isUnavailable) endpoint.countRejected(delivery.hook)
       const pauseChange = applyHealth(delivery, before, settlement.endpoint, outcome.kind === 'delivered')
       const decided = {
         delivery,

@@ -103,6 +103,7 @@ export interface SettlementCall {
   readonly dueMs?: number
   readonly attempts: number
   readonly interruptions: number
+  readonly failedMs?: number
   readonly reason?: string
   /** Id of the attempt record. */
   readonly record?: string
@@ -190,6 +191,7 @@ export interface WaitingRow {
   readonly epoch: number
   readonly attempts: number
   readonly interruptions: number
+  readonly failedMs: number
 }
 
 /** The result of `load` and `poll`; null: the lease has ended. */

@@ -71,6 +71,8 @@ interface DrawnEnds {
   end: number | null
   dueInMs: number
   interruptions: number
+  /** Time since the first failure. */
+  failedForMs: number | null
   health: { failures: number; pauseMs: number; openings: number } | null
   clearsHealth: boolean
   disable: boolean
@@ -92,6 +94,7 @@ function groupParts(fc: Fc) {
     end: fc.option(fc.nat(4), { freq: 2 }),
     dueInMs: fc.nat(15),
     interruptions: fc.nat(2),
+    failedForMs: fc.option(fc.nat(9), { freq: 2 }),
     health: fc.option(
       fc.record({ failures: fc.integer({ min: 1, max: 3 }), pauseMs: fc.nat(20), openings: fc.nat(1) }),
     ),
@@ -346,7 +349,8 @@ function replayOf(client: StoreClient, node: ClientNode, which: number): Accepta
 
 function settlementsOf(client: StoreClient, drawn: DrawnEnds): SettlementCall[] {
   const { now, newId, settled, deliveries } = client
-  const { end, dueInMs, interruptions, health, clearsHealth, disable, isUnsent, isRecorded } = drawn
+  const { end, dueInMs, interruptions, failedForMs, health, clearsHealth, disable, isUnsent, isRecorded } =
+    drawn
   // `again` sends a settlement of the past once more.
   if (drawn.again) return pickAll(settled, drawn.deliveries).filter(isFirstOfItsDelivery)
   const chosen = pickAll(
@@ -369,6 +373,7 @@ function settlementsOf(client: StoreClient, drawn: DrawnEnds): SettlementCall[] 
       ...next,
       attempts: attempts + (isUnsent && end !== null ? 0 : 1),
       interruptions,
+      ...(failedForMs !== null && { failedMs: now - failedForMs }),
       reason: 'because',
       // What waits again has had an attempt, which has a record.
       ...((isRecorded || end === null) && { record: newId('a') }),

@@ -270,6 +270,7 @@ function toSettlement(s: SettlementCall, now: number): Settlement {
       tries: attempts,
       interruptions,
       ...(s.dueMs !== undefined && { dueMs: s.dueMs }),
+      ...(s.failedMs !== undefined && { failedMs: s.failedMs }),
       ...(s.reason !== undefined && { reason: s.reason }),
     },
     ...(s.record !== undefined && { record: isSent ? record : unsent }),
@@ -329,6 +330,7 @@ function toLanes(waiting: WaitingDeliveries, state: StoreDriverState): Record<st
       epoch: waiting.epoch[row]!,
       attempts: waiting.attempts[row]!,
       interruptions: waiting.interruptions[row]!,
+      failedMs: waiting.failedMs[row]!,
     })
   }
   return lanes

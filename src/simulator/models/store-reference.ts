@@ -30,6 +30,8 @@ type ReferenceDelivery = DeliveryCall & {
   state: string
   attempts: number
   interruptions: number
+  /** 0: there was none. */
+  failedMs: number
   number: number
   acceptedMs: number
   dueMs: number
@@ -374,7 +376,7 @@ function accept(
     for (const row of added) {
       const number = row.replayOf === undefined ? m.events[row.eventId]!.number : 0
       const isNudged = !node || !owns(node, row)
-      const counts = { attempts: 0, interruptions: 0, number, dueMs: 0 }
+      const counts = { attempts: 0, interruptions: 0, failedMs: 0, number, dueMs: 0 }
       m.deliveries.push({ ...row, ...counts, state: 'waiting', acceptedMs: now, isNudged })
     }
   }
@@ -412,6 +414,7 @@ function settle(m: ReferenceStore, s: SettlementCall, now: number, isRepeat: boo
     state: s.to,
     attempts: s.attempts,
     interruptions: s.interruptions,
+    failedMs: s.failedMs ?? 0,
     reason: s.reason,
     dueMs: s.dueMs ?? 0,
   })
@@ -484,10 +487,10 @@ function poll(m: ReferenceStore, lease: LeaseRow, now: number, actual: LoadResul
 function waitingOf(m: ReferenceStore, rows: readonly ReferenceDelivery[], actual: LoadResult) {
   const lanes: Record<string, WaitingRow[]> = {}
   for (const row of rows.filter(({ state }) => state === 'waiting').sort(compareInLane)) {
-    const { id, number, dueMs, epoch, attempts, interruptions } = row
+    const { id, number, dueMs, epoch, attempts, interruptions, failedMs } = row
     const lane = `${row.webhookId} ${row.lane}`
     lanes[lane] ??= []
-    lanes[lane].push({ id, number, dueMs, epoch, attempts, interruptions })
+    lanes[lane].push({ id, number, dueMs, epoch, attempts, interruptions, failedMs })
   }
   const ids = new Set(Object.keys(lanes).map((lane) => lane.split(' ')[0]!))
   return { version: actual.version, lanes, webhooks: revisionsOf(m, ids, actual.webhooks) }

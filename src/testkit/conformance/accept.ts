@@ -43,6 +43,7 @@ export function acceptRules(rule: DefineRule): void {
       attempts: 0,
       tries: 0,
       interruptions: 0,
+      failedMs: 0,
     })
     assert.deepEqual([...webhooks.values()], [webhook])
   })

@@ -62,6 +62,10 @@ export function attemptRules(rule: DefineRule): void {
     const { body, ...delivery } = await fixture.waitingOne(webhook)
     const written = newRecord(delivery, {
       clientError: 'timeout',
+      cause: 'timeout_answer',
+      detail: 'The server did not answer in time.',
+      outOfOrder: true,
+      late: true,
       responseBody: '\u{1F4DE}',
       durationMs: 0.5,
     })
@@ -69,6 +73,23 @@ export function attemptRules(rule: DefineRule): void {
     const [read] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 5 })
     assert.ok(Number.isSafeInteger(read?.position))
     assert.deepEqual(read, { ...written, position: read?.position, requestBody: body })
+  })
+
+  rule('an attempt record has no more than was written', async (fixture) => {
+    const webhook = await fixture.webhook()
+    for (const part of [
+      { detail: 'A header of the response is folded.', result: 'success' },
+      { cause: 'refused', clientError: 'connection' },
+      { late: true },
+      { outOfOrder: true },
+    ] as const) {
+      const [delivery] = await fixture.accept(webhook)
+      const written = newRecord(delivery!, part)
+      await fixture.settle(delivery!, 'exhausted', { record: written })
+      const [read] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 1 })
+      const { position: _position, requestBody: _body, ...stored } = read!
+      assert.deepEqual(stored, written)
+    }
   })
 
   rule(
@@ -288,7 +309,8 @@ export function attemptRules(rule: DefineRule): void {
 
   rule('a record of the log is that of the list, except for headers and bodies', async (fixture) => {
     const webhook = await fixture.webhook()
-    await acceptAndRecord(fixture, webhook, { clientError: 'timeout', durationMs: 0.5 }, { callId: 'call' })
+    const failure = { clientError: 'tls', cause: 'certificate_name', detail: 'It is for another name.' }
+    await acceptAndRecord(fixture, webhook, { ...failure, durationMs: 0.5 }, { callId: 'call' })
     const { deliveries } = fixture.store
     const [listed] = await deliveries.attempts({ accountId: 'account', limit: 1 })
     const page = await deliveries.attemptLog({ accountIds: ['account'], after: 0, limit: 1 })

@@ -33,6 +33,11 @@ export interface StoreHarness {
    * commits it or rolls it back.
    */
   transaction?(store: Store, end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>): Promise<void>
+  /**
+   * Lets the store find that the process of a node has crashed, and returns once the next `renew` of another node can know it.
+   * Absent: the store does not look for crashes.
+   */
+  crash?(store: Store, owner: string): Promise<void>
   /** How long a test waits for a notification of `subscribe`, in real milliseconds. Default 5,000. */
   readonly notificationTimeoutMs?: number
 }

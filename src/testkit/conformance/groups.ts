@@ -219,4 +219,19 @@ export function groupRules(rule: DefineRule): void {
     await fixture.settle(one.deliveries[0]!, 'delivered')
     assert.deepEqual((await fixture.node.poll()).rows.map(keyOf), [keyOf(two.deliveries[0]!)])
   })
+
+  rule('a delivery that failed before it was polled is polled with its first failure', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [one, two] = [fixture.prepare(webhook), fixture.prepare(webhook)]
+    await fixture.node.tryCommit({ lease: undefined, accepted: [one.acceptance, two.acceptance] })
+    const failedMs = fixture.now() + 5
+    await fixture.retry(one.deliveries[0]!, { failedMs })
+    assert.deepEqual(
+      (await fixture.node.poll()).rows.map((row) => [row.attempts, row.failedMs]),
+      [
+        [1, failedMs],
+        [0, 0],
+      ],
+    )
+  })
 }

@@ -3,6 +3,7 @@ import { accountRules } from './accounts.js'
 import { attemptRules } from './attempts.js'
 import { changeRules } from './changes.js'
 import { closingRules, durabilityRules } from './closing.js'
+import { crashRules } from './crashes.js'
 import { deliveryRules } from './deliveries.js'
 import { encryptionRules } from './encryption.js'
 import { endpointRules } from './endpoints.js'
@@ -69,6 +70,7 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['groups', groupRules],
     ['ownership', ownershipRules],
     sharedBetweenNodes ? ['several nodes', nodeRules] : ['one node', singleNodeRules],
+    ...(harness.crash ? [['crashed nodes', crashRules] as const] : []),
     ['settle', settleRules],
     ['starts', startRules],
     ['repeated groups', repeatRules],

@@ -34,6 +34,7 @@ export interface WaitingRow extends DeliveryKey {
   readonly attempts: number
   readonly tries: number
   readonly interruptions: number
+  readonly failedMs: number
 }
 
 /** All parts of a load. */
@@ -162,6 +163,7 @@ export function rowsOf(waiting: WaitingDeliveries): WaitingRow[] {
     attempts: waiting.attempts[row]!,
     tries: waiting.tries[row]!,
     interruptions: waiting.interruptions[row]!,
+    failedMs: waiting.failedMs[row]!,
   }))
 }
 
@@ -391,7 +393,7 @@ export function createNode(
     async retry(delivery, changes = {}) {
       const { next } = node.settlement(delivery, 'waiting', { next: changes })
       await node.settle(delivery, 'waiting', { next: changes })
-      const { reason: _old, ...rest } = delivery
+      const { reason: _old, failedMs: _before, ...rest } = delivery
       return { ...rest, ...next }
     },
     async start(...deliveries) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Settlement } from '../../delivery/delivery-store.js'
 import type { DefineRule, Fixture } from './fixture.js'
-import { keyOf } from './node.js'
+import { keyOf, type Queued } from './node.js'
 import { newRecord } from './sample-data.js'
 
 async function settleKinds(fixture: Fixture, ...ended: Settlement[]): Promise<string[]> {
@@ -14,6 +14,32 @@ const attemptsOf = (fixture: Fixture, deliveryId: string) =>
 /** A settlement without an attempt record. */
 export function withoutRecord({ record: _none, ...settlement }: Settlement): Settlement {
   return settlement
+}
+
+/** The first failure of a delivery as all reads of a row return it. */
+async function storedFailures(
+  { store }: Fixture,
+  { id, webhookId }: Queued,
+): Promise<(number | undefined)[]> {
+  const { deliveries } = store
+  const list = { accountId: 'account', webhookId, limit: 99 }
+  const rows = [
+    await deliveries.delivery('account', id),
+    (await deliveries.deliveries(list)).find((row) => row.id === id),
+    (await deliveries.search(list)).deliveries.find((row) => row.id === id),
+  ]
+  return rows.map((row) => {
+    assert.ok(row, 'the delivery is stored')
+    return row.failedMs
+  })
+}
+
+/** The same of a waiting delivery: also what a queue is built from. */
+async function waitingFailures(fixture: Fixture, delivery: Queued): Promise<(number | undefined)[]> {
+  const row = (await fixture.node.load()).rows.find(({ position }) => position === delivery.position)
+  const [content] = await fixture.store.deliveries.bodies([keyOf(delivery)])
+  assert.ok(row && content, 'the delivery waits')
+  return [row.failedMs || undefined, content.delivery.failedMs, ...(await storedFailures(fixture, delivery))]
 }
 
 const ENDS = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'] as const
@@ -67,6 +93,46 @@ export function settleRules(rule: DefineRule): void {
     await fixture.settle(retried, 'delivered')
     assert.equal((await fixture.store.deliveries.delivery('account', delivery!.id))?.reason, undefined)
   })
+
+  rule(
+    'the first failure of a delivery is that of its last settlement; without one it has none',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [accepted, other] = await fixture.acceptMany(webhook, 2)
+      assert.deepEqual(await waitingFailures(fixture, accepted!), Array(5).fill(undefined))
+      const firstMs = fixture.now()
+      let delivery = accepted!
+      // A store does not know which one is the first: it writes what it gets.
+      for (const failedMs of [firstMs, firstMs + 1, firstMs - 60_000, undefined, firstMs]) {
+        await fixture.advance(1_000)
+        delivery = await fixture.retry(delivery, failedMs === undefined ? {} : { failedMs })
+        assert.deepEqual(await waitingFailures(fixture, delivery), Array(5).fill(failedMs))
+      }
+      const next = { attempts: delivery.attempts, failedMs: firstMs + 7 }
+      await fixture.node.commit({ ended: [withoutRecord(fixture.settlement(delivery, 'waiting', { next }))] })
+      assert.deepEqual(await waitingFailures(fixture, delivery), Array(5).fill(firstMs + 7))
+      assert.deepEqual(await waitingFailures(fixture, other!), Array(5).fill(undefined))
+    },
+  )
+
+  rule(
+    'the first failure of a delivery stays readable after its end, with a record or without',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const failedMs = fixture.now()
+      for (const state of ENDS) {
+        for (const isRecorded of [true, false]) {
+          for (const last of [{ failedMs: failedMs + 1 }, {}]) {
+            const [accepted] = await fixture.accept(webhook)
+            const delivery = await fixture.retry(accepted!, { failedMs })
+            const end = fixture.settlement(delivery, state, { next: last })
+            await fixture.node.commit({ ended: [isRecorded ? end : withoutRecord(end)] })
+            assert.deepEqual(await storedFailures(fixture, delivery), Array(3).fill(last.failedMs))
+          }
+        }
+      }
+    },
+  )
 
   rule('a delivery can wait again without an attempt record', async (fixture) => {
     const webhook = await fixture.webhook()

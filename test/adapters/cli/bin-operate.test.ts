@@ -23,8 +23,6 @@ async function startService(store: 'memory' | 'sqlite') {
       '--ingest',
       '--log',
       'json',
-      '--breaker',
-      '{"failures":10,"pauseMs":1000,"capMs":1000}',
     ]),
   )
   const { url } = await ready(service)

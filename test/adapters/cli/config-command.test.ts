@@ -30,7 +30,7 @@ async function run(argv: readonly string[], env: Record<string, string> = {}): P
 
 describe('config print', () => {
   it('shows each value with the file and line, variable, flag or default that gave it', async () => {
-    const path = await file('h.yaml', 'port: 1\nhost: 10.0.0.1\nbreaker:\n  failures: 3\n')
+    const path = await file('h.yaml', 'port: 1\nhost: 10.0.0.1\nretryPolicy:\n  kind: exponential\n')
     const env = { HOOKSWITCH_LOG_LEVEL: 'warn', HOOKSWITCH_CONFIG: path }
     const text = await run(['print', '--port', '9', '--no-ingest', '--token-ttl=60'], env)
     const rows = Object.fromEntries(
@@ -43,12 +43,12 @@ describe('config print', () => {
       [`config = ${path}`]: 'HOOKSWITCH_CONFIG',
       'port = 9': '--port',
       'host = 10.0.0.1': `${path}:2`,
-      'breaker = {"failures":3}': `${path}:3`,
+      'retryPolicy = {"kind":"exponential"}': `${path}:3`,
       'logLevel = warn': 'HOOKSWITCH_LOG_LEVEL',
       'tokenTtlSeconds = 60': '--token-ttl',
       'ingest = false': '--no-ingest',
       'inFlight = 500': 'default',
-      retryPolicy: 'default: telephony; kazoo with --preset kazoo',
+      pauses: 'default: true; false with --preset kazoo',
     })
     expect(text).not.toMatch(/^(data|postgres) /m)
   })
@@ -158,7 +158,6 @@ describe('config check', () => {
       { retryPolicy: { kind: 'exponential', baseMs: 9, capMs: 1 } },
       ':1:16: retryPolicy: capMs must not be below',
     ],
-    [{ breaker: { pauseMs: 9, capMs: 1 } }, ':1:33: breaker.capMs: must not be below'],
     [{ allow: ['10.0.0.0/99'] }, ':1:10: allow: '],
     [{ trustProxy: ['everyone'] }, ':1:15: trustProxy: '],
     [{ proxy: 'ftp://proxy' }, ':1:10: proxy: must be a URL such as'],

@@ -189,16 +189,12 @@ describe('a configuration', () => {
       fc.asyncProperty(valid(INDEPENDENT), fc.boolean(), async (document, isYaml) => {
         const { settings } = await settingsOf(document, isYaml)
         expect(settings.values).toMatchObject(document as object)
-        const { retryPolicy, breaker } = document as {
+        const { retryPolicy } = document as {
           retryPolicy?: { baseMs?: number; capMs?: number }
-          breaker?: { pauseMs?: number; capMs?: number }
         }
         // Limits that depend on each other are checked by createHookswitch.
-        const { defaultRetries = 0, retryPolicy: policy } = document as Record<string, unknown>
-        fc.pre(policy === 'patient' || (defaultRetries as number) <= 10)
         const isOrdered = ({ first = 0, capMs = Number.POSITIVE_INFINITY }) => first <= capMs
         fc.pre(isOrdered({ first: retryPolicy?.baseMs ?? 2_000, ...cap(retryPolicy) }))
-        fc.pre(isOrdered({ first: breaker?.pauseMs ?? 30_000, capMs: breaker?.capMs ?? 600_000 }))
         await checkServiceOptions(settings, await serviceOptions(settings))
       }),
       { numRuns: propertyRuns(60) },
@@ -235,7 +231,13 @@ describe('a configuration', () => {
 
   it('that is cut or has one wrong character is valid or rejected in one sentence with its place', async () => {
     const text = JSON.stringify(
-      { port: 1, host: 'a', cors: ['*'], breaker: { failures: 3 }, log: 'json' },
+      {
+        port: 1,
+        host: 'a',
+        cors: ['*'],
+        autoDisable: { kind: 'silent', afterMs: 3, exhausted: 1 },
+        log: 'json',
+      },
       null,
       1,
     )

@@ -49,8 +49,11 @@ describe('flags', () => {
     const { values } = await readSettings(
       [
         ...`${argv} ${more} ${switches} ${rules} --admin-port 9000`.split(' '),
-        '--breaker',
-        '{"failures": 3}',
+        '--no-pauses',
+        '--no-restrict-users',
+        '--ordering-patience-seconds=0',
+        '--probe-sockets=7',
+        '--default-rate-limit=0.5',
         '--retention-days=0.5',
       ],
       {},
@@ -76,7 +79,11 @@ describe('flags', () => {
       loginBurst: 'unlimited',
       retryPolicy: 'patient',
       autoDisable: false,
-      breaker: { failures: 3 },
+      pauses: false,
+      restrictUsers: false,
+      orderingPatienceSeconds: 0,
+      probeSockets: 7,
+      defaultRateLimit: 0.5,
       recordSuccesses: false,
       retentionDays: 0.5,
       adminPort: 9000,
@@ -112,9 +119,23 @@ describe('flags', () => {
     [['--data'], '--data', /needs a value/],
     [['--data', 'a.db', '--data', 'b.db'], '--data', /twice/],
     [['--schema', '--memory'], '--schema', /needs a value/],
-    [['--breaker', '{"failures": 0}'], '--breaker: failures', /an integer from 1 to 1000000, not '0'/],
-    [['--breaker', '{"failurs": 5}'], '--breaker: failurs', /is unknown \(did you mean 'failures'\?\)/],
-    [['--breaker', '{"failures'], '--breaker', /must be false or an object/],
+    [
+      ['--auto-disable', '{"kind":"burst","failures":0,"withinMs":1}'],
+      '--auto-disable: failures',
+      /an integer from 1 to 1000000, not '0'/,
+    ],
+    [
+      ['--auto-disable', '{"kind":"silent","aftrMs":5}'],
+      '--auto-disable: aftrMs',
+      /is unknown \(did you mean 'afterMs'\?\)/,
+    ],
+    [['--auto-disable', '{"kind'], '--auto-disable', /must be false or an object/],
+    [['--pauses=5'], '--pauses', /./],
+    [['--default-retries', '31'], '--default-retries', /an integer from 0 to 30, not '31'/],
+    [['--default-rate-limit', '0'], '--default-rate-limit', /from 0.001 to 10000, not '0'/],
+    [['--default-rate-limit', '10001'], '--default-rate-limit', /from 0.001 to 10000, not '10001'/],
+    [['--ordering-patience-seconds', '-1'], '--ordering-patience-seconds', /./],
+    [['--probe-sockets', '0'], '--probe-sockets', /an integer from 1 to 100000, not '0'/],
     [['--retry-policy', '{"kind":"constant"}'], '--retry-policy: delayMs', /is required/],
     [['--retry-policy', '{"kind":"custom"}'], '--retry-policy: kind', /exponential, constant or schedule/],
     [['--hooks', '[{"name":"x"}]'], '--hooks: [0].id', /is required/],
@@ -169,7 +190,10 @@ describe('variables', () => {
       HOOKSWITCH_RECORD_SUCCESSES: 'false',
       HOOKSWITCH_ALLOW: ' 10.0.0.0/8  pbx ',
       HOOKSWITCH_KAMAILIO: '["proxy"]',
-      HOOKSWITCH_BREAKER: 'false',
+      HOOKSWITCH_PAUSES: 'false',
+      HOOKSWITCH_DEFAULT_RATE_LIMIT: '2.5',
+      HOOKSWITCH_ORDERING_PATIENCE_SECONDS: '0',
+      HOOKSWITCH_PROBE_SOCKETS: '7',
       HOOKSWITCH_SECRET: '["first key, 16 or more", "second key, 16 or more"]',
     })
     expect(values).toMatchObject({
@@ -178,7 +202,10 @@ describe('variables', () => {
       recordSuccesses: false,
       allow: ['10.0.0.0/8', 'pbx'],
       kamailio: ['proxy'],
-      breaker: false,
+      pauses: false,
+      defaultRateLimit: 2.5,
+      orderingPatienceSeconds: 0,
+      probeSockets: 7,
       secret: ['first key, 16 or more', 'second key, 16 or more'],
     })
   })
@@ -191,7 +218,8 @@ describe('variables', () => {
     [{ HOOKSWITCH_INGEST: 'yes' }, /^HOOKSWITCH_INGEST: must be true or false, not 'yes'$/],
     [{ HOOKSWITCH_ALLOW: '10.0.0.0/8,pbx' }, /^HOOKSWITCH_ALLOW: must be a host, .*, not '10/],
     [{ HOOKSWITCH_CORS: '' }, /^HOOKSWITCH_CORS: must not be empty$/],
-    [{ HOOKSWITCH_BREAKER: 'true' }, /^HOOKSWITCH_BREAKER: must be false or an object/],
+    [{ HOOKSWITCH_PAUSES: 'no' }, /^HOOKSWITCH_PAUSES: must be true or false, not 'no'$/],
+    [{ HOOKSWITCH_AUTO_DISABLE: 'true' }, /^HOOKSWITCH_AUTO_DISABLE: must be false or an object/],
   ])('%j is rejected in one sentence', async (env, sentence) => {
     expect((await errorOf([], env)).message).toMatch(sentence)
   })

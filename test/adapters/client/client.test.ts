@@ -13,7 +13,7 @@ describe('the client with a real service', () => {
   it('creates, reads, changes and deletes a webhook by revision', async () => {
     const { client } = await withClient()
     const created = await client.createWebhook({ data: WEBHOOK })
-    expect(created).toMatchObject({ status: 201, revision: '1', data: { ...WEBHOOK, retries: 2 } })
+    expect(created).toMatchObject({ status: 201, revision: '1', data: { ...WEBHOOK, retries: 5 } })
     expect(created.requestId).toMatch(/^[0-9a-f]{32}$/)
     expect(created.authToken).toBeUndefined()
     const { id: webhookId } = created.data
@@ -45,7 +45,7 @@ describe('the client with a real service', () => {
     expect(error).toMatchObject({ code: 'validation error', status: 400 })
     expect(Object.keys(error.data).sort()).toEqual(['name', 'retries', 'uri'])
     expect(error.message).toMatch(/^PUT \/accounts\/\{account_id\}\/webhooks: 400 validation error: /)
-    expect(error.message).toContain('retries: Value must be at most 10')
+    expect(error.message).toContain('retries: Value must be at most 30')
     expect(error.requestId).toMatch(/^[0-9a-f]{32}$/)
   })
 

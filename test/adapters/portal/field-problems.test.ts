@@ -57,8 +57,8 @@ describe('the problems of fields', () => {
     const problems = problemsOf({ name: '', retries: 99, ordering: 'random', hook: 'none' })
     expect(Object.fromEntries(problems.map(({ field, rule, target }) => [field, [rule, target]]))).toEqual({
       name: ['required', []],
-      retries: ['maximum', 10],
-      ordering: ['enum', ['call', 'none']],
+      retries: ['maximum', 30],
+      ordering: ['enum', ['call', 'strict', 'none']],
       hook: ['enum', expect.arrayContaining(['all', 'custom_29'])],
     })
   })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import de from '../../../adapters/portal/app/locales/de.json'
 import en from '../../../adapters/portal/app/locales/en.json'
 import { EXPLANATION_CODES } from '../../../src/delivery/explain.js'
+import { FAILURE_CAUSES } from '../../../src/values/failure-cause.js'
 import { ROOT, read } from '../../house/sources.js'
 
 const APP = 'adapters/portal/app'
@@ -16,10 +17,11 @@ const sources = readdirSync(join(ROOT, APP), { recursive: true, encoding: 'utf8'
 const MADE = /^(state|cause|kind|change|disabled|stream|range|match|tab|rule|type)\./
 /** In English the sentence of the service is shown. */
 const isExplanation = (key: string) => key.startsWith('explain.')
+const isEnglishByService = (key: string) => isExplanation(key) || key.startsWith('failure.')
 
 describe('the translations', () => {
   it('have the same keys in the same order, and the same placeholders', () => {
-    expect(Object.keys(de).filter((key) => !isExplanation(key))).toEqual(Object.keys(en))
+    expect(Object.keys(de).filter((key) => !isEnglishByService(key))).toEqual(Object.keys(en))
     const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
     for (const [key, text] of Object.entries(en)) {
       expect(placeholders(de[key as keyof typeof de]), key).toEqual(placeholders(text))
@@ -38,6 +40,13 @@ describe('the translations', () => {
       // The form of the number is chosen by its value.
       expect([key, placeholders.includes('{count}')]).toEqual([key, /_(one|other)$|in_flight$/.test(key)])
     }
+  })
+
+  it('name every cause of a failure', () => {
+    const failures = Object.keys(de).filter((key) => key.startsWith('failure.'))
+    expect(failures.map((key) => key.slice('failure.'.length)).sort()).toEqual(
+      Object.keys(FAILURE_CAUSES).sort(),
+    )
   })
 
   it('have no key that nothing shows', () => {

@@ -557,6 +557,7 @@ describe('the form of a webhook', () => {
     filter: { all: [{ exact: { direction: 'inbound' } }] },
     group: 'crm',
     max_age_seconds: 60,
+    rate_limit: 0.5,
   } as unknown as Webhook
 
   it('gives back the document that it was filled with', () => {
@@ -570,6 +571,8 @@ describe('the form of a webhook', () => {
       ...formValues(webhook),
       group: '',
       maxAge: '',
+      rate: '',
+      retries: '',
       customData: 'town: Bonn',
       headers: '',
       filter: '',
@@ -578,11 +581,18 @@ describe('the form of a webhook', () => {
     expect(patchOf(webhook, settings)).toMatchObject({
       group: null,
       max_age_seconds: null,
+      rate_limit: null,
+      retries: null,
       custom_request_headers: null,
       filter: null,
       custom_data: { site: null, town: 'Bonn' },
     })
     expect(patchOf(webhook, settings)).not.toHaveProperty('ui')
+  })
+
+  it('leaves retries, age and rate of a new webhook to the service', () => {
+    const { settings } = settingsOf(formValues()) as { settings: Record<string, unknown> }
+    for (const name of ['retries', 'max_age_seconds', 'rate_limit']) expect(settings).not.toHaveProperty(name)
   })
 
   it('replaces a filter, as the service does', () => {

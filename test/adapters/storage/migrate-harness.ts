@@ -78,7 +78,7 @@ export const CALLS = ['call-a', 'call-b', 'call-c', 'call-of-child']
 
 /**
  * Creates a file with data of every kind: tokens of an API key and of a user, various webhooks, deliveries in every state,
- * lanes with several deliveries, deliveries that a dead node had in flight, and inbox entries of the host.
+ * lanes with several deliveries, deliveries that a dead node had in flight, first failures, and inbox entries of the host.
  */
 export async function createFilledFile(path: string, receiver: ScriptedReceiver): Promise<FilledFile> {
   const { hs, get, close } = await startService(sqliteStore({ path, inThread: true }))
@@ -174,6 +174,8 @@ async function addCrashRemains(path: string, inFlight: string, disabled: string)
 
   const { DatabaseSync } = loadDriver()
   const database = new DatabaseSync(path)
+  database.exec('update hookswitch_waiting set failed_ms = accepted_ms + 5 where attempts > 0')
+  database.exec('update hookswitch_attempt set failed_ms = accepted_ms + 7 where state is not null')
   const inbox = createHostInbox(database, () => {})
   database.exec('begin')
   for (const callId of STAGED_CALLS) {

@@ -88,6 +88,8 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
   it('keeps everything that the store returns, and the number of rows in every table', async () => {
     const filled = await createFilledFile(file(), receiver)
     const before = await readStore(sqliteStore({ path: filled.path, inThread: true }), filled)
+    for (const state of ['waiting', 'delivered', 'cancelled'])
+      expect(JSON.stringify(before)).toMatch(new RegExp(`"state":"${state}"[^{}]*"failedMs":`))
     const counts = rowsOf(filled.path)
     await migrate(filled.path)
     for (const [name, table] of Object.entries(TABLES)) {

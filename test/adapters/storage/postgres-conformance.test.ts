@@ -3,6 +3,7 @@ import type { Clock, Log, Store } from 'hookswitch/store'
 import { storeConformance } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, describe, it } from 'vitest'
+import { processIdentity } from '../../../adapters/storage/postgres/process-state.js'
 import { postgresForTests } from './pg-cluster.js'
 import { emptyTables } from './postgres-truncate.js'
 
@@ -34,6 +35,15 @@ storeConformance(
       return openAt(clocks.get(store)!)
     },
     join: (store) => openAt(clocks.get(store)!),
+    /** Its session has a key that nobody holds, and its process began earlier than the one that has its id now. */
+    async crash(_store, owner) {
+      const process = processIdentity()!.replace(/\d+$/, '1')
+      await server!.sql(
+        `update "${schema}".node_session set key = 1, process = $1
+          where fence = (select fence from "${schema}".node where owner = $2)`,
+        [process, owner],
+      )
+    },
     async transaction(_store, end, work) {
       const host = new pg.Client({ connectionString: server!.url })
       await host.connect()

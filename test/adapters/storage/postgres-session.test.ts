@@ -587,7 +587,7 @@ describe.skipIf(!server)('a session', () => {
       const notify = { name: 'notify', text: "select pg_notify('news', $1)" }
       await opened.query(notify, ['one'])
       await expect.poll(() => received).toEqual(['one'])
-      await subscription.check()
+      expect(await subscription.query({ name: '', text: 'select 1' }, [])).toHaveLength(1)
       await subscription.stop()
       await opened.query(notify, ['two'])
       await opened.query({ name: 'nap', text: 'select pg_sleep(0.02)' }, [])
@@ -603,12 +603,12 @@ describe.skipIf(!server)('a session', () => {
       await expect.poll(() => losses).toBe(1)
     })
 
-    it('is lost when the server does not answer a check', async () => {
+    it('is lost when the server does not answer a query', async () => {
       const opened = await session({ answerWithinMs: 200 })
       let losses = 0
       const subscription = await opened.listen('news', { onMessage: () => {}, onLost: () => (losses += 1) })
       proxy.stall()
-      await subscription.check()
+      await rejectionOf(subscription.query({ name: '', text: 'select 1' }, []))
       expect(losses).toBe(1)
       await subscription.stop()
     })

@@ -70,7 +70,7 @@ describe.skipIf(!server)('a race in PostgreSQL', () => {
       if (values === undefined || !rows.test(text)) return text
       const select = (_: string, now: string) =>
         `select 0, u.delivery, 0, ${now}, 0, 0, u.key, 1, u.n, u.attempts, u.tries, u.interruptions, 0, 2, u.state, 'same',
-          null, u.reason, u.doc from ${values} cross join f`
+          null, u.reason, u.failed_ms, u.doc from ${values} cross join f`
       return withoutDivision.rewrite(text).replace(rows, select)
     },
   }

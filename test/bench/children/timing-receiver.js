@@ -16,9 +16,16 @@ function record(buffer, length, arrived) {
   else requests.set(group, [[timestampOf(text), arrived]])
 }
 
+/** Delay of responses, ms. */
+let delayMs = 0
+function write(socket, response) {
+  if (delayMs === 0) socket.write(response)
+  else setTimeout(() => socket.write(response), delayMs)
+}
+
 let connections = 0
 function createTimingServer() {
-  const server = createBareServer(record, { now: sharedMicros })
+  const server = createBareServer(record, { now: sharedMicros, write })
   server.on('connection', () => {
     connections += 1
   })
@@ -30,7 +37,10 @@ const within = ({ group, from, to }) =>
   (requests.get(group) ?? []).filter(([published]) => published >= from && published < to)
 
 handleRequests({
-  listen: () => listen(createTimingServer()),
+  listen(input) {
+    delayMs = input?.delayMs ?? 0
+    return listen(createTimingServer())
+  },
   /** Opens several ports. */
   listenOnMany: async ({ ports }) =>
     (await Promise.all(Array.from({ length: ports }, () => listen(createTimingServer())))).map(
@@ -44,6 +54,11 @@ handleRequests({
     requests = new Map()
   },
   count: (range) => within(range).length,
+  /** Arrival of the first request of a range after a time; `undefined`: there is none yet. */
+  firstArrival({ after, ...range }) {
+    const arrivals = within(range).map(([, arrived]) => arrived)
+    return arrivals.filter((arrived) => arrived > after).sort((a, b) => a - b)[0]
+  },
   /** Latencies in ms. */
   latencies: (range) => within(range).map(([published, arrived]) => (arrived - published) / 1000),
 })

@@ -506,6 +506,23 @@ describe('update', () => {
     expect(queue.update(key(1), next(3_000, 3))).toBe(false)
     expect(queue.update(key(9), next(3_000, 3))).toBe(false)
   })
+
+  it('replaces the first failure, also of a delivery whose content is not in memory', () => {
+    const { queue, add, take, key } = createQueue({ maxContents: 2 })
+    for (const position of [1, 2, 3, 4]) add(position, { failedMs: FAILED_MS + position })
+    queue.update(key(2), next(NOW))
+    queue.update(key(4), { ...next(NOW), failedMs: FAILED_MS + 9 })
+    const taken = take(9)
+    fillMissing(queue, NOW)
+    taken.push(...take(9))
+    const failures = taken.map(({ position, failedMs = 0 }) => [position, failedMs && failedMs - FAILED_MS])
+    expect(failures.sort(([a], [b]) => a! - b!)).toEqual([
+      [1, 1],
+      [2, 0],
+      [3, 3],
+      [4, 9],
+    ])
+  })
 })
 
 describe('missing contents', () => {

@@ -8,6 +8,7 @@ import { attemptOutcome } from '../../../src/delivery/worker/delivery-notificati
 import { ATTEMPT_OUTCOMES, METRICS } from '../../../src/metrics.js'
 import type { Observation, SendRequest, TransportFailure } from '../../../src/ports.js'
 import { safeMetrics } from '../../../src/runtime/safe-metrics.js'
+import { FAILURE_CAUSES, type FailureCause } from '../../../src/values/failure-cause.js'
 import { HEALTH_PRESETS } from '../../../src/webhooks/health.js'
 import { aDelivery, aWebhook } from '../fixtures.js'
 import { createHarness, type Harness, responseWith, silentLog } from '../harness.js'
@@ -92,6 +93,32 @@ describe('the metrics of a delivery', () => {
     expect(recorded.labels('hookswitch_deliveries_ended_total')).toEqual({ exhausted: 1, expired: 1 })
     expect(recorded.observed('hookswitch_attempt_duration_seconds')).toHaveLength(1)
     expect(recorded.observed('hookswitch_delivery_latency_seconds')).toEqual([])
+    await node.close(0)
+  })
+
+  it('count each request without a usable answer by its cause, and no other', async () => {
+    const causes = Object.keys(FAILURE_CAUSES) as FailureCause[]
+    const unanswered = [...causes.map((cause) => ({ cause })), {}, { cause: 'constructor' }].map(
+      (cause) => ({ kind: 'no_response', failure: 'connection', detail: '', ...cause }) as Observation,
+    )
+    const answered = [200, 204, 302, 404, 410, 429, 500, 503].map((status) => responseWith(status))
+    const observations: readonly Observation[] = [
+      ...unanswered,
+      { kind: 'no_response', failure: 'blocked_address', detail: '' },
+      ...answered,
+      { kind: 'own_fault', detail: 'EMFILE' },
+    ]
+    const hooks = observations.map((_, index) => aWebhook({}, { id: `w${index}` }))
+    const { harness, node, recorded } = await measured(hooks)
+    harness.sender.script = ({ group }) => observations[Number(group.slice(1))]!
+    await harness.publish('call')
+    await harness.clock.settle()
+    expect(harness.sender.requests).toHaveLength(observations.length)
+    expect(recorded.labels('hookswitch_attempts_failed_total')).toEqual({
+      ...Object.fromEntries(causes.map((cause) => [cause, 1])),
+      other: 3,
+    })
+    expect(METRICS.hookswitch_attempts_failed_total.values).toEqual([...causes, 'other'])
     await node.close(0)
   })
 

@@ -151,6 +151,19 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     withSettlements((one, now) => (one.next.dueMs ? { ...one, next: { ...one.next, dueMs: now } } : one)),
   ],
   [
+    'a settlement without a first failure keeps the previous one',
+    withDeliveries((store) => ({
+      async commit(group) {
+        const stored = await store.bodies(group.ended)
+        const ended = group.ended.map((one, at): Settlement => {
+          const failedMs = one.next.failedMs ?? stored[at]?.delivery.failedMs
+          return { ...one, next: { ...one.next, ...(failedMs !== undefined && { failedMs }) } }
+        })
+        return store.commit({ ...group, ended })
+      },
+    })),
+  ],
+  [
     'the pause of an endpoint is lost',
     withSettlements(({ endpoint, ...one }) => {
       if (!endpoint?.health) return endpoint ? { ...one, endpoint } : one

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { type AttemptRecord, decodeRecord, encodeRecord } from 'hookswitch/store'
 import { describe, expect, it } from 'vitest'
+import { FAILURE_CAUSES } from '../../../src/values/failure-cause.js'
 
 const CONTEXT = {
   accountId: 'account',
@@ -52,6 +53,12 @@ describe('the stored form of an attempt record', () => {
     expect(roundTrip(record)).toEqual(record)
   })
 
+  it('has no place for what successes lack', () => {
+    const { doc } = encodeRecord({ ...aRecord, requestHeaders: [] })
+    expect(JSON.parse(doc)).toHaveLength(11)
+    expect(JSON.parse(encodeRecord({ ...aRecord, late: true }).doc)).toHaveLength(14)
+  })
+
   it('reads the header names and values that an earlier version wrote as text', () => {
     const { doc } = encodeRecord({ ...aRecord, requestHeaders: [] })
     const request = `${aRecord.uri}\npost\nX-Hook-ID\n\u0001\nwebhook-signature\n[redacted]`
@@ -74,9 +81,21 @@ describe('the stored form of an attempt record', () => {
         fc.option(text, { nil: undefined }),
         fc.option(headers, { nil: undefined }),
         fc.integer({ min: 1, max: 40 }),
-        (sent, responseBody, received, attempt) => {
+        fc.record(
+          {
+            reason: text,
+            clientError: text,
+            cause: fc.constantFrom(...Object.keys(FAILURE_CAUSES)),
+            detail: text,
+            outOfOrder: fc.constant(true),
+            late: fc.constant(true),
+          },
+          { requiredKeys: [] },
+        ),
+        (sent, responseBody, received, attempt, failure) => {
           const record = {
             ...aRecord,
+            ...failure,
             attempt,
             requestHeaders: sent.flat(),
             responseHeaders: received?.flat(),

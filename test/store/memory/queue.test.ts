@@ -166,7 +166,7 @@ describe('load', () => {
     const deliveries = [{ ...behind.deliveries[0]!, position: late }]
     await owner.write({ accepted: [{ ...behind, events: moved, deliveries }] })
     const test = await owner.accept(unordered, { numbered: false })
-    await owner.end(settlement(numbered, { next: { ...WAITS, interruptions: 2, tries: 0 } }))
+    await owner.end(settlement(numbered, { next: { ...WAITS, interruptions: 2, tries: 0, failedMs: 5 } }))
     const { waiting, webhooks } = (await store.deliveries.load(owner.lease, owner.lease.shards))!
     expect(webhooks.map(({ id }) => id)).toEqual(waiting.webhookIds)
     const rows = Array.from({ length: waiting.count }, (_, index) => ({
@@ -177,9 +177,10 @@ describe('load', () => {
       attempts: waiting.attempts[index],
       tries: waiting.tries[index],
       interruptions: waiting.interruptions[index],
+      failedMs: waiting.failedMs[index],
       epoch: waiting.epoch[index],
     }))
-    const fresh = { dueMs: 0, attempts: 0, tries: 0, interruptions: 0, epoch: 1 }
+    const fresh = { dueMs: 0, attempts: 0, tries: 0, interruptions: 0, failedMs: 0, epoch: 1 }
     expect(rows).toEqual([
       {
         ...fresh,
@@ -189,6 +190,7 @@ describe('load', () => {
         dueMs: 7,
         attempts: 1,
         interruptions: 2,
+        failedMs: 5,
       },
       { ...fresh, webhook: target.id, position: late, sequence: 2 },
       { ...fresh, webhook: unordered.id, position: test.position, sequence: 0 },

@@ -28,8 +28,8 @@ describe('simulateRetries', () => {
   })
 
   it('ends when the policy gives up, after the retries of the webhook, or after a 410', () => {
-    const failures = Array.from({ length: 20 }, () => 500)
-    expect(simulateRetries(() => 1, failures)).toMatchObject({ state: 'exhausted', durationMs: 10 })
+    const failures = Array.from({ length: 40 }, () => 500)
+    expect(simulateRetries(() => 1, failures)).toMatchObject({ state: 'exhausted', durationMs: 30 })
     expect(simulateRetries(() => 1, failures, { retries: 2 }).attempts).toHaveLength(3)
     expect(simulateRetries(({ status }) => (status === 403 ? null : 9), [500, 403, 500])).toMatchObject({
       state: 'exhausted',
@@ -99,14 +99,14 @@ describe('simulateRetries', () => {
   })
 
   it.each([
-    [['telephony', []], 'policy'],
+    [['standard', []], 'policy'],
     [[null, []], 'policy'],
     [[constant(1), 500], 'failures'],
     [[constant(1), [500, 204]], 'failures[1]'],
     [[constant(1), ['slow']], 'failures[0]'],
     [[constant(1), [null]], 'failures[0]'],
     [[constant(1), [{ status: 503, retryAfterSeconds: -1 }]], 'failures[0].retryAfterSeconds'],
-    [[constant(1), [], { retries: 11 }], 'retries'],
+    [[constant(1), [], { retries: 31 }], 'retries'],
     [[constant(1), [], { random: 1 }], 'random'],
     [[constant(1), [], { random: [] }], 'random'],
     [[constant(1), [], { hook: '' }], 'hook'],

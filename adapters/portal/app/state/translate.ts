@@ -55,10 +55,17 @@ export function word(
   return Object.hasOwn(en, key) ? t(key as MessageKey) : name
 }
 
+/** A cause or a class of a failure. In English the service's sentence says more: the code itself is shown. */
+export function failureText(name: string): string {
+  const { messages } = texts.value
+  const key = `failure.${name}`
+  return Object.hasOwn(messages, key) ? messages[key]! : word('cause', name)
+}
+
 /** A reason of the service, such as `own fault`; what has no text, such as `status 500`, is shown as it is. */
 function reasonText(reason: string): string {
   const name = reason.replaceAll(' ', '_')
-  const text = word('cause', name)
+  const text = failureText(name)
   return text === name ? reason : text
 }
 
@@ -70,13 +77,17 @@ export function explanationText({ explain, explanation }: Pick<Delivery, 'explai
   const { language: current, messages } = texts.value
   const key = `explain.${explanation.code}`
   if (!Object.hasOwn(messages, key) && !Object.hasOwn(messages, `${key}_other`)) return explain
-  const { code: _, reason, ahead, attempts, failures, limit, seconds = 0 } = explanation
+  const { reason, detail, took, timeout = 0, ahead, attempts, failures, limit, seconds = 0 } = explanation
   const count = ahead ?? attempts ?? failures ?? limit
-  return formatMessage(messages, current, key, {
+  const sentence = formatMessage(messages, current, key, {
     seconds,
     ...(count !== undefined && { count }),
     reason: reason === undefined ? '' : `: ${reasonText(reason)}`,
   })
+  const late = took === undefined ? '' : t('delivery.lateAnswer', { took, timeout })
+  // A cause has a text of the page.
+  const isTranslated = reason !== undefined && reasonText(reason) !== reason
+  return [sentence, late, isTranslated ? '' : detail].filter(Boolean).join(' ')
 }
 
 /** What is wrong with a field: a text of the page where it has one for the rule, else the service's sentence. */

@@ -54,7 +54,7 @@ export type FormResult =
   | { readonly settings: SettingsInput; readonly problem?: undefined }
   | { readonly problem: 'headers' | 'customData' | 'filter' }
 
-/** Empty fields are left out; whole numbers are sent as numbers, other text as it is, so that the service names the field. */
+/** Empty fields are left out; decimal numbers are sent as numbers, other text as it is, so that the service names the field. */
 export function settingsOf(values: FormValues): FormResult {
   const headers = parsePairs(values.headers)
   if (!headers) return { problem: 'headers' }
@@ -157,4 +157,5 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-const numberOr = (text: string): number | string => (/^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text)
+const numberOr = (text: string): number | string =>
+  /^-?\d{1,15}(\.\d{1,15})?$/.test(text.trim()) ? Number(text) : text

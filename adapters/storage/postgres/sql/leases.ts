@@ -1,4 +1,5 @@
 import type { Statement } from '../statement.js'
+import { heldKeys, isGone, storeKey } from './session-keys.js'
 
 export interface ShardRow {
   readonly shard: number
@@ -13,6 +14,11 @@ export interface NodeRow {
   readonly version: number
   readonly aliveUntilMs: number
   readonly pending: number
+  /** The key of its session in decimal digits, and the identity of its process; null: none is stored. */
+  readonly key: string | null
+  readonly process: string | null
+  /** Whether that session is gone. */
+  readonly isGone: boolean
 }
 
 export const leaseStatements = (s: string) =>
@@ -24,7 +30,10 @@ export const leaseStatements = (s: string) =>
     },
     nodes: {
       name: 'lease_nodes',
-      text: `select owner, fence, number, version, alive_until_ms as "aliveUntilMs", pending from ${s}.node`,
+      text: `with ${heldKeys}
+        select n.owner, n.fence, n.number, n.version, n.alive_until_ms as "aliveUntilMs", n.pending,
+          k.key::text, k.process, coalesce(${isGone}, false) as "isGone"
+        from ${s}.node n left join ${s}.node_session k on k.fence = n.fence`,
     },
     /** The nodes with the number of their shards, and of those that are to be given up. */
     overview: {
@@ -69,14 +78,23 @@ export const leaseStatements = (s: string) =>
         ) returning id`,
     },
     /** Waits for the running group of each of these nodes. Later ones find no row. */
-    removeNodes: { name: 'lease_remove', text: `delete from ${s}.node where fence = any ($1::int[])` },
+    removeNodes: {
+      name: 'lease_remove',
+      text: `with keys as (delete from ${s}.node_session where fence = any ($1::int[]))
+        delete from ${s}.node where fence = any ($1::int[])`,
+    },
     newFence: { name: 'lease_fence', text: `select nextval('${s}.fence')::int as fence` },
-    /** Grants a lease until `$5`; `$6`, `$7`: offset and time of the store clock; `$8`: pending deliveries of the node. */
+    /**
+     * Grants a lease until `$5`; `$6`, `$7`: offset and time of the store clock; `$8`: pending deliveries of the node; `$9`,
+     * `$10`: the key of its session, and its process.
+     */
     grant: {
       name: 'lease_grant',
       text: `with clock as (
           insert into ${s}.store_clock (id, offset_ms, last_ms) values (0, $6, $7)
           on conflict (id) do update set offset_ms = excluded.offset_ms, last_ms = excluded.last_ms
+        ), keys as (
+          ${storeKey(s, 'select $2::int', '$9', '$10')}
         )
         insert into ${s}.node (owner, fence, number, version, alive_until_ms, pending) values ($1, $2, $3, $4, $5, $8)
         on conflict (owner) do update set alive_until_ms = excluded.alive_until_ms, pending = excluded.pending`,
@@ -99,7 +117,8 @@ export const leaseStatements = (s: string) =>
     release: {
       name: 'lease_release',
       text: `with gone as (delete from ${s}.node where owner = $1 returning fence),
-          starts as (delete from ${s}.start where fence in (select fence from gone))
+          starts as (delete from ${s}.start where fence in (select fence from gone)),
+          keys as (delete from ${s}.node_session where fence in (select fence from gone))
         update ${s}.shard set owner = null, leaving = false where owner = $1`,
     },
     /** The owner of these shards has settled what earlier leases left in flight there. */

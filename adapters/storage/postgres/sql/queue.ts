@@ -1,6 +1,7 @@
 import { EVENT_COLUMNS, WAITING_COLUMNS, WEBHOOK_ID_COLUMNS } from '../rows.js'
 import type { Statement } from '../statement.js'
 import { watchMark } from './live.js'
+import { heldKeys, isGone } from './session-keys.js'
 import { storeMs } from './store-clock.js'
 
 /** Waiting deliveries as bytes (`waiting-rows.ts`), and their webhooks as a JSON array of key, document and health. */
@@ -20,6 +21,14 @@ export interface LoadRow extends WaitingRow {
 export interface PollRow extends WaitingRow {
   readonly pendingElsewhere: number
   readonly xid: string
+}
+
+export interface WatchRow {
+  readonly hasWork: boolean
+  readonly watched: string | null
+  readonly holdsKey: boolean
+  /** JSON array of fence, key, process and end of the lease; null: none. */
+  readonly gone: string | null
 }
 
 export interface ChangesRow {
@@ -162,8 +171,9 @@ export const queueStatements = (s: string) =>
     },
     /**
      * Whether any of the nodes `$1` with the fences `$2`, which have polled up to `$3` and know the versions `$4`, has
-     * something to do, or any shard is free, and what is watched of live items. Stores their numbers of pending deliveries,
-     * `$5`. The statement that runs once a second.
+     * something to do, or any shard is free, and what is watched of live items. Whether a session holds the key `$6`, and
+     * which other nodes have lost their sessions, as a JSON array of arrays. Stores the numbers of pending deliveries, `$5`.
+     * The statement that runs once a second.
      */
     watch: {
       name: 'queue_watch',
@@ -173,7 +183,7 @@ export const queueStatements = (s: string) =>
         ), p as (
           update ${s}.node n set pending = u.pending
           from u where n.owner = u.owner and n.fence = u.fence and n.pending <> u.pending
-        )
+        ), ${heldKeys}
         select exists (select from ${s}.shard where owner is null) or exists (
           select from u cross join lateral (
             select * from ${s}.node where owner = u.owner and fence = u.fence offset 0
@@ -184,6 +194,11 @@ export const queueStatements = (s: string) =>
               or exists (select from ${s}.inbox i where i.shard = m.id)
             )
           )
-        ) as "hasWork", ${watchMark(s)} as watched`,
+        ) as "hasWork", ${watchMark(s)} as watched,
+          exists (select from held where key = $6::bigint) as "holdsKey", (
+            select json_agg(json_build_array(n.fence, k.key::text, k.process, n.alive_until_ms))::text
+            from ${s}.node n join ${s}.node_session k on k.fence = n.fence
+            where n.fence <> all ($2::int[]) and ${isGone}
+          ) as gone`,
     },
   }) satisfies Record<string, Statement>
