@@ -19,6 +19,9 @@ function rateOf(pace: Pace, fromMs: number, forMs = 60_000, isAccepted = false):
   return (sent * 1000) / forMs
 }
 
+/** So many requests a second were accepted lately, when there was no pace. */
+const acceptedBefore = (lately: number, minute = 0) => new Pace(undefined, { lately, minute })
+
 /** Accepts so many requests a second until a time. */
 function accept(pace: Pace, perSecond: number, fromMs: number, untilMs: number): void {
   for (let now = fromMs; now < untilMs; now += 1000 / perSecond) pace.succeeded(now)
@@ -109,20 +112,23 @@ describe('the first 429 after an accepted request', () => {
   })
 
   it('leaves 0.9 of what was counted before there was a pace, and no less than 0.18 a second', () => {
-    const counted = new Pace(undefined, 10)
+    const counted = acceptedBefore(10)
     expect(rateOf(counted, counted.throttled(0, undefined, 0), 18_000)).toBeCloseTo(9, 0)
+    // The average of the last minute is the floor of it.
+    const average = acceptedBefore(1, 10)
+    expect(rateOf(average, average.throttled(0, undefined, 0), 18_000)).toBeCloseTo(9, 0)
     const unknown = new Pace()
     expect(rateOf(unknown, unknown.throttled(0, undefined, 0), 100_000)).toBeCloseTo(0.18, 2)
   })
 
   it('stays below the limit of the webhook', () => {
-    const pace = new Pace(2, 10)
+    const pace = new Pace(2, { lately: 10, minute: 0 })
     expect(rateOf(pace, pace.throttled(0, undefined, 0), 18_000)).toBeCloseTo(2, 0)
   })
 
   it('leaves 0.7 of the rate if that is held, and 0.9 later', () => {
     const rateAfter = (secondMs: number) => {
-      const pace = new Pace(undefined, 100)
+      const pace = acceptedBefore(100)
       pace.throttled(0, undefined, 0)
       pace.succeeded(secondMs)
       pace.throttled(secondMs, undefined, secondMs)
@@ -250,7 +256,7 @@ describe('the rate that a 429 has set', () => {
       [1000, 20_000],
       [5000, 100_000],
     ] as const) {
-      const pace = new Pace(undefined, 100)
+      const pace = acceptedBefore(100)
       const endMs = pace.throttled(0, askedMs, 0) + holdMs
       for (let now = 1000; now <= endMs; now += 1000) pace.succeeded(now)
       expect(rateOf(pace, endMs, 5000)).toBeCloseTo(90, -1)
@@ -260,7 +266,7 @@ describe('the rate that a 429 has set', () => {
   })
 
   it('does not rise while nothing is sent: an idle endpoint proves nothing', () => {
-    const pace = new Pace(undefined, 10)
+    const pace = acceptedBefore(10)
     pace.throttled(0, undefined, 0)
     pace.succeeded(21_000)
     pace.succeeded(3_600_000)
@@ -268,7 +274,7 @@ describe('the rate that a 429 has set', () => {
   })
 
   it('limits nothing any more when it has risen far enough', () => {
-    const pace = new Pace(undefined, 500)
+    const pace = acceptedBefore(500)
     pace.throttled(0, undefined, 0)
     for (let count = 0; count < 12; count++) pace.answered()
     for (let now = 21_000; now < 45_000; now += 100) pace.succeeded(now)

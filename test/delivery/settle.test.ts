@@ -39,6 +39,7 @@ function attemptContext(changes: Partial<AttemptContext> = {}, webhook?: Webhook
     ...contextOf(webhook),
     isProbe: false,
     maxAgeMs: 86_400_000,
+    isTelling: true,
     throttle(askedMs) {
       asked.push(askedMs)
       return 7000
@@ -171,6 +172,13 @@ describe('settleAttempt', () => {
     expect(healthAfter(responseWith(500), undefined, queued({ attempts: 1 }))).not.toHaveProperty(
       'rejectedInRow',
     )
+  })
+
+  it('does not count rejections of a kind of event that say nothing about the receiver as a whole', () => {
+    const nine: Health = { failuresInRow: 9, rejectedInRow: 9, failingSinceMs: 5, countsSinceMs: 5 }
+    const health = healthAfter(responseWith(500), nine, queued(), { isTelling: false })
+    expect(health).toMatchObject({ failuresInRow: 10, rejectedInRow: 9 })
+    expect(health).not.toHaveProperty('pause')
   })
 
   it('disables a webhook whose receiver is gone', () => {
