@@ -77,9 +77,6 @@ describe('the dispatcher after an outage of twenty minutes', () => {
         await harness.clock.advance(MINUTE_MS / 3)
       }
     }
-    const health = await Promise.all(hooks.map(({ id }) => harness.store.deliveries.webhookOf(id)))
-    // Only the first failures are charged, before the outage is detected.
-    for (const row of health) expect(row!.health?.failuresInRow ?? 0).toBeLessThanOrEqual(CAPS.perEndpoint)
     harness.heal()
     await harness.finish()
 
