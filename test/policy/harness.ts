@@ -29,7 +29,7 @@ export interface EndpointInput {
   readonly arrivals: Iterable<Arrival>
   /** Default: an account of its own. */
   readonly account?: string
-  /** Host name of the receiver. Default: one of its own. */
+  /** Host name of the receiver. Default: one in a domain of its own, since receivers of a domain share slots. */
   readonly host?: string
   readonly settings?: Partial<WebhookInput>
 }
@@ -239,7 +239,7 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
   }
   const feeds = timeQueue<{ readonly atMs: number; readonly endpoint: EndpointRun; readonly feed: Feed }>()
   for (const [index, endpoint] of inputs.entries()) {
-    const { account = `a${index}`, host = `r${index}.example.com`, receiver, settings, arrivals } = endpoint
+    const { account = `a${index}`, host = `r${index}.example`, receiver, settings, arrivals } = endpoint
     const webhook = await hs.webhooks.create(account, {
       name: 'w',
       uri: `https://${host}/${index}`,
