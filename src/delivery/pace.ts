@@ -162,6 +162,11 @@ export class Pace {
     this.answeredInRound = 0
   }
 
+  /** What the receiver asked for does not hold any more: the next request may be sent now. */
+  endWait(now: number): void {
+    this.nextMs = Math.min(this.nextMs, now)
+  }
+
   /** One request goes first. */
   restart(): void {
     this.atOnce = 1

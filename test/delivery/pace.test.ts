@@ -241,6 +241,14 @@ describe('429s without an accepted request between them', () => {
     expect(pace.throttled(2000, undefined, 2100)).toBe(2000)
   })
 
+  it('are forgotten when the owner wants that what waits is sent: the wait is, the rate is not', () => {
+    const { pace, dueMs } = limited(20, 60_000)
+    expect(pace.allowed(dueMs - 1)).toBe(0)
+    pace.endWait(61_000)
+    expect(pace.allowed(61_000)).toBe(1)
+    expect(rateOf(pace, 61_000, 18_000)).toBeCloseTo(18, 0)
+  })
+
   it('never shorten a wait', () => {
     const pace = new Pace()
     pace.throttled(0, 60_000, 0)
