@@ -1,21 +1,5 @@
 /** Computes the delay before a retry. The number of retries is decided in retry.ts. */
-import { DEFAULT_CAP_MS, MAX_DELAY_MS, type RetryPolicy } from './policy.js'
-
-/**
- * The shortest and the longest delay of a policy without jitter, ms. A `Retry-After` is clamped to them too.
- */
-export function delayBounds(policy: RetryPolicy): { readonly baseMs: number; readonly capMs: number } {
-  switch (policy.kind) {
-    case 'exponential':
-      return { baseMs: policy.baseMs, capMs: policy.capMs }
-    case 'constant':
-      return { baseMs: policy.delayMs, capMs: Math.max(policy.delayMs, DEFAULT_CAP_MS) }
-    case 'schedule':
-      return { baseMs: policy.delaysMs[0]!, capMs: Math.max(...policy.delaysMs, DEFAULT_CAP_MS) }
-    case 'custom':
-      return { baseMs: 1000, capMs: DEFAULT_CAP_MS }
-  }
-}
+import { MAX_DELAY_MS, type RetryPolicy } from './policy.js'
 
 function delayWithoutJitter(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tries: number): number {
   switch (policy.kind) {
@@ -50,10 +34,4 @@ export function backoffMs(
 export function sanitizeDelayMs(delay: unknown): number | undefined {
   if (typeof delay !== 'number' || Number.isNaN(delay)) return undefined
   return Math.min(MAX_DELAY_MS, Math.max(0, Math.round(delay)))
-}
-
-/** A `Retry-After` in milliseconds, clamped to the bounds of the policy. */
-export function clampRetryAfterMs(retryAfterMs: number, policy: RetryPolicy): number {
-  const { baseMs, capMs } = delayBounds(policy)
-  return Math.min(capMs, Math.max(baseMs, retryAfterMs))
 }

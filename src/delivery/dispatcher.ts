@@ -268,6 +268,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       forgetStarts: startKeys.clear,
       interrupt: decider.interrupt,
       cancelUnsent,
+      resume: (endpoint) => resume(endpoint, lease.now()).endWait(lease.now()),
       putBackStartedAhead: () => putBackStartedAhead(() => true),
       renew: lease.renew,
       renewNow: lease.renewNow,
@@ -325,12 +326,17 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       queue.hasten(endpoint, now)
       return
     }
-    endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook))
-    endpoint.pace.restart()
-    queue.resume(endpoint, now)
+    resume(endpoint, now)
     backlog.pauseEnded(now)
     if (hasSucceeded && backlog.isNews(endpoint.origin, now))
       hastenProbes(ORIGIN_NEWS_MS, ({ origin }) => origin === endpoint.origin)
+  }
+
+  function resume(endpoint: QueueEndpoint, now: number): Pace {
+    endpoint.pace ??= new Pace(options.rateLimitOf(endpoint.webhook))
+    endpoint.pace.restart()
+    queue.resume(endpoint, now)
+    return endpoint.pace
   }
 
   /** Spreads the next probes of paused endpoints over a time from now. */

@@ -70,7 +70,7 @@ class AcceptedRequests {
     const last = Math.floor(now / PART_MS)
     let sum = 0
     for (
-      let part = Math.max(last - withinMs / PART_MS + 1, this.newest - length + 1);
+      let part = Math.max(last - withinMs / PART_MS + 1, this.newest - length + 1, 0);
       part <= this.newest;
       part++
     )
@@ -99,9 +99,9 @@ export class Pace {
   private holdUntilMs = Number.NEGATIVE_INFINITY
   private raisedMs = Number.NEGATIVE_INFINITY
   private cutMs = Number.NEGATIVE_INFINITY
-  /** The last 429. */
+  /** When the last 429 came. */
   private throttledMs = Number.NEGATIVE_INFINITY
-  /** 429s in a row without an accepted request between them, after the first. */
+  /** 429s in a row without an accepted request between them, after the first; those that were under way together are one. */
   private repeats = 0
   /** Requests at once; Infinity: no limit but that of all endpoints. */
   private atOnce = Number.POSITIVE_INFINITY
@@ -169,6 +169,11 @@ export class Pace {
     this.answeredInRound = 0
   }
 
+  /** What the receiver asked for does not hold any more: the next request may be sent now. */
+  endWait(now: number): void {
+    this.nextMs = Math.min(this.nextMs, now)
+  }
+
   /** One request goes first. */
   restart(): void {
     this.atOnce = 1
@@ -185,9 +190,8 @@ export class Pace {
   throttled(sentMs: number, askedMs: number | undefined, now: number): number {
     const isFirst = this.cutMs === Number.NEGATIVE_INFINITY
     const isNews = this.accepted.lastMs > this.cutMs || isFirst
-    // Requests that were under way at the last 429 say nothing more.
     if (isNews) this.repeats = 0
-    else if (sentMs >= this.throttledMs) this.repeats++
+    else if (sentMs > this.throttledMs) this.repeats++
     this.throttledMs = now
     const repeatMs = this.repeats > 0 ? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.repeats) : 0
     const waitMs = Math.max(askedMs || FIRST_WAIT_MS, repeatMs)

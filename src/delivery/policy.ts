@@ -55,7 +55,7 @@ export type PolicyFunction = (context: RetryContext) => number | null
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 /** Longest delay of a policy without its own `capMs`, ms. */
-export const DEFAULT_CAP_MS = 10 * MINUTE_MS
+const DEFAULT_CAP_MS = 10 * MINUTE_MS
 /** Longest delay of any policy: one week, ms. */
 export const MAX_DELAY_MS = 7 * 24 * HOUR_MS
 

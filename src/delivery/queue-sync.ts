@@ -59,6 +59,8 @@ export interface QueueSyncDeps {
   interrupt(delivery: QueuedDelivery): DecidedSettlement
   /** Cancels the requests of a webhook of which no byte has been sent yet. */
   cancelUnsent(webhookId: string): void
+  /** What a webhook holds is sent now: its pause was ended by its owner. */
+  resume(endpoint: QueueEndpoint): void
   /** What is started and waits for a slot waits in the queue again. */
   putBackStartedAhead(): void
   /** Requests a new grant. */
@@ -222,7 +224,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const before = queue.endpoint(row.id)?.webhook
     const epochBefore = before?.epoch ?? row.epoch
     const endpoint = queue.setWebhook(withKnownHealth(row))
-    if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint, now())
+    if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)
     scheduler.update(queue.ready(endpoint))
     if (row.epoch > epochBefore) deps.cancelUnsent(row.id)
   }
@@ -380,7 +382,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const endpoints = inShards()
     for (const endpoint of endpoints) {
       const before = knownWebhooks.get(endpoint.id)
-      if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint, now())
+      if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)
     }
     for (const id of knownWebhooks.keys()) if (loaded.has(shardOf(id))) knownWebhooks.delete(id)
     updateAll(endpoints)

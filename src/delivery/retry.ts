@@ -160,9 +160,10 @@ export function nextDelivery(
   const onlyTransport = rules.policy.retryOn === 'transport'
   const { isUnavailable, isThrottled, isSent } = outcome
   const isStale = isStaleConnection(delivery, outcome)
-  const isCharged = onlyTransport
-    ? outcome.status === undefined && !context.isOutage && !isStale
-    : !isUnavailable && !context.isFree
+  const mayBeCharged = onlyTransport
+    ? outcome.status === undefined && !context.isOutage && !isStale && !context.isCheck
+    : !isUnavailable
+  const isCharged = mayBeCharged && !context.isFree
   const tries = delivery.tries + (isCharged ? 1 : 0)
   const isOver = onlyTransport
     ? outcome.status !== undefined || tries >= maxTries(rules)
@@ -170,11 +171,13 @@ export function nextDelivery(
       ? !isUnavailable || (isSent && !isThrottled)
       : tries >= maxTries(rules)
   const ended = { ...counts, tries, ...since, reason }
-  if (isOver) return { state: nextState(delivery, 'retries_exhausted'), ...ended }
+  if (isOver && !context.isCheck) return { state: nextState(delivery, 'retries_exhausted'), ...ended }
   const state = nextState(delivery, isCharged ? 'failed' : 'returned')
   const waiting = { ...ended, state, failedMs: failedMs ?? Math.floor(now) }
   if (isStale) return { ...ended, state, reason: STALE_CONNECTION, dueMs: now }
   if (context.isPaused) return { ...waiting, dueMs: now }
+  // The pause has ended meanwhile.
+  if (context.isCheck) return { ...waiting, dueMs: now + probeDelayMs(0) }
   const delayMs = retryDelayMs(delivery, outcome, rules, attempts, random)
   if (delayMs === undefined) return { state: nextState(delivery, 'retries_exhausted'), ...ended }
   const isAway = isUnavailable && !isThrottled && !onlyTransport && !context.isOvertaken

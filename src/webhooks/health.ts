@@ -306,7 +306,8 @@ export function updateHealth(
     next.pausedUntilMs = Math.max(next.pausedUntilMs ?? 0, effect.waitUntilMs)
   const opensPause = rules.pauses && updatePause(next, effect, now)
   if ((next.pausedUntilMs ?? 0) <= now && !next.pause) delete next.pausedUntilMs
-  if (rules.autoDisable?.kind === 'burst') next.failedAtMs = recentFailures(health, now, rules.autoDisable)
+  if (rules.autoDisable?.kind === 'burst' && !effect.isOutage)
+    next.failedAtMs = recentFailures(health, now, rules.autoDisable)
   const reports = !next.isReported && rules.autoDisable?.kind === 'silent' && isFailingForLong(next, now)
   if (reports) next.isReported = true
   return { health: next, ...(opensPause && { opensPause }), ...(reports && { reports }) }

@@ -8,7 +8,7 @@ import { jsonMergePatch } from '../values/json-merge-patch.js'
 import { yieldingOf } from '../values/yielding.js'
 import { createSigningSecret, type EncryptSettingsDeps, encryptSettings } from './encrypt-settings.js'
 import { unmaskHeaders } from './header-mask.js'
-import { type EndpointState, endpointHealthOf, isPaused } from './health.js'
+import { type EndpointState, endpointHealthOf, isPaused, isProbed } from './health.js'
 import { isSettingName } from './settings.js'
 import { decryptHeaders, encryptionPurpose, type UncheckedWebhook, viewOf, type WebhookView } from './view.js'
 import {
@@ -358,7 +358,9 @@ export async function resumeWebhook(
     if (!webhook.settings.enabled)
       throw new HookswitchError('Conflict', 'the webhook is disabled', { field: 'enabled' })
     before = webhook
-    return isPaused(webhook.health, deps.storeNow()) ? endPauseOf(webhook) : webhook
+    // A pause goes on while its probe is under way.
+    const mayResume = isProbed(webhook.health) || isPaused(webhook.health, deps.storeNow())
+    return mayResume ? endPauseOf(webhook) : webhook
   })
   if (after !== before) deps.onResumed?.(after)
   return readView(deps, after)

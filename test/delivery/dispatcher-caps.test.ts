@@ -144,7 +144,7 @@ describe('requests in flight', () => {
     ['an origin', { perOrigin: 5 }, 'origin', 5],
     ['the whole node', { total: 9 }, 'total', 9],
   ])('reach the cap of %s, and a restart does not exceed it', async (_, changed, cap, limit) => {
-    const caps = { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500, ...changed }
+    const caps = { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500, probes: 1_000, ...changed }
     const harness = await createHarness(WEBHOOKS)
     const observed = observePeaks(harness, caps)
     const first = harness.node({ caps })

@@ -337,16 +337,6 @@ describe('a delivery starts in a later group', () => {
     expect(harness.sender.requests).toHaveLength(0)
     await ready.close()
   })
-
-  it('when it is too old: it expires without a request', async () => {
-    const ready = await createReadyNode({ webhooks: [aWebhook({ maxAgeSeconds: 60 })] })
-    const { harness, startedAtOnce } = ready
-    await harness.publish('old', { timestampMs: harness.clock.now() - 61_000 })
-    await harness.clock.settle()
-    expect(startedAtOnce).toEqual([])
-    expect(await states(harness)).toEqual(['warm-up delivered', 'old expired'])
-    await ready.close()
-  })
 })
 
 describe('an early start whose acceptance', () => {
@@ -638,56 +628,6 @@ describe('what a group accepts at once', () => {
     harness.faults.failing.clear()
     await harness.clock.advance(10_000)
     expectNothingPending(ready)
-    await ready.close()
-  })
-
-  it('is not sent when it has become too old before the store is back', async () => {
-    const ready = await createReadyNode({ webhooks: [aWebhook({ maxAgeSeconds: 60 })] })
-    const { harness } = ready
-    harness.faults.failing.add('commit')
-    const published = codeOf(harness.publish('late', { timestampMs: harness.clock.now() }))
-    await harness.clock.advance(120_000)
-    await published
-    harness.faults.failing.clear()
-    await harness.clock.advance(10_000)
-    expect(harness.sent()).toEqual([])
-    expect(await states(harness)).toEqual(['warm-up delivered', 'late expired'])
-    await ready.close()
-  })
-
-  it('expires when it is too old, although the next of its call is retried', async () => {
-    const ready = await createReadyNode({
-      webhooks: [aWebhook({ maxAgeSeconds: 60 })],
-      policy: constant(600_000, { jitter: 0 }),
-    })
-    const { harness } = ready
-    harness.sender.script = () => responseWith(503)
-    const now = harness.clock.now()
-    // Two acceptances of one group.
-    await Promise.all(
-      [now - 61_000, now].map((timestampMs) => acceptEvents(harness.accept, [{ ...event, timestampMs }])),
-    )
-    await harness.clock.advance(5_000)
-    expect((await states(harness))[1]).toBe('a expired')
-    await ready.close()
-  })
-
-  it('is sent in order when its age is not limited any more', async () => {
-    const ready = await createReadyNode({ webhooks: [aWebhook({ maxAgeSeconds: 60 })] })
-    const { harness } = ready
-    harness.sender.script = () => undefined
-    const now = harness.clock.now()
-    const events = [now - 61_000, now].map((timestampMs) => ({ ...event, timestampMs }))
-    await acceptEvents(harness.accept, events)
-    await harness.clock.settle()
-    const row = (await harness.store.webhooks.read('acc', 'w1'))!
-    const { maxAgeSeconds: _, ...settings } = row.settings
-    await harness.store.webhooks.replace({ ...row, settings, revision: row.revision + 1 }, row.revision)
-    await harness.clock.advance(2_000)
-    harness.sender.script = () => responseWith(200)
-    harness.sender.open[0]!.answer(responseWith(200))
-    await harness.clock.advance(5_000)
-    expect(sequencesTo(harness, 'w1')).toEqual([2])
     await ready.close()
   })
 })

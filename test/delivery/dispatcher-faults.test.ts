@@ -25,7 +25,10 @@ describe('an answer of a receiver', () => {
     expect(harness.sent().sort()).toEqual(['a', 'a', 'b'])
     expect(await states(harness, 'w1')).toEqual(['waiting', 'waiting'])
     expect(await states(harness, 'w2')).toEqual(['delivered', 'delivered'])
+    // One request goes first, at a rate that begins low.
     await harness.clock.advance(1)
+    expect((await states(harness, 'w1')).toSorted()).toEqual(['delivered', 'waiting'])
+    await harness.clock.advance(6_000)
     expect(await states(harness, 'w1')).toEqual(['delivered', 'delivered'])
     await node.close(0)
   })

@@ -1,16 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import type { Observation } from '../../src/ports.js'
-import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
+import { HEALTH_PRESETS, type Health } from '../../src/webhooks/health.js'
 import { aWebhook } from './fixtures.js'
-import { createHarness, type Harness, responseWith } from './harness.js'
+import { createHarness, type Harness, type NodeOptions, responseWith } from './harness.js'
 
-const refused: Observation = { kind: 'no_response', failure: 'connection', detail: '' }
+const refused: Observation = {
+  kind: 'no_response',
+  failure: 'connection',
+  detail: '',
+  cause: 'refused',
+  isSent: false,
+}
 
 /** A node without jitter. */
-const nodeWithoutJitter = (harness: Harness) =>
-  harness.node({}, { random: { ...harness.random, fraction: () => 0.5 } })
+const nodeWithoutJitter = (harness: Harness, options: NodeOptions = {}) =>
+  harness.node(options, { random: { ...harness.random, fraction: () => 0 } })
+const healthOf = async (harness: Harness, id = 'w1') => (await harness.store.webhooks.read('acc', id))?.health
+const statesOf = async (harness: Harness, id = 'w1') =>
+  (await harness.deliveries(id)).map(({ state }) => state)
 
-describe('an endpoint that fails ten times in a row', () => {
+describe('an endpoint that rejects ten deliveries in a row', () => {
   it('is paused, then probed with single deliveries, and served again after one succeeds', async () => {
     const harness = await createHarness([aWebhook({ retries: 0 })])
     harness.sender.script = () => responseWith(500)
@@ -22,16 +31,21 @@ describe('an endpoint that fails ten times in a row', () => {
     await harness.clock.settle()
     // Ten were in flight when the tenth failed; the other nineteen wait.
     expect(harness.sender.requests).toHaveLength(11)
-    await harness.clock.advance(12_499)
+    await harness.clock.advance(4_999)
     expect(harness.sender.requests).toHaveLength(11)
     await harness.clock.advance(1)
     expect(harness.sender.requests).toHaveLength(12)
-    await harness.clock.advance(12_499)
+    await harness.clock.advance(9_999)
     expect(harness.sender.requests).toHaveLength(12)
     harness.sender.script = () => responseWith(200)
     await harness.clock.advance(1)
     expect(harness.sender.requests).toHaveLength(30)
     expect(harness.sender.maxOpen).toBeLessThanOrEqual(10)
+    expect(await healthOf(harness)).toBeUndefined()
+    expect(harness.emitted.map(({ name }) => name).filter((name) => name.startsWith('webhook_'))).toEqual([
+      'webhook_paused',
+      'webhook_resumed',
+    ])
     await node.close(0)
   })
 
@@ -64,16 +78,19 @@ describe('an endpoint that fails ten times in a row', () => {
     await Promise.all(Array.from({ length: 12 }, (_, call) => harness.publish(`call-${call}`)))
     await harness.clock.settle()
     expect(harness.sender.requests).toHaveLength(440)
+    await harness.clock.advance(5_000)
+    expect(harness.sender.requests).toHaveLength(480)
+    // 8 to 10 s after the first probe.
+    await harness.clock.advance(7_999)
+    expect(harness.sender.requests).toHaveLength(480)
     const probes: number[] = []
-    for (let second = 0; second < 17; second++) {
-      await harness.clock.advance(1000)
-      probes.push(harness.sender.requests.length)
+    for (let part = 0; part < 5; part++) {
+      const before = harness.sender.requests.length
+      await harness.clock.advance(401)
+      probes.push(harness.sender.requests.length - before)
     }
-    // 12.5 s ± 20 %: none before, all after, and in no second more than a share of them.
-    expect(probes[8]).toBe(440)
-    expect(probes[15]).toBe(480)
-    const peak = Math.max(...probes.slice(1).map((count, index) => count - probes[index]!))
-    expect(peak).toBeLessThanOrEqual(3 * Math.ceil(40 / 5))
+    expect(probes.reduce((sum, one) => sum + one, 0)).toBe(40)
+    expect(Math.max(...probes)).toBeLessThanOrEqual(20)
     await node.close(0)
   })
 
@@ -93,28 +110,189 @@ describe('an endpoint that fails ten times in a row', () => {
   })
 })
 
-describe('a global outage', () => {
-  const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) =>
-    aWebhook({ uri: `https://${id}.example.com/`, retries: 0 }, { id }),
-  )
-
-  it('is not charged to any endpoint', async () => {
-    const harness = await createHarness(six)
+describe('an endpoint that cannot be reached', () => {
+  /** Three deliveries were refused: the endpoint is paused. */
+  async function openPause(settings: Parameters<typeof aWebhook>[0] = { retries: 1 }) {
+    const harness = await createHarness([aWebhook(settings)])
     harness.sender.script = () => refused
     const node = nodeWithoutJitter(harness)
     await node.start()
-    for (let call = 0; call < 15; call++) {
-      await harness.publish(`call-${call}`)
-      // Endpoints that do not answer may start 50 requests a second.
-      await harness.clock.advance(120)
+    for (const call of ['a', 'b', 'c', 'd', 'e']) {
+      await harness.publish(call)
+      await harness.clock.settle()
     }
-    expect(harness.sender.requests).toHaveLength(6 * 15)
-    for (const { id } of six) {
-      const failures = (await harness.store.webhooks.read('acc', id))?.health?.failuresInRow ?? 0
-      expect(failures).toBeLessThan(2)
-    }
+    expect((await healthOf(harness))?.pause?.kind).toBe('unavailable')
+    expect(harness.sender.requests).toHaveLength(3)
+    return { harness, node }
+  }
+
+  it('is probed by connecting alone: that is no attempt, costs nothing and leaves no record', async () => {
+    const { harness, node } = await openPause()
+    const began = harness.clock.now()
+    await harness.clock.advance(600_000)
+    // 5, 15, 30, …, then every minute.
+    const { length } = harness.sender.requests
+    expect(length).toBeGreaterThan(20)
+    expect(length).toBeLessThan(35)
+    expect(await harness.attempts()).toHaveLength(3)
+    const health = await healthOf(harness)
+    expect(health).toMatchObject({ failuresInRow: 3, checkCause: 'refused' })
+    expect(health!.checkedMs).toBeGreaterThan(began + 500_000)
+    for (const { state, attempts, tries } of await harness.deliveries())
+      expect([state, attempts <= 1, tries]).toEqual(['waiting', true, 0])
     await node.close(0)
   })
+
+  it('gets everything, oldest first, when it can be reached again, one request first', async () => {
+    const { harness, node } = await openPause()
+    await harness.clock.advance(3_600_000)
+    const before = harness.sender.requests.length
+    harness.sender.script = () => undefined
+    await harness.clock.advance(60_000)
+    expect(harness.sender.open).toHaveLength(1)
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
+    expect(harness.sender.open).toHaveLength(1)
+    harness.sender.script = () => responseWith(200)
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
+    expect(await statesOf(harness)).toEqual(new Array(5).fill('delivered'))
+    const after = harness.sent().slice(before + 1)
+    expect(after).toEqual([...after].sort())
+    await node.close(0)
+  })
+
+  it('is probed at least every five seconds if deliveries soon become too old, and those expire', async () => {
+    const { harness, node } = await openPause({ maxAgeSeconds: 6 })
+    await harness.clock.advance(60_000)
+    expect(new Set(await statesOf(harness))).toEqual(new Set(['expired']))
+    await node.close(0)
+  })
+
+  it('is given no request more than its retries allow, but probes', async () => {
+    const harness = await createHarness([aWebhook({ retries: 2 })])
+    harness.sender.script = () => ({ kind: 'no_response', failure: 'timeout', detail: '' })
+    const node = nodeWithoutJitter(harness)
+    await node.start()
+    await harness.publish('alone')
+    await harness.clock.settle()
+    const times: number[] = []
+    for (let second = 0, seen = 1; second < 70; second++) {
+      await harness.clock.advance(1000)
+      const { length } = harness.sender.requests
+      if (length > seen) times.push(second + 1)
+      seen = length
+    }
+    // Its own schedule (80 % of 2 and 6 s), then the probes of the pause that opens with the third attempt.
+    expect(times).toEqual([2, 7, 12, 22, 37, 52, 67])
+    expect((await healthOf(harness))?.pause).toMatchObject({ kind: 'unavailable' })
+    expect((await harness.deliveries())[0]).toMatchObject({ state: 'waiting', attempts: 8, tries: 0 })
+    await node.close(0)
+  })
+})
+
+describe('the time that an answer is waited for', () => {
+  it('is 30 s for probes once the receiver has failed for five minutes, and the limit of an attempt before', async () => {
+    const harness = await createHarness()
+    harness.sender.script = () => ({ kind: 'no_response', failure: 'timeout', detail: '' })
+    const node = nodeWithoutJitter(harness)
+    await node.start()
+    for (const call of ['a', 'b', 'c']) await harness.publish(call)
+    await harness.clock.advance(299_000)
+    expect(new Set(harness.sender.requests.map(({ deadlineMs }) => deadlineMs))).toEqual(new Set([10_000]))
+    harness.sender.requests.length = 0
+    await harness.clock.advance(1_200_000)
+    // The first may be one that was due before.
+    expect(new Set(harness.sender.requests.slice(1).map(({ deadlineMs }) => deadlineMs))).toEqual(
+      new Set([30_000]),
+    )
+    await node.close(0)
+  })
+
+  it('is 30 s, with one request at a time, while answers are late', async () => {
+    const late: Health = { failuresInRow: 0, lateMs: 12_000 }
+    const harness = await createHarness([aWebhook({}, { health: late })])
+    harness.sender.script = () => undefined
+    const node = nodeWithoutJitter(harness)
+    await node.start()
+    for (const call of ['a', 'b', 'c']) await harness.publish(call)
+    await harness.clock.settle()
+    expect(harness.sender.open.map(({ request }) => request.deadlineMs)).toEqual([30_000])
+    await harness.clock.advance(12_000)
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
+    expect((await harness.attempts())[0]).toMatchObject({ result: 'success', late: true })
+    expect(await healthOf(harness)).toEqual({ failuresInRow: 0, lateMs: 12_000 })
+    expect(harness.sender.open).toHaveLength(1)
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
+    expect(await healthOf(harness)).toBeUndefined()
+    expect(harness.sender.open[0]!.request.deadlineMs).toBe(10_000)
+    await node.close(0)
+  })
+})
+
+describe('a paused endpoint', () => {
+  it('is probed within five seconds after another webhook of its origin was answered with a success', async () => {
+    const uri = 'https://shared.example.com/'
+    const harness = await createHarness([
+      aWebhook({ uri, hook: 'channel_create' }),
+      aWebhook({ uri, hook: 'channel_answer' }, { id: 'w2' }),
+    ])
+    harness.sender.script = () => refused
+    const node = harness.node({}, { random: { ...harness.random, fraction: () => 0.99 } })
+    await node.start()
+    for (const call of ['a', 'b', 'c']) await harness.publish(call)
+    await harness.clock.advance(25_000)
+    for (const call of ['a', 'b', 'c']) await harness.publish(call, { hook: 'channel_answer' })
+    await harness.clock.advance(1_200_000)
+    harness.sender.script = () => responseWith(200)
+    const isServed = async (id: string) => (await healthOf(harness, id)) === undefined
+    const served: Record<string, number> = {}
+    for (let step = 0; step < 100 && Object.keys(served).length < 2; step++) {
+      await harness.clock.advance(1000)
+      for (const id of ['w1', 'w2']) if (await isServed(id)) served[id] ??= step
+    }
+    expect(Math.abs(served.w1! - served.w2!)).toBeLessThanOrEqual(5)
+    await node.close(0)
+  })
+})
+
+describe('a global outage', () => {
+  const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) =>
+    aWebhook({ uri: `https://${id}.example.com/`, retries: 1 }, { id }),
+  )
+
+  it('disables nothing and costs no try, however long it lasts; the first answer makes all due within 15 s', async () => {
+    const harness = await createHarness(six)
+    harness.sender.script = () => refused
+    const node = harness.node()
+    await node.start()
+    for (let call = 0; call < 5; call++) {
+      await harness.publish(`call-${call}`)
+      await harness.clock.advance(120)
+    }
+    await harness.clock.advance(20 * 3_600_000)
+    for (const { id } of six) {
+      expect((await healthOf(harness, id))?.countsSinceMs).toBeUndefined()
+      for (const { state, tries } of await harness.deliveries(id))
+        expect([state, tries]).toEqual(['waiting', 0])
+    }
+    harness.sender.script = () => responseWith(200)
+    let waited = 0
+    while ((await anyDelivered(harness)) === 0) {
+      await harness.clock.advance(1000)
+      expect(++waited).toBeLessThanOrEqual(60)
+    }
+    await harness.clock.advance(15_000)
+    for (const { id } of six) expect(new Set(await statesOf(harness, id))).toEqual(new Set(['delivered']))
+    await node.close(0)
+  })
+
+  const anyDelivered = async (harness: Harness) =>
+    (await Promise.all(six.map(({ id }) => statesOf(harness, id))))
+      .flat()
+      .filter((state) => state === 'delivered').length
 })
 
 describe('the preset kazoo', () => {

@@ -147,9 +147,11 @@ describe('the dispatcher', () => {
             if (outcome === 'timeout') return { kind: 'no_response', failure: 'timeout', detail: '' }
             return outcome === 'own' ? { kind: 'own_fault', detail: '' } : responseWith(Number(outcome))
           }
-          // Without a breaker, which has its own tests, all deliveries end within the time below.
+          // Without pauses, which have their own tests, all deliveries end within the time below.
           const healthRules = { ...HEALTH_PRESETS.standard, pauses: false }
-          const node = harness.node({ caps: { perEndpoint: 2, perAccount: 3 }, healthRules })
+          // Calls wait for their first event to the end.
+          const patienceMs = 30 * 86_400_000
+          const node = harness.node({ caps: { perEndpoint: 2, perAccount: 3 }, healthRules, patienceMs })
           await node.start()
           for (const [call, pause] of publishes) {
             await harness.publish(`call-${call}`)

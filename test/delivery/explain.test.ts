@@ -6,7 +6,7 @@ import { FAILURE_CAUSES } from '../../src/values/failure-cause.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 
 const NOW = 100_000
-const CAPS = { perEndpoint: 10, perAccount: 100, perOrigin: 50, total: 500 }
+const CAPS = { perEndpoint: 10, perAccount: 100, perOrigin: 50, total: 500, probes: 1_000 }
 const explain = (delivery: Partial<StoredDelivery>, context: Partial<ExplainContext> = {}): string =>
   sentenceOf(
     explainDelivery(
@@ -21,6 +21,7 @@ const explain = (delivery: Partial<StoredDelivery>, context: Partial<ExplainCont
       },
     ),
   )
+const PAUSE = { kind: 'unavailable', probes: 1 } as const
 const paused = (pausedUntilMs: number) => aWebhook({}, { health: { failuresInRow: 1, pausedUntilMs } })
 
 describe('the explanation of a waiting delivery', () => {
@@ -45,7 +46,7 @@ describe('the explanation of a waiting delivery', () => {
     [
       explain(
         {},
-        { limitReached: 'endpoint', webhook: aWebhook({}, { health: { failuresInRow: 10, openings: 1 } }) },
+        { limitReached: 'endpoint', webhook: aWebhook({}, { health: { failuresInRow: 10, pause: PAUSE } }) },
       ),
       'Waits for a probe: the breaker lets one request at a time through.',
     ],
@@ -126,7 +127,7 @@ describe('why the last attempt failed', () => {
     cause: 'refused',
     detail: 'The server refused the connection (ECONNREFUSED).',
   })
-  const open = aWebhook({}, { health: { failuresInRow: 10, openings: 1, pausedUntilMs: NOW + 5000 } })
+  const open = aWebhook({}, { health: { failuresInRow: 10, pause: PAUSE, pausedUntilMs: NOW + 5000 } })
   const retrying = { dueMs: NOW + 5000, attempts: 1, reason: 'refused' }
 
   it('is the sentence of the cause where the attempt was not read', () => {

@@ -100,6 +100,8 @@ export function createFaultyStore(deliveries: QueueStore) {
   return { store, failing, losesAnswer }
 }
 
+const DEFAULT_MAX_AGE_SECONDS = 86_400
+
 /** The default limits of waiting deliveries. */
 export const LIMITS: QueueLimits = { maxPending: 1_000_000, maxPendingPerWebhook: 50_000 }
 
@@ -109,6 +111,9 @@ export interface NodeOptions {
   readonly policy?: RetryPolicy
   readonly healthRules?: HealthRules
   readonly recordSuccesses?: boolean
+  readonly patienceMs?: number
+  /** Requests a second that a webhook allows at most. Default: no limit. */
+  readonly rateLimitOf?: (webhook: Webhook) => number | undefined
   readonly endpointSecrets?: (webhook: Webhook) => EndpointSecrets
 }
 
@@ -176,6 +181,7 @@ export async function createHarness(
   function node(options: NodeOptions = {}, deps: Partial<DispatcherDeps> = {}): Dispatcher {
     const { caps, limits = LIMITS, healthRules = HEALTH_PRESETS.standard, policy = exponential() } = options
     const { endpointSecrets = () => ({ keys: [], headers: [] }), recordSuccesses = true } = options
+    const { patienceMs = 60_000, rateLimitOf = () => undefined } = options
     const dispatcher = createDispatcher(
       {
         shardOf,
@@ -191,12 +197,15 @@ export async function createHarness(
         ...deps,
       },
       {
-        caps: { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500, ...caps },
+        caps: { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500, probes: 1_000, ...caps },
         limits,
         attemptDeadlineMs: 10_000,
         isShared,
         healthRules,
         recordSuccesses,
+        maxAgeMsOf: ({ settings }) => (settings.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS) * 1000,
+        patienceMs,
+        rateLimitOf,
       },
     )
     const started: Dispatcher = {

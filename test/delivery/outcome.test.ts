@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { outcomeOf, retryAfterMs } from '../../src/delivery/outcome.js'
+import { type Outcome, outcomeOf, retryAfterMs } from '../../src/delivery/outcome.js'
 import type { Observation, TransportFailure } from '../../src/ports.js'
 import { FAILURE_CAUSES } from '../../src/values/failure-cause.js'
+
+type Failure = Extract<Outcome, { kind: 'failed' }>
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0)
 const response = (status: number, changes: object = {}): Observation => ({
@@ -32,52 +34,106 @@ describe('outcomeOf', () => {
       kind: 'failed',
       failure: 'redirect',
       status,
+      isUnavailable: false,
+      isThrottled: false,
+      isSent: true,
       gone: false,
-      throttled: false,
     })
   })
 
+  /** The statuses from 100 to 999 whose outcome is a failure with this property. */
+  const statusesWhere = (holds: (outcome: Failure) => boolean, headers: readonly string[] = []) =>
+    Array.from({ length: 900 }, (_, index) => 100 + index).filter((status) => {
+      const outcome = outcomeOf(response(status, { headers }), NOW)
+      return outcome.kind === 'failed' && holds(outcome)
+    })
+
   it('marks 410 as gone, and no other status', () => {
-    for (let status = 200; status < 600; status++) {
-      const outcome = outcomeOf(response(status), NOW)
-      expect(outcome.kind === 'failed' && outcome.gone).toBe(status === 410)
-    }
+    expect(statusesWhere(({ gone }) => gone)).toEqual([410])
   })
 
-  it('marks 429, 502, 503 and 504 as throttled, and no other status', () => {
-    const throttling = []
-    for (let status = 100; status < 1000; status++) {
-      const outcome = outcomeOf(response(status, { headers: ['Retry-After', '7'] }), NOW)
-      if (outcome.kind === 'failed' && outcome.throttled) throttling.push(status)
-      if (outcome.kind === 'failed') expect(outcome.retryAfterMs).toBe(outcome.throttled ? 7000 : undefined)
-    }
-    expect(throttling).toEqual([429, 502, 503, 504])
+  it('takes 429, 502, 503 and 504 as unavailable, and reads Retry-After of them alone', () => {
+    const isUnavailable = (outcome: Failure) => outcome.isUnavailable
+    expect(statusesWhere(isUnavailable)).toEqual([429, 502, 503, 504])
+    expect(statusesWhere(isUnavailable, ['Retry-After', '7'])).toEqual([429, 502, 503, 504])
+    const hasWait = ({ retryAfterMs }: Failure) => retryAfterMs === 7000
+    expect(statusesWhere(hasWait, ['Retry-After', '7'])).toEqual([429, 502, 503, 504])
+    expect(statusesWhere((outcome) => 'retryAfterMs' in outcome)).toEqual([])
   })
 
-  it.each<TransportFailure>(['timeout', 'connection', 'dns', 'tls', 'protocol', 'blocked_address'])(
-    'classifies a missing answer by its transport failure: %s',
-    (failure) => {
+  it('takes 429, and 503 with a valid Retry-After, as a wish for fewer requests', () => {
+    const isThrottled = (outcome: Failure) => outcome.isThrottled
+    expect(statusesWhere(isThrottled)).toEqual([429])
+    expect(statusesWhere(isThrottled, ['Retry-After', 'soon'])).toEqual([429])
+    expect(statusesWhere(isThrottled, ['Retry-After', '0'])).toEqual([429, 503])
+  })
+
+  it('limits Retry-After to an hour for 429, and to five minutes for others', () => {
+    const limits = [429, 502, 503, 504].map((status) =>
+      outcomeOf(response(status, { headers: ['Retry-After', '99999999999999999999'] }), NOW),
+    )
+    expect(limits.map((outcome) => (outcome as Failure).retryAfterMs)).toEqual([
+      3_600_000, 300_000, 300_000, 300_000,
+    ])
+  })
+
+  it.each<[TransportFailure, boolean, boolean]>([
+    ['timeout', true, true],
+    ['connection', true, true],
+    ['dns', true, false],
+    ['tls', true, false],
+    ['protocol', false, true],
+    ['blocked_address', false, false],
+  ])(
+    'classifies %s: unavailable %s, sent where the sender does not say %s',
+    (failure, isUnavailable, isSent) => {
       expect(outcomeOf({ kind: 'no_response', failure, detail: 'why' }, NOW)).toEqual({
         kind: 'failed',
         failure,
+        isUnavailable,
+        isThrottled: false,
+        isSent,
         gone: false,
-        throttled: false,
         detail: 'why',
       })
     },
   )
 
-  it('keeps the cause, if it is one of the list', () => {
-    const causeOf = (cause: unknown) => {
-      const outcome = outcomeOf(
-        { kind: 'no_response', failure: 'tls', detail: '', cause } as Observation,
+  it('knows from the sender whether the request was sent, but nothing is sent to a blocked address', () => {
+    const isSent = (failure: TransportFailure, isSent: boolean) =>
+      (outcomeOf({ kind: 'no_response', failure, detail: '', isSent }, NOW) as Failure).isSent
+    for (const failure of ['timeout', 'connection', 'dns', 'tls', 'protocol'] as const)
+      expect([isSent(failure, true), isSent(failure, false)]).toEqual([true, false])
+    expect([isSent('blocked_address', true), isSent('blocked_address', false)]).toEqual([false, false])
+  })
+
+  it('knows that a reused connection was closed', () => {
+    const closed = (isReused?: boolean) =>
+      outcomeOf(
+        {
+          kind: 'no_response',
+          failure: 'connection',
+          detail: '',
+          ...(isReused !== undefined && { isReused }),
+        },
         NOW,
       )
-      return outcome.kind === 'failed' ? outcome.cause : 'not failed'
-    }
-    for (const cause of Object.keys(FAILURE_CAUSES)) expect(causeOf(cause)).toBe(cause)
-    for (const cause of [undefined, null, '', 'constructor', 'REFUSED', 7, ['refused']])
-      expect([cause, causeOf(cause)]).toEqual([cause, undefined])
+    expect(closed(true)).toMatchObject({ isStale: true, isUnavailable: true })
+    expect(closed(false)).not.toHaveProperty('isStale')
+    expect(closed()).not.toHaveProperty('isStale')
+  })
+
+  it('takes over a cause of the closed list, and nothing else that a sender returns', () => {
+    const cause = (cause: unknown) =>
+      (
+        outcomeOf(
+          { kind: 'no_response', failure: 'connection', detail: '', cause } as Observation,
+          NOW,
+        ) as Failure
+      ).cause
+    for (const known of Object.keys(FAILURE_CAUSES)) expect(cause(known)).toBe(known)
+    for (const foreign of ['Refused', '', 'constructor', '__proto__', 7, null, {}, undefined])
+      expect(cause(foreign)).toBeUndefined()
   })
 
   it('classifies an internal fault as such', () => {
@@ -85,6 +141,10 @@ describe('outcomeOf', () => {
       kind: 'own_fault',
       detail: 'EMFILE',
     })
+  })
+
+  it('does not charge a request that was cancelled before it was sent', () => {
+    expect(outcomeOf({ kind: 'cancelled' }, NOW).kind).toBe('own_fault')
   })
 
   it('returns exactly one outcome for every observation', () => {
@@ -126,7 +186,7 @@ describe('outcomeOf', () => {
         expect(outcome.kind).toBe(expected)
         if (outcome.kind === 'failed' && outcome.retryAfterMs !== undefined) {
           expect(outcome.retryAfterMs).toBeGreaterThanOrEqual(0)
-          expect(outcome.retryAfterMs).toBeLessThanOrEqual(604_800_000)
+          expect(outcome.retryAfterMs).toBeLessThanOrEqual(3_600_000)
         }
       }),
     )
@@ -139,12 +199,15 @@ describe('Retry-After', () => {
     ['120', 120_000],
     [' 5\t', 5000],
     ['0005', 5000],
-    ['99999999999999999999', 604_800_000],
+    ['1.5', 2000],
+    ['0.001', 1000],
+    ['2.0', 2000],
+    ['99999999999999999999', 1e23],
     ['Thu, 01 Jan 2026 12:01:00 GMT', 60_000],
     ['Thursday, 01-Jan-26 12:01:00 GMT', 60_000],
     ['Thu Jan  1 12:01:00 2026', 60_000],
     ['Thu, 01 Jan 2026 11:00:00 GMT', 0],
-    ['Fri, 31 Dec 2099 23:59:59 GMT', 604_800_000],
+    ['Fri, 31 Dec 2099 23:59:59 GMT', Date.UTC(2099, 11, 31, 23, 59, 59) - NOW],
   ])('%j is %i ms', (value, ms) => {
     expect(retryAfterMs(value, NOW)).toBe(ms)
   })
@@ -154,7 +217,10 @@ describe('Retry-After', () => {
     '',
     '-1',
     '+5',
-    '1.5',
+    '.5',
+    '5.',
+    '1.5.5',
+    '1,5',
     '1e3',
     '0x10',
     '5 s',

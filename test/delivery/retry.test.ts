@@ -2,9 +2,18 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
 import type { Outcome } from '../../src/delivery/outcome.js'
-import { custom, exponential, POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
 import {
+  constant,
+  custom,
+  exponential,
+  POLICY_PRESETS,
+  type RetryPolicy,
+  schedule,
+} from '../../src/delivery/policy.js'
+import {
+  type FailureContext,
   isExpired,
+  isStaleConnection,
   maxTries,
   nextAfterAbort,
   nextAfterInterruption,
@@ -13,75 +22,243 @@ import {
 } from '../../src/delivery/retry.js'
 import { aDelivery, anyPolicy } from './fixtures.js'
 
-const failed = (changes: Partial<Extract<Outcome, { kind: 'failed' }>> = {}): Outcome => ({
+type Failure = Extract<Outcome, { kind: 'failed' }>
+
+/** The receiver answered 500. */
+const failed = (changes: Partial<Failure> = {}): Failure => ({
   kind: 'failed',
   failure: 'http',
   status: 500,
+  isUnavailable: false,
+  isThrottled: false,
+  isSent: true,
   gone: false,
-  throttled: false,
   ...changes,
 })
-const timeout = failed({ failure: 'timeout' })
-// @ts-expect-error a transport failure has no status
-delete timeout.status
+const { status: _, ...unanswered } = failed({ failure: 'timeout', isUnavailable: true })
+const timeout: Failure = { ...unanswered, cause: 'timeout_answer' }
+const refused: Failure = { ...unanswered, failure: 'connection', cause: 'refused', isSent: false }
+const stale: Failure = { ...unanswered, failure: 'connection', cause: 'closed_early', isStale: true }
+const blocked: Failure = { ...unanswered, failure: 'blocked_address', isUnavailable: false, isSent: false }
+const status503 = failed({ status: 503, isUnavailable: true })
+const status429 = failed({ status: 429, isUnavailable: true, isThrottled: true })
+const UNAVAILABLE = [timeout, refused, status503, status429]
 
 const fractions = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const rules = (retries: number, policy: RetryPolicy = exponential({ jitter: 0 }), functions = {}) => ({
+  policy,
+  functions,
+  retries,
+})
+const NOT_PAUSED: FailureContext = {
+  isFree: false,
+  isPaused: false,
+  isOvertaken: false,
+  isOutage: false,
+  isCheck: false,
+}
+const inContext = (changes: Partial<FailureContext>): FailureContext => ({ ...NOT_PAUSED, ...changes })
+const PROBE = inContext({ isFree: true, isPaused: true })
+const CHECK = inContext({ isFree: true, isPaused: true, isCheck: true })
 
-describe('nextDelivery after a failed probe of a receiver that is briefly down', () => {
-  const rules = { policy: exponential(), functions: {}, retries: 2 }
-  const last = aDelivery({ state: 'in_flight', acceptedMs: 0, attempts: 4, tries: 2 })
-  const probe = (outcome: Outcome, now = 1000, changes: object = {}) =>
-    nextDelivery(last, outcome, { ...rules, ...changes }, now, 0.5, false, true)
-
-  it('charges no try, and retries as after a charged one', () => {
-    const next = probe(failed())
-    expect(next).toMatchObject({ state: 'waiting', tries: 2, attempts: 5, reason: 'status 500' })
-    expect(next.dueMs).toBe(1000 + 18_000)
-    expect(probe(timeout)).toMatchObject({ state: 'waiting', tries: 2 })
+describe('a failure of a receiver that could not take the request', () => {
+  it('never costs a try, whatever the number of retries, and only records the first failure', () => {
+    for (const outcome of UNAVAILABLE)
+      for (const retries of [1, 2, 30]) {
+        const delivery = aDelivery({ attempts: 400, tries: retries, failedMs: 7 })
+        const next = nextDelivery(delivery, outcome, rules(retries), 1000, 0.5)
+        expect(next).toMatchObject({ state: 'waiting', attempts: 401, tries: retries, failedMs: 7 })
+      }
+    expect(nextDelivery(aDelivery(), timeout, rules(5), 1000.5, 0.5)).toMatchObject({
+      failedMs: 1000,
+      reason: 'timeout_answer',
+    })
   })
 
-  it('charges a success, an own fault and a delivery of more than a day as ever', () => {
-    expect(probe({ kind: 'delivered' } as Outcome)).toMatchObject({ state: 'delivered', tries: 3 })
-    expect(probe({ kind: 'own_fault', detail: '' })).toMatchObject({ state: 'waiting', tries: 2 })
-    expect(probe(failed(), 86_400_000)).toMatchObject({ state: 'exhausted', tries: 3 })
+  it('is followed by the next attempt after 5 s, 10 s, then 15 s while the receiver takes nothing', () => {
+    const hourly = rules(5, constant(3_600_000, { jitter: 0 }))
+    for (const outcome of [timeout, refused, status503]) {
+      const delays = [0, 1, 2, 3, 50].map(
+        (attempts) => nextDelivery(aDelivery({ attempts }), outcome, hourly, 1000, 0.5).dueMs! - 1000,
+      )
+      expect(delays).toEqual([5000, 10_000, 15_000, 15_000, 15_000])
+    }
   })
 
-  it('ends a delivery that is not retried, or whose address is blocked', () => {
-    expect(probe(failed(), 1000, { retries: 0 }).state).toBe('exhausted')
-    expect(probe(failed(), 1000, { policy: POLICY_PRESETS.kazoo }).state).toBe('exhausted')
-    expect(probe({ ...timeout, failure: 'blocked_address' } as Outcome).state).toBe('exhausted')
-    expect(probe(failed({ status: 410, gone: true })).state).toBe('cancelled')
+  it('is retried earlier if the policy says so', () => {
+    const quick = rules(5, constant(100, { jitter: 0 }))
+    expect(nextDelivery(aDelivery(), timeout, quick, 1000, 0.5).dueMs).toBe(1100)
+  })
+
+  it('goes by the policy when the receiver has taken others since, or asks for fewer requests', () => {
+    const patient = rules(5, POLICY_PRESETS.patient)
+    const delays = (outcome: Failure, context: FailureContext) =>
+      [0, 1, 2].map(
+        (attempts) => nextDelivery(aDelivery({ attempts }), outcome, patient, 0, 0.5, context).dueMs,
+      )
+    const schedule = [5000, 300_000, 1_800_000]
+    for (const outcome of UNAVAILABLE)
+      expect(delays(outcome, inContext({ isOvertaken: true }))).toEqual(schedule)
+    expect(delays(status429, NOT_PAUSED)).toEqual(schedule)
+  })
+
+  it('is due at once on a paused endpoint: the pause holds it', () => {
+    for (const outcome of [...UNAVAILABLE, failed()]) {
+      const next = nextDelivery(aDelivery({ attempts: 9 }), outcome, rules(30), 1000, 0.5, PROBE)
+      expect(next).toMatchObject({ state: 'waiting', dueMs: 1000, attempts: 10, tries: 0 })
+    }
+  })
+
+  it('keeps the time of its first failure through whatever follows', () => {
+    const delivery = aDelivery({ attempts: 3, tries: 1, failedMs: 7 })
+    const outcomes: Outcome[] = [timeout, failed(), stale, { kind: 'own_fault', detail: '' }]
+    for (const outcome of outcomes)
+      for (const context of [NOT_PAUSED, PROBE, CHECK])
+        expect(nextDelivery(delivery, outcome, rules(5), 1000, 0.5, context).failedMs).toBe(7)
+    expect(nextAfterInterruption(delivery, 9).failedMs).toBe(7)
+    expect(nextAfterAbort(delivery, 9).failedMs).toBe(7)
+  })
+
+  it('is none of an internal fault, of a stale connection and of an interruption', () => {
+    const none = [
+      nextDelivery(aDelivery(), { kind: 'own_fault', detail: '' }, rules(5), 9, 0.5),
+      nextDelivery(aDelivery(), stale, rules(5), 9, 0.5),
+      nextAfterInterruption(aDelivery(), 9),
+      nextAfterAbort(aDelivery(), 9),
+    ]
+    for (const next of none) expect(next).not.toHaveProperty('failedMs')
   })
 })
 
-describe('nextDelivery during an outage', () => {
-  const rules = { policy: exponential(), functions: {}, retries: 0 }
-  const young = aDelivery({ state: 'in_flight', acceptedMs: 0, attempts: 7, tries: 0 })
-
-  it('does not charge an attempt without an answer, and retries it with the default policy', () => {
-    const next = nextDelivery(young, timeout, rules, 1000, 0.5, true)
-    expect(next).toMatchObject({ state: 'waiting', tries: 0, attempts: 8, reason: 'timeout' })
-    expect(next.dueMs! - 1000).toBe(3_600_000)
+describe('a rejection', () => {
+  it('costs no try as a probe, or when it opens the pause', () => {
+    const delivery = aDelivery({ attempts: 4, tries: 2 })
+    expect(nextDelivery(delivery, failed(), rules(2), 1000, 0.5)).toMatchObject({
+      state: 'exhausted',
+      tries: 3,
+    })
+    for (const isPaused of [true, false]) {
+      const next = nextDelivery(
+        delivery,
+        failed(),
+        rules(2),
+        1000,
+        0.5,
+        inContext({ isFree: true, isPaused }),
+      )
+      expect(next).toMatchObject({ state: 'waiting', tries: 2, attempts: 5, reason: 'status 500' })
+    }
   })
 
-  it('charges an attempt with an answer, and one to a blocked address', () => {
-    expect(nextDelivery(young, failed(), rules, 1000, 0.5, true).state).toBe('exhausted')
-    const blocked = { ...timeout, failure: 'blocked_address' } as Outcome
-    expect(nextDelivery(young, blocked, rules, 1000, 0.5, true).state).toBe('exhausted')
+  it('ends a delivery of a disabled receiver, or without retries, as a probe too', () => {
+    expect(nextDelivery(aDelivery(), failed({ status: 410, gone: true }), rules(2), 0, 0, PROBE).state).toBe(
+      'cancelled',
+    )
+    expect(nextDelivery(aDelivery(), failed(), rules(0), 0, 0, PROBE).state).toBe('exhausted')
   })
 
-  it('charges deliveries older than a day: they end even if no receiver ever answers', () => {
-    expect(nextDelivery(young, timeout, rules, 86_399_999, 0.5, true).state).toBe('waiting')
-    expect(nextDelivery(young, timeout, rules, 86_400_000, 0.5, true).state).toBe('exhausted')
+  it('is one of a blocked address, but none of a timeout', () => {
+    expect(nextDelivery(aDelivery({ tries: 2 }), blocked, rules(2), 0, 0)).toMatchObject({
+      state: 'exhausted',
+      tries: 3,
+      reason: 'blocked_address',
+    })
+  })
+})
+
+describe('a probe that made no connection', () => {
+  it('is no attempt, whatever the policy and the number of retries', () => {
+    fc.assert(
+      fc.property(
+        anyPolicy,
+        fc.nat(30),
+        fc.nat(40),
+        fc.boolean(),
+        fractions,
+        (policy, retries, tries, only, random) => {
+          const retryOn = only ? 'transport' : 'failure'
+          const delivery = aDelivery({ attempts: 3, tries, failedMs: 5 })
+          const next = nextDelivery(
+            delivery,
+            refused,
+            rules(retries, { ...policy, retryOn }),
+            1000,
+            random,
+            CHECK,
+          )
+          expect(next).toMatchObject({ state: 'waiting', attempts: 3, tries, failedMs: 5, dueMs: 1000 })
+        },
+      ),
+    )
+  })
+
+  it('is followed by the next one soon if its pause has ended meanwhile', () => {
+    const ended = inContext({ isCheck: true })
+    const never = rules(5, custom('never'), { never: () => null })
+    for (const attempts of [0, 1, 9])
+      for (const one of [rules(5), rules(0), never, rules(2, POLICY_PRESETS.kazoo)]) {
+        const next = nextDelivery(aDelivery({ attempts }), refused, one, 1000, 0.5, ended)
+        expect(next).toMatchObject({ state: 'waiting', attempts, tries: 0, dueMs: 6000 })
+      }
+  })
+})
+
+describe('without retries', () => {
+  const once = (outcome: Outcome, context = NOT_PAUSED) =>
+    nextDelivery(aDelivery(), outcome, rules(0), 1000, 0.5, context).state
+
+  it.each<[string, Failure]>([
+    ['was rejected', failed()],
+    ['may have been sent when the time was over', timeout],
+    ['was answered with 503', status503],
+    ['may have been sent over a connection that was being closed', stale],
+    ['is not HTTP', { ...unanswered, failure: 'protocol', isUnavailable: false }],
+    ['goes to a blocked address', blocked],
+  ])('a delivery ends with a request that %s', (_, outcome) => {
+    expect(once(outcome)).toBe('exhausted')
+    expect(once(outcome, PROBE)).toBe('exhausted')
+  })
+
+  it.each<[string, Failure]>([
+    ['was not sent', refused],
+    ['was not sent before the time was over', { ...timeout, isSent: false }],
+    ['did not leave the closed connection', { ...stale, isSent: false }],
+    ['was answered with 429', status429],
+    ['was answered with 503 and Retry-After', { ...status503, isThrottled: true, retryAfterMs: 1000 }],
+  ])('a delivery goes on after a request that %s', (_, outcome) => {
+    for (const context of [NOT_PAUSED, PROBE]) expect(once(outcome, context)).toBe('waiting')
+  })
+})
+
+describe('a request over a connection that its receiver was closing', () => {
+  it('is sent again at once, not charged, the first time in a row', () => {
+    const first = nextDelivery(aDelivery(), stale, rules(2), 1000, 0.5)
+    expect(first).toMatchObject({ state: 'waiting', dueMs: 1000, attempts: 1, tries: 0 })
+    const second = aDelivery({ attempts: 1, reason: first.reason })
+    expect(isStaleConnection(second, stale)).toBe(false)
+    expect(nextDelivery(second, stale, rules(2), 1000, 0.5)).toMatchObject({
+      dueMs: 1000 + 6000,
+      failedMs: 1000,
+      reason: 'closed_early',
+    })
+  })
+
+  it('is not charged after another failure, and under a policy that counts all failures', () => {
+    const delivery = aDelivery({ attempts: 1, tries: 1, reason: 'status 500' })
+    expect(isStaleConnection(delivery, stale)).toBe(true)
+    expect(nextDelivery(delivery, stale, rules(2, POLICY_PRESETS.kazoo), 1000, 0.5)).toMatchObject({
+      state: 'waiting',
+      dueMs: 1000,
+      tries: 1,
+    })
   })
 })
 
 it('nextDelivery doubles the pause with each internal fault, up to 400 s', () => {
-  const rules = { policy: exponential(), functions: {}, retries: 0 }
   const pauses = [0, 1, 2, 8, 9, 500].map((attempts) => {
     const delivery = aDelivery({ state: 'in_flight', attempts, tries: 0 })
     return [0, 0.5, 1 - 2 ** -53].map(
-      (random) => nextDelivery(delivery, { kind: 'own_fault', detail: '' }, rules, 0, random).dueMs,
+      (random) => nextDelivery(delivery, { kind: 'own_fault', detail: '' }, rules(0), 0, random).dueMs,
     )
   })
   expect(pauses.map(([, middle]) => middle)).toEqual([1000, 2000, 4000, 256_000, 400_000, 400_000])
@@ -92,12 +269,6 @@ it('nextDelivery doubles the pause with each internal fault, up to 400 s', () =>
 })
 
 describe('nextDelivery', () => {
-  const rules = (retries: number, policy: RetryPolicy = exponential()) => ({
-    policy,
-    functions: {},
-    retries,
-  })
-
   it('exhausts after exactly 1 + retries tries', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 }), anyPolicy, fractions, (retries, policy, random) => {
@@ -147,40 +318,35 @@ describe('nextDelivery', () => {
     expect(next).toMatchObject({ state: 'cancelled', reason: 'gone' })
   })
 
-  it.each([
-    [undefined, 2000],
-    [500, 2000],
-    [5000, 5000],
-    [86_400_000, 600_000],
-  ])('pauses the whole endpoint for a Retry-After of %s ms: %s ms', (retryAfterMs, pause) => {
-    const outcome = failed({
-      status: 503,
-      throttled: true,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+  it('tells a policy the number of attempts: an attempt that costs no try makes the next delay longer too', () => {
+    const policy = schedule([1000, 60_000], { jitter: 0 })
+    expect(nextDelivery(aDelivery({ attempts: 1 }), failed(), rules(5, policy), 0, 0)).toMatchObject({
+      dueMs: 60_000,
+      tries: 1,
     })
-    const next = nextDelivery(aDelivery(), outcome, rules(2), 1000, 0.5)
-    expect(next.pauseUntilMs).toBe(1000 + pause)
-    expect(next.dueMs).toBe(1000 + Math.max(2000, pause))
-  })
-
-  it('does not retry earlier than the policy because of a short Retry-After', () => {
-    const outcome = failed({ status: 503, throttled: true, retryAfterMs: 3000 })
-    const next = nextDelivery(aDelivery({ attempts: 1, tries: 1 }), outcome, rules(2), 1000, 0.5)
-    expect(next).toMatchObject({ pauseUntilMs: 1000 + 3000, dueMs: 1000 + 6000 })
-  })
-
-  it('pauses the endpoint with the last try too', () => {
-    const next = nextDelivery(
-      aDelivery(),
-      failed({ status: 429, throttled: true, retryAfterMs: 9000 }),
-      rules(0),
-      0,
-      0,
-    )
-    expect(next).toMatchObject({ state: 'exhausted', pauseUntilMs: 9000 })
   })
 
   describe('with the preset kazoo', () => {
+    it('knows one kind of failure: neither a pause nor the receiver makes a difference', () => {
+      const delivery = aDelivery({ attempts: 1, tries: 1 })
+      for (const outcome of [timeout, refused, blocked])
+        expect(nextDelivery(delivery, outcome, rules(2, POLICY_PRESETS.kazoo), 0, 0.5)).toMatchObject({
+          state: 'exhausted',
+          tries: 2,
+        })
+      for (const outcome of [status503, status429, failed({ status: 302 })])
+        expect(nextDelivery(aDelivery(), outcome, rules(9, POLICY_PRESETS.kazoo), 0, 0.5).state).toBe(
+          'exhausted',
+        )
+    })
+
+    it('charges no attempt without an answer during an outage of this node', () => {
+      const delivery = aDelivery({ attempts: 7, tries: 1 })
+      const outage = inContext({ isOutage: true })
+      const next = nextDelivery(delivery, timeout, rules(2, POLICY_PRESETS.kazoo), 0, 0.5, outage)
+      expect(next).toMatchObject({ state: 'waiting', tries: 1, attempts: 8, dueMs: 2000 })
+    })
+
     it('counts retries as tries, at least one', () => {
       expect([0, 1, 2, 4].map((retries) => maxTries(rules(retries, POLICY_PRESETS.kazoo)))).toEqual([
         1, 1, 2, 4,
@@ -253,7 +419,7 @@ describe('nextDelivery', () => {
         },
       }
       nextDelivery(
-        aDelivery({ tries: 1 }),
+        aDelivery({ attempts: 1, tries: 1 }),
         timeout,
         { policy: custom('mine'), functions, retries: 3 },
         0,
@@ -302,9 +468,8 @@ describe('skipDelivery', () => {
   })
 
   it('is needed for an event older than its limit, not for one exactly as old', () => {
-    expect(isExpired(0, 10, 10_000)).toBe(false)
-    expect(isExpired(0, 10, 10_001)).toBe(true)
-    expect(isExpired(0, undefined, Number.MAX_SAFE_INTEGER)).toBe(false)
+    expect(isExpired(5, 10_000, 10_005)).toBe(false)
+    expect(isExpired(5, 10_000, 10_006)).toBe(true)
   })
 
   it('throws for a delivery that has ended', () => {

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptResult } from '../../src/delivery/attempt-record.js'
+import type { Delivery } from '../../src/delivery/lifecycle.js'
 import { exponential } from '../../src/delivery/policy.js'
+import type { SkipReason } from '../../src/delivery/retry.js'
 import {
+  type AttemptContext,
   type SettleContext,
   settleAttempt,
   settleInterrupted,
   settleSkipped,
 } from '../../src/delivery/settle.js'
 import type { Observation } from '../../src/ports.js'
-import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
+import { HEALTH_PRESETS, type Health } from '../../src/webhooks/health.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 import { responseWith } from './harness.js'
@@ -22,13 +25,29 @@ const queued = (changes: Parameters<typeof aDelivery>[0] = {}) => ({ ...aDeliver
 const contextOf = (webhook: Webhook = aWebhook()): SettleContext => ({
   recordId: 'record',
   webhook,
-  rules: { policy: exponential(), functions: {}, retries: webhook.settings.retries },
+  rules: { policy: exponential({ jitter: 0 }), functions: {}, retries: webhook.settings.retries },
   healthRules: HEALTH_PRESETS.standard,
   isOutage: false,
   now: NOW,
   wallMs: WALL,
-  random: 0.5,
+  random: 0,
 })
+/** The context of an attempt, and what its receiver asked for. */
+function attemptContext(changes: Partial<AttemptContext> = {}, webhook?: Webhook) {
+  const asked: (number | undefined)[] = []
+  const context: AttemptContext = {
+    ...contextOf(webhook),
+    isProbe: false,
+    maxAgeMs: 86_400_000,
+    isTelling: true,
+    throttle(askedMs) {
+      asked.push(askedMs)
+      return 7000
+    },
+    ...changes,
+  }
+  return { context, asked }
+}
 const resultOf = (observation: Observation): AttemptResult => ({
   request: {
     method: 'POST',
@@ -42,16 +61,22 @@ const resultOf = (observation: Observation): AttemptResult => ({
   sentMs: WALL - 250,
   durationMs: 249.6,
 })
-const noAnswer = (failure: 'timeout' | 'blocked_address'): Observation => ({
+type Failure = Extract<Observation, { kind: 'no_response' }>['failure']
+const noAnswer = (failure: Failure, changes: object = {}): Observation => ({
   kind: 'no_response',
   failure,
   detail: '',
+  ...changes,
 })
+const refused = noAnswer('connection', { cause: 'refused', isSent: false })
+const ownFault: Observation = { kind: 'own_fault', detail: '' }
 const settle = (
   observation: Observation,
-  health?: Parameters<typeof settleAttempt>[2],
+  health?: Health,
   delivery = queued(),
-) => settleAttempt(delivery, resultOf(observation), health, contextOf()).settlement
+  changes: Partial<AttemptContext> = {},
+) => settleAttempt(delivery, resultOf(observation), health, attemptContext(changes).context).settlement
+const healthAfter = (...args: Parameters<typeof settle>) => settle(...args).endpoint?.health
 
 describe('settleAttempt', () => {
   it('returns the attempts that the stored delivery must have, the next state and the record', () => {
@@ -117,7 +142,7 @@ describe('settleAttempt', () => {
       [2, 1],
       [3, 0],
     ])
-    expect(settle({ kind: 'own_fault', detail: '' }).record).toMatchObject({ attempt: 1, retriesLeft: 2 })
+    expect(settle(ownFault).record).toMatchObject({ attempt: 1, retriesLeft: 2 })
   })
 
   it('stores at most 64 response headers', () => {
@@ -127,31 +152,315 @@ describe('settleAttempt', () => {
 
   it('does not change a healthy endpoint, nor any endpoint for an internal fault', () => {
     expect(settle(responseWith(200))).not.toHaveProperty('endpoint')
-    expect(settle({ kind: 'own_fault', detail: '' }, { failuresInRow: 3 })).not.toHaveProperty('endpoint')
+    expect(settle(ownFault, { failuresInRow: 3 })).not.toHaveProperty('endpoint')
   })
 
   it('counts failures in a row, and resets them with a success', () => {
     expect(settle(responseWith(500)).endpoint).toEqual({
       epoch: 1,
-      health: { failuresInRow: 1, failingSinceMs: NOW },
+      health: { failuresInRow: 1, rejectedInRow: 1, failingSinceMs: NOW, countsSinceMs: NOW },
     })
-    expect(settle(noAnswer('timeout'), { failuresInRow: 4, failingSinceMs: 7 }).endpoint?.health).toEqual({
+    expect(healthAfter(noAnswer('timeout'), { failuresInRow: 4, failingSinceMs: 7 })).toMatchObject({
       failuresInRow: 5,
+      unavailableInRow: 1,
       failingSinceMs: 7,
     })
     expect(settle(responseWith(200), { failuresInRow: 4 }).endpoint).toEqual({ epoch: 1, health: null })
   })
 
-  it('pauses the endpoint on a throttling status, not shorter than the delay of the policy', () => {
-    const health = settle(responseWith(429, ['retry-after', '90'])).endpoint?.health
-    expect(health).toEqual({ failuresInRow: 1, pausedUntilMs: NOW + 90_000, failingSinceMs: NOW })
-    expect(settle(responseWith(503)).endpoint?.health).toMatchObject({ pausedUntilMs: NOW + 2000 })
+  it('counts first attempts that were rejected, not retries', () => {
+    expect(healthAfter(responseWith(500), undefined, queued({ attempts: 1 }))).not.toHaveProperty(
+      'rejectedInRow',
+    )
+  })
+
+  it('does not count rejections of a kind of event that say nothing about the receiver as a whole', () => {
+    const nine: Health = { failuresInRow: 9, rejectedInRow: 9, failingSinceMs: 5, countsSinceMs: 5 }
+    const health = healthAfter(responseWith(500), nine, queued(), { isTelling: false })
+    expect(health).toMatchObject({ failuresInRow: 10, rejectedInRow: 9 })
+    expect(health).not.toHaveProperty('pause')
   })
 
   it('disables a webhook whose receiver is gone', () => {
     const { next, endpoint } = settle(responseWith(410))
     expect(next).toMatchObject({ state: 'cancelled', reason: 'gone' })
     expect(endpoint).toMatchObject({ disable: { reason: 'gone', atMs: WALL } })
+  })
+})
+
+/** Paused since a second, and a probe is due. */
+const PAUSED: Health = {
+  failuresInRow: 3,
+  unavailableInRow: 3,
+  failingSinceMs: NOW - 9000,
+  countsSinceMs: NOW - 9000,
+  pause: { kind: 'unavailable', probes: 0 },
+  pausedUntilMs: NOW - 500,
+}
+/** Fails since a while. */
+const FAILING: Health = { failuresInRow: 1, failingSinceMs: NOW - 9000, countsSinceMs: NOW - 9000 }
+/** Failed before the receiver took another one. */
+const OVERTAKEN = { attempts: 1, failedMs: NOW - 10_000 }
+
+describe('an attempt that says nothing about its receiver', () => {
+  const stale = noAnswer('connection', { isReused: true })
+
+  it.each<[string, Observation, Partial<Delivery>]>([
+    ['an internal fault', ownFault, {}],
+    ['a request that was cancelled', { kind: 'cancelled' }, {}],
+    ['a blocked address', noAnswer('blocked_address'), {}],
+    ['a connection that was being closed, for the first time in a row', stale, {}],
+    ['the rejection of a delivery that others have overtaken', responseWith(500), OVERTAKEN],
+    ['a timeout of a delivery that others have overtaken', noAnswer('timeout'), OVERTAKEN],
+    [
+      '503 with Retry-After for one that others have overtaken',
+      responseWith(503, ['retry-after', '9']),
+      {
+        ...OVERTAKEN,
+        attempts: 2,
+      },
+    ],
+  ])('%s does not change the health', (_, observation, changes) => {
+    for (const health of [undefined, FAILING])
+      expect(settle(observation, health, queued(changes))).not.toHaveProperty('endpoint')
+  })
+
+  it('is recorded as an attempt', () => {
+    expect(settle(stale)).toMatchObject({
+      next: { state: 'waiting', dueMs: NOW, attempts: 1, tries: 0 },
+      record: { attempt: 1, reason: 'no answer', clientError: 'connection' },
+    })
+  })
+
+  it('is not the second connection in a row that was closed', () => {
+    const again = queued({ attempts: 1, reason: settle(stale).next.reason! })
+    expect(healthAfter(stale, undefined, again)).toMatchObject({ failuresInRow: 1, unavailableInRow: 1 })
+  })
+
+  it('counts as a probe, even of a delivery that others have overtaken', () => {
+    const { next, endpoint } = settle(responseWith(500), PAUSED, queued(OVERTAKEN), { isProbe: true })
+    expect(endpoint?.health).not.toHaveProperty('pause')
+    expect(next).toMatchObject({ state: 'waiting', tries: 0 })
+  })
+})
+
+describe('a receiver that asks for fewer requests', () => {
+  const askedAfter = (
+    observation: Observation,
+    changes: Partial<Delivery> = {},
+    health?: Health,
+    rules = {},
+  ) => {
+    const { context, asked } = attemptContext(rules)
+    const { settlement } = settleAttempt(queued(changes), resultOf(observation), health, context)
+    return { asked, health: settlement.endpoint?.health, next: settlement.next }
+  }
+
+  it('waits as long as its pace says, whether the header is there or not', () => {
+    expect(askedAfter(responseWith(429))).toMatchObject({
+      asked: [undefined],
+      health: { failuresInRow: 1, pausedUntilMs: NOW + 7000 },
+      next: { state: 'waiting', tries: 0 },
+    })
+    expect(askedAfter(responseWith(429, ['retry-after', '90'])).asked).toEqual([90_000])
+    expect(askedAfter(responseWith(503, ['retry-after', '90'])).asked).toEqual([90_000])
+  })
+
+  it.each([502, 504])('waits as %i asks, which is no wish for fewer requests', (status) => {
+    expect(askedAfter(responseWith(status, ['retry-after', '90']))).toMatchObject({
+      asked: [],
+      health: { pausedUntilMs: NOW + 90_000 },
+    })
+    for (const plain of [status, 503]) {
+      const { asked, health } = askedAfter(responseWith(plain))
+      expect(asked).toEqual([])
+      expect(health).not.toHaveProperty('pausedUntilMs')
+    }
+  })
+
+  it('is not asked by a rejection, a success or a missing answer', () => {
+    for (const observation of [
+      responseWith(500, ['retry-after', '9']),
+      responseWith(200, ['retry-after', '9']),
+      noAnswer('timeout'),
+    ])
+      expect(askedAfter(observation).asked).toEqual([])
+  })
+
+  it('waits alone from its third attempt on, if the receiver has taken others since', () => {
+    const { failedMs } = OVERTAKEN
+    const asked = (attempts: number, health?: Health) =>
+      askedAfter(responseWith(429), { attempts, failedMs }, health).asked.length
+    expect([1, 2, 3, 50].map((attempts) => asked(attempts))).toEqual([1, 0, 0, 0])
+    const same: Health = { ...FAILING, failingSinceMs: failedMs }
+    expect([1, 2, 3, 50].map((attempts) => asked(attempts, same))).toEqual([1, 1, 1, 1])
+  })
+
+  it('is not listened to without pauses', () => {
+    const kazoo = { healthRules: HEALTH_PRESETS.kazoo }
+    for (const status of [429, 502, 503, 504]) {
+      const { asked, health } = askedAfter(responseWith(status, ['retry-after', '9']), {}, undefined, kazoo)
+      expect(asked).toEqual([])
+      expect(health).not.toHaveProperty('pausedUntilMs')
+    }
+  })
+})
+
+describe('a pause', () => {
+  it('opens with the third failure, which costs no try and holds its delivery', () => {
+    const two: Health = { ...FAILING, failuresInRow: 2, unavailableInRow: 2 }
+    expect(settle(noAnswer('timeout'), two)).toMatchObject({
+      next: { state: 'waiting', dueMs: NOW, tries: 0, attempts: 1 },
+      endpoint: { health: { pause: { kind: 'unavailable' }, pausedUntilMs: NOW + 5000 } },
+    })
+    const nine: Health = { ...FAILING, failuresInRow: 9, rejectedInRow: 9 }
+    expect(settle(responseWith(500), nine)).toMatchObject({
+      next: { state: 'waiting', dueMs: NOW, tries: 0, attempts: 1 },
+      endpoint: { health: { pause: { kind: 'rejected' } } },
+    })
+  })
+
+  it('opens when the tries of a delivery are used up: not for one that others have overtaken', () => {
+    const delivery = { attempts: 2, failedMs: NOW - 9000 }
+    const isHeld = (observation: Observation, changes = {}, health = FAILING) =>
+      healthAfter(observation, health, queued({ ...delivery, ...changes }))?.pause !== undefined
+    expect(isHeld(noAnswer('timeout'))).toBe(true)
+    expect(isHeld(refused)).toBe(true)
+    expect(isHeld(responseWith(503))).toBe(true)
+    expect(isHeld(noAnswer('timeout'), { attempts: 1 })).toBe(false)
+    expect(isHeld(responseWith(429))).toBe(false)
+    expect(isHeld(responseWith(500))).toBe(false)
+    expect(isHeld(noAnswer('timeout'), { failedMs: NOW - 9001 })).toBe(false)
+  })
+
+  it('makes requests that were under way free', () => {
+    const { next } = settle(responseWith(500), PAUSED, queued({ tries: 2, attempts: 2 }))
+    expect(next).toMatchObject({ state: 'waiting', tries: 2, attempts: 3 })
+  })
+
+  it('is probed 10 s after the start of the first probe', () => {
+    const probe = settle(noAnswer('timeout'), PAUSED, queued(), { isProbe: true })
+    expect(probe.endpoint?.health?.pausedUntilMs).toBeCloseTo(NOW - 250 + 10_000, -1)
+    expect(probe.record).toMatchObject({ attempt: 1 })
+    const brief = healthAfter(noAnswer('timeout'), PAUSED, queued(), { isProbe: true, maxAgeMs: 1000 })
+    expect(brief?.pausedUntilMs).toBeCloseTo(NOW - 250 + 5000, -1)
+  })
+})
+
+describe('a probe that made no connection', () => {
+  const probe = (observation: Observation, changes: Partial<AttemptContext> = {}) =>
+    settle(observation, PAUSED, queued({ attempts: 2, tries: 1 }), { isProbe: true, ...changes })
+
+  it.each<[Observation, string]>([
+    [refused, 'refused'],
+    [noAnswer('dns', { cause: 'name_unknown' }), 'name_unknown'],
+    [noAnswer('tls', { cause: 'certificate_expired' }), 'certificate_expired'],
+    [noAnswer('timeout', { cause: 'timeout_connect', isSent: false }), 'timeout_connect'],
+    [noAnswer('connection', { isSent: false }), 'connection_failed'],
+  ])('leaves no record and is no attempt: %j', (observation, checkCause) => {
+    const settled = probe(observation)
+    expect(settled).not.toHaveProperty('record')
+    expect(settled).toMatchObject({
+      expect: { attempts: 2 },
+      next: { state: 'waiting', attempts: 2, tries: 1, dueMs: NOW },
+      endpoint: { health: { failuresInRow: 3, checkedMs: NOW, checkCause, pause: { probes: 1 } } },
+    })
+  })
+
+  it('is none of which the request was sent, or whose address is blocked', () => {
+    for (const observation of [noAnswer('timeout'), responseWith(503), noAnswer('blocked_address')]) {
+      const settled = probe(observation)
+      expect(settled).toMatchObject({ next: { attempts: 3 }, record: { attempt: 3 } })
+      expect(settled.endpoint?.health ?? {}).not.toHaveProperty('checkedMs')
+    }
+  })
+
+  it('is none while the endpoint is not paused', () => {
+    expect(probe(refused, { isProbe: false })).toMatchObject({
+      next: { attempts: 3 },
+      record: { attempt: 3 },
+    })
+  })
+
+  it('has a due time if its pause has ended meanwhile', () => {
+    const settled = settle(refused, undefined, queued(), { isProbe: true })
+    expect(settled.next).toMatchObject({ state: 'waiting', attempts: 0, dueMs: NOW + 5000 })
+  })
+})
+
+describe('an answer after the time limit', () => {
+  const late = (observation: Observation) =>
+    settleAttempt(
+      queued(),
+      { ...resultOf(observation), durationMs: 12_000, isLate: true },
+      undefined,
+      attemptContext().context,
+    ).settlement
+
+  it('counts, and is remembered', () => {
+    expect(late(responseWith(200))).toMatchObject({
+      next: { state: 'delivered' },
+      record: { result: 'success', late: true, durationMs: 12_000 },
+      endpoint: { health: { failuresInRow: 0, lateMs: 12_000 } },
+    })
+    expect(late(responseWith(500))).toMatchObject({
+      next: { state: 'waiting', tries: 1 },
+      endpoint: { health: { failuresInRow: 1, lateMs: 12_000 } },
+    })
+  })
+})
+
+describe('what was given up', () => {
+  const FIVE_DAYS_MS = 5 * 86_400_000
+  const givenUp = (exhausted: number): Health => ({
+    failuresInRow: 90,
+    failingSinceMs: NOW - FIVE_DAYS_MS,
+    countsSinceMs: NOW - FIVE_DAYS_MS,
+    exhausted,
+    isReported: true,
+  })
+  const last = queued({ attempts: 2, tries: 2, failedMs: NOW - 5 })
+  const disabled = { disable: { reason: 'too many failed attempts', atMs: WALL } }
+
+  it('is counted, and the twentieth disables the webhook after five days', () => {
+    expect(settle(responseWith(500), givenUp(19), last)).toMatchObject({
+      next: { state: 'exhausted' },
+      endpoint: { ...disabled, health: { exhausted: 20 } },
+    })
+    const one = settle(responseWith(500), givenUp(18), last)
+    expect(one).toMatchObject({ next: { state: 'exhausted' }, endpoint: { health: { exhausted: 19 } } })
+    expect(one.endpoint).not.toHaveProperty('disable')
+    expect(settle(responseWith(500), givenUp(19), queued({ failedMs: NOW - 5 })).endpoint).not.toHaveProperty(
+      'disable',
+    )
+  })
+
+  it('disables no webhook with a success, nor while this node is cut off', () => {
+    expect(settle(responseWith(200), givenUp(500)).endpoint).not.toHaveProperty('disable')
+    const cutOff = settle(noAnswer('timeout'), givenUp(500), last, { isOutage: true })
+    expect(cutOff.endpoint).not.toHaveProperty('disable')
+    expect(settle(noAnswer('timeout'), givenUp(500), last).endpoint).toMatchObject(disabled)
+    // An answer is one, whatever this node believes.
+    expect(settle(responseWith(503), givenUp(500), last, { isOutage: true }).endpoint).toMatchObject(disabled)
+  })
+
+  it('is what became too old, not what was displaced or cancelled, and none of it while this node is cut off', () => {
+    const skipped = (why: SkipReason, health: Health | undefined, isOutage = false) =>
+      settleSkipped(queued({ state: 'waiting' }), why, health, { ...contextOf(), isOutage })
+    expect(skipped('expired', givenUp(3)).endpoint).toEqual({ epoch: 1, health: givenUp(4) })
+    expect(skipped('expired', givenUp(3), true)).not.toHaveProperty('endpoint')
+    expect(skipped('displaced', givenUp(3))).not.toHaveProperty('endpoint')
+    expect(skipped('cancelled', givenUp(3))).not.toHaveProperty('endpoint')
+    expect(skipped('expired', undefined)).not.toHaveProperty('endpoint')
+  })
+
+  it('is reported to the owner after a day of failures', () => {
+    const day: Health = { ...FAILING, failingSinceMs: NOW - 86_400_000 }
+    const reports = (health: Health) =>
+      settleAttempt(queued(), resultOf(responseWith(500)), health, attemptContext().context).reports
+    expect(reports(day)).toBe(true)
+    expect(reports({ ...day, failingSinceMs: NOW - 86_399_999 })).toBeUndefined()
+    expect(reports({ ...day, isReported: true })).toBeUndefined()
   })
 })
 
@@ -184,7 +493,7 @@ describe('a settlement without an outcome', () => {
       expect: fence,
       next,
       record,
-    } = settleSkipped(queued({ state: 'waiting', attempts: 2 }), why, contextOf())
+    } = settleSkipped(queued({ state: 'waiting', attempts: 2 }), why, undefined, contextOf())
     expect(fence).toEqual({ attempts: 2 })
     expect(next).toMatchObject({ state, attempts: 2, tries: 0 })
     expect(record).toMatchObject({ reason: state, result: 'failure', method: 'post', retriesLeft: 2 })

@@ -80,7 +80,7 @@ describe('a sender whose cancel throws', () => {
   })
 })
 
-it('a sender whose releaseIdle throws does not change the outcome, and the breaker opens', async () => {
+it('a sender whose releaseIdle throws does not change the outcome, and the pause opens', async () => {
   const harness = await createHarness([aWebhook({ retries: 0 })])
   harness.sender.script = () => responseWith(500)
   harness.sender.releaseIdle = fail
@@ -95,7 +95,7 @@ it('a sender whose releaseIdle throws does not change the outcome, and the break
   expect((await harness.attempts()).map(({ reason }) => reason)).toEqual(new Array(10).fill('bad status'))
   expect((await harness.store.webhooks.read('acc', 'w1'))?.health).toMatchObject({
     failuresInRow: 10,
-    openings: 1,
+    pause: { kind: 'rejected' },
   })
 })
 

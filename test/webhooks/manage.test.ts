@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_EXTRA_BYTES } from '../../src/webhooks/encrypt-settings.js'
+import type { Health } from '../../src/webhooks/health.js'
 import {
   createWebhook,
   listWebhooks,
@@ -10,6 +11,7 @@ import {
   reenableWebhooks,
   removeWebhook,
   replaceWebhook,
+  resumeWebhook,
   rotateSigningSecret,
 } from '../../src/webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
@@ -214,5 +216,35 @@ describe('reenableWebhooks', () => {
     const deps = { ...harness.deps, webhooks: { ...harness.deps.webhooks, list } }
     expect(await reenableWebhooks(deps, [A])).toBe(1)
     expect(await readWebhook(harness.deps, A, second.id)).toMatchObject({ enabled: true })
+  })
+})
+
+describe('resuming a webhook', () => {
+  const pause = { kind: 'unavailable', probes: 2 } as const
+  const resume = async (health: Health) => {
+    const { deps, stored } = harness
+    const row = (await stored.read(A, webhook.id))!
+    await stored.insert({ ...row, id: 'ill', health })
+    const { revision } = await resumeWebhook(deps, A, 'ill')
+    return { isResumed: revision > row.revision, health: (await stored.read(A, 'ill'))!.health }
+  }
+
+  it.each<[string, (now: number) => Health]>([
+    ['is paused', (now) => ({ failuresInRow: 3, pause, pausedUntilMs: now + 5000 })],
+    [
+      'is paused and has a probe under way',
+      (now) => ({ failuresInRow: 3, pause, pausedUntilMs: now - 5000 }),
+    ],
+    ['waits as its receiver asked', (now) => ({ failuresInRow: 3, pausedUntilMs: now + 5000 })],
+  ])('ends the pause of one that %s', async (_, healthAt) => {
+    expect(await resume(healthAt(harness.clock.now()))).toEqual({
+      isResumed: true,
+      health: { failuresInRow: 3 },
+    })
+  })
+
+  it('changes nothing of one that is not paused', async () => {
+    const failing = { failuresInRow: 3, pausedUntilMs: harness.clock.now() }
+    expect(await resume(failing)).toEqual({ isResumed: false, health: failing })
   })
 })

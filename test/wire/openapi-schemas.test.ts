@@ -141,6 +141,8 @@ const endpoint: Required<ListedEndpoint> = {
   failingSinceMs: 1,
   pausedUntilMs: 1,
   exhausted: 1,
+  checkedMs: 1,
+  checkCause: 'refused',
   pending: 1,
   isPendingCapped: false,
   oldestDueMs: 1,

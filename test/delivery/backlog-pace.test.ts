@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { type BacklogPace, createBacklogPace } from '../../src/delivery/backlog-pace.js'
+import type { QueuedDelivery } from '../../src/delivery/queue/queued-delivery.js'
+
+const delivery = (acceptedMs: number, attempts = 0) => ({ acceptedMs, attempts }) as QueuedDelivery
+const many = (count: number, of: QueuedDelivery) => new Array<QueuedDelivery>(count).fill(of)
+const OLD = delivery(0, 1)
+
+/** So many pauses end at a time. */
+function endPauses(pace: BacklogPace, count: number, now: number): void {
+  for (let index = 0; index < count; index++) pace.pauseEnded(now)
+}
+
+/** Many pauses have just ended. */
+function afterOutage(now = 100_000) {
+  const pace = createBacklogPace()
+  endPauses(pace, 20, now)
+  return pace
+}
+
+describe('the pace of backlogs', () => {
+  it('limits nothing until twenty pauses have ended within a minute', () => {
+    const pace = createBacklogPace()
+    endPauses(pace, 19, 100_000)
+    expect(pace.allowed(100_000)).toBe(Number.POSITIVE_INFINITY)
+    expect(pace.nextMs(100_000)).toBeUndefined()
+    pace.pauseEnded(159_999)
+    expect(pace.allowed(159_999)).toBe(100)
+    const slow = createBacklogPace()
+    for (let index = 0; index < 200; index++) slow.pauseEnded(100_000 + index * 3200)
+    expect(slow.allowed(100_000 + 199 * 3200)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('ends a minute after the last pauses have ended', () => {
+    const pace = afterOutage(100_000)
+    expect(pace.allowed(159_999)).toBe(100)
+    expect(pace.allowed(160_000)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('lets a thousand older deliveries a second leave', () => {
+    const pace = afterOutage()
+    let sent = 0
+    for (let now = 100_000; now < 130_000; now += 10) {
+      const count = pace.allowed(now)
+      expect(count).toBeGreaterThanOrEqual(0)
+      pace.sent(many(count, OLD), now)
+      sent += count
+    }
+    expect(sent).toBeGreaterThan(29_900)
+    expect(sent).toBeLessThanOrEqual(30_100)
+  })
+
+  it('says when the next one may leave', () => {
+    const pace = afterOutage()
+    expect(pace.nextMs(100_000)).toBeUndefined()
+    pace.sent(many(100, OLD), 100_000)
+    expect(pace.allowed(100_000)).toBe(0)
+    const nextMs = pace.nextMs(100_000)!
+    expect(nextMs).toBe(100_001)
+    expect(pace.allowed(nextMs)).toBe(1)
+    expect(pace.nextMs(nextMs)).toBeUndefined()
+  })
+
+  it('counts retries and what was accepted more than 10 s before, not live ones', () => {
+    const pace = afterOutage()
+    pace.sent(many(500, delivery(90_000)), 100_000)
+    expect(pace.allowed(100_000)).toBe(100)
+    pace.sent([delivery(89_999), delivery(100_000, 1), delivery(100_000)], 100_000)
+    expect(pace.allowed(100_000)).toBe(98)
+  })
+
+  it('does not count what leaves while nothing limits it', () => {
+    const pace = createBacklogPace()
+    pace.sent(many(5000, OLD), 100_000)
+    endPauses(pace, 20, 100_000)
+    expect(pace.allowed(100_000)).toBe(100)
+  })
+})
+
+describe('the answer of an origin', () => {
+  it('is news once in five seconds', () => {
+    const pace = createBacklogPace()
+    const isNews = (now: number, origin = 'https://a.example') => pace.isNews(origin, now)
+    expect([0, 1, 4999, 5000, 9999, 10_000].map((now) => isNews(now))).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+      true,
+    ])
+    expect(isNews(10_001, 'https://b.example')).toBe(true)
+  })
+
+  it('is forgotten for the origin that was heard of least lately, when there are many', () => {
+    const pace = createBacklogPace()
+    for (let index = 0; index < 1000; index++) pace.isNews(`https://${index}.example`, 0)
+    expect(pace.isNews('https://0.example', 1)).toBe(false)
+    expect(pace.isNews('https://more.example', 1)).toBe(true)
+    expect(pace.isNews('https://1.example', 1)).toBe(false)
+    expect(pace.isNews('https://0.example', 1)).toBe(true)
+  })
+})
