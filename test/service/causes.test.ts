@@ -35,7 +35,7 @@ describe('the cause of a failure', () => {
       sender: senderOf(() => failureWith(cause)),
       metrics,
       log,
-      breaker: false,
+      pauses: false,
       retryPolicy: constant(1),
     })
     const webhookId = await createWebhook('/hook', { retries: 0 })
