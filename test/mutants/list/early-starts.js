@@ -7,9 +7,9 @@ export const mutants = [
   {
     what: 'no delivery starts in the group that accepts it',
     file: 'src/delivery/dispatcher.ts',
-    find: '    early.enter(accepting, caps.total - active.length + maxAhead, now)\n',
+    find: '    early.enter(accepting, freeSlots() + maxAhead, now)\n',
     replace: '',
-    tests: [TEST],
+    tests: ['test/delivery/dispatcher-early-start.test.ts'],
   },
   {
     what: 'those that were accepted first get all slots',

@@ -12,7 +12,7 @@ export const mutants = [
   {
     what: 'more requests are sent than there are slots',
     file: 'src/delivery/dispatcher.ts',
-    find: 'if (inFlight < caps.total) return send(delivery)',
+    find: 'if (inFlight < caps.total || isProbe(delivery)) return send(delivery)',
     replace: 'return send(delivery)',
     tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
   },
@@ -152,15 +152,15 @@ export const mutants = [
   {
     what: 'all endpoints share the slots of one',
     file: 'src/delivery/dispatcher.ts',
-    find: 'const free = caps.total - active.length',
-    replace: 'const free = caps.perEndpoint - active.length',
+    find: 'const freeSlots = () => caps.total - (',
+    replace: 'const freeSlots = () => caps.perEndpoint - (',
     tests: ['test/delivery/dispatcher-caps.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
     what: 'a group waits for the requests in flight',
     file: 'src/delivery/dispatcher.ts',
-    find: 'const free = caps.total - active.length',
-    replace: 'const free = active.length > 0 ? 0 : caps.total',
+    find: 'const freeSlots = () => caps.total - (active.length - scheduler.probes)',
+    replace: 'const freeSlots = () => (active.length > 0 ? 0 : caps.total)',
     tests: ['test/service/order.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {
