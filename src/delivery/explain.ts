@@ -127,7 +127,7 @@ function explainWaiting(delivery: StoredDelivery, context: ExplainContext): Expl
   switch (limitReached) {
     case 'endpoint':
       if (isProbed(webhook?.health)) return { code: 'probe' }
-      return { code: 'endpoint_cap', limit: caps.perEndpoint }
+      return { code: 'endpoint_cap', limit: webhook?.health?.lateMs === undefined ? caps.perEndpoint : 1 }
     case 'account':
       return { code: 'account_cap', limit: caps.perAccount }
     case 'origin':

@@ -37,12 +37,14 @@ const MAX_WAIT_MS = 15_000
 /** The rate of a stretch is that of the last seconds, ms. */
 const STRETCH_MS = 5_000
 const WINDOW_MS = 60_000
+/** Time in which accepted requests are counted together, ms. */
+const PART_MS = 500
 /** Requests that were late by less than this are caught up, ms: timers and groups are not exact. */
 const SLACK_MS = 20
 
 /** Counts accepted requests of the last minute, in parts of a second. */
 class AcceptedRequests {
-  private readonly counts = new Uint32Array(WINDOW_MS / 500)
+  private readonly counts = new Uint32Array(WINDOW_MS / PART_MS)
   private newest = Number.NEGATIVE_INFINITY
   /** The first request after a gap of a minute, ms. */
   private firstMs = Number.NEGATIVE_INFINITY
@@ -53,7 +55,7 @@ class AcceptedRequests {
       this.counts.fill(0)
       this.firstMs = now
     }
-    const part = Math.floor(now / 500)
+    const part = Math.floor(now / PART_MS)
     const { length } = this.counts
     for (let passed = Math.max(this.newest + 1, part - length + 1); passed <= part; passed++)
       this.counts[passed % length] = 0
@@ -65,10 +67,10 @@ class AcceptedRequests {
   /** Those of the last so many milliseconds. */
   count(withinMs: number, now: number): number {
     const { length } = this.counts
-    const last = Math.floor(now / 500)
+    const last = Math.floor(now / PART_MS)
     let sum = 0
     for (
-      let part = Math.max(last - withinMs / 500 + 1, this.newest - length + 1, 0);
+      let part = Math.max(last - withinMs / PART_MS + 1, this.newest - length + 1, 0);
       part <= this.newest;
       part++
     )
@@ -78,7 +80,9 @@ class AcceptedRequests {
 
   /** Requests a second in the last five seconds, or since the first if that is later. */
   rate(now: number): number {
-    const spanMs = Math.min(STRETCH_MS, Math.max(1_000, now - this.firstMs))
+    // The oldest part is whole, the newest is not.
+    const countedMs = STRETCH_MS - PART_MS + (now % PART_MS)
+    const spanMs = Math.min(countedMs, Math.max(1_000, now - this.firstMs))
     return (this.count(STRETCH_MS, now) * 1_000) / spanMs
   }
 }
@@ -88,6 +92,8 @@ export class Pace {
   private readonly accepted = new AcceptedRequests()
   /** Requests a second; Infinity: not paced. */
   private rate = Number.POSITIVE_INFINITY
+  /** The rate when the last request was sent: it may have risen since. */
+  private usedRate = Number.POSITIVE_INFINITY
   /** When the next request may be sent, as far as the rate says. */
   private nextMs = Number.NEGATIVE_INFINITY
   private holdUntilMs = Number.NEGATIVE_INFINITY
@@ -139,6 +145,7 @@ export class Pace {
   /** A request is sent. */
   sent(now: number): void {
     const rate = this.effectiveRate
+    this.usedRate = rate
     if (Number.isFinite(rate)) this.nextMs = Math.max(this.nextMs, now - SLACK_MS) + 1_000 / rate
   }
 
@@ -192,7 +199,7 @@ export class Pace {
       const counted = (this.accepted.count(WINDOW_MS, now) * 1_000) / WINDOW_MS
       const average = isFirst ? Math.max(counted, this.before.minute) : counted
       const cut = Number.isFinite(this.rate)
-        ? Math.min(this.rate, this.maxRate) * (now < this.holdUntilMs ? CUT_AGAIN : CUT)
+        ? Math.min(this.rate, this.usedRate, this.maxRate) * (now < this.holdUntilMs ? CUT_AGAIN : CUT)
         : Math.max(MIN_SEEN_RATE, this.accepted.rate(now), isFirst ? this.before.lately : 0) * CUT
       this.rate = Math.max(MIN_RATE, FLOOR * average, cut)
       this.cutMs = now

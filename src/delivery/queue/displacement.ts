@@ -51,14 +51,15 @@ export function isInBacklog(entries: Entries, entry: number, epoch: number): boo
  * Marks at least `count` deliveries, or all that wait.
  *
  * @param now store time, ms: the next of a lane is due then
- * @param onDisplaced called for each after it is marked
+ * @param onDisplaced called for each after it is marked, with the entry that is the head of its lane now and was not before,
+ *   or `NONE`
  */
 export function displace(
   deps: DisplacementDeps,
   endpoint: QueueEndpoint,
   count: number,
   now: number,
-  onDisplaced: () => void,
+  onDisplaced: (entry: number, nextHead: number) => void,
 ): void {
   const { entries, heads, lanes } = deps
   for (let left = count; left > 0; ) {
@@ -96,7 +97,7 @@ export function displace(
       entries.setNumber(head, DUE, Math.max(entries.number(head, DUE), now))
       heads.attach(endpoint, head)
     }
-    onDisplaced()
+    onDisplaced(entry, head)
   }
 }
 

@@ -52,8 +52,6 @@ export const IS_REQUESTED = 0x200
 export const IS_DISPLACED = 0x400
 /** Flag: it was accepted a moment ago, and was not tried. */
 export const IS_LIVE = 0x800
-/** Flag: it failed, and its lane waits for it for a limited time (`patience.ts`). */
-export const HAS_PATIENCE = 0x1000
 
 /** Entries of a page, as a power of two. */
 const PAGE_BITS = 12

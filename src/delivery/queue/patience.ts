@@ -17,6 +17,8 @@ export interface PatientHead extends HeapItem {
 export class Patience {
   /** By the time until which their lanes wait. */
   private heads: PatientHead[] = []
+  /** The same by position. */
+  private readonly byPosition = new Map<number, PatientHead>()
   /** Lanes of those that left them, by position. */
   private readonly lanes = new Map<number, number>()
   /** How many deliveries have left a lane and not ended. */
@@ -24,7 +26,9 @@ export class Patience {
 
   /** Adds a head. @param untilMs store time until which its lane waits, ms */
   add(entry: number, position: number, failedMs: number, untilMs: number): void {
-    heapPush(this.heads, { entry, position, failedMs, dueMs: untilMs, heapIndex: -1 })
+    const head = { entry, position, failedMs, dueMs: untilMs, heapIndex: -1 }
+    this.byPosition.set(position, head)
+    heapPush(this.heads, head)
   }
 
   /** The head whose lane waits least long. */
@@ -32,8 +36,17 @@ export class Patience {
     return this.heads[0]
   }
 
-  removeFirst(): void {
-    heapRemove(this.heads, this.heads[0]!)
+  /** The first failure of a head; `undefined`: its lane does not wait for it. */
+  failedMs(position: number): number | undefined {
+    return this.byPosition.get(position)?.failedMs
+  }
+
+  /** The lane of a delivery does not wait for it, or no more: it has not failed, is not the head, or has left. */
+  remove(position: number): void {
+    const head = this.byPosition.get(position)
+    if (!head) return
+    this.byPosition.delete(position)
+    heapRemove(this.heads, head)
   }
 
   /** No lane waits less long than this. @param untilMs store time, ms */
@@ -48,12 +61,14 @@ export class Patience {
 
   /** A delivery leaves its lane. */
   leave(position: number, lane: number): void {
+    this.remove(position)
     this.lanes.set(position, lane)
     this.left.set(lane, (this.left.get(lane) ?? 0) + 1)
   }
 
   /** A delivery has ended. */
   ended(position: number): void {
+    this.remove(position)
     const lane = this.lanes.get(position)
     if (lane === undefined) return
     this.lanes.delete(position)

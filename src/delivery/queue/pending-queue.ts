@@ -39,7 +39,6 @@ import {
   ENDPOINT,
   Entries,
   EPOCH,
-  HAS_PATIENCE,
   IS_DISPLACED,
   IS_LIVE,
   IS_REQUESTED,
@@ -91,8 +90,8 @@ export interface PendingQueue {
   setWebhook(webhook: Webhook): QueueEndpoint
   /**
    * Adds a delivery that this node accepted: into its lane by sequence number, then position. As the head of its lane it
-   * is due at `now`. Its content stays in memory while that of fewer than `maxContents` waiting deliveries is. False: its
-   * key is known already.
+   * is due at `now`. Its content stays in memory while that of fewer than `maxContents` waiting deliveries is, or if it is a
+   * test. False: its key is known already.
    */
   add(delivery: QueuedDelivery, now: number): boolean
   /** The sequence number of a taken delivery, which was added without one, is known. */
@@ -287,8 +286,14 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     if (epoch >= endpoint.epoch) shares.enter(endpoint)
     if (content) attachContent(entry, content)
     const formerHead = lanes.insert(entry)
-    if (formerHead !== NONE) heads.detach(endpoint, formerHead)
-    if (isHead(entry)) heads.attach(endpoint, entry)
+    if (formerHead !== NONE) {
+      heads.detach(endpoint, formerHead)
+      endpoint.patience?.remove(entries.number(formerHead, POSITION))
+    }
+    if (isHead(entry)) {
+      heads.attach(endpoint, entry)
+      setPatience(endpoint, entry)
+    }
     addToOldest(entries, endpoint, entry)
     return true
   }
@@ -344,34 +349,28 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     if (positionMs(entries.number(entry, POSITION)) < now - LIVE_MS) entries.setFlag(entry, IS_LIVE, false)
     heads.attach(endpoint, entry)
     addToOldest(entries, endpoint, entry)
+    setPatience(endpoint, entry)
   }
 
-  /** Its lane waits for a delivery that has failed. */
-  function addPatience(endpoint: QueueEndpoint, entry: number): void {
+  /** An entry is the head of its lane now, or the time of its first failure has changed: its lane waits if it has failed. */
+  function setPatience(endpoint: QueueEndpoint, entry: number): void {
     const failedMs = entries.failedMs(entry)
+    const position = entries.number(entry, POSITION)
+    if (endpoint.patience?.failedMs(position) === failedMs) return
+    endpoint.patience?.remove(position)
     const lane = entries.number(entry, LANE)
-    if (failedMs === undefined || lane === 0 || entries.hasFlag(entry, HAS_PATIENCE)) return
+    if (failedMs === undefined || lane === 0) return
     endpoint.patience ??= new Patience()
-    entries.setFlag(entry, HAS_PATIENCE, true)
     const untilMs = endpoint.patience.isLeft(lane) ? failedMs : failedMs + patienceMs
-    endpoint.patience.add(entry, entries.number(entry, POSITION), failedMs, untilMs)
+    endpoint.patience.add(entry, position, failedMs, untilMs)
   }
 
   /** The first delivery for which its lane waits, and need not while the receiver takes others. */
   function firstPatient(endpoint: QueueEndpoint) {
     const { patience, webhook } = endpoint
-    if (!patience || webhook.settings.ordering === 'strict') return undefined
-    for (let { first } = patience; first; first = patience.first) {
-      const { entry, position } = first
-      const isThere =
-        entries.number(entry, POSITION) === position &&
-        entries.hasFlag(entry, HAS_PATIENCE) &&
-        entries.word(entry, ENDPOINT) === endpoint.index
-      if (isThere && isHead(entry)) return isOvertaken(webhook.health, first.failedMs) ? first : undefined
-      patience.removeFirst()
-      if (isThere) entries.setFlag(entry, HAS_PATIENCE, false)
-    }
-    return undefined
+    const first = patience?.first
+    if (!first || webhook.settings.ordering === 'strict') return undefined
+    return isOvertaken(webhook.health, first.failedMs) ? first : undefined
   }
 
   /**
@@ -408,29 +407,29 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
   function endPatience(endpoint: QueueEndpoint, now: number): void {
     for (let first = firstPatient(endpoint); first && first.dueMs <= now; first = firstPatient(endpoint)) {
       const { entry, position } = first
-      const patience = endpoint.patience!
-      patience.removeFirst()
-      const lane = entries.number(entry, LANE)
-      if (lane !== 0) patience.leave(position, lane)
-      entries.setFlag(entry, HAS_PATIENCE, false)
+      endpoint.patience!.leave(position, entries.number(entry, LANE))
       heads.detach(endpoint, entry)
       const nextHead = lanes.remove(entry)
       entries.setNumber(entry, LANE, 0)
       entries.setWord(entry, NEXT, NONE)
       heads.attach(endpoint, entry)
-      if (nextHead === NONE) continue
-      promote(endpoint, nextHead, now)
-      addPatience(endpoint, nextHead)
+      if (nextHead !== NONE) promote(endpoint, nextHead, now)
     }
+  }
+
+  /** The waiting test that is due first; `NONE`: there is none. */
+  function testHead(endpoint: QueueEndpoint): number {
+    let first: number = NONE
+    for (const position of endpoint.tests) {
+      const entry = keys.find(endpoint.index, position)
+      if (entries.word(entry, CONTENT) === NONE || !isInBacklog(entries, entry, endpoint.epoch)) continue
+      if (first === NONE || entries.number(entry, DUE) < entries.number(first, DUE)) first = entry
+    }
+    return first
   }
 
   /** The due head that was sent, or accepted, least recently; `NONE`: there is none. */
   function probeHead(endpoint: QueueEndpoint, now: number): number {
-    for (const position of endpoint.tests) {
-      const entry = keys.find(endpoint.index, position)
-      const isReady = entry !== NONE && !isTaken(entry) && entries.word(entry, CONTENT) !== NONE
-      if (isReady && isInBacklog(entries, entry, endpoint.epoch)) return entry
-    }
     const live = heads.of(endpoint, LIVE)
     const old = heads.of(endpoint, OLD)
     const heap = heads.dueMs(live) < heads.dueMs(old) ? live : old
@@ -444,7 +443,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       endpoint.patience.ended(position)
       if (endpoint.patience.isEmpty) endpoint.patience = undefined
     }
-    if (endpoint.tests.length > 0) endpoint.tests = endpoint.tests.filter((other) => other !== position)
+    forgetTest(endpoint, position)
     if (isTaken(entry)) {
       endpoint.taken--
       forgetContent(entry)
@@ -456,8 +455,6 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       }
       clearRequest(endpoint, entry)
     }
-    // An entry that is freed keeps its flags until it is used again.
-    entries.setFlag(entry, HAS_PATIENCE, false)
     keys.delete(entry)
     entries.free(entry)
   }
@@ -511,7 +508,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     taken: QueuedDelivery[],
   ): void {
     const heap = heads.of(endpoint, kind)
-    while (taken.length < limit && heads.isDue(heap, now)) taken.push(takeFirst(endpoint, heap))
+    while (taken.length < limit && heads.isDue(heap, now)) {
+      taken.push(takeFirst(endpoint, heap))
+      if (kind === LIVE) age(endpoint, MAX_AGED_AT_ONCE, now)
+    }
   }
 
   /** A taken delivery waits again. Its content is dropped if those of `maxKept` waiting deliveries are in memory. */
@@ -603,6 +603,11 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     for (const endpoint of table.all()) refresh(endpoint)
   }
 
+  /** A test that was tried waits as any other delivery. */
+  function forgetTest(endpoint: QueueEndpoint, position: number): void {
+    if (endpoint.tests.length > 0) endpoint.tests = endpoint.tests.filter((other) => other !== position)
+  }
+
   return {
     get size() {
       return entries.size
@@ -641,9 +646,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setNumber(entry, DUE, now)
       entries.setFailedMs(entry, delivery.failedMs)
       if (attempts === 0 && delivery.replayOf === undefined) entries.setFlag(entry, IS_LIVE, true)
-      const content = waitingContents < maxContents ? delivery : undefined
+      const isTest = delivery.lane.startsWith(TEST_LANE)
+      const content = isTest || waitingContents < maxContents ? delivery : undefined
       if (!insert(endpoint, entry, epoch, content)) return false
-      if (delivery.lane.startsWith(TEST_LANE)) endpoint.tests.push(delivery.position)
+      if (isTest) endpoint.tests.push(delivery.position)
       age(endpoint, 2, now)
       delivery.endpoint = endpoint
       refresh(endpoint)
@@ -677,7 +683,6 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         entries.setFailedMs(entry, rows.failedMs[row]!)
         if (!insert(endpoint, entry, epoch, undefined)) continue
         changed.add(endpoint)
-        addPatience(endpoint, entry)
       }
       for (const endpoint of changed) refresh(endpoint)
       return [...changed]
@@ -696,9 +701,12 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     },
     takeProbe(endpoint, now) {
       endPatience(endpoint, now)
-      const untried = endpoint.webhook.health?.pause?.kind === 'rejected' ? untriedFollower(endpoint) : NONE
-      const entry = untried === NONE ? probeHead(endpoint, now) : untried
-      if (untried !== NONE) leaveLane(endpoint, untried)
+      let entry = testHead(endpoint)
+      if (entry === NONE || entries.number(entry, DUE) > now) {
+        entry = endpoint.webhook.health?.pause?.kind === 'rejected' ? untriedFollower(endpoint) : NONE
+        if (entry === NONE) entry = probeHead(endpoint, now)
+        else leaveLane(endpoint, entry)
+      }
       const taken = entry === NONE ? [] : [takeEntry(endpoint, entry)]
       refresh(endpoint)
       return taken
@@ -714,10 +722,11 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     retry(delivery, next) {
       const entry = takenEntry(delivery)
       if (entry === NONE) return
+      forgetTest(endpointOf(entry), delivery.position)
       setNext(delivery, next)
       // Retries may wait for a long time: half of the contents are for deliveries that are sent soon.
       waitAgain(delivery, next.dueMs ?? 0, Math.ceil(maxContents / 2))
-      addPatience(endpointOf(entry), entry)
+      setPatience(endpointOf(entry), entry)
     },
     end(delivery, now) {
       if (delivery.entry >= 0) removeEntry(delivery.entry, now)
@@ -739,7 +748,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       entries.setNumber(entry, DUE, next.dueMs ?? 0)
       const slot = entries.word(entry, CONTENT)
       if (slot !== NONE) setNext(contents.get(slot), next)
-      if (isHead(entry)) heads.attach(endpoint, entry)
+      if (isHead(entry)) {
+        heads.attach(endpoint, entry)
+        setPatience(endpoint, entry)
+      }
       refresh(endpoint)
       return true
     },
@@ -833,7 +845,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
 
       function giveUp(endpoint: QueueEndpoint, count: number, limit: ShareLimit): void {
         const before = endpoint.displaced
-        displace({ entries, keys, heads, lanes, foundAhead }, endpoint, count, now, () => {
+        displace({ entries, keys, heads, lanes, foundAhead }, endpoint, count, now, (entry, nextHead) => {
+          endpoint.patience?.remove(entries.number(entry, POSITION))
+          if (nextHead !== NONE) setPatience(endpoint, nextHead)
           shares.add(endpoint, -1)
           endpoint.displaced++
           displaced++
@@ -871,9 +885,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       endpoint.pace?.setMaxRate(maxRate)
       const nextMs = heads.nextDueMs(endpoint) ?? NEVER
       const patientMs = firstPatient(endpoint)?.dueMs ?? NEVER
-      const isTested = health?.pause !== undefined && endpoint.tests.length > 0
-      const earliestMs = Math.max((!isTested && health?.pausedUntilMs) || 0, endpoint.pace?.dueMs ?? 0)
-      const dueMs = Math.max(Math.min(nextMs, patientMs), earliestMs)
+      const test = health?.pause ? testHead(endpoint) : NONE
+      const testMs = test === NONE ? NEVER : entries.number(test, DUE)
+      const othersMs = Math.max(Math.min(nextMs, patientMs), health?.pausedUntilMs ?? 0)
+      const dueMs = Math.max(Math.min(testMs, othersMs), endpoint.pace?.dueMs ?? 0)
       return {
         webhookId: endpoint.id,
         accountId: endpoint.webhook.accountId,

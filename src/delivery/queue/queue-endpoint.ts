@@ -89,7 +89,7 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   oldFirst = false
   /** Whether the next content that is requested is that of an older delivery. */
   requestsOld = false
-  /** Positions of waiting tests: on a paused endpoint the first is the next probe. */
+  /** Positions of tests that were not tried: on a paused endpoint they are the next probes. */
   tests: number[] = []
   /** Deliveries that failed and for which their lanes wait; `undefined`: none. */
   patience: Patience | undefined = undefined

@@ -40,7 +40,10 @@ export interface ScheduledEndpoint extends AnswerHistory, QueueItem<ScheduledEnd
   origin: ScheduledOrigin
   /** Store time of its earliest due delivery, ms; `IDLE`: nothing waits. */
   dueMs: number
+  /** Requests in flight, with probes of a paused endpoint. */
   inFlight: number
+  /** Those that use slots. */
+  slots: number
   /** Requests in flight that started when nothing was known about it. */
   probes: number
   /** Slots allocated by the selection in progress. */
@@ -200,12 +203,12 @@ export function createEndpointRegistry(): EndpointRegistry {
   function move(endpoint: ScheduledEndpoint, originId: string): void {
     const before = endpoint.origin
     const origin = originOf(originId)
-    const { priority, inFlight, probes, queue } = endpoint
+    const { priority, slots, probes, queue } = endpoint
     enter(origin)
-    origin.inFlight += inFlight
-    before.inFlight -= inFlight
-    origin.zone.slots[priority]! += inFlight
-    before.zone.slots[priority]! -= inFlight
+    origin.inFlight += slots
+    before.inFlight -= slots
+    origin.zone.slots[priority]! += slots
+    before.zone.slots[priority]! -= slots
     origin.zone.probes += probes
     before.zone.probes -= probes
     before.zone.suspects.delete(endpoint)
@@ -260,6 +263,7 @@ export function createEndpointRegistry(): EndpointRegistry {
         origin,
         dueMs: IDLE,
         inFlight: 0,
+        slots: 0,
         probes: 0,
         allocated: 0,
         priority: UNKNOWN,

@@ -235,7 +235,7 @@ export function createFairQueue(
       }
     }
     if (priority === before) return
-    const held = endpoint.inFlight + endpoint.allocated
+    const held = endpoint.slots + endpoint.allocated
     if (held > 0) {
       for (const slots of [account.slots, zone.slots, total]) {
         slots[before]! -= held
@@ -416,6 +416,7 @@ export function createFairQueue(
     countStart(endpoint, now) {
       const { priority } = endpoint
       countSlots(endpoint, 1)
+      endpoint.slots++
       endpoint.origin.inFlight++
       if (isUntried(priority)) {
         endpoint.probes++
@@ -427,6 +428,7 @@ export function createFairQueue(
     countEnd({ endpoint, priority, sentMs }, now) {
       if (sentMs !== NOT_SENT) changeUse(endpoint.account.use, -1, now)
       countSlots(endpoint, -1)
+      endpoint.slots--
       endpoint.origin.inFlight--
       if (!isUntried(priority)) return
       endpoint.probes--

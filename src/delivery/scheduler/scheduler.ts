@@ -122,13 +122,13 @@ export function createScheduler(caps: Caps): Scheduler {
   }
 
   /**
-   * Puts an endpoint that is in no queue where it belongs. A full one stays out: the end of a request brings
-   * it back.
+   * Puts an endpoint that is in no queue, or in one where it must not wait, where it belongs. One that is paused must not wait
+   * for a slot. A full one stays out: the end of a request brings it back.
    */
   function requeue(endpoint: ScheduledEndpoint): void {
-    if (endpoint.queue && endpoint.queue !== probed) return
-    if (endpoint.queue && endpoint.isProbed && endpoint.dueMs !== IDLE) return
-    if (endpoint.queue) unqueue(endpoint)
+    const { queue, isProbed, dueMs } = endpoint
+    if (queue && (queue === probed ? isProbed && dueMs !== IDLE : !isProbed)) return
+    if (queue) unqueue(endpoint)
     if (endpoint.dueMs !== IDLE) {
       if (!fairQueue.isFull(endpoint)) delayQueue.add(endpoint)
     } else if (endpoint.inFlight === 0) registry.remove(endpoint)

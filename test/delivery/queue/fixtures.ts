@@ -20,6 +20,9 @@ export interface Row {
   readonly tries?: number
   readonly interruptions?: number
   readonly failedMs?: number
+  /** Default: the hook of `aDelivery`. */
+  readonly hook?: string
+  readonly isReplay?: boolean
 }
 
 /** Limits that no test reaches unless it wants to. */
@@ -48,8 +51,17 @@ export function columnsOf(rows: readonly Row[]): WaitingDeliveries {
 
 /** A delivery that this node accepted. */
 export function queued(endpoint: QueueEndpoint, row: Omit<Row, 'webhookId'>): QueuedDelivery {
-  const { position, lane = SOLE, sequence = 0, epoch = 1, attempts = 0, failedMs } = row
-  const source = aDelivery({ id: `d${position}`, webhookId: endpoint.id, lane, epoch, attempts, failedMs })
+  const { position, lane = SOLE, sequence = 0, epoch = 1, attempts = 0, failedMs, hook, isReplay } = row
+  const source = aDelivery({
+    id: `d${position}`,
+    webhookId: endpoint.id,
+    lane,
+    epoch,
+    attempts,
+    failedMs,
+    ...(hook !== undefined && { hook }),
+    ...(isReplay && { replayOf: 'd0' }),
+  })
   return new QueuedDelivery(source, endpoint, position, sequence, 1, `body ${position}`, undefined)
 }
 

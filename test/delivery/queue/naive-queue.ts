@@ -1,3 +1,4 @@
+import { positionMs } from '../../../src/delivery/positions.js'
 import type { DeliveryKey } from '../../../src/delivery/queue-store.js'
 import type { Row } from './fixtures.js'
 
@@ -14,6 +15,14 @@ export interface NaiveDelivery extends Required<Omit<Row, 'lane'>> {
   content: object | true | undefined
   isRequested: boolean
   isDisplaced: boolean
+  /** First attempt of a delivery that was added, and not found too old since. */
+  isLive: boolean
+  /** A test that was not tried. */
+  isTest: boolean
+  /** The first failure of a head for which its lane waits, and how long it does. */
+  patience: { readonly failedMs: number; untilMs: number } | undefined
+  /** The lane that it has left. */
+  leftLane: string
 }
 
 export interface NaiveEndpoint {
@@ -21,7 +30,15 @@ export interface NaiveEndpoint {
   readonly shard: number
   epoch: number
   pausedUntilMs: number
+  /** Why it is paused. */
+  pause: 'unavailable' | 'rejected' | undefined
+  failingSinceMs: number | undefined
+  isStrict: boolean
+  rejectedHooks: ReadonlySet<string>
 }
+
+/** How long a delivery is live, ms. */
+const LIVE_MS = 10_000
 
 /** What `retry` and `update` change. */
 export interface Counters {
@@ -45,6 +62,7 @@ export class NaiveQueue {
   constructor(
     readonly maxContents: number,
     readonly limits: { readonly perWebhook: number; readonly perAccount: number },
+    readonly patienceMs: number,
   ) {}
 
   find({ webhookId, position }: DeliveryKey): NaiveDelivery | undefined {
@@ -93,8 +111,11 @@ export class NaiveQueue {
       const call = oldest.sequence === 0 ? lane.slice(0, left) : lane
       for (const delivery of call) {
         const [head, next] = this.laneOf(delivery)
-        if (head === delivery && next) next.dueMs = Math.max(next.dueMs, now)
-        Object.assign(delivery, { isDisplaced: true, lane: '' })
+        Object.assign(delivery, { isDisplaced: true, lane: '', patience: undefined })
+        if (head === delivery && next) {
+          next.dueMs = Math.max(next.dueMs, now)
+          this.setPatience(next)
+        }
       }
       last = call.length
     }
@@ -123,7 +144,9 @@ export class NaiveQueue {
     const successor = lane[place]
     if (successor) this.deliveries.splice(this.deliveries.indexOf(successor), 0, delivery)
     else this.deliveries.push(delivery)
-    if (this.isHead(delivery) && delivery.dueMs === 0) delivery.dueMs = now
+    if (place === 0 && lane[0]) lane[0].patience = undefined
+    if (delivery.dueMs === 0) delivery.dueMs = now
+    if (this.isHead(delivery)) this.setPatience(delivery)
     if (!this.isStale(delivery)) {
       if (this.backlog(delivery.webhookId).length > this.limits.perWebhook) this.full.add(delivery.webhookId)
       if (this.backlog().length > this.limits.perAccount) this.isAccountFull = true
@@ -134,22 +157,131 @@ export class NaiveQueue {
   remove(delivery: NaiveDelivery, now: number): void {
     const [head, next] = this.laneOf(delivery)
     this.deliveries.splice(this.deliveries.indexOf(delivery), 1)
-    if (head === delivery && next) next.dueMs = Math.max(next.dueMs, now)
+    if (head === delivery && next) this.promote(next, now)
   }
 
-  take(webhookId: string, slots: number, retriesFirst: boolean, now: number): NaiveDelivery[] {
-    const due = this.waitingHeads(webhookId)
+  promote(delivery: NaiveDelivery, now: number): void {
+    delivery.dueMs = Math.max(delivery.dueMs, now)
+    if (isTooOld(delivery, now)) delivery.isLive = false
+    this.setPatience(delivery)
+  }
+
+  /** Whether an earlier delivery has left the lane, and has not ended. */
+  isLeft({ webhookId, lane }: NaiveDelivery): boolean {
+    return this.deliveries.some((other) => other.webhookId === webhookId && other.leftLane === lane)
+  }
+
+  isOutOfOrder(delivery: NaiveDelivery): boolean {
+    return delivery.leftLane !== '' || (delivery.lane !== '' && this.isLeft(delivery))
+  }
+
+  /** The lane of a head waits from its first failure. */
+  setPatience(head: NaiveDelivery): void {
+    const { failedMs, lane } = head
+    if (head.patience?.failedMs === (failedMs || undefined)) return
+    const waitMs = this.isLeft(head) ? 0 : this.patienceMs
+    head.patience = failedMs > 0 && lane !== '' ? { failedMs, untilMs: failedMs + waitMs } : undefined
+  }
+
+  /** The head whose lane waits least long, and need not because others were taken since it failed. */
+  firstPatient(webhookId: string): NaiveDelivery | undefined {
+    const { isStrict, failingSinceMs = Number.POSITIVE_INFINITY } = this.endpoints.get(webhookId)!
+    const [first] = this.deliveries
+      .filter((delivery) => delivery.webhookId === webhookId && delivery.patience)
+      .sort((a, b) => a.patience!.untilMs - b.patience!.untilMs || a.position - b.position)
+    return first && !isStrict && first.patience!.failedMs < failingSinceMs ? first : undefined
+  }
+
+  /** A delivery leaves its lane; the next one follows if it was the head. */
+  leave(delivery: NaiveDelivery, now: number): void {
+    const [head, next] = this.laneOf(delivery)
+    Object.assign(delivery, { leftLane: delivery.lane, lane: '', patience: undefined })
+    if (head === delivery && next) this.promote(next, now)
+  }
+
+  endPatience(webhookId: string, now: number): void {
+    for (;;) {
+      const first = this.firstPatient(webhookId)
+      if (!first || first.patience!.untilMs > now) return
+      this.leave(first, now)
+    }
+  }
+
+  /** What is first among the live heads is old if it was accepted too long ago. */
+  age(webhookId: string, limit: number, now: number): void {
+    for (const hasContent of [true, false])
+      for (let left = limit; left > 0; left--) {
+        const [first] = this.waitingHeads(webhookId)
+          .filter((head) => head.isLive && !this.isStale(head))
+          .filter((head) => (hasContent ? head.content : !head.content && !head.isRequested))
+          .sort(byDueTime)
+        if (!first || !isTooOld(first, now)) break
+        first.isLive = false
+      }
+  }
+
+  resume(webhookId: string, now: number): void {
+    for (const { patience } of this.deliveries.filter((delivery) => delivery.webhookId === webhookId))
+      if (patience) patience.untilMs = Math.max(patience.untilMs, now + this.patienceMs)
+    for (const head of this.waitingHeads(webhookId))
+      if (head.failedMs > 0) head.dueMs = positionMs(head.position)
+  }
+
+  /** Due heads that can be sent. */
+  due(webhookId: string, now: number): NaiveDelivery[] {
+    return this.waitingHeads(webhookId)
       .filter((delivery) => !this.isStale(delivery) && delivery.content && delivery.dueMs <= now)
-      .sort((a, b) => a.dueMs - b.dueMs || a.position - b.position)
-    const firsts = due.filter(({ attempts }) => attempts === 0)
-    const retries = due.filter(({ attempts }) => attempts > 0)
-    const half = retriesFirst ? Math.floor(slots / 2) : Math.ceil(slots / 2)
-    const share = firsts.slice(0, half)
-    const others = retries.slice(0, slots - share.length)
-    const rest = firsts.slice(half, half + slots - share.length - others.length)
-    const taken = [...share, ...others, ...rest]
-    for (const delivery of taken) this.markTaken(delivery)
+      .sort(byDueTime)
+  }
+
+  take(webhookId: string, slots: number, oldFirst: boolean, now: number, maxOld: number): NaiveDelivery[] {
+    const taken: NaiveDelivery[] = []
+    this.endPatience(webhookId, now)
+    this.age(webhookId, 100, now)
+    const takeKind = (isLive: boolean, limit: number) => {
+      while (taken.length < limit) {
+        const first = this.due(webhookId, now).find((head) => head.isLive === isLive)
+        if (!first) return
+        taken.push(first)
+        this.markTaken(first)
+        if (isLive) this.age(webhookId, 100, now)
+      }
+    }
+    takeKind(true, oldFirst ? Math.floor(slots / 2) : Math.ceil(slots / 2))
+    takeKind(false, Math.min(slots, taken.length + maxOld))
+    takeKind(true, slots)
     return taken
+  }
+
+  /** The deliveries of which one is the next probe: a test, one of a kind that was not rejected, or the first that is due. */
+  probes(webhookId: string, now: number): NaiveDelivery[] {
+    const { pause, rejectedHooks } = this.endpoints.get(webhookId)!
+    const [test] = this.waitingTests(webhookId)
+    if (test && test.dueMs <= now) return [test]
+    const followers = this.of(webhookId, false).filter((delivery) => {
+      const lane = this.laneOf(delivery)
+      const [head] = lane
+      const isBehindOld = !head!.isLive && !head!.isTaken && head!.content && !this.isStale(head!)
+      return (
+        delivery !== head &&
+        lane.indexOf(delivery) <= 8 &&
+        isBehindOld &&
+        !this.isStale(delivery) &&
+        delivery.content &&
+        !rejectedHooks.has(delivery.hook)
+      )
+    })
+    if (pause === 'rejected' && rejectedHooks.size > 0 && followers.length > 0) return followers
+    const [old] = this.due(webhookId, now).filter(({ isLive }) => !isLive)
+    const [live] = this.due(webhookId, now).filter(({ isLive }) => isLive)
+    const first = live && (!old || live.dueMs < old.dueMs) ? live : old
+    return first ? [first] : []
+  }
+
+  waitingTests(webhookId: string): NaiveDelivery[] {
+    return this.of(webhookId, false)
+      .filter((delivery) => delivery.isTest && delivery.content && !this.isStale(delivery))
+      .sort((a, b) => a.dueMs - b.dueMs)
   }
 
   markTaken(delivery: NaiveDelivery): void {
@@ -160,6 +292,7 @@ export class NaiveQueue {
   waitAgain(delivery: NaiveDelivery, changes: Partial<Counters>, maxKept: number): void {
     const isKept = this.waitingContents < maxKept
     Object.assign(delivery, changes, { isTaken: false })
+    if (delivery.attempts > 0) delivery.isLive = false
     if (!isKept) delivery.content = undefined
   }
 
@@ -181,20 +314,33 @@ export class NaiveQueue {
   }
 
   readyMs(webhookId: string): number | undefined {
+    const { pause, pausedUntilMs } = this.endpoints.get(webhookId)!
     const times = this.waitingHeads(webhookId)
       .filter((delivery) => !this.isStale(delivery) && (delivery.content || !delivery.isRequested))
       .map(({ dueMs }) => dueMs)
-    if (times.length === 0) return undefined
-    return Math.max(Math.min(...times), this.endpoints.get(webhookId)!.pausedUntilMs)
+    const patience = this.firstPatient(webhookId)?.patience
+    if (patience) times.push(patience.untilMs)
+    const tests = pause ? this.waitingTests(webhookId).map(({ dueMs }) => dueMs) : []
+    const all = [...times.map((dueMs) => Math.max(dueMs, pausedUntilMs)), ...tests]
+    return all.length === 0 ? undefined : Math.min(...all)
   }
 
+  /** What is remembered beside the rows is lost when all are dropped. */
   drop(shards: readonly number[] | 'all'): void {
-    this.deliveries = this.deliveries.filter(
-      ({ webhookId, isTaken }) =>
-        isTaken || (shards !== 'all' && !shards.includes(this.endpoints.get(webhookId)!.shard)),
-    )
+    const isDropped = ({ webhookId }: NaiveDelivery) =>
+      shards === 'all' || shards.includes(this.endpoints.get(webhookId)!.shard)
+    this.deliveries = this.deliveries.filter((delivery) => delivery.isTaken || !isDropped(delivery))
+    if (shards !== 'all') return
+    for (const delivery of this.deliveries) {
+      Object.assign(delivery, { isLive: false, isTest: false, leftLane: '', patience: undefined })
+    }
+    for (const delivery of this.deliveries) this.setPatience(delivery)
   }
 }
+
+const byDueTime = (a: NaiveDelivery, b: NaiveDelivery) => a.dueMs - b.dueMs || a.position - b.position
+
+const isTooOld = ({ position }: NaiveDelivery, now: number) => positionMs(position) < now - LIVE_MS
 
 function isEarlier(a: NaiveDelivery, b: NaiveDelivery): boolean {
   if (a.sequence > 0 && b.sequence > 0 && a.sequence !== b.sequence) return a.sequence < b.sequence

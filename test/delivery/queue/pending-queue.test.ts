@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { positionMs } from '../../../src/delivery/positions.js'
+import { positionAt, positionMs } from '../../../src/delivery/positions.js'
 import { Entries } from '../../../src/delivery/queue/entries.js'
 import { createPendingQueue, type PendingQueue } from '../../../src/delivery/queue/pending-queue.js'
 import type { QueuedDelivery } from '../../../src/delivery/queue/queued-delivery.js'
@@ -35,7 +35,8 @@ function createQueue({ maxContents = 100, limits = LIMITS }: Options = {}) {
     },
     load: (rows: readonly Partial<Row>[], now = NOW) =>
       queue.load(columnsOf(rows.map((row) => ({ webhookId: 'w1', position: 0, ...row }))), now),
-    take: (slots: number, now = NOW, retriesFirst = false) => queue.take(endpoint, slots, retriesFirst, now),
+    take: (slots: number, now = NOW, oldFirst = false) => queue.take(endpoint, slots, oldFirst, now),
+    probe: (now = NOW) => queue.takeProbe(endpoint, now),
     dueMs: () => queue.ready(endpoint).dueMs,
   }
 }
@@ -94,6 +95,8 @@ describe('an endpoint', () => {
       accountId: 'acc',
       origin: 'http://other.example:81',
       failing: true,
+      probed: false,
+      limit: Number.POSITIVE_INFINITY,
       dueMs: undefined,
     })
   })
@@ -296,8 +299,8 @@ describe('take', () => {
     [5, true, [10, 9, 20, 19, 18]],
     [1, false, [10]],
     [1, true, [20]],
-  ])('gives %i slots to both kinds, the odd one to a retry: %s', (slots, retriesFirst, expected) => {
-    expect(positionsOf(createBoth().take(slots, NOW, retriesFirst))).toEqual(expected)
+  ])('gives %i slots to both kinds, the odd one to an older one: %s', (slots, oldFirst, expected) => {
+    expect(positionsOf(createBoth().take(slots, NOW, oldFirst))).toEqual(expected)
   })
 
   it('lets either kind use what the other leaves', () => {
@@ -341,6 +344,260 @@ describe('take', () => {
     add(3)
     add(4, { epoch: 3 })
     expect(positionsOf(take(9))).toEqual([2, 4])
+  })
+})
+
+/** A time at which deliveries are accepted. */
+const T = 1_790_000_000_000
+/** The position of a delivery that is accepted so many milliseconds after `T`. */
+const at = (ms: number, count = 0) => positionAt(T + ms) + count
+
+describe('live deliveries', () => {
+  it('are those accepted at most 10 s ago that were not tried, and no replays', () => {
+    const taken = (row: Partial<Row>, afterMs: number) => {
+      const { add, take } = createQueue()
+      add(at(0), row, T)
+      add(at(1), { attempts: 1 }, T + 1)
+      return positionsOf(take(1, T + afterMs, true))
+    }
+    expect(taken({}, 10_000)).toEqual([at(1)])
+    expect(taken({}, 10_001)).toEqual([at(0)])
+    expect(taken({ isReplay: true }, 1)).toEqual([at(0)])
+    expect(taken({ attempts: 1 }, 1)).toEqual([at(0)])
+  })
+
+  it('are none of those that are loaded, that failed, or whose lane held them for longer than 10 s', () => {
+    const { queue, load, add, take } = createQueue()
+    load([{ position: at(0) }], T)
+    fillMissing(queue, T)
+    add(at(9), {}, T + 9)
+    expect(positionsOf(take(1, T + 9, true))).toEqual([at(0)])
+    const [failed] = take(1, T + 9)
+    queue.retry(failed!, next(T + 20))
+    add(at(30), {}, T + 30)
+    expect(positionsOf(take(1, T + 30, true))).toEqual([at(9)])
+    const other = createQueue()
+    const head = other.add(at(0), { lane: LANE }, T)
+    other.add(at(1), { lane: LANE }, T + 1)
+    other.take(1, T + 1)
+    other.queue.end(head, T + 11_000)
+    other.add(at(11_000, 1), {}, T + 11_000)
+    expect(positionsOf(other.take(1, T + 11_000, true))).toEqual([at(1)])
+  })
+
+  it('leave the older ones no more slots than those may have', () => {
+    const { queue, endpoint, add } = createQueue()
+    for (let count = 0; count < 4; count++) add(at(0, count), { attempts: 1 }, T)
+    for (let count = 0; count < 2; count++) add(at(1, count), {}, T)
+    expect(positionsOf(queue.take(endpoint, 9, true, T, 1))).toEqual([at(1), at(1, 1), at(0)])
+    expect(queue.take(endpoint, 9, true, T, 0)).toEqual([])
+    expect(queue.take(endpoint, 2, true, T)).toHaveLength(2)
+  })
+})
+
+/** An endpoint that is paused until 60 s after `T`. */
+function createPaused(kind: 'unavailable' | 'rejected' = 'unavailable', options: Options = {}) {
+  const created = createQueue(options)
+  const health = {
+    failuresInRow: 3,
+    failingSinceMs: T,
+    pausedUntilMs: T + 60_000,
+    pause: { kind, probes: 0 },
+  }
+  created.queue.setWebhook({ ...created.webhook, health })
+  return created
+}
+
+describe('the probe of a paused endpoint', () => {
+  it('is the due head that was sent, or accepted, least recently', () => {
+    const { queue, add, probe, take, dueMs } = createPaused()
+    const [old, live] = [add(at(0), { attempts: 1 }, T + 3), add(at(2), {}, T + 2)]
+    add(at(1), { attempts: 1 }, T + 99_000)
+    expect(queue.ready(live.endpoint)).toMatchObject({ probed: true, dueMs: T + 60_000 })
+    expect(probe(T + 1)).toEqual([])
+    expect(probe(T + 3)).toEqual([live])
+    queue.retry(live, { ...next(T + 4), failedMs: T + 3 })
+    expect(probe(T + 4)).toEqual([old])
+    expect(probe(T + 4)).toEqual([live])
+    expect([probe(T + 4), take(9, T + 4)]).toEqual([[], []])
+    expect(dueMs()).toBe(T + 99_000)
+  })
+
+  it('is a test that waits, at once, whether its content would be kept or not', () => {
+    const { queue, add, probe, dueMs } = createPaused('unavailable', { maxContents: 1 })
+    add(at(0), {}, T)
+    const test = add(at(5), { lane: 'test/1' }, T + 5)
+    expect(dueMs()).toBe(T + 5)
+    expect(probe(T + 5)).toEqual([test])
+    expect(dueMs()).toBe(T + 60_000)
+    queue.putBack(test, T + 7)
+    queue.remove({ webhookId: 'w1', position: at(0) }, T + 5)
+    add(at(6), {}, T + 6)
+    expect(dueMs()).toBe(T + 60_000)
+  })
+
+  it('is no test before it is due again, and none that has failed', () => {
+    const { queue, add, probe, dueMs } = createPaused()
+    const other = add(at(0), {}, T)
+    const test = add(at(5), { lane: 'test/1' }, T + 5)
+    probe(T + 5)
+    queue.putBack(test, T + 1_000)
+    expect(dueMs()).toBe(T + 1_000)
+    expect(probe(T + 999)).toEqual([other])
+    queue.putBack(other)
+    expect(probe(T + 1_000)).toEqual([test])
+    queue.retry(test, next(T + 2_000))
+    expect(dueMs()).toBe(T + 60_000)
+    expect(probe(T + 2_000)).toEqual([other])
+    expect(probe(T + 2_000)).toEqual([test])
+  })
+
+  it('is no test that has ended, or was cancelled', () => {
+    const { queue, webhook, add, probe, dueMs } = createPaused()
+    queue.end(add(at(0), { lane: 'test/1' }, T), T)
+    expect(dueMs()).toBeUndefined()
+    add(at(1), { lane: 'test/2' }, T + 1)
+    queue.setWebhook({ ...queue.endpoint('w1')!.webhook, epoch: webhook.epoch + 1, revision: 9 })
+    expect([dueMs(), probe(T + 1)]).toEqual([undefined, []])
+  })
+
+  it('is of a kind that was not rejected, also behind a head that was, but not before a test', () => {
+    const { queue, endpoint, add, probe } = createPaused('rejected')
+    endpoint.rejectedHooks = new Set(['channel_create'])
+    add(at(0), { lane: LANE, hook: 'channel_create', attempts: 1 }, T)
+    add(at(1), { lane: LANE, hook: 'channel_create' }, T + 1)
+    const wanted = add(at(2), { lane: LANE, hook: 'channel_answer' }, T + 2)
+    const test = add(at(3), { lane: 'test/1' }, T + 3)
+    expect(probe(T + 3)).toEqual([test])
+    expect(queue.isOutOfOrder(wanted)).toBe(false)
+    expect(probe(T + 3)).toEqual([wanted])
+    expect(queue.isOutOfOrder(wanted)).toBe(true)
+    expect(positionsOf(probe(T + 3))).toEqual([at(0)])
+    expect(probe(T + 3)).toEqual([])
+  })
+})
+
+describe('a lane whose head fails', () => {
+  /** Three deliveries of a lane, the first of which failed at `T`; the receiver takes others since then. */
+  function createFailed(health: Webhook['health'] = undefined, ordering: 'call' | 'strict' = 'call') {
+    const created = createQueue()
+    const { queue, webhook, add, take } = created
+    const [first, second, third] = [0, 1, 2].map((ms) => add(at(ms), { lane: LANE }, T + ms)) as [
+      QueuedDelivery,
+      QueuedDelivery,
+      QueuedDelivery,
+    ]
+    take(1, T)
+    queue.setWebhook({ ...webhook, settings: { ...webhook.settings, ordering }, ...(health && { health }) })
+    queue.retry(first, { ...next(T + 300_000), failedMs: T + 10 })
+    return { ...created, first, second, third }
+  }
+  const AFTER = T + 60_010
+
+  it('waits for it a minute from its first failure, then goes on without it, out of order until that has ended', () => {
+    const { queue, first, second, third, take, key, dueMs } = createFailed()
+    expect(dueMs()).toBe(AFTER)
+    expect(take(9, AFTER - 1)).toEqual([])
+    expect([first, second].map(queue.isOutOfOrder)).toEqual([false, false])
+    expect(take(9, AFTER)).toEqual([second])
+    expect([first, second, third].map(queue.isOutOfOrder)).toEqual([true, true, true])
+    expect(queue.position(key(first.position))).toEqual({ isTaken: false, dueMs: T + 300_000, ahead: 0 })
+    expect(take(9, T + 299_999)).toEqual([])
+    expect(take(9, T + 300_000)).toEqual([first])
+    queue.end(first, T + 300_000)
+    expect([second, third].map(queue.isOutOfOrder)).toEqual([false, false])
+  })
+
+  it('waits for no other one while the first has not ended, and for another minute afterwards', () => {
+    const { queue, first, second, third, take, add, dueMs } = createFailed()
+    take(9, AFTER)
+    queue.retry(second, { ...next(T + 400_000), failedMs: AFTER + 5 })
+    expect(dueMs()).toBe(AFTER + 5)
+    expect(take(9, AFTER + 5)).toEqual([third])
+    for (const delivery of [first, second]) queue.end(delivery, AFTER + 5)
+    add(at(9), { lane: LANE }, AFTER + 5)
+    queue.retry(third, { ...next(T + 400_000), failedMs: AFTER + 6 })
+    expect(dueMs()).toBe(AFTER + 60_006)
+  })
+
+  it.each([
+    ['its receiver takes nothing since then', { failuresInRow: 1, failingSinceMs: T + 10 }, 'call' as const],
+    ['its order is strict', undefined, 'strict' as const],
+  ])('waits without limit while %s', (_, health, ordering) => {
+    const { first, take, dueMs } = createFailed(health, ordering)
+    expect(dueMs()).toBe(T + 300_000)
+    expect(take(9, T + 299_999)).toEqual([])
+    expect(take(9, T + 300_000)).toEqual([first])
+  })
+
+  it('goes on as usual when that ends in time, after which nothing is remembered', () => {
+    for (const ordering of ['call', 'strict'] as const) {
+      const { queue, endpoint, first, second, third, take, dueMs } = createFailed(undefined, ordering)
+      queue.end(first, T + 20)
+      expect(dueMs()).toBe(T + 20)
+      expect(take(9, AFTER)).toEqual([second])
+      expect(queue.isOutOfOrder(second)).toBe(false)
+      expect([take(9, AFTER), endpoint.taken, third.state]).toEqual([[], 1, 'waiting'])
+      expect(endpoint.patience).toBeUndefined()
+    }
+  })
+
+  it('waits for it also where it is loaded, updated, or follows an earlier one that was inserted before it', () => {
+    const { queue, load, key, dueMs } = createQueue()
+    load([{ position: at(5), lane: LANE, sequence: 2, dueMs: T + 300_000, failedMs: T + 10 }], T)
+    expect(dueMs()).toBe(AFTER)
+    load([{ position: at(0), lane: LANE, sequence: 1, dueMs: T + 200_000 }], T)
+    expect(dueMs()).toBe(T + 200_000)
+    queue.remove(key(at(0)), T + 20)
+    expect(dueMs()).toBe(AFTER)
+    queue.update(key(at(5)), { ...next(T + 300_000), failedMs: T + 30 })
+    expect(dueMs()).toBe(T + 60_030)
+    queue.update(key(at(5)), next(T + 300_000))
+    expect(dueMs()).toBe(T + 300_000)
+  })
+
+  it('waits for a minute from the end of a pause for those that failed before', () => {
+    const { queue, endpoint, first, dueMs, take } = createFailed()
+    queue.resume(endpoint, T + 50_000)
+    expect(take(9, T + 50_000)).toEqual([first])
+    expect(dueMs()).toBe(T + 110_000)
+  })
+
+  it('may be displaced: its place is nobody else’s, and what has its lane to itself is in order', () => {
+    const { queue, endpoint, add, take } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 1 } })
+    const failed = add(at(0), { lane: LANE }, T)
+    take(1, T)
+    queue.retry(failed, { ...next(T + 300_000), failedMs: T })
+    const alone = add(at(1), {}, T + 1)
+    queue.trim(LIMITS.maxPending, T + 1, () => {})
+    expect(endpoint.displaced).toBe(1)
+    expect(take(9, T + 70_000)).toEqual([alone])
+    expect([queue.isOutOfOrder(alone), queue.isOutOfOrder(failed)]).toEqual([false, false])
+  })
+})
+
+describe('the heads of an endpoint whose pause has ended', () => {
+  it('are due in the order in which they were accepted', () => {
+    const { queue, endpoint, load, take, add } = createQueue()
+    load(
+      [3, 1, 2].map((ms) => ({ position: at(ms), dueMs: T + 9_000 + 10 / ms, attempts: 1, failedMs: T + 4 })),
+      T,
+    )
+    fillMissing(queue, T + 20_000)
+    add(at(4), {}, T + 4)
+    queue.resume(endpoint, T + 5)
+    expect(queue.ready(endpoint).dueMs).toBe(T + 1)
+    expect(positionsOf(take(3, T + 5, true))).toEqual([at(4), at(1), at(2)])
+    expect(positionsOf(take(3, T + 5, true))).toEqual([at(3)])
+  })
+
+  it('that wait for a retry are due at once after `hasten`', () => {
+    const { queue, endpoint, add, take } = createQueue()
+    const [later, due] = [add(at(0), {}, T + 9_000), add(at(1), {}, T)]
+    queue.hasten(endpoint, T + 5)
+    expect(later.dueMs).toBe(T + 5)
+    expect(take(9, T + 4)).toEqual([due])
+    expect(take(9, T + 5)).toEqual([later])
   })
 })
 
@@ -588,12 +845,13 @@ describe('missing contents', () => {
     expect(queue.waitingContents).toBe(4)
   })
 
-  it('alternate between first attempts and retries', () => {
-    const { queue, load } = createQueue()
-    load([
-      ...rows('w1', 4),
-      ...rows('w1', 4).map((row) => ({ ...row, position: row.position + 10, dueMs: NOW, attempts: 1 })),
-    ])
+  it('alternate between live and older deliveries', () => {
+    const { queue, webhook, add, load } = createQueue({ maxContents: 1 })
+    const other = queued(queue.setWebhook({ ...webhook, id: 'other' }), { position: 1 })
+    queue.add(other, NOW)
+    for (let position = 1; position <= 4; position++) add(position)
+    load(rows('w1', 4).map((row) => ({ ...row, position: row.position + 10 })))
+    queue.end(other, NOW)
     const found = positionsOf(queue.missing(4, NOW))
     expect(found.sort((a, b) => a - b)).toEqual([1, 2, 11, 12])
   })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { positionMs } from '../../../src/delivery/positions.js'
+import { positionAt, positionMs } from '../../../src/delivery/positions.js'
 import { createPendingQueue } from '../../../src/delivery/queue/pending-queue.js'
 import type { QueuedDelivery } from '../../../src/delivery/queue/queued-delivery.js'
 import type { DeliveryKey } from '../../../src/delivery/queue-store.js'
@@ -15,18 +15,22 @@ const POSITIONS = 40
 const MAX_CONTENTS = 6
 const PER_WEBHOOK = 5
 const PER_ACCOUNT = 9
+const PATIENCE_MS = 5_000
+const HOOKS = ['channel_create', 'channel_answer']
+/** Begin of a history. Positions are those of the 20 s before and after it. */
+const BEGIN_MS = 1_790_000_000_000
 const shardOf = (webhookId: string) => Number(webhookId.slice(1)) % 2
 
 const webhookId = fc.constantFrom(...WEBHOOKS)
-const position = fc.integer({ min: 1, max: POSITIONS })
+const position = fc
+  .integer({ min: 1, max: POSITIONS })
+  .map((count) => positionAt(BEGIN_MS + (count - POSITIONS / 2) * 1_000) + count)
 const limit = fc.integer({ min: 1, max: 6 })
-const delay = fc.integer({ min: 0, max: 5 })
+const delay = fc.nat(5).map((seconds) => seconds * 1_000)
 const index = fc.nat(30)
-/** After the time of all positions; 0: there was no failure. */
-const failedMs = fc.oneof(
-  fc.constant(0),
-  fc.nat(9).map((ms) => positionMs(POSITIONS) + ms),
-)
+const time = fc.integer({ min: -5, max: 20 }).map((seconds) => BEGIN_MS + seconds * 1_000)
+/** 0: there was no failure. */
+const failedMs = fc.oneof(fc.constant(0), time)
 const key: fc.Arbitrary<DeliveryKey> = fc.record({ webhookId, position })
 const counters: fc.Arbitrary<Counters> = fc.record({
   dueMs: delay,
@@ -38,24 +42,45 @@ const counters: fc.Arbitrary<Counters> = fc.record({
 const row = fc.record({
   webhookId,
   position,
-  lane: fc.constantFrom('', 'acc/one', 'acc/two'),
+  lane: fc.constantFrom('', 'acc/one', 'acc/one', 'acc/two', 'acc/two', 'test/'),
   sequence: fc.nat(6),
-  dueMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40 })),
+  dueMs: fc.oneof(fc.constant(0), time),
   attempts: fc.nat(2),
   failedMs,
   /** Against the present epoch of the webhook. */
   epochOffset: fc.constantFrom(-1, 0, 0, 0, 1),
+  hook: fc.constantFrom(...HOOKS),
+  isReplay: fc.constantFrom(false, false, false, true),
 })
 type AnyRow = typeof row extends fc.Arbitrary<infer T> ? T : never
 
 const command = fc.oneof(
   fc.record({ kind: fc.constant('wait' as const), delay }),
+  fc.record({ kind: fc.constant('wait' as const), delay }),
   fc.record({ kind: fc.constant('add' as const), row }),
   fc.record({ kind: fc.constant('add' as const), row }),
   fc.record({ kind: fc.constant('load' as const), rows: fc.array(row, { maxLength: 6 }) }),
-  fc.record({ kind: fc.constant('set' as const), webhookId, isRaised: fc.boolean(), pause: fc.nat(6) }),
-  fc.record({ kind: fc.constant('take' as const), webhookId, slots: limit, retriesFirst: fc.boolean() }),
-  fc.record({ kind: fc.constant('take' as const), webhookId, slots: limit, retriesFirst: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('set' as const),
+    webhookId,
+    isRaised: fc.constantFrom(false, false, false, true),
+    pausedForMs: delay,
+    pause: fc.constantFrom(undefined, 'unavailable' as const, 'rejected' as const),
+    failingSinceMs: fc.option(time, { nil: undefined }),
+    isStrict: fc.constantFrom(false, false, false, true),
+  }),
+  fc.record({ kind: fc.constant('reject' as const), webhookId, hooks: fc.subarray(HOOKS) }),
+  ...[1, 2].map(() =>
+    fc.record({
+      kind: fc.constant('take' as const),
+      webhookId,
+      slots: limit,
+      oldFirst: fc.boolean(),
+      maxOld: fc.option(fc.nat(3), { nil: undefined, freq: 2 }),
+    }),
+  ),
+  fc.record({ kind: fc.constant('takeProbe' as const), webhookId }),
+  fc.record({ kind: fc.constant('resume' as const), webhookId }),
   fc.record({ kind: fc.constant('putBack' as const), index, delay }),
   fc.record({ kind: fc.constant('retry' as const), index, counters }),
   fc.record({ kind: fc.constant('end' as const), index }),
@@ -77,9 +102,13 @@ const command = fc.oneof(
 )
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 
+/** No delivery fails before it was accepted. */
+const failureOf = (key: { position: number }, ms: number) =>
+  ms === 0 ? 0 : Math.max(ms, positionMs(key.position))
+
 /** The queue and the naive queue, side by side. */
 class Comparison {
-  now = 1
+  now = BEGIN_MS
   readonly queue = createPendingQueue({
     maxContents: MAX_CONTENTS,
     shardOf,
@@ -87,8 +116,13 @@ class Comparison {
     limits: { maxPending: 1_000, maxPendingPerAccount: PER_ACCOUNT, maxPendingPerWebhook: PER_WEBHOOK },
     // So that what is found ahead goes stale in every way.
     foundAhead: 1,
+    patienceMs: PATIENCE_MS,
   })
-  readonly naive = new NaiveQueue(MAX_CONTENTS, { perWebhook: PER_WEBHOOK, perAccount: PER_ACCOUNT })
+  readonly naive = new NaiveQueue(
+    MAX_CONTENTS,
+    { perWebhook: PER_WEBHOOK, perAccount: PER_ACCOUNT },
+    PATIENCE_MS,
+  )
   readonly webhooks = new Map<string, Webhook>()
   /** Objects that were added or taken, whatever became of them. */
   readonly objects: QueuedDelivery[] = []
@@ -96,7 +130,16 @@ class Comparison {
 
   constructor() {
     for (const id of WEBHOOKS) {
-      this.naive.endpoints.set(id, { id, shard: shardOf(id), epoch: 2, pausedUntilMs: 0 })
+      this.naive.endpoints.set(id, {
+        id,
+        shard: shardOf(id),
+        epoch: 2,
+        pausedUntilMs: 0,
+        pause: undefined,
+        failingSinceMs: undefined,
+        isStrict: false,
+        rejectedHooks: new Set(),
+      })
       this.setWebhook(aWebhook({}, { id, epoch: 2 }))
     }
   }
@@ -106,14 +149,34 @@ class Comparison {
     const endpoint = this.naive.endpoints.get(webhook.id)!
     endpoint.epoch = webhook.epoch
     endpoint.pausedUntilMs = webhook.health?.pausedUntilMs ?? 0
+    endpoint.pause = webhook.health?.pause?.kind
+    endpoint.failingSinceMs = webhook.health?.failingSinceMs
+    endpoint.isStrict = webhook.settings.ordering === 'strict'
     expect(this.queue.setWebhook(webhook).webhook).toBe(webhook)
   }
 
   naiveOf(source: AnyRow, changes: Partial<NaiveDelivery>): NaiveDelivery {
     const { epochOffset, ...rest } = source
     const epoch = this.naive.endpoints.get(source.webhookId)!.epoch + epochOffset
-    const flags = { isTaken: false, content: undefined, isRequested: false, isDisplaced: false }
-    return { ...rest, epoch, tries: 1, interruptions: 1, ...flags, ...changes }
+    const isSole = source.lane === 'test/'
+    return {
+      ...rest,
+      epoch,
+      lane: isSole ? `test/${source.position}` : source.lane,
+      sequence: isSole ? 0 : source.sequence,
+      failedMs: failureOf(source, source.failedMs),
+      tries: 1,
+      interruptions: 1,
+      isTaken: false,
+      content: undefined,
+      isRequested: false,
+      isDisplaced: false,
+      isLive: false,
+      isTest: false,
+      patience: undefined,
+      leftLane: '',
+      ...changes,
+    }
   }
 
   rowOf({ lane, ...rest }: NaiveDelivery): Row {
@@ -150,11 +213,15 @@ class Comparison {
         this.now += step.delay
         break
       case 'add': {
-        const delivery = this.naiveOf(step.row, { dueMs: 0, tries: 0, interruptions: 0 })
+        const { attempts, isReplay, lane } = step.row
+        const isTest = lane === 'test/'
+        const isLive = attempts === 0 && !isReplay
+        const delivery = this.naiveOf(step.row, { dueMs: 0, tries: 0, interruptions: 0, isLive, isTest })
         const object = queued(queue.endpoint(delivery.webhookId)!, this.rowOf(delivery))
-        const isKept = naive.waitingContents < MAX_CONTENTS
+        const isKept = isTest || naive.waitingContents < MAX_CONTENTS
         const isNew = naive.insert(delivery, now)
         if (isNew && isKept) delivery.content = object
+        if (isNew) naive.age(delivery.webhookId, 2, now)
         expect(queue.add(object, now)).toBe(isNew)
         this.objects.push(object)
         break
@@ -173,17 +240,47 @@ class Comparison {
         this.setWebhook({
           ...webhook,
           epoch: webhook.epoch + (step.isRaised ? 1 : 0),
-          ...(step.pause > 0 && { health: { failuresInRow: 1, pausedUntilMs: now + step.pause } }),
+          settings: { ...webhook.settings, ordering: step.isStrict ? 'strict' : 'call' },
+          health: {
+            failuresInRow: 1,
+            ...(step.failingSinceMs !== undefined && { failingSinceMs: step.failingSinceMs }),
+            ...(step.pausedForMs > 0 && { pausedUntilMs: now + step.pausedForMs }),
+            ...(step.pause && { pause: { kind: step.pause, probes: 0 } }),
+          },
         })
         break
       }
+      case 'reject':
+        queue.endpoint(step.webhookId)!.rejectedHooks =
+          step.hooks.length > 0 ? new Set(step.hooks) : undefined
+        naive.endpoints.get(step.webhookId)!.rejectedHooks = new Set(step.hooks)
+        break
       case 'take': {
-        const expected = naive.take(step.webhookId, step.slots, step.retriesFirst, now)
-        const taken = queue.take(queue.endpoint(step.webhookId)!, step.slots, step.retriesFirst, now)
+        const { slots, oldFirst, maxOld } = step
+        const expected = naive.take(step.webhookId, slots, oldFirst, now, maxOld ?? slots)
+        const taken = queue.take(queue.endpoint(step.webhookId)!, slots, oldFirst, now, maxOld)
         expect(positionsOf(taken)).toEqual(positionsOf(expected))
         this.link(taken, expected)
         break
       }
+      case 'takeProbe': {
+        naive.endPatience(step.webhookId, now)
+        const candidates = naive.probes(step.webhookId, now)
+        const taken = queue.takeProbe(queue.endpoint(step.webhookId)!, now)
+        expect(taken).toHaveLength(Math.min(1, candidates.length))
+        const expected = taken.map((object) => naive.find(object)!)
+        for (const delivery of expected) {
+          expect(candidates).toContain(delivery)
+          if (!naive.isHead(delivery)) naive.leave(delivery, now)
+          naive.markTaken(delivery)
+        }
+        this.link(taken, expected)
+        break
+      }
+      case 'resume':
+        naive.resume(step.webhookId, now)
+        queue.resume(queue.endpoint(step.webhookId)!, now)
+        break
       case 'putBack':
       case 'retry': {
         const object = this.objects[step.index]
@@ -191,9 +288,17 @@ class Comparison {
         const owner = this.ownerOf(object)
         const isRetry = step.kind === 'retry'
         const next = isRetry
-          ? { ...step.counters, dueMs: now + step.counters.dueMs }
+          ? {
+              ...step.counters,
+              dueMs: now + step.counters.dueMs,
+              failedMs: failureOf(object, step.counters.failedMs),
+            }
           : { dueMs: now + step.delay }
-        if (owner?.isTaken) naive.waitAgain(owner, next, isRetry ? Math.ceil(MAX_CONTENTS / 2) : MAX_CONTENTS)
+        if (owner?.isTaken) {
+          naive.waitAgain(owner, next, isRetry ? Math.ceil(MAX_CONTENTS / 2) : MAX_CONTENTS)
+          if (isRetry) owner.isTest = false
+          if (isRetry) naive.setPatience(owner)
+        }
         if (isRetry) queue.retry(object, { ...step.counters, ...next, state: 'waiting', reason: 'failed' })
         else queue.putBack(object, next.dueMs)
         break
@@ -216,8 +321,15 @@ class Comparison {
       }
       case 'update': {
         const delivery = naive.find(step.key)
-        const next = { ...step.counters, dueMs: now + step.counters.dueMs }
-        if (delivery && !delivery.isTaken) Object.assign(delivery, next)
+        const next = {
+          ...step.counters,
+          dueMs: now + step.counters.dueMs,
+          failedMs: failureOf(step.key, step.counters.failedMs),
+        }
+        if (delivery && !delivery.isTaken) {
+          Object.assign(delivery, next)
+          if (naive.isHead(delivery)) naive.setPatience(delivery)
+        }
         expect(queue.update(step.key, { ...next, state: 'waiting' })).toBe(delivery?.isTaken === false)
         break
       }
@@ -230,7 +342,9 @@ class Comparison {
         break
       case 'fill': {
         const keys = [...this.requested.splice(0, step.count), step.extra]
-        const contents = keys.map((entry, place) => (step.gone === place ? undefined : contentOf(entry)))
+        const contents = keys.map((entry, place) =>
+          step.gone === place ? undefined : contentOf(entry, { hook: naive.find(entry)?.hook ?? HOOKS[0]! }),
+        )
         const changed = new Set<string>()
         for (const [place, entry] of keys.entries()) {
           const delivery = naive.find(entry)
@@ -342,7 +456,11 @@ class Comparison {
         ahead: lane.indexOf(delivery),
       })
     }
-    for (const object of this.objects) expect(object.entry >= 0).toBe(this.ownerOf(object) !== undefined)
+    for (const object of this.objects) {
+      const owner = this.ownerOf(object)
+      expect(object.entry >= 0).toBe(owner !== undefined)
+      expect(queue.isOutOfOrder(object)).toBe(owner !== undefined && naive.isOutOfOrder(owner))
+    }
   }
 }
 

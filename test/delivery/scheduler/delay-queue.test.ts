@@ -8,6 +8,8 @@ import {
 } from '../../../src/delivery/scheduler/endpoint-registry.js'
 import { enqueue, unqueue } from '../../../src/values/linked-queue.js'
 
+const UNLIMITED = { failing: false, probed: false, limit: Number.POSITIVE_INFINITY }
+
 /** As the scheduler does with an endpoint that is due: it waits for a slot. */
 function waitForSlot(endpoint: ScheduledEndpoint): void {
   if (!endpoint.queue) enqueue(endpoint.account.due[endpoint.priority]!, endpoint)
@@ -17,7 +19,7 @@ function createQueue() {
   const registry = createEndpointRegistry()
   const queue = createDelayQueue(registry)
   const register = (id: string) =>
-    registry.upsert({ webhookId: id, accountId: 'acc', origin: `https://${id}.example`, failing: false })
+    registry.upsert({ webhookId: id, accountId: 'acc', origin: `https://${id}.example`, ...UNLIMITED })
   const addAt = (endpoint: ScheduledEndpoint, dueMs: number) => {
     endpoint.dueMs = dueMs
     queue.add(endpoint)

@@ -19,7 +19,14 @@ const MAX_IDLE_OTHERS = 20_000
 function createRegistry() {
   const registry = createEndpointRegistry()
   const upsert = (webhookId: string, { accountId = 'acc', origin = ONE, failing = false } = {}) =>
-    registry.upsert({ webhookId, accountId, origin, failing })
+    registry.upsert({
+      webhookId,
+      accountId,
+      origin,
+      failing,
+      probed: false,
+      limit: Number.POSITIVE_INFINITY,
+    })
   return {
     registry,
     upsert,
@@ -51,6 +58,7 @@ describe('an endpoint registry', () => {
       origin: { id: ONE, endpoints: 1, inFlight: 0, allocated: 0 },
       dueMs: IDLE,
       inFlight: 0,
+      slots: 0,
       allocated: 0,
       priority: UNKNOWN,
       lastFastMs: Number.NEGATIVE_INFINITY,
@@ -58,7 +66,7 @@ describe('an endpoint registry', () => {
       isFailing: true,
       overdueCount: 0,
       isProbed: false,
-      retriesFirst: false,
+      oldFirst: false,
       queue: undefined,
       isSuspect: false,
     })
@@ -151,12 +159,13 @@ describe('an endpoint whose origin changes', () => {
     const a = upsert('a')
     const one = upsert('stays').origin
     const two = upsert('b', { origin: TWO }).origin
-    a.inFlight = 3
+    // One of them is a probe.
+    Object.assign(a, { inFlight: 4, slots: 3 })
     one.inFlight = 5
     two.inFlight = 1
     expect(upsert('a', { origin: TWO, failing: true })).toBe(a)
     expect(a.origin).toBe(two)
-    expect(a.inFlight).toBe(3)
+    expect([a.inFlight, a.slots]).toEqual([4, 3])
     expect(a.isFailing).toBe(true)
     expect([one.inFlight, one.endpoints]).toEqual([2, 1])
     expect([two.inFlight, two.endpoints]).toEqual([4, 2])
@@ -219,7 +228,7 @@ describe('an endpoint whose origin changes', () => {
     const { upsert } = createRegistry()
     const endpoint = upsert('a')
     const { zone } = upsert('stays').origin
-    Object.assign(endpoint, { inFlight: 2, priority: SILENT, isSuspect: true })
+    Object.assign(endpoint, { inFlight: 3, slots: 2, priority: SILENT, isSuspect: true })
     zone.slots[SILENT] = 3
     zone.suspects.add(endpoint)
     upsert('a', { origin: TWO })
@@ -387,11 +396,11 @@ describe('any sequence of updates and removals', () => {
           expect(model.get(id) ?? endpoint).toBe(endpoint)
           expect(endpoint.origin.id).toBe(origin)
           model.set(id, endpoint)
-          endpoint.inFlight += started
+          endpoint.slots += started
           endpoint.origin.inFlight += started
           if (leaves) {
-            endpoint.origin.inFlight -= endpoint.inFlight
-            endpoint.inFlight = 0
+            endpoint.origin.inFlight -= endpoint.slots
+            endpoint.slots = 0
             registry.remove(endpoint)
             model.delete(id)
           }
@@ -403,7 +412,7 @@ describe('any sequence of updates and removals', () => {
             origins.set(origin.id, origin)
             const there = all.filter((other) => other.origin === origin)
             expect(origin.endpoints).toBe(there.length)
-            expect(origin.inFlight).toBe(there.reduce((sum, { inFlight }) => sum + inFlight, 0))
+            expect(origin.inFlight).toBe(there.reduce((sum, { slots }) => sum + slots, 0))
             expect(account.endpoints).toBe(all.filter((other) => other.account.id === account.id).length)
           }
         }

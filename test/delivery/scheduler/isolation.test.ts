@@ -229,6 +229,7 @@ const anyCaps = fc.record({
   perAccount: fc.integer({ min: 1, max: 12 }),
   perOrigin: fc.integer({ min: 1, max: 6 }),
   total: fc.oneof(fc.integer({ min: 1, max: 24 }), fc.integer({ min: 32, max: 80 })),
+  probes: fc.constant(1_000),
 })
 
 describe('under any load', () => {

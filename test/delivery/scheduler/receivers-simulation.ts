@@ -6,7 +6,13 @@ import type { Caps } from '../../../src/delivery/scheduler/fair-queue.js'
 import { type Answer, FAST_ANSWER_MS } from '../../../src/delivery/scheduler/priority.js'
 import { createScheduler, type Scheduler } from '../../../src/delivery/scheduler/scheduler.js'
 
-export const DEFAULT_CAPS: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500 }
+export const DEFAULT_CAPS: Caps = {
+  perEndpoint: 10,
+  perAccount: 100,
+  perOrigin: 100,
+  total: 500,
+  probes: 1_000,
+}
 export const ATTEMPT_MS = 10_000
 const STEP_MS = 5
 
@@ -56,7 +62,8 @@ export function simulateReceivers(
 
   const readyOf = ({ id, accountId, origin }: Receiver) => {
     const dueMs = waiting.get(id)![0]
-    return { webhookId: id, accountId, origin, failing: false, dueMs }
+    const limit = Number.POSITIVE_INFINITY
+    return { webhookId: id, accountId, origin, failing: false, probed: false, limit, dueMs }
   }
 
   function endRequests(): void {
@@ -76,7 +83,7 @@ export function simulateReceivers(
   }
 
   function start(receiver: Receiver, arrivedMs: number): SimulatedRequest {
-    const request = scheduler.start(readyOf(receiver), false, now)
+    const request = scheduler.start(readyOf(receiver), now)
     scheduler.sent(request, now)
     waits.get(receiver.id)!.push(now - arrivedMs)
     return { receiver, request, startedMs: now }

@@ -5,7 +5,7 @@ import type { Caps } from '../../../src/delivery/scheduler/fair-queue.js'
 import { createScheduler, type Scheduler, type Selection } from '../../../src/delivery/scheduler/scheduler.js'
 import { propertyRuns } from '../../support/property-runs.js'
 
-const CAPS: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 1000, total: 500 }
+const CAPS: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 1000, total: 500, probes: 1000 }
 const ready = (
   webhookId: string,
   dueMs: number | undefined,
@@ -16,25 +16,28 @@ const ready = (
   accountId,
   origin,
   failing: false,
+  probed: false,
+  limit: Number.POSITIVE_INFINITY,
   dueMs,
 })
 
 /** A scheduler with the last update of each endpoint. */
 interface ObservedScheduler extends Scheduler {
+  openProbes(): number
   /** Updates an endpoint that has not answered yet. */
   addUntried(endpoint: ReadyEndpoint): void
   readonly updated: ReadonlyMap<string, ReadyEndpoint>
 }
 
 /** What it starts is sent at once. */
-function createSendingScheduler(caps: Caps): Scheduler {
+function createSendingScheduler(caps: Caps): Scheduler & Pick<ObservedScheduler, 'openProbes'> {
   const scheduler = createScheduler(caps)
-  const start: Scheduler['start'] = (endpoint, isProbed, now) => {
-    const request = scheduler.start(endpoint, isProbed, now)
+  const start: Scheduler['start'] = (endpoint, now) => {
+    const request = scheduler.start(endpoint, now)
     scheduler.sent(request, now)
     return request
   }
-  return { ...scheduler, start }
+  return { ...scheduler, start, openProbes: () => scheduler.probes }
 }
 
 function createObservedScheduler(caps: Caps): ObservedScheduler {
@@ -52,7 +55,7 @@ function createFastScheduler(caps: Caps): ObservedScheduler {
   const scheduler = createObservedScheduler(caps)
   const update: Scheduler['update'] = (endpoint) => {
     if (!scheduler.updated.has(endpoint.webhookId) && endpoint.dueMs !== undefined) {
-      const request = scheduler.start(endpoint, false, 0)
+      const request = scheduler.start(endpoint, 0)
       scheduler.recordAnswer(request, 'fast', 0)
       scheduler.end(request, 0)
     }
@@ -66,7 +69,7 @@ function select(
   scheduler: ObservedScheduler,
   now: number,
   free: number,
-): readonly Omit<Selection, 'retriesFirst'>[] {
+): readonly Pick<Selection, 'webhookId' | 'slots'>[] {
   const selections = scheduler.next(now, free)
   for (const { webhookId } of selections) scheduler.update(scheduler.updated.get(webhookId)!)
   return selections.map(({ webhookId, slots }) => ({ webhookId, slots }))
@@ -79,7 +82,7 @@ describe('the scheduler', () => {
     expect(scheduler.next(99, 500)).toEqual([])
     expect(scheduler.nextDueMs()).toBe(100)
     expect(select(scheduler, 100, 500)).toEqual([{ webhookId: 'w', slots: 10 }])
-    for (let count = 0; count < 7; count++) scheduler.start(ready('w', 100), false, 0)
+    for (let count = 0; count < 7; count++) scheduler.start(ready('w', 100), 0)
     expect(select(scheduler, 100, 500)).toEqual([{ webhookId: 'w', slots: 3 }])
     expect(select(scheduler, 100, 2)).toEqual([{ webhookId: 'w', slots: 2 }])
   })
@@ -104,7 +107,7 @@ describe('the scheduler', () => {
   it('selects fast endpoints ahead of free slots, within the other caps, and only while no slower one waits', () => {
     const scheduler = createFastScheduler({ ...CAPS, total: 8 })
     scheduler.update(ready('w', 0))
-    for (let count = 0; count < 8; count++) scheduler.start(ready('w', 0), false, 0)
+    for (let count = 0; count < 8; count++) scheduler.start(ready('w', 0), 0)
     expect(select(scheduler, 0, 0)).toEqual([])
     const slots = (ahead: number) => scheduler.next(0, 0, ahead).map((selection) => selection.slots)
     expect(slots(1)).toEqual([1])
@@ -114,14 +117,14 @@ describe('the scheduler', () => {
     scheduler.update(ready('w', 0))
     const slower = ready('slower', 0, 'other', 'https://b.example')
     scheduler.update(slower)
-    scheduler.recordAnswer(scheduler.start(slower, false, 0), 'slow', 0)
+    scheduler.recordAnswer(scheduler.start(slower, 0), 'slow', 0)
     expect(slots(8)).toEqual([])
   })
 
   it('selects ahead of free slots beside those that are started ahead already', () => {
     const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 100, total: 64 })
     scheduler.update(ready('w', 0))
-    for (let count = 0; count < 74; count++) scheduler.start(ready('w', 0), false, 0)
+    for (let count = 0; count < 74; count++) scheduler.start(ready('w', 0), 0)
     expect(select(scheduler, 0, 0)).toEqual([])
     expect(scheduler.next(0, 0, 10).map(({ slots }) => slots)).toEqual([10])
   })
@@ -134,21 +137,21 @@ describe('the scheduler', () => {
     const served = scheduler.next(0, 64)
     expect(served.length).toBeLessThan(hosts.length)
     for (const { webhookId } of served) {
-      scheduler.start(inZone(webhookId), false, 0)
+      scheduler.start(inZone(webhookId), 0)
       scheduler.update({ ...inZone(webhookId), dueMs: undefined })
     }
     scheduler.update(ready('w', 0))
-    for (let count = served.length; count < 64; count++) scheduler.start(ready('w', 0), false, 0)
+    for (let count = served.length; count < 64; count++) scheduler.start(ready('w', 0), 0)
     expect(scheduler.next(0, 0, 4)).toEqual([])
   })
 
   it('selects a fast endpoint ahead of free slots that waited for its origin, which has room again', () => {
     const scheduler = createFastScheduler({ ...CAPS, perOrigin: 1, total: 1 })
-    const request = scheduler.start(ready('first', undefined, 'one'), false, 0)
+    const request = scheduler.start(ready('first', undefined, 'one'), 0)
     scheduler.update(ready('second', 0, 'two'))
     expect(scheduler.next(0, 0, 1)).toEqual([])
     scheduler.end(request, 0)
-    scheduler.start(ready('third', 0, 'three', 'https://c.example'), false, 0)
+    scheduler.start(ready('third', 0, 'three', 'https://c.example'), 0)
     expect(scheduler.next(0, 0, 1).map(({ webhookId }) => webhookId)).toEqual(['second'])
   })
 
@@ -185,7 +188,7 @@ describe('the scheduler', () => {
   it('removes an endpoint with nothing waiting and nothing in flight', () => {
     const scheduler = createFastScheduler(CAPS)
     scheduler.update(ready('w', 0))
-    const request = scheduler.start(ready('w', 0), false, 0)
+    const request = scheduler.start(ready('w', 0), 0)
     expect(scheduler.inFlight('w')).toBe(1)
     scheduler.update(ready('w', undefined))
     scheduler.end(request, 0)
@@ -200,7 +203,7 @@ describe('an account that has used more than its share of slot time', () => {
   function createContested() {
     const scheduler = createFastScheduler({ ...CAPS, total: 8 })
     scheduler.update(ready('busy', 0, 'busy'))
-    const requests = Array.from({ length: 8 }, () => scheduler.start(ready('busy', 0, 'busy'), false, 0))
+    const requests = Array.from({ length: 8 }, () => scheduler.start(ready('busy', 0, 'busy'), 0))
     for (const request of requests) scheduler.sent(request, 0)
     scheduler.update(ready('idle', 0, 'idle'))
     return { scheduler, requests }
@@ -225,7 +228,7 @@ describe('an account that has used more than its share of slot time', () => {
     const slow = ready('slow', 0, 'idle', 'https://slow.example')
     scheduler.update({ ...ready('idle', undefined, 'idle') })
     scheduler.update(slow)
-    const request = scheduler.start(slow, false, 0)
+    const request = scheduler.start(slow, 0)
     scheduler.recordAnswer(request, 'slow', 0)
     scheduler.end(request, 0)
     endAll(contested, 5_000)
@@ -257,8 +260,10 @@ describe('an account that has used more than its share of slot time', () => {
     const contested = createContested()
     const { scheduler } = contested
     endAll(contested, 5_000)
-    for (let count = 0; count < 8; count++) scheduler.start(ready('busy', 0, 'busy'), false, 5_000)
-    expect(scheduler.next(5_000, 0, 4)).toEqual([{ webhookId: 'idle', slots: 4, retriesFirst: false }])
+    for (let count = 0; count < 8; count++) scheduler.start(ready('busy', 0, 'busy'), 5_000)
+    expect(scheduler.next(5_000, 0, 4)).toEqual([
+      { webhookId: 'idle', slots: 4, oldFirst: false, isProbe: false },
+    ])
   })
 })
 
@@ -267,14 +272,14 @@ describe('the last sixteenth of the slots', () => {
     const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 100, total: 64 })
     for (const account of ['one', 'two']) {
       scheduler.update(ready(account, 0, account))
-      for (let count = 0; count < 30; count++) scheduler.start(ready(account, 0, account), false, 0)
+      for (let count = 0; count < 30; count++) scheduler.start(ready(account, 0, account), 0)
     }
     expect(select(scheduler, 0, 4)).toEqual([])
     expect(scheduler.limitReached('one')).toBe('share')
     scheduler.update(ready('three', 0, 'three'))
     expect(select(scheduler, 0, 4)).toEqual([{ webhookId: 'three', slots: 3 }])
     // All slots are in use: that is no share.
-    for (let count = 0; count < 4; count++) scheduler.start(ready('three', 0, 'three'), false, 0)
+    for (let count = 0; count < 4; count++) scheduler.start(ready('three', 0, 'three'), 0)
     expect(scheduler.limitReached('one')).not.toBe('share')
   })
 
@@ -286,7 +291,7 @@ describe('the last sixteenth of the slots', () => {
 })
 
 describe('the cap of an origin', () => {
-  const caps: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 3, total: 500 }
+  const caps: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 3, total: 500, probes: 1000 }
   const at = (id: string, origin: string, account = 'acc') => ready(id, 0, account, origin)
 
   it('is shared by all its webhooks, and does not limit others', () => {
@@ -309,7 +314,7 @@ describe('the cap of an origin', () => {
       const selections = scheduler.next(0, 500)
       expect(selections).toHaveLength(1)
       const { webhookId } = selections[0]!
-      const request = scheduler.start(at(webhookId, 'https://shared.example', `of-${webhookId}`), false, 0)
+      const request = scheduler.start(at(webhookId, 'https://shared.example', `of-${webhookId}`), 0)
       scheduler.update(at(webhookId, 'https://shared.example', `of-${webhookId}`))
       expect(select(scheduler, 0, 500)).toEqual([])
       expect(scheduler.limitReached(webhookId)).toBe('origin')
@@ -349,7 +354,7 @@ describe('the cap of an origin', () => {
   it('follows a webhook that moves to another origin', () => {
     const scheduler = createFastScheduler({ ...caps, perOrigin: 1 })
     scheduler.update(at('a', 'https://slow.example'))
-    scheduler.start(at('a', 'https://slow.example'), false, 0)
+    scheduler.start(at('a', 'https://slow.example'), 0)
     scheduler.update(at('b', 'https://slow.example'))
     expect(select(scheduler, 0, 500)).toEqual([])
     scheduler.update(at('b', 'https://quick.example'))
@@ -357,17 +362,186 @@ describe('the cap of an origin', () => {
   })
 })
 
-describe('a probed endpoint', () => {
-  it('has one slot, and all of them again when it answers', () => {
-    const scheduler = createFastScheduler(CAPS)
+describe('an endpoint with an odd number of slots', () => {
+  it('gives the odd one to a live and to an older delivery by turns', () => {
+    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 3 })
+    const turns = (rounds: number) =>
+      Array.from({ length: rounds }, () => {
+        const [selection] = scheduler.next(0, 500)
+        scheduler.update(ready('w', 0))
+        return selection!.oldFirst
+      })
     scheduler.update(ready('w', 0))
-    const request = scheduler.start(ready('w', 0), true, 0)
+    expect(turns(4)).toEqual([false, true, false, true])
+    scheduler.start(ready('w', 0), 0)
+    expect(turns(3)).toEqual([false, false, false])
+  })
+})
+
+describe('an endpoint with a limit', () => {
+  it('has no more requests at once, and more when the limit rises', () => {
+    const scheduler = createFastScheduler(CAPS)
+    const limited = (limit: number) => ({ ...ready('w', 0), limit })
+    scheduler.update(limited(1))
+    expect(select(scheduler, 0, 500)).toEqual([{ webhookId: 'w', slots: 1 }])
+    const request = scheduler.start(limited(1), 0)
     expect(select(scheduler, 0, 500)).toEqual([])
     expect(scheduler.limitReached('w')).toBe('endpoint')
-    scheduler.setProbed('w', false)
+    scheduler.update(limited(4))
+    expect(select(scheduler, 0, 500)).toEqual([{ webhookId: 'w', slots: 3 }])
+    scheduler.update(limited(99))
     expect(select(scheduler, 0, 500)).toEqual([{ webhookId: 'w', slots: 9 }])
+    scheduler.update(limited(1))
     scheduler.end(request, 0)
-    expect(scheduler.limitReached('w')).toBeUndefined()
+    expect(select(scheduler, 0, 500)).toEqual([{ webhookId: 'w', slots: 1 }])
+  })
+})
+
+describe('a paused endpoint', () => {
+  const paused = (id: string, dueMs: number | undefined, accountId?: string, origin?: string) => ({
+    ...ready(id, dueMs, accountId, origin),
+    failing: true,
+    probed: true,
+  })
+  const probeOf = (webhookId: string): Selection => ({ webhookId, slots: 1, oldFirst: false, isProbe: true })
+
+  /** An account and an origin whose slots, and all others, are in use. */
+  function createFull() {
+    const scheduler = createScheduler({ ...CAPS, perEndpoint: 2, perAccount: 2, perOrigin: 2, total: 2 })
+    const requests = [0, 1].map(() => scheduler.start(ready('busy', undefined), 0))
+    return { scheduler, requests }
+  }
+
+  it('is probed by one request when it is due, although all slots are in use', () => {
+    const { scheduler } = createFull()
+    scheduler.update(paused('w', 100))
+    expect(scheduler.next(99, 0)).toEqual([])
+    expect([scheduler.nextDueMs(), scheduler.nextProbeDueMs()]).toEqual([100, 100])
+    expect(scheduler.next(100, 0)).toEqual([probeOf('w')])
+    const probe = scheduler.start(paused('w', 100), 100)
+    expect([scheduler.probes, scheduler.inFlight('w')]).toEqual([1, 1])
+    scheduler.update(paused('w', 100))
+    expect(scheduler.next(100, 0)).toEqual([])
+    expect(scheduler.nextDueMs()).toBeUndefined()
+    expect(scheduler.limitReached('w')).toBe('endpoint')
+    scheduler.end(probe, 200)
+    expect([scheduler.probes, scheduler.inFlight('w')]).toEqual([0, 0])
+    expect(scheduler.next(200, 0)).toEqual([probeOf('w')])
+  })
+
+  it('is probed after its last request from before the pause has ended', () => {
+    const scheduler = createScheduler(CAPS)
+    const request = scheduler.start(ready('w', 0), 0)
+    scheduler.update(paused('w', 0))
+    expect(scheduler.next(0, 500)).toEqual([])
+    scheduler.end(request, 0)
+    expect(scheduler.next(0, 500)).toEqual([probeOf('w')])
+  })
+
+  it.each([
+    ['its account', paused('w', 0), ready('w', 0)],
+    ['its origin', paused('w', 0, 'other'), ready('w', 0, 'other')],
+  ])('does not wait for the slot of %s for which it waited before', (_, after, before) => {
+    const { scheduler } = createFull()
+    scheduler.update(before)
+    expect(scheduler.next(0, 1)).toEqual([])
+    scheduler.update(after)
+    expect(scheduler.next(0, 0)).toEqual([probeOf('w')])
+  })
+
+  it('waits for slots again once its pause has ended', () => {
+    const { scheduler, requests } = createFull()
+    scheduler.update(paused('w', 0))
+    scheduler.next(0, 0)
+    const probe = scheduler.start(paused('w', 0), 0)
+    scheduler.recordAnswer(probe, 'fast', 0)
+    scheduler.update(ready('w', 0))
+    expect(scheduler.next(0, 1)).toEqual([])
+    for (const request of requests) scheduler.end(request, 0)
+    // The probe has not ended, and is one of the two requests of its endpoint.
+    expect(scheduler.next(0, 2)).toEqual([{ webhookId: 'w', slots: 1, oldFirst: false, isProbe: false }])
+  })
+
+  it('is not probed when it is due no more, or is paused no more, before the probe starts', () => {
+    const scheduler = createScheduler({ ...CAPS, probes: 1 })
+    scheduler.update(paused('first', 0))
+    scheduler.next(0, 0)
+    const probe = scheduler.start(paused('first', 0), 0)
+    scheduler.update(paused('first', undefined))
+    for (const id of ['later', 'gone', 'ended']) scheduler.update(paused(id, 0))
+    expect(scheduler.next(0, 0)).toEqual([])
+    scheduler.update(paused('later', 50))
+    scheduler.update(paused('gone', undefined))
+    scheduler.update(ready('ended', 0))
+    scheduler.end(probe, 0)
+    expect(scheduler.next(0, 500)).toMatchObject([{ webhookId: 'ended', isProbe: false }])
+    expect(scheduler.next(50, 0)).toEqual([probeOf('later')])
+  })
+
+  it('has a socket while fewer probes are open than may be', () => {
+    const scheduler = createScheduler({ ...CAPS, probes: 2 })
+    for (const [dueMs, id] of ['a', 'b', 'c'].entries()) scheduler.update(paused(id, dueMs - 3))
+    expect(scheduler.next(0, 0)).toEqual([probeOf('a'), probeOf('b')])
+    const probes = ['a', 'b'].map((id) => scheduler.start(paused(id, undefined), 0))
+    for (const id of ['a', 'b']) scheduler.update(paused(id, undefined))
+    expect(scheduler.next(0, 500)).toEqual([])
+    scheduler.end(probes[0]!, 0)
+    expect(scheduler.next(0, 500)).toEqual([probeOf('c')])
+  })
+
+  it('is one of fifty that are probed at once, and of two hundred a second, with a wake-up for the next one', () => {
+    const scheduler = createScheduler(CAPS)
+    for (let n = 0; n < 1_500; n++) scheduler.update(paused(`w${n}`, 0, `of-${n}`))
+    const probeAll = (now: number) => {
+      const selections = scheduler.next(now, 500)
+      for (const { webhookId, isProbe } of selections) {
+        expect(isProbe).toBe(true)
+        const probe = scheduler.start(paused(webhookId, undefined), now)
+        scheduler.update(paused(webhookId, undefined))
+        scheduler.end(probe, now)
+      }
+      return selections.length
+    }
+    expect(probeAll(10_000)).toBe(50)
+    expect([scheduler.nextDueMs(), scheduler.nextProbeDueMs()]).toEqual([10_005, 10_005])
+    expect([probeAll(10_004), probeAll(10_005), probeAll(10_025)]).toEqual([0, 1, 4])
+    let count = 55
+    for (let now = 10_030; now <= 11_000; now += 5) count += probeAll(now)
+    expect(count).toBe(250)
+    // A clock that is set back does not stop them.
+    expect(probeAll(0)).toBe(50)
+  })
+
+  it('leaves the counts of slots as they were when its class or its origin changes during a probe', () => {
+    const scheduler = createScheduler(CAPS)
+    for (const [round, answer] of (['fast', 'none', 'slow', 'fast'] as const).entries()) {
+      const origin = `https://${round}.example`
+      scheduler.update(paused('w', 0))
+      scheduler.next(0, 0)
+      const probe = scheduler.start(paused('w', 0), 0)
+      const before = probe.endpoint.origin
+      scheduler.recordAnswer(probe, answer, 0)
+      scheduler.update(paused('w', 0, 'acc', origin))
+      const { account } = probe.endpoint
+      for (const { slots } of [account, before.zone, probe.endpoint.origin.zone])
+        expect(slots).toEqual([0, 0, 0, 0, 0, 0])
+      expect([before.inFlight, probe.endpoint.origin.inFlight]).toEqual([0, 0])
+      scheduler.end(probe, 0)
+      expect(account.slots).toEqual([0, 0, 0, 0, 0, 0])
+    }
+  })
+
+  it('becomes neither slow nor silent by a probe that takes long, and its class follows from the answer', () => {
+    const scheduler = createScheduler(CAPS)
+    scheduler.update(paused('w', 0))
+    scheduler.next(0, 0)
+    const probe = scheduler.start(paused('w', 0), 0)
+    scheduler.sent(probe, 0)
+    scheduler.update(ready('other', 0, 'acc', 'https://b.example'))
+    scheduler.next(5_000, 500)
+    expect([probe.isOverdue, probe.endpoint.overdueCount]).toEqual([false, 0])
+    scheduler.recordAnswer(probe, 'fast', 5_000)
+    expect(scheduler.isFast(probe, 5_000)).toBe(true)
   })
 
   it('counts in the stats as open or half-open, beside the longest due time', () => {
@@ -375,10 +549,13 @@ describe('a probed endpoint', () => {
     scheduler.update(ready('old', 100))
     scheduler.update(ready('new', 900))
     scheduler.update(ready('later', 5000))
-    scheduler.update(ready('probed', undefined))
-    scheduler.start(ready('probed', undefined), true, 0)
+    scheduler.update(paused('probed', 1_000, 'other'))
+    expect(scheduler.next(1_000, 0)).toEqual([probeOf('probed')])
+    const probe = scheduler.start(paused('probed', undefined, 'other'), 1_000)
+    scheduler.update(paused('probed', undefined, 'other'))
     expect(scheduler.stats(1000)).toEqual({ oldestDueMs: 900, open: 0, halfOpen: 1 })
-    scheduler.update(ready('probed', 9000))
+    scheduler.update(paused('probed', 9000, 'other'))
+    scheduler.end(probe, 1_000)
     expect(scheduler.stats(1000)).toEqual({ oldestDueMs: 900, open: 1, halfOpen: 0 })
   })
 })
@@ -393,7 +570,7 @@ describe('endpoints that were never tried', () => {
     const selections = scheduler.next(0, 500)
     const waiting = ids.filter((id) => !selections.some(({ webhookId }) => webhookId === id))
     expect(selections.map(({ slots }) => slots)).toEqual([1, 1])
-    const requests = selections.map(({ webhookId }) => scheduler.start(at(webhookId), false, 0))
+    const requests = selections.map(({ webhookId }) => scheduler.start(at(webhookId), 0))
     for (const { webhookId } of selections) scheduler.update({ ...at(webhookId), dueMs: undefined })
     expect(select(scheduler, 10, 500)).toEqual([])
     expect(scheduler.limitReached(waiting[0]!)).toBe('priority')
@@ -407,7 +584,7 @@ describe('endpoints that were never tried', () => {
     const selections = scheduler.next(5, 500)
     expect(selections).toHaveLength(1)
     const { webhookId } = selections[0]!
-    scheduler.start(at(webhookId), false, 5)
+    scheduler.start(at(webhookId), 5)
     scheduler.update({ ...at(webhookId), dueMs: undefined })
     expect(scheduler.next(900, 500)).toEqual([])
     expect(scheduler.nextDueMs()).toBe(1005)
@@ -417,7 +594,7 @@ describe('endpoints that were never tried', () => {
 
   it('cause no wake-up while none of them waits', () => {
     const scheduler = createSendingScheduler(CAPS)
-    scheduler.start(at('a'), false, 0)
+    scheduler.start(at('a'), 0)
     expect(scheduler.nextDueMs()).toBeUndefined()
   })
 })
@@ -436,7 +613,7 @@ describe('endpoints that refuse connections', () => {
       if (selections.length === 0 || count > 1_000) return count
       count += selections.length
       const requests = selections.map(({ webhookId }) =>
-        scheduler.start(dead.find((one) => one.webhookId === webhookId)!, false, now),
+        scheduler.start(dead.find((one) => one.webhookId === webhookId)!, now),
       )
       for (const { webhookId } of selections)
         scheduler.update(dead.find((one) => one.webhookId === webhookId)!)
@@ -483,6 +660,11 @@ const steps = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('idle' as const), endpoint: fc.nat(11) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('move' as const), endpoint: fc.nat(11) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('pause' as const), endpoint: fc.nat(11) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('limit' as const), endpoint: fc.nat(11), limit: fc.nat(3) }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('select' as const), free: fc.nat(12), taken: fc.nat(3) }),
@@ -498,23 +680,34 @@ describe('the scheduler under any history', () => {
       perAccount: fc.integer({ min: 1, max: 6 }),
       perOrigin: fc.integer({ min: 1, max: 5 }),
       total: fc.integer({ min: 1, max: 10 }),
+      probes: fc.integer({ min: 1, max: 4 }),
     })
     fc.assert(
       fc.property(anyCaps, fc.array(steps, { maxLength: 120 }), (limits, history) => {
         const scheduler = createFastScheduler(limits)
         const due = new Map<string, number>()
         const origins = new Map<string, number>()
+        const paused = new Set<string>()
+        const limitOf = new Map<string, number>()
         const inFlightRequests: { id: string; request: ReturnType<Scheduler['start']> }[] = []
         let now = 0
+        /** Probes that may start: 50 at once, 200 a second. */
+        let probeTokens = 50
         const accountOf = (id: string) => `acc-${Number(id.slice(1)) % 3}`
         const originOf = (id: string) => `https://${(origins.get(id) ?? Number(id.slice(1))) % 4}.example`
-        const endpointOf = (id: string, dueMs: number | undefined) =>
-          ready(id, dueMs, accountOf(id), originOf(id))
+        const endpointOf = (id: string, dueMs: number | undefined) => ({
+          ...ready(id, dueMs, accountOf(id), originOf(id)),
+          probed: paused.has(id),
+          limit: limitOf.get(id) || Number.POSITIVE_INFINITY,
+        })
+        const countOf = (id: string) => inFlightRequests.filter((one) => one.id === id).length
+        /** Requests in flight that use slots. */
         const inFlight = (isCounted: (id: string) => boolean) =>
-          inFlightRequests.filter(({ id }) => isCounted(id)).length
+          inFlightRequests.filter(({ id, request }) => !request.isProbe && isCounted(id)).length
+        const probes = () => inFlightRequests.filter(({ request }) => request.isProbe).length
         const freeSlotsOf = (id: string) =>
           Math.min(
-            limits.perEndpoint - inFlight((one) => one === id),
+            Math.min(limits.perEndpoint, limitOf.get(id) || Number.POSITIVE_INFINITY) - countOf(id),
             limits.perAccount - inFlight((one) => accountOf(one) === accountOf(id)),
             limits.perOrigin - inFlight((one) => originOf(one) === originOf(id)),
           )
@@ -534,39 +727,58 @@ describe('the scheduler under any history', () => {
             if (inFlight((one) => one === id) > 0) continue
             origins.set(id, (origins.get(id) ?? 0) + 1)
             scheduler.update(endpointOf(id, due.get(id)))
-          } else if (step.kind === 'later') now += step.ms
-          else if (step.kind === 'end') {
+          } else if (step.kind === 'pause') {
+            const id = `w${step.endpoint}`
+            if (!paused.delete(id)) paused.add(id)
+            scheduler.update(endpointOf(id, due.get(id)))
+          } else if (step.kind === 'limit') {
+            const id = `w${step.endpoint}`
+            limitOf.set(id, step.limit)
+            scheduler.update(endpointOf(id, due.get(id)))
+          } else if (step.kind === 'later') {
+            now += step.ms
+            probeTokens = Math.min(50, probeTokens + step.ms / 5)
+          } else if (step.kind === 'end') {
             const [one] = inFlightRequests.splice(step.which % Math.max(1, inFlightRequests.length), 1)
             if (one) scheduler.end(one.request, now)
           } else {
-            const free = Math.min(step.free, limits.total - inFlightRequests.length)
-            const selections = free > 0 ? scheduler.next(now, free) : []
+            const free = Math.min(step.free, limits.total - inFlight(() => true))
+            const selections = scheduler.next(now, free)
             let taken = 0
-            for (const { webhookId, slots } of selections) {
+            for (const { webhookId, slots, isProbe } of selections) {
               expect(due.get(webhookId)).toBeLessThanOrEqual(now)
-              expect(slots).toBeGreaterThan(0)
-              expect(slots).toBeLessThanOrEqual(freeSlotsOf(webhookId))
+              expect(isProbe).toBe(paused.has(webhookId))
+              if (isProbe) expect([slots, countOf(webhookId)]).toEqual([1, 0])
+              else {
+                expect(slots).toBeGreaterThan(0)
+                expect(slots).toBeLessThanOrEqual(freeSlotsOf(webhookId))
+              }
               for (let count = 0; count < slots; count++) {
                 if (step.taken > 0 && (taken + count) % (step.taken + 1) === 0) continue
-                const request = scheduler.start(endpointOf(webhookId, undefined), false, now)
+                const request = scheduler.start(endpointOf(webhookId, undefined), now)
+                expect(request.isProbe).toBe(isProbe)
+                if (isProbe) probeTokens--
                 inFlightRequests.push({ id: webhookId, request })
               }
               taken += slots
-              expect(freeSlotsOf(webhookId)).toBeGreaterThanOrEqual(0)
+              if (!isProbe) expect(freeSlotsOf(webhookId)).toBeGreaterThanOrEqual(0)
             }
             for (const { webhookId } of selections)
               scheduler.update(endpointOf(webhookId, due.get(webhookId)))
-            expect(inFlightRequests.length).toBeLessThanOrEqual(limits.total)
-            const given = selections.reduce((sum, { slots }) => sum + slots, 0)
+            expect(inFlight(() => true)).toBeLessThanOrEqual(limits.total)
+            expect(scheduler.openProbes()).toBe(probes())
+            expect(probes()).toBeLessThanOrEqual(limits.probes)
+            expect(probeTokens).toBeGreaterThan(-1e-6)
+            const given = selections.reduce((sum, { slots, isProbe }) => sum + (isProbe ? 0 : slots), 0)
             expect(given).toBeLessThanOrEqual(Math.max(0, free))
-            if (given < free && step.taken === 0) {
-              const left = [...due].filter(([id, dueMs]) => dueMs <= now && freeSlotsOf(id) > 0)
-              expect(left).toEqual([])
-            }
+            if (step.taken > 0) continue
+            const left = [...due].filter(([, dueMs]) => dueMs <= now).map(([id]) => id)
+            if (given < free) expect(left.filter((id) => !paused.has(id) && freeSlotsOf(id) > 0)).toEqual([])
+            if (probes() < limits.probes && probeTokens > 1.001)
+              expect(left.filter((id) => paused.has(id) && countOf(id) === 0)).toEqual([])
           }
         }
-        for (let id = 0; id < 12; id++)
-          expect(scheduler.inFlight(`w${id}`)).toBe(inFlight((one) => one === `w${id}`))
+        for (let id = 0; id < 12; id++) expect(scheduler.inFlight(`w${id}`)).toBe(countOf(`w${id}`))
         // When all requests have ended, everything that is due is selected.
         for (const { request } of inFlightRequests.splice(0)) scheduler.end(request, now)
         const reached = new Set<string>()

@@ -85,7 +85,7 @@ describe('accounts that need few slots', () => {
 })
 
 describe('an account that competes with nobody', () => {
-  const caps = { perEndpoint: 64, perAccount: 64, perOrigin: 64, total: 64 }
+  const caps = { perEndpoint: 64, perAccount: 64, perOrigin: 64, total: 64, probes: 64 }
   const busy = receiverOf('busy', 0, 950)
   const other = receiverOf('other', 0, 5)
 
@@ -118,7 +118,7 @@ describe('accounts that always have work', () => {
       fc.property(anyCompetition, ({ accounts, total, perAccount }) => {
         const receivers = accounts.map((afterMs, n) => receiverOf(`busy-${n}`, 0, afterMs))
         const slotMs = new Map<string, number>()
-        const caps = { perEndpoint: 120, perAccount, perOrigin: 120, total }
+        const caps = { perEndpoint: 120, perAccount, perOrigin: 120, total, probes: 120 }
         const simulation = simulateReceivers(caps, (started) => {
           expect(simulation.inFlight().length).toBeLessThanOrEqual(total)
           for (const { receiver } of started)

@@ -144,8 +144,8 @@ export const mutants = [
   {
     what: 'a resume that a load brings does not hasten retries',
     file: 'src/delivery/queue-sync.ts',
-    find: 'const before = knownWebhooks.get(endpoint.id)\n      if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)',
-    replace: 'const before = knownWebhooks.get(endpoint.id)\n      if (before) queue.ready(endpoint)',
+    find: '      if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)',
+    replace: 'if (before) queue.ready(endpoint)',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },
   {

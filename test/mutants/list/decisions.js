@@ -82,8 +82,8 @@ export const mutants = [
   {
     what: 'retries wait on after a resumption',
     file: 'src/delivery/queue-sync.ts',
-    find: 'const endpoint = queue.setWebhook(withKnownHealth(row))\n    if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)',
-    replace: 'const endpoint = queue.setWebhook(withKnownHealth(row))',
+    find: '\n    if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)',
+    replace: '',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },
   {

@@ -59,16 +59,6 @@ export const mutants = [
     tests: ['test/delivery/traceparent.test.ts'],
   },
   {
-    what: 'first attempts get no share of the slots',
-    file: 'src/delivery/queue/pending-queue.ts',
-    find: 'retriesFirst ? slots >> 1 : (slots + 1) >> 1',
-    replace: '0',
-    tests: [
-      'test/delivery/queue/pending-queue.test.ts',
-      'test/regressions/retries-starved-by-first-attempts.test.ts',
-    ],
-  },
-  {
     what: 'tests have no rate limit',
     file: 'src/runtime/api-backend.ts',
     find: '      async test(accountId, id) {\n        replays.consume(`${accountId}/${id}`)',

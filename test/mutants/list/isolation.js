@@ -145,22 +145,22 @@ export const mutants = [
   {
     what: 'the cap per endpoint is not applied',
     file: 'src/delivery/scheduler/fair-queue.ts',
-    find: 'inFlight + allocated >= (isProbed ? 1 : caps.perEndpoint)',
-    replace: 'inFlight + allocated >= (isProbed ? 1 : 1e9)',
+    find: '(isProbed ? 1 : Math.min(limit, caps.perEndpoint))',
+    replace: '(isProbed ? 1 : limit)',
     tests: ['test/delivery/dispatcher-after-outage.test.ts', 'test/delivery/dispatcher-caps.test.ts'],
   },
   {
     what: 'all endpoints share the slots of one',
     file: 'src/delivery/dispatcher.ts',
-    find: 'const freeSlots = () => caps.total - (',
-    replace: 'const freeSlots = () => caps.perEndpoint - (',
+    find: 'const freeSlots = () => caps.total - ',
+    replace: 'const freeSlots = () => caps.perEndpoint - ',
     tests: ['test/delivery/dispatcher-caps.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
     what: 'a group waits for the requests in flight',
     file: 'src/delivery/dispatcher.ts',
-    find: 'const freeSlots = () => caps.total - (active.length - scheduler.probes)',
-    replace: 'const freeSlots = () => (active.length > 0 ? 0 : caps.total)',
+    find: 'const free = freeSlots()',
+    replace: 'const free = active.length > 0 ? 0 : caps.total',
     tests: ['test/service/order.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {

@@ -33,8 +33,8 @@ export const mutants = [
   {
     what: 'an ended delivery does not release its lane',
     file: 'src/delivery/queue/pending-queue.ts',
-    find: 'Math.max(entries.number(nextHead, DUE), now))\n      heads.attach(endpoint, nextHead)\n',
-    replace: 'Math.max(entries.number(nextHead, DUE), now))\n',
+    find: '    heads.attach(endpoint, entry)\n    addToOldest(entries, endpoint, entry)\n    setPatience(',
+    replace: '    addToOldest(entries, endpoint, entry)\n    setPatience(',
     tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {
