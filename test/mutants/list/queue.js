@@ -246,9 +246,9 @@ export const mutants = [
   },
   {
     what: 'the odd slot is always that of a live delivery',
-    file: 'src/delivery/scheduler/scheduler.ts',
-    find: '        if (slots % 2 === 1) endpoint.oldFirst = !oldFirst\n',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: '      if (slots % 2 === 1) endpoint.oldFirst = !oldFirst\n',
     replace: '',
-    tests: [SCHEDULER],
+    tests: [QUEUE],
   },
 ]
