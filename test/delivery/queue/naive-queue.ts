@@ -249,7 +249,6 @@ export class NaiveQueue {
         if (!first) return
         taken.push(first)
         this.markTaken(first)
-        if (isLive) this.age(webhookId, 100, now)
       }
     }
     takeKind(true, oldFirst ? Math.floor(slots / 2) : Math.ceil(slots / 2))

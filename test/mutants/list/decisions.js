@@ -82,7 +82,7 @@ export const mutants = [
   {
     what: 'retries wait on after a resumption',
     file: 'src/delivery/queue-sync.ts',
-    find: '\n    if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint, now())',
+    find: '\n    if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)',
     replace: '',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },
