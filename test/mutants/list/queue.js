@@ -210,13 +210,6 @@ export const mutants = [
     tests: [SCHEDULER],
   },
   {
-    what: 'a paused webhook has several probes',
-    file: 'src/delivery/scheduler/scheduler.ts',
-    find: ' || endpoint.inFlight > 0 ||',
-    replace: ' ||',
-    tests: [SCHEDULER],
-  },
-  {
     what: 'a probe moves a slot to another class',
     file: 'src/delivery/scheduler/fair-queue.ts',
     find: 'const held = endpoint.slots + endpoint.allocated',
