@@ -1,7 +1,6 @@
 /** Seeded faults: which delivery of an endpoint is sent next, and when its lane goes on without one that failed. */
 
 const QUEUE = 'test/delivery/queue/pending-queue.test.ts'
-const MODEL = 'test/delivery/queue/queue-model.test.ts'
 const SCHEDULER = 'test/delivery/scheduler/scheduler.test.ts'
 
 /** @type {import('../mutant.js').Mutant[]} */
