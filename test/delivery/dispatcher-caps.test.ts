@@ -63,6 +63,7 @@ function observePeaks(harness: Awaited<ReturnType<typeof createHarness>>, caps: 
 }
 
 const anyCaps = fc.record({
+  probes: fc.constant(1_000),
   perEndpoint: fc.integer({ min: 1, max: 4 }),
   perAccount: fc.integer({ min: 1, max: 8 }),
   perOrigin: fc.integer({ min: 1, max: 6 }),

@@ -508,10 +508,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     taken: QueuedDelivery[],
   ): void {
     const heap = heads.of(endpoint, kind)
-    while (taken.length < limit && heads.isDue(heap, now)) {
-      taken.push(takeFirst(endpoint, heap))
-      if (kind === LIVE) age(endpoint, MAX_AGED_AT_ONCE, now)
-    }
+    while (taken.length < limit && heads.isDue(heap, now)) taken.push(takeFirst(endpoint, heap))
   }
 
   /** A taken delivery waits again. Its content is dropped if those of `maxKept` waiting deliveries are in memory. */

@@ -104,8 +104,8 @@ export const mutants = [
   {
     what: 'the end of an outage is not logged',
     file: 'src/delivery/worker/settlement-decider.ts',
-    find: 'if (change.hasAnswer) log.info({ network, seconds }, OUTAGE_ENDED)',
-    replace: 'if (change.hasAnswer) return',
+    find: '      log.info({ network, seconds }, OUTAGE_ENDED)\n',
+    replace: '',
     tests: ['test/service/outage.test.ts'],
   },
   {

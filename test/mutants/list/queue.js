@@ -49,13 +49,6 @@ export const mutants = [
     tests: [QUEUE],
   },
   {
-    what: 'what is too old behind a live delivery is taken as live',
-    file: 'src/delivery/queue/pending-queue.ts',
-    find: '      if (kind === LIVE) age(endpoint, MAX_AGED_AT_ONCE, now)\n',
-    replace: '',
-    tests: [MODEL],
-  },
-  {
     what: 'older deliveries take all slots of a backlog',
     file: 'src/delivery/queue/pending-queue.ts',
     find: 'Math.min(slots, taken.length + maxOld)',
@@ -246,9 +239,9 @@ export const mutants = [
   },
   {
     what: 'the odd slot is always that of a live delivery',
-    file: 'src/delivery/scheduler/scheduler.ts',
-    find: '        if (slots % 2 === 1) endpoint.oldFirst = !oldFirst\n',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: '      if (slots % 2 === 1) endpoint.oldFirst = !oldFirst\n',
     replace: '',
-    tests: [SCHEDULER],
+    tests: [QUEUE],
   },
 ]
