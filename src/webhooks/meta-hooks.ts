@@ -104,7 +104,12 @@ export const META_HOOKS: readonly {
   {
     id: 'webhook_paused',
     name: 'Webhook Paused',
-    description: 'Another webhook keeps failing: its deliveries wait while it is probed.',
+    description: 'Another webhook keeps failing: its deliveries wait until its receiver takes them again.',
+  },
+  {
+    id: 'webhook_failing',
+    name: 'Webhook Failing',
+    description: 'Another webhook has been failing for a day.',
   },
   {
     id: 'webhook_disabled',
@@ -114,7 +119,7 @@ export const META_HOOKS: readonly {
   {
     id: 'delivery_exhausted',
     name: 'Delivery Exhausted',
-    description: 'A delivery to another webhook has failed for good: it has no retries left.',
+    description: 'A delivery to another webhook was given up.',
   },
   {
     id: 'webhook_backlog_full',

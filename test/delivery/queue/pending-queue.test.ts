@@ -510,7 +510,9 @@ describe('a lane whose head fails', () => {
   const AFTER = T + 60_010
 
   it('waits for it a minute from its first failure, then goes on without it, out of order until that has ended', () => {
-    const { queue, first, second, third, take, key, dueMs } = createFailed()
+    const { queue, first, second, third, load, take, key, dueMs } = createFailed()
+    // Another lane goes on at the same time.
+    load([{ position: at(7), lane: 'acc/call-2', dueMs: T + 900_000, failedMs: T + 10 }], T)
     expect(dueMs()).toBe(AFTER)
     expect(take(9, AFTER - 1)).toEqual([])
     expect([first, second].map(queue.isOutOfOrder)).toEqual([false, false])

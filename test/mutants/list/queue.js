@@ -1,7 +1,6 @@
 /** Seeded faults: which delivery of an endpoint is sent next, and when its lane goes on without one that failed. */
 
 const QUEUE = 'test/delivery/queue/pending-queue.test.ts'
-const MODEL = 'test/delivery/queue/queue-model.test.ts'
 const SCHEDULER = 'test/delivery/scheduler/scheduler.test.ts'
 
 /** @type {import('../mutant.js').Mutant[]} */
@@ -207,13 +206,6 @@ export const mutants = [
     file: 'src/delivery/scheduler/scheduler.ts',
     find: '        nextProbeMs = now + ',
     replace: '        nextProbeMs = 1e15 + ',
-    tests: [SCHEDULER],
-  },
-  {
-    what: 'a paused webhook has several probes',
-    file: 'src/delivery/scheduler/scheduler.ts',
-    find: ' || endpoint.inFlight > 0 ||',
-    replace: ' ||',
     tests: [SCHEDULER],
   },
   {
