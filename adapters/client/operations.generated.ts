@@ -2201,7 +2201,7 @@ export interface Operations {
     /** Where the next request begins, as its `created_from`; present if there are more. */
     readonly next_from?: string
   }>>
-  /** End the pause of a webhook: `PUT /accounts/{account_id}/webhooks/{webhook_id}/resume`. Its waiting deliveries are due now, retries included: one at a time, until one succeeds. A failure begins a new pause. Changes nothing if the webhook is not paused; 409 if it is disabled. */
+  /** End the pause of a webhook: `PUT /accounts/{account_id}/webhooks/{webhook_id}/resume`. Its waiting deliveries are due now, retries included: one request first, then twice as many with each round that was answered. If the receiver still fails, a new pause begins. Changes nothing if the webhook is not paused; 409 if it is disabled. */
   resumeWebhook(parameters: ResumeWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
   /** Show the request that a webhook would send: `PUT /accounts/{account_id}/webhooks/preview`. For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in each request, are placeholders such as `$AUTHORIZATION`. */
   previewWebhook(parameters: PreviewWebhookParameters, options?: CallOptions): Promise<ApiResponse<RequestPreview>>
