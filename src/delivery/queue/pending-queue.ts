@@ -378,7 +378,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
    * only would otherwise never get them. `NONE`: there is none among the first lanes.
    */
   function untriedFollower(endpoint: QueueEndpoint): number {
-    const { rejectedHooks } = endpoint
+    const { rejectedHooks, webhook } = endpoint
+    if (webhook.settings.ordering === 'strict') return NONE
     const heap = heads.of(endpoint, OLD)
     for (let index = 0; rejectedHooks && index < Math.min(heap.length, MAX_LANES_SEARCHED); index++) {
       let entry = entries.word(heap.at(index), NEXT)
