@@ -4,6 +4,7 @@
  */
 import {
   type AttemptEffect,
+  afterSilentProbe,
   countGivenUp,
   disableReasonOf,
   type Health,
@@ -99,7 +100,7 @@ function effectOf(
   health: Health | undefined,
   context: AttemptContext,
 ): AttemptEffect | undefined {
-  const { rules, healthRules, now, random, isProbe, isOutage, maxAgeMs } = context
+  const { rules, healthRules, now, isProbe, isOutage } = context
   const lateMs = result.isLate ? result.durationMs : undefined
   if (outcome.kind === 'delivered') return { kind: 'success', lateMs }
   if (outcome.kind === 'own_fault' || outcome.failure === 'blocked_address') return undefined
@@ -116,17 +117,22 @@ function effectOf(
     kind: isUnavailable ? 'unavailable' : 'rejected',
     isProbe,
     isFirst: delivery.attempts === 0 && context.isTelling,
-    sentMs: now - result.durationMs,
-    random,
+    ...probeOf(result, context),
     isHeld: isUnavailable && !overtaken && rules.policy.retryOn === 'failure' && attempts >= maxTries(rules),
     isThrottled,
     waitUntilMs: waitMs === undefined ? undefined : now + waitMs,
     checkCause: isProbe && isUnavailable && !isSent ? (outcome.cause ?? 'connection_failed') : undefined,
     isOutage: isOutage && outcome.status === undefined,
-    maxAgeMs,
     lateMs,
   }
 }
+
+/** What the time of the next probe depends on, if the attempt was one. */
+const probeOf = ({ durationMs }: AttemptResult, { now, random, maxAgeMs }: AttemptContext) => ({
+  sentMs: now - durationMs,
+  random,
+  maxAgeMs,
+})
 
 function endpointChange(
   health: Health | undefined,
@@ -152,7 +158,10 @@ export function settleAttempt(
   const { webhook, rules, healthRules, now, wallMs, random, isOutage } = context
   const outcome = outcomeOf(result.observation, wallMs)
   const effect = effectOf(delivery, outcome, result, health, context)
-  const update: HealthUpdate = effect ? updateHealth(health, effect, now, healthRules) : { health }
+  const isSilentProbe = !effect && context.isProbe && !isStaleConnection(delivery, outcome)
+  const update: HealthUpdate = effect
+    ? updateHealth(health, effect, now, healthRules)
+    : { health: isSilentProbe ? afterSilentProbe(health, probeOf(result, context), now) : health }
   const isCheck = effect !== undefined && effect.kind !== 'success' && effect.checkCause !== undefined
   const next = nextDelivery(delivery, outcome, rules, now, random, {
     isFree: isProbed(health) || update.opensPause === true,

@@ -361,13 +361,33 @@ function updatePause(next: MutableHealth, effect: FailureEffect, now: number): b
     return false
   }
   if (!isProbe) return false
-  const probes = pause.probes + 1
-  next.pause = { ...pause, probes }
-  const waitMs = isProbedRarely(next, now) ? LONG_PROBE_MS : probeDelayMs(probes)
-  const limitedMs = Math.min(waitMs, Math.max(PROBE_MS[0], effect.maxAgeMs ?? waitMs))
-  const dueMs = sentMs + Math.round(limitedMs * (1 - PROBE_JITTER * effect.random))
-  next.pausedUntilMs = Math.max(now, dueMs, effect.waitUntilMs ?? 0)
+  next.pause = { ...pause, probes: pause.probes + 1 }
+  next.pausedUntilMs = Math.max(nextProbeMs(next, effect, now), effect.waitUntilMs ?? 0)
   return false
+}
+
+/** What the time of the next probe depends on. */
+type LastProbe = Pick<FailureEffect, 'sentMs' | 'random' | 'maxAgeMs'>
+
+/** When the next probe is due, store time, ms. */
+function nextProbeMs(health: Health, { sentMs, random, maxAgeMs }: LastProbe, now: number): number {
+  const waitMs = isProbedRarely(health, now) ? LONG_PROBE_MS : probeDelayMs(health.pause?.probes ?? 0)
+  const limitedMs = Math.min(waitMs, Math.max(PROBE_MS[0], maxAgeMs ?? waitMs))
+  return Math.max(now, sentMs + Math.round(limitedMs * (1 - PROBE_JITTER * random)))
+}
+
+/**
+ * The health after a probe that said nothing about the receiver: a fault of this service, or a blocked address. It counts
+ * nowhere, but the next probe is due as after a failed one: otherwise it would be sent at once.
+ *
+ * @param now store time, ms
+ */
+export function afterSilentProbe(
+  health: Health | undefined,
+  probe: LastProbe,
+  now: number,
+): Health | undefined {
+  return health?.pause ? { ...health, pausedUntilMs: nextProbeMs(health, probe, now) } : health
 }
 
 function recentFailures(health: Health | undefined, now: number, { withinMs, failures }: BurstRule) {

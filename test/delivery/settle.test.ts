@@ -237,6 +237,21 @@ describe('an attempt that says nothing about its receiver', () => {
     expect(healthAfter(stale, undefined, again)).toMatchObject({ failuresInRow: 1, unavailableInRow: 1 })
   })
 
+  it.each([
+    ['an internal fault', ownFault],
+    ['a blocked address', noAnswer('blocked_address')],
+  ])('as a probe, %s counts nowhere, and the next probe is due as after a failed one', (_, observation) => {
+    const dueMs = NOW - 249.6 + 5000
+    const { next, endpoint } = settle(observation, PAUSED, undefined, { isProbe: true })
+    expect(endpoint?.health).toEqual({ ...PAUSED, pausedUntilMs: dueMs })
+    expect(next).toMatchObject({ state: 'waiting', tries: 0 })
+    expect(settle(observation, PAUSED)).not.toHaveProperty('endpoint')
+  })
+
+  it('as a probe over a connection that was being closed is sent again at once', () => {
+    expect(settle(stale, PAUSED, undefined, { isProbe: true })).not.toHaveProperty('endpoint')
+  })
+
   it('counts as a probe, even of a delivery that others have overtaken', () => {
     const { next, endpoint } = settle(responseWith(500), PAUSED, queued(OVERTAKEN), { isProbe: true })
     expect(endpoint?.health).not.toHaveProperty('pause')
