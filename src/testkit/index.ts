@@ -8,7 +8,7 @@ export type { CheckedEvent } from '../delivery/event.js'
 export { type Matchable, matches, type Payload } from '../delivery/match.js'
 export { type FailureClass, type Outcome, outcomeOf } from '../delivery/outcome.js'
 export { payloadOf } from '../delivery/payload.js'
-export { type NextDelivery, nextDelivery, type RetryRules } from '../delivery/retry.js'
+export { type FailureContext, type NextDelivery, nextDelivery, type RetryRules } from '../delivery/retry.js'
 export type { AddressCheck } from '../values/address.js'
 export {
   type AddressPolicy,
