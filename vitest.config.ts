@@ -67,6 +67,7 @@ const THOROUGH = [
   'simulator/**/*',
   'stepper/*',
   'guard/*',
+  'policy/{backlogs,own-outage}',
   'adapters/storage/*-history',
   'adapters/storage/postgres-faults',
   'adapters/storage/postgres-living-nodes',
@@ -81,7 +82,7 @@ const THOROUGH = [
 
 /** Tests of the shared processes that take more than five seconds. */
 const LONG =
-  /\/test\/(simulator|stepper|guard|fuzz)\/|\/postgres-(queue-)?(plans|notifications|retention|faults|session|history|open)\./
+  /\/test\/(simulator|stepper|guard|fuzz|policy)\/|\/postgres-(queue-)?(plans|notifications|retention|faults|session|history|open)\./
 
 /** Starts long files first, so that no long file runs alone at the end. */
 class LongFirst extends BaseSequencer {
@@ -168,6 +169,7 @@ export default defineConfig(({ mode }) => ({
     env: { THOROUGH: mode === 'thorough' ? '1' : '' },
     // Generous: some tests start processes, and a busy machine only makes them slower.
     testTimeout: 90_000,
+    hookTimeout: 60_000,
     // Polls wait for an event, so a slow machine only makes them longer.
     expect: { poll: { timeout: 20_000 } },
   },

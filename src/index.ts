@@ -68,6 +68,7 @@ export type { AttemptRecord, StoredAttempt } from './delivery/attempt-record.js'
 export type {
   DeliveryEnd,
   WebhookBacklogFull,
+  WebhookFailing,
   WebhookDisabled,
   WebhookPaused,
 } from './delivery/delivery-events.js'

@@ -148,7 +148,7 @@ export interface Webhook {
     /** Time when the service last tried to connect to the receiver without sending a request, which it does during a pause of a receiver that cannot be reached; absent if it did not. */
     readonly checked_at?: string
     /** Why the connection at `checked_at` failed; absent if it stood. */
-    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'tls_version' | 'tls_failed' | 'not_http' | 'head_too_large' | 'blocked_address' | 'connection_failed'
+    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'certificate_required' | 'tls_version' | 'tls_failed' | 'not_tls' | 'not_http' | 'head_too_large' | 'request_invalid' | 'proxy_failed' | 'blocked_address' | 'connection_failed'
   }
 }
 
@@ -183,7 +183,7 @@ export interface WebhookSummary {
     /** Time when the service last tried to connect to the receiver without sending a request, which it does during a pause of a receiver that cannot be reached; absent if it did not. */
     readonly checked_at?: string
     /** Why the connection at `checked_at` failed; absent if it stood. */
-    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'tls_version' | 'tls_failed' | 'not_http' | 'head_too_large' | 'blocked_address' | 'connection_failed'
+    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'certificate_required' | 'tls_version' | 'tls_failed' | 'not_tls' | 'not_http' | 'head_too_large' | 'request_invalid' | 'proxy_failed' | 'blocked_address' | 'connection_failed'
   }
 }
 
@@ -1305,8 +1305,10 @@ export interface MetaPayload {
   readonly webhook_id: string
   /** Why the last attempt failed, or why the webhook was disabled. */
   readonly reason?: string
-  /** Failures since the last success (`webhook_paused`). */
+  /** Failures since the last success (`webhook_paused`, `webhook_failing`). */
   readonly failures_in_row?: number
+  /** Time of the first failure since the last success (`webhook_failing`), in Gregorian seconds. */
+  readonly failing_since?: number
   /** Time of the first probe (`webhook_paused`), in Gregorian seconds. */
   readonly paused_until?: number
   /** Id of the delivery (`delivery_exhausted`). */
@@ -2199,7 +2201,7 @@ export interface Operations {
     /** Where the next request begins, as its `created_from`; present if there are more. */
     readonly next_from?: string
   }>>
-  /** End the pause of a webhook: `PUT /accounts/{account_id}/webhooks/{webhook_id}/resume`. Its waiting deliveries are due now, retries included: one at a time, until one succeeds. A failure begins a new pause. Changes nothing if the webhook is not paused; 409 if it is disabled. */
+  /** End the pause of a webhook: `PUT /accounts/{account_id}/webhooks/{webhook_id}/resume`. Its waiting deliveries are due now, retries included: one request first, then twice as many with each round that was answered. If the receiver still fails, a new pause begins. Changes nothing if the webhook is not paused; 409 if it is disabled. */
   resumeWebhook(parameters: ResumeWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
   /** Show the request that a webhook would send: `PUT /accounts/{account_id}/webhooks/preview`. For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in each request, are placeholders such as `$AUTHORIZATION`. */
   previewWebhook(parameters: PreviewWebhookParameters, options?: CallOptions): Promise<ApiResponse<RequestPreview>>

@@ -54,6 +54,22 @@ export interface WebhookDisabled {
   readonly detail?: string
 }
 
+/** A webhook has been failing for a day. */
+export interface WebhookFailing {
+  /** Id of the webhook. */
+  readonly webhookId: string
+  /** Id of its account. */
+  readonly accountId: string
+  /** Time of the first failure since the last success: store time, ms. */
+  readonly failingSinceMs: number
+  /** Failures since the last success. */
+  readonly failuresInRow: number
+  /** Why the last attempt failed. */
+  readonly reason?: string
+  /** What was observed at the last attempt, in one line (`AttemptRecord.detail`). */
+  readonly detail?: string
+}
+
 /** Too many deliveries wait for a webhook: its oldest have expired unsent. */
 export interface WebhookBacklogFull {
   /** Id of the webhook. */
@@ -73,6 +89,7 @@ export type DeliveryEvents = {
   attempt: AttemptRecord
   webhook_paused: WebhookPaused
   webhook_resumed: { readonly webhookId: string; readonly accountId: string }
+  webhook_failing: WebhookFailing
   webhook_backlog_full: WebhookBacklogFull
   webhook_disabled: WebhookDisabled
 } & Record<Exclude<DeliveryState, 'waiting' | 'in_flight'>, DeliveryEnd>

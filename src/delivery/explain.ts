@@ -102,6 +102,12 @@ function explainWebhook(code: ExplanationCode, context: ExplainContext): Partial
   return { reason, ...(detail !== undefined && { detail }), ...lateness }
 }
 
+/** That the answers of a receiver are late at present. */
+function explainLateness({ webhook, attemptTimeoutMs }: ExplainContext): Partial<Explanation> {
+  const { lateMs } = webhook?.health ?? {}
+  return lateMs === undefined ? {} : latenessOf(lateMs, attemptTimeoutMs)
+}
+
 /** In tenths of a second, and never as if the answer had been in time. */
 function latenessOf(durationMs: number, attemptTimeoutMs: number): Partial<Explanation> {
   const timeout = attemptTimeoutMs / 1000
@@ -147,12 +153,12 @@ export function explainDelivery(delivery: StoredDelivery, context: ExplainContex
   const { attempts } = delivery
   switch (delivery.state) {
     case 'waiting': {
-      const waiting = explainWaiting(delivery, context)
+      const waiting = { ...explainWaiting(delivery, context), ...explainLateness(context) }
       if (attempts === 0) return { ...waiting, ...explainWebhook(waiting.code, context) }
       return { ...waiting, ...withReason(delivery), ...explainAttempt(context) }
     }
     case 'in_flight':
-      return { code: 'in_flight', attempts: attempts + 1 }
+      return { code: 'in_flight', attempts: attempts + 1, ...explainLateness(context) }
     case 'delivered':
       return { code: 'delivered', attempts, ...explainAttempt(context) }
     case 'exhausted':

@@ -114,5 +114,6 @@ export function buildRequest(
     body: hasBody ? body : undefined,
     deadlineMs,
     group: webhook.id,
+    ...(webhook.settings.retries === 0 && { isOnce: true }),
   }
 }

@@ -15,6 +15,9 @@ export const OWN_FAULT_PAUSE_MS = 1000
 /** The pause doubles with each internal fault of the delivery, up to this, ms. */
 const MAX_OWN_FAULT_PAUSE_MS = 400_000
 
+/** The reason of a delivery that could not be sent because of an internal fault. */
+const OWN_FAULT = 'own fault'
+
 /**
  * The reason of a delivery whose request went over a connection that its receiver was just closing: it is sent again at once.
  * The second time in a row it counts as a failure.
@@ -146,10 +149,10 @@ export function nextDelivery(
   const since = failedMs === undefined ? {} : { failedMs }
   if (outcome.kind === 'own_fault') {
     // The pause grows: a lasting fault must not be retried every second forever.
-    const faults = Math.min(attempts - delivery.tries, 20)
+    const faults = delivery.reason === OWN_FAULT ? Math.min(attempts - delivery.tries, 20) : 1
     const pauseMs = Math.min(OWN_FAULT_PAUSE_MS * 2 ** (faults - 1), MAX_OWN_FAULT_PAUSE_MS)
     const dueMs = now + Math.round(pauseMs * (0.5 + random))
-    return { state: nextState(delivery, 'returned'), dueMs, ...counts, ...since, reason: 'own fault' }
+    return { state: nextState(delivery, 'returned'), dueMs, ...counts, ...since, reason: OWN_FAULT }
   }
   if (outcome.kind === 'delivered')
     return { state: nextState(delivery, 'succeeded'), ...counts, tries: counts.tries + 1 }

@@ -62,6 +62,7 @@ const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event' | 'ev
   attempt: true,
   webhook_paused: true,
   webhook_resumed: true,
+  webhook_failing: true,
   webhook_backlog_full: true,
   webhook_disabled: true,
   delivered: true,

@@ -14,6 +14,7 @@ import type {
   DeliveryEnd,
   WebhookBacklogFull,
   WebhookDisabled,
+  WebhookFailing,
   WebhookPaused,
 } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
@@ -64,10 +65,12 @@ export type PublishedCustomEvent<Id extends string = string, Data = unknown> = O
 export interface HookswitchEvents {
   /** An attempt ended, or a delivery ended without a request: its record. */
   readonly attempt: AttemptRecord
-  /** The breaker of a webhook opened: deliveries wait, and single ones probe the receiver after each pause. */
+  /** A webhook was paused because it fails: deliveries wait, and single requests find out when its receiver is back. */
   readonly webhook_paused: WebhookPaused
-  /** The breaker of a webhook closed: a probe was delivered, and sending continues. */
+  /** The pause of a webhook has ended: sending continues. */
   readonly webhook_resumed: { readonly webhookId: string; readonly accountId: string }
+  /** A webhook has been failing for a day; once until it succeeds. */
+  readonly webhook_failing: WebhookFailing
   /** Too many deliveries waited for a webhook, its account or in all, and its oldest have expired: at most one a minute. */
   readonly webhook_backlog_full: WebhookBacklogFull
   /** The service disabled a webhook, because its receiver responded 410 or by the option `autoDisable`. */

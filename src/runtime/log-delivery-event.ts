@@ -17,6 +17,11 @@ const LINES: { readonly [Name in keyof DeliveryEvents]?: LogLine<DeliveryEvents[
     ({ pausedUntilMs, ...fields }) => ({ ...fields, pausedUntil: toIsoTime(pausedUntilMs) }),
   ],
   webhook_resumed: ['info', 'the breaker of a webhook has closed: sending continues'],
+  webhook_failing: [
+    'warn',
+    'a webhook has been failing for a day',
+    ({ failingSinceMs, ...fields }) => ({ ...fields, failingSince: toIsoTime(failingSinceMs) }),
+  ],
   webhook_disabled: ['warn', 'a webhook was disabled by the service'],
   exhausted: ['warn', 'a delivery was given up: it has no retries left'],
   quarantined: ['error', 'a delivery was quarantined: its attempts may crash the service'],

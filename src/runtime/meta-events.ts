@@ -87,6 +87,8 @@ function detailsOf<Name extends keyof DeliveryEvents>(
 ): Details | undefined {
   if (name === 'webhook_paused')
     return { hook: 'webhook_paused', ...(payload as DeliveryEvents['webhook_paused']) }
+  if (name === 'webhook_failing')
+    return { hook: 'webhook_failing', ...(payload as DeliveryEvents['webhook_failing']) }
   if (name === 'webhook_disabled') {
     return { hook: 'webhook_disabled', ...(payload as DeliveryEvents['webhook_disabled']) }
   }

@@ -94,7 +94,7 @@ export function notifyStreams<Name extends keyof DeliveryEvents>(
   } else if (name === 'webhook_disabled') {
     const { webhookId: id, accountId, reason } = payload as DeliveryEvents['webhook_disabled']
     exchange.webhookChanged({ id, accountId, change: 'disabled', disableReason: reason })
-  } else if (name === 'webhook_paused' || name === 'webhook_resumed') {
+  } else if (name === 'webhook_paused' || name === 'webhook_resumed' || name === 'webhook_failing') {
     const { webhookId: id, accountId } = payload as DeliveryEvents['webhook_resumed']
     exchange.webhookChanged({ id, accountId, change: 'changed' })
   } else if (name !== 'delivered' && name !== 'webhook_backlog_full') {

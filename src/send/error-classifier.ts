@@ -40,29 +40,31 @@ const PROTOCOL =
 const REQUEST_REFUSED = /^(ERR_INVALID|UND_ERR_(REQ_|INVALID_ARG|NOT_SUPPORTED))/
 
 /** Causes by the code of Node, the system or undici. */
-const CAUSES: Readonly<Record<string, FailureCause>> = {
-  ECONNREFUSED: 'refused',
-  ECONNRESET: 'reset',
-  ECONNABORTED: 'reset',
-  EPIPE: 'reset',
-  UND_ERR_SOCKET: 'closed_early',
-  ENETUNREACH: 'unreachable',
-  EHOSTUNREACH: 'unreachable',
-  ENETDOWN: 'unreachable',
-  EHOSTDOWN: 'unreachable',
-  EADDRNOTAVAIL: 'unreachable',
-  UND_ERR_HEADERS_OVERFLOW: 'head_too_large',
-  CERT_HAS_EXPIRED: 'certificate_expired',
-  CERT_NOT_YET_VALID: 'certificate_not_yet_valid',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_self_signed',
-  // The chain ends with a root certificate that is not trusted.
-  SELF_SIGNED_CERT_IN_CHAIN: 'certificate_issuer',
-  UNABLE_TO_GET_ISSUER_CERT: 'certificate_issuer',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate_issuer',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_issuer',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_name',
-  HOSTNAME_MISMATCH: 'certificate_name',
-}
+const CAUSES: ReadonlyMap<string, FailureCause> = new Map(
+  Object.entries({
+    ECONNREFUSED: 'refused',
+    ECONNRESET: 'reset',
+    ECONNABORTED: 'reset',
+    EPIPE: 'reset',
+    UND_ERR_SOCKET: 'closed_early',
+    ENETUNREACH: 'unreachable',
+    EHOSTUNREACH: 'unreachable',
+    ENETDOWN: 'unreachable',
+    EHOSTDOWN: 'unreachable',
+    EADDRNOTAVAIL: 'unreachable',
+    UND_ERR_HEADERS_OVERFLOW: 'head_too_large',
+    CERT_HAS_EXPIRED: 'certificate_expired',
+    CERT_NOT_YET_VALID: 'certificate_not_yet_valid',
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_self_signed',
+    // The chain ends with a root certificate that is not trusted.
+    SELF_SIGNED_CERT_IN_CHAIN: 'certificate_issuer',
+    UNABLE_TO_GET_ISSUER_CERT: 'certificate_issuer',
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate_issuer',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_issuer',
+    ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_name',
+    HOSTNAME_MISMATCH: 'certificate_name',
+  } satisfies Record<string, FailureCause>),
+)
 
 /** Causes by the reason of OpenSSL, as in `ERR_SSL_WRONG_VERSION_NUMBER`. */
 const TLS_REASONS: readonly (readonly [RegExp, FailureCause])[] = [
@@ -93,7 +95,7 @@ export function classifyError(thrown: unknown, context: { readonly ip?: string }
     return noResponse('timeout', isConnecting ? 'timeout_connect' : 'timeout_answer', detail)
   }
   if (PROTOCOL.test(code) || PROTOCOL_NAMES.has(name)) {
-    const cause = REQUEST_REFUSED.test(code) ? 'request_invalid' : (CAUSES[code] ?? 'not_http')
+    const cause = REQUEST_REFUSED.test(code) ? 'request_invalid' : (CAUSES.get(code) ?? 'not_http')
     return noResponse('protocol', cause, detail)
   }
   if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)/.test(message))
@@ -101,14 +103,14 @@ export function classifyError(thrown: unknown, context: { readonly ip?: string }
   if (syscall !== 'connect' && (CERTIFICATE.test(code) || TLS.test(code)))
     return classifyTlsError(code, message, detail)
   if (/before secure TLS connection/.test(message)) return noResponse('connection', 'closed_early', detail)
-  return noResponse('connection', CAUSES[code] ?? 'connection_failed', detail)
+  return noResponse('connection', CAUSES.get(code) ?? 'connection_failed', detail)
 }
 
 function classifyTlsError(code: string, message: string, detail: string): SendFailure {
   const reason = opensslReason(message)
   const name = /^ERR_SSL_(\w+)$/.exec(code)?.[1] ?? reason?.toUpperCase().replaceAll(' ', '_') ?? ''
   const other = code === 'EPROTO' || code.startsWith('ERR_') ? 'tls_failed' : 'certificate_invalid'
-  const cause = CAUSES[code] ?? TLS_REASONS.find(([pattern]) => pattern.test(name))?.[1] ?? other
+  const cause = CAUSES.get(code) ?? TLS_REASONS.find(([pattern]) => pattern.test(name))?.[1] ?? other
   return noResponse('tls', cause, `${code}: ${reason ?? detail}`)
 }
 

@@ -102,7 +102,7 @@ export type {
   StatsTotals,
 } from '../stats/stats-store.js'
 export { type ConnectionTarget, connectionTarget } from '../values/postgres-url.js'
-export type { Health } from '../webhooks/health.js'
+export type { Health, Pause, PauseKind } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
 export { deleteWebhook } from '../webhooks/webhook.js'
 export type { WebhookPosition, WebhookQuery, WebhookStore } from '../webhooks/webhook-store.js'

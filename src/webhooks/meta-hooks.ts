@@ -16,6 +16,16 @@ export const META_SAMPLES = [
     pausedUntilMs: 1_894_708_812_500,
   },
   {
+    hook: 'webhook_failing',
+    accountId: '91eb05e5c68d7ca05e7618b6821d2d16',
+    timestampMs: 1_894_795_205_000,
+    webhookId: '5e1b3f0c7a924d68b3c1f5d08e97a246',
+    reason: 'timeout_answer',
+    detail: 'The server did not answer in time.',
+    failuresInRow: 1_480,
+    failingSinceMs: 1_894_708_800_000,
+  },
+  {
     hook: 'webhook_disabled',
     accountId: '91eb05e5c68d7ca05e7618b6821d2d16',
     timestampMs: 1_894_795_200_000,
@@ -61,8 +71,10 @@ export interface MetaEvent {
   readonly reason?: string
   /** What was observed at the last attempt, in one line. */
   readonly detail?: string
-  /** `webhook_paused`: failures since the last success. */
+  /** `webhook_paused`, `webhook_failing`: failures since the last success. */
   readonly failuresInRow?: number
+  /** `webhook_failing`: time of the first failure since the last success, Unix ms. */
+  readonly failingSinceMs?: number
   /** `webhook_paused`: when the first probe is sent, Unix ms. */
   readonly pausedUntilMs?: number
   /** `delivery_exhausted`: id of the delivery. */
@@ -92,7 +104,12 @@ export const META_HOOKS: readonly {
   {
     id: 'webhook_paused',
     name: 'Webhook Paused',
-    description: 'Another webhook keeps failing: its deliveries wait while it is probed.',
+    description: 'Another webhook keeps failing: its deliveries wait until its receiver takes them again.',
+  },
+  {
+    id: 'webhook_failing',
+    name: 'Webhook Failing',
+    description: 'Another webhook has been failing for a day.',
   },
   {
     id: 'webhook_disabled',
@@ -102,7 +119,7 @@ export const META_HOOKS: readonly {
   {
     id: 'delivery_exhausted',
     name: 'Delivery Exhausted',
-    description: 'A delivery to another webhook has failed for good: it has no retries left.',
+    description: 'A delivery to another webhook was given up.',
   },
   {
     id: 'webhook_backlog_full',

@@ -63,11 +63,11 @@ function observePeaks(harness: Awaited<ReturnType<typeof createHarness>>, caps: 
 }
 
 const anyCaps = fc.record({
+  probes: fc.constant(1_000),
   perEndpoint: fc.integer({ min: 1, max: 4 }),
   perAccount: fc.integer({ min: 1, max: 8 }),
   perOrigin: fc.integer({ min: 1, max: 6 }),
   total: fc.integer({ min: 1, max: 12 }),
-  probes: fc.integer({ min: 1, max: 4 }),
 })
 const anyStep = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('publish' as const), call: fc.nat(5) }) },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { constant } from '../../src/delivery/policy.js'
 import type { Observation } from '../../src/ports.js'
 import { HEALTH_PRESETS, type Health } from '../../src/webhooks/health.js'
 import { aWebhook } from './fixtures.js'
@@ -287,6 +288,33 @@ describe('a global outage', () => {
     await harness.clock.advance(15_000)
     for (const { id } of six) expect(new Set(await statesOf(harness, id))).toEqual(new Set(['delivered']))
     await node.close(0)
+  })
+
+  it('gives no delivery up: one that becomes too old meanwhile does not count', async () => {
+    const settings = {
+      hook: 'channel_answer',
+      retries: 1,
+      maxAgeSeconds: 60,
+      uri: 'https://brief.example.com/',
+    }
+    const givenUp = async (webhooks: typeof six) => {
+      const harness = await createHarness([aWebhook(settings, { id: 'brief' }), ...webhooks])
+      harness.sender.script = ({ group }) => (group === 'brief' ? responseWith(500) : refused)
+      const node = harness.node({ policy: constant(600_000, { jitter: 0 }) })
+      await node.start()
+      await harness.publish('call', { hook: 'channel_answer' })
+      await harness.clock.advance(120_000)
+      await harness.publish('call')
+      await harness.clock.advance(500_000)
+      expect(await statesOf(harness, 'brief')).toEqual(['expired'])
+      const { exhausted } = (await healthOf(harness, 'brief'))!
+      await node.close(0)
+      return exhausted
+    }
+    expect(await givenUp([])).toBe(1)
+    expect(
+      await givenUp(six.map((one) => ({ ...one, settings: { ...one.settings, hook: 'channel_create' } }))),
+    ).toBe(undefined)
   })
 
   const anyDelivered = async (harness: Harness) =>

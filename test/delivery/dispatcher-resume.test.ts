@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Dispatcher } from '../../src/delivery/dispatcher.js'
+import { constant } from '../../src/delivery/policy.js'
 import { HookswitchError } from '../../src/errors.js'
 import { isPaused } from '../../src/webhooks/health.js'
 import { resumeWebhook, shouldKeepHealth } from '../../src/webhooks/webhook.js'
@@ -160,7 +161,7 @@ describe('a webhook that is resumed just before its owner loads the shards again
       const once = new Set<string>()
       harness.sender.script = () => responseWith(503, ['retry-after', '600'])
       const node = harness.node(
-        {},
+        { policy: constant(600_000, { jitter: 0 }) },
         {
           store: {
             ...store,

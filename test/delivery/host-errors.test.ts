@@ -77,7 +77,7 @@ describe('a policy function of the host', () => {
     ['a negative number', -1e9, 0],
     ['a fraction', 1000.6, 1001],
   ])('that returns %s is bounded', async (_, result, delayMs) => {
-    const harness = await createHarness()
+    const harness = await createHarness([aWebhook({ maxAgeSeconds: 8 * 86_400 })])
     harness.sender.script = (_request, attempt) => responseWith(attempt === 1 ? 500 : 200)
     const policy = custom('mine')
     const node = harness.node(
@@ -103,23 +103,27 @@ describe('an outcome', () => {
     ['randomness', { random: { bytes: () => new Uint8Array(16), fraction: broken } }],
     ['valid randomness', { random: { bytes: () => new Uint8Array(16), fraction: () => Number.NaN } }],
   ])('is decided without %s when that dependency throws or returns an invalid value', async (_, deps) => {
-    const harness = await createHarness([aWebhook({ retries: 2, maxAgeSeconds: 3600 })])
-    harness.sender.script = (_request, attempt) => responseWith(attempt < 3 ? 500 : 200)
+    const brief = aWebhook({ retries: 2, maxAgeSeconds: 0.5, hook: 'channel_answer' }, { id: 'w2' })
+    const harness = await createHarness([aWebhook({ retries: 2, hook: 'channel_create' }), brief])
+    harness.sender.script = ({ group }, attempt) => responseWith(group === 'w2' || attempt < 3 ? 500 : 200)
     const node = harness.node({ caps: { perEndpoint: 1 }, policy }, deps)
     await node.start()
     await harness.publish('call')
-    await harness.publish('old', { timestampMs: harness.clock.now() - 3_601_000 })
+    await harness.publish('call', { hook: 'channel_answer' })
     await harness.clock.advance(60_000)
-    expect((await harness.attempts()).map(({ attempt, reason }) => [attempt, reason])).toEqual([
+    const all = await harness.attempts()
+    const attemptsOf = (id: string) =>
+      all.filter(({ webhookId }) => webhookId === id).map(({ attempt, reason }) => [attempt, reason])
+    expect(attemptsOf('w1')).toEqual([
       [1, 'bad status'],
-      [undefined, 'expired'],
       [2, 'bad status'],
       [3, undefined],
     ])
-    await expectStillWorking(harness, node, [
-      ['delivered', 3],
-      ['expired', 0],
+    expect(attemptsOf('w2')).toEqual([
+      [1, 'bad status'],
+      [undefined, 'expired'],
     ])
+    await expectStillWorking(harness, node, [['delivered', 3]])
   })
 
   const rules = (retries: number): RetryRules => ({ policy, functions: {}, retries })
@@ -145,7 +149,7 @@ describe('an outcome', () => {
     await node.start()
     await harness.publish('call')
     await harness.clock.settle()
-    // The telephony policy waits 2 s before its first retry, here without jitter.
+    // The policy waits 2 s before its first retry, here without jitter.
     const [waiting] = await harness.deliveries()
     expect(waiting!.dueMs! - harness.clock.now()).toBe(2000)
     await expectStillWorking(harness, node, [['delivered', 2]])

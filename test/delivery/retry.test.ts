@@ -256,7 +256,7 @@ describe('a request over a connection that its receiver was closing', () => {
 
 it('nextDelivery doubles the pause with each internal fault, up to 400 s', () => {
   const pauses = [0, 1, 2, 8, 9, 500].map((attempts) => {
-    const delivery = aDelivery({ state: 'in_flight', attempts, tries: 0 })
+    const delivery = aDelivery({ attempts, ...(attempts > 0 && { reason: 'own fault' }) })
     return [0, 0.5, 1 - 2 ** -53].map(
       (random) => nextDelivery(delivery, { kind: 'own_fault', detail: '' }, rules(0), 0, random).dueMs,
     )
@@ -266,6 +266,9 @@ it('nextDelivery doubles the pause with each internal fault, up to 400 s', () =>
     expect(least).toBe(middle! / 2)
     expect(most).toBe(middle! * 1.5)
   }
+  // What its receiver could not take before is no internal fault.
+  const unavailable = aDelivery({ attempts: 500, reason: 'timeout' })
+  expect(nextDelivery(unavailable, { kind: 'own_fault', detail: '' }, rules(0), 0, 0.5).dueMs).toBe(1000)
 })
 
 describe('nextDelivery', () => {

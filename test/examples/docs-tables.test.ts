@@ -367,6 +367,7 @@ describe('the tables of the API', () => {
       sorted([
         ...['event', 'event_refused', 'attempt', 'webhook_paused', 'webhook_resumed', 'webhook_disabled'],
         'webhook_backlog_full',
+        'webhook_failing',
         ...catalogueOf().flatMap(({ id }) => (isMetaHook(id) ? [] : [id])),
         ...finalStates,
       ]),

@@ -11,7 +11,7 @@ const WIRE = [
 ]
 /** Names of events, states, metrics and the id of an event in a payload are values, even as keys. */
 const VALUES =
-  /^(channel_(create|answer|bridge|destroy|hold|unhold|transferee|transferor|dtmf)|voicemail_new|missed_call|queue_(join|leave|agent_offer|agent_answer)|in_flight|retries_exhausted|crash_looped|webhook_(paused|resumed|disabled|backlog_full)|delivery_exhausted|event_refused|blocked_address|no_response|own_fault|event_id|too_large|too_slow|hookswitch_\w+)$/
+  /^(channel_(create|answer|bridge|destroy|hold|unhold|transferee|transferor|dtmf)|voicemail_new|missed_call|queue_(join|leave|agent_offer|agent_answer)|in_flight|retries_exhausted|crash_looped|webhook_(paused|resumed|failing|disabled|backlog_full)|delivery_exhausted|event_refused|blocked_address|no_response|own_fault|event_id|too_large|too_slow|hookswitch_\w+)$/
 
 /** Names defined elsewhere: settings of PostgreSQL, columns of SQLite pragmas. */
 const FOREIGN: readonly (readonly [RegExp, RegExp])[] = [

@@ -8,7 +8,7 @@ import {
   type EndpointInput,
   type EndpointRun,
   figures,
-  IS_THOROUGH,
+  IS_FULL_SIZE,
   replayAll,
   runPolicy,
 } from './harness.js'
@@ -32,7 +32,7 @@ const latenciesOfNewCalls = (endpoint: EndpointRun, from: number, to: number) =>
 
 describe('check 9: live events beside old ones', TIMEOUT, () => {
   it('a backlog of 3 h drains in ten minutes, and new calls do not wait for it', async () => {
-    const end = 1000 + (IS_THOROUGH ? 3 : 1) * HOUR
+    const end = 1000 + (IS_FULL_SIZE ? 3 : 1) * HOUR
     const run = await runPolicy({
       until: end + DAY,
       endpoints: [{ receiver: away(1000, end, HUNG), arrivals: calls(3, 0, end + 1200) }],
@@ -59,7 +59,7 @@ describe('check 9: live events beside old ones', TIMEOUT, () => {
   })
 
   it('new calls do not wait for a mass replay', async () => {
-    const count = IS_THOROUGH ? 49_000 : 10_000
+    const count = IS_FULL_SIZE ? 49_000 : 10_000
     const begin = count / 50 + 100
     const live = calls(3, begin, begin + 1000)
     const run = await runPolicy({
@@ -95,7 +95,7 @@ describe('check 9: live events beside old ones', TIMEOUT, () => {
 
 describe('check 10: thousands of webhooks fail together', TIMEOUT, () => {
   // A part of the webhooks gets the same part of the slots.
-  const PART = IS_THOROUGH ? 1 : 0.1
+  const PART = IS_FULL_SIZE ? 1 : 0.1
   const COUNT = 5000 * PART
   const LIMITS = { inFlight: 500 * PART, probeSockets: 1000 * PART }
 
@@ -192,7 +192,7 @@ describe('check 11: more than may wait', TIMEOUT, () => {
 
   it('far more than all that may wait: `publish` never rejects', async () => {
     // With 5,000 webhooks and the default of a million it is the same, and takes minutes and gigabytes.
-    const count = IS_THOROUGH ? 1000 : 100
+    const count = IS_FULL_SIZE ? 1000 : 100
     const end = 3 * HOUR
     const run = await runPolicy({
       until: end + DAY,

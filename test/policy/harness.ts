@@ -3,8 +3,8 @@
  * Receivers are functions, traffic is a list of events, and a run measures what its webhooks lost, got late, out of order or
  * too often. The clock jumps from due time to due time, so a virtual day takes seconds.
  *
- * One check alone: `npx vitest run test/policy -t 'check 7'`. Checks that take long have their full size with `--mode thorough`
- * only (`npm run test:all`). `POLICY_FIGURES=1` prints what was measured.
+ * One check alone: `npx vitest run test/policy -t 'check 7'`. Checks that take long have their full size with
+ * `POLICY_FULL_SIZE=1` and `--testTimeout 900000` only. `POLICY_FIGURES=1` prints what was measured.
  */
 import { createHookswitch, type Hookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
 import { type ManualClock, manualClock, seededRandom, timeQueue } from 'hookswitch/testkit'
@@ -19,7 +19,7 @@ import { headerOf } from '../delivery/harness.js'
 import { type Arrival, healthy, OK, type Reaction, type Receiver, singles } from './receivers.js'
 
 /** Whether checks have their full size. */
-export const IS_THOROUGH = Boolean(process.env.THOROUGH)
+export const IS_FULL_SIZE = Boolean(process.env.POLICY_FULL_SIZE)
 
 type Options = HookswitchOptions<ReturnType<typeof memoryStore>>
 

@@ -1,6 +1,6 @@
 /** The delivery policy (docs/concepts/retries.md) where the network of the node is away: check 12. */
 import { describe, expect, it } from 'vitest'
-import { countGivenUp, type EndpointInput, figures, IS_THOROUGH, runPolicy } from './harness.js'
+import { countGivenUp, type EndpointInput, figures, IS_FULL_SIZE, runPolicy } from './harness.js'
 import { answers, away, calls, HUNG, largest, REFUSED, type Reaction } from './receivers.js'
 
 const HOUR = 3600
@@ -56,7 +56,7 @@ describe('check 12: the network of the node is away', { timeout: 900_000 }, () =
       until: end + 2 * HOUR,
       isFull: true,
       hasWitness: false,
-      endpoints: origins(end, HUNG, IS_THOROUGH ? 0.05 : 0.01),
+      endpoints: origins(end, HUNG, IS_FULL_SIZE ? 0.05 : 0.01),
       options: { autoDisable: { kind: 'silent', afterMs: 2 * HOUR * 1000, exhausted: 20 } },
     })
     const expired = run.endpoints.map((endpoint) => endpoint.count('expired'))

@@ -10,7 +10,13 @@ type Any = any
 
 const startService = serviceFixture()
 
-const META_HOOKS = ['webhook_paused', 'webhook_disabled', 'delivery_exhausted', 'webhook_backlog_full']
+const META_HOOKS = [
+  'webhook_paused',
+  'webhook_failing',
+  'webhook_disabled',
+  'delivery_exhausted',
+  'webhook_backlog_full',
+]
 
 interface Operation {
   readonly id: string

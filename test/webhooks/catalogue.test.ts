@@ -24,6 +24,7 @@ const kinds = [
   'channel_dtmf',
   'object',
   'webhook_paused',
+  'webhook_failing',
   'webhook_disabled',
   'delivery_exhausted',
   'webhook_backlog_full',

@@ -197,6 +197,9 @@ describe('a pause', () => {
   it('does not open because the receiver asks for fewer requests', () => {
     expect(isProbed(at(range(100), failure({ isThrottled: true })))).toBe(false)
     expect(isProbed(at(range(100), failure({ isThrottled: true, isHeld: true })))).toBe(false)
+    const asked = at(range(100), failure({ isThrottled: true }))
+    expect(isProbed(apply(asked, [101, 102], away).health)).toBe(false)
+    expect(isProbed(apply(asked, [101, 102, 103], away).health)).toBe(true)
   })
 
   it('opens when a delivery was tried often enough', () => {

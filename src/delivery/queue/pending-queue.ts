@@ -384,7 +384,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
    * only would otherwise never get them. `NONE`: there is none among the first lanes.
    */
   function untriedFollower(endpoint: QueueEndpoint): number {
-    const { rejectedHooks } = endpoint
+    const { rejectedHooks, webhook } = endpoint
+    if (webhook.settings.ordering === 'strict') return NONE
     const heap = heads.of(endpoint, OLD)
     for (let index = 0; rejectedHooks && index < Math.min(heap.length, MAX_LANES_SEARCHED); index++) {
       let entry = entries.word(heap.at(index), NEXT)
@@ -514,10 +515,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     taken: QueuedDelivery[],
   ): void {
     const heap = heads.of(endpoint, kind)
-    while (taken.length < limit && heads.isDue(heap, now)) {
-      taken.push(takeFirst(endpoint, heap))
-      if (kind === LIVE) age(endpoint, MAX_AGED_AT_ONCE, now)
-    }
+    while (taken.length < limit && heads.isDue(heap, now)) taken.push(takeFirst(endpoint, heap))
   }
 
   /** A taken delivery waits again. Its content is dropped if those of `maxKept` waiting deliveries are in memory. */

@@ -42,7 +42,7 @@ const UNANSWERED: ReadonlySet<AttemptOutcome> = new Set([
  */
 export function notifySettlement(
   { emit, metrics, countAttempt }: NotificationDeps,
-  { delivery, settlement, unstoredRecord, pauseChange }: DecidedSettlement,
+  { delivery, settlement, unstoredRecord, pauseChange, reports }: DecidedSettlement,
   result: EndedResult,
   now: number,
 ): void {
@@ -92,6 +92,16 @@ export function notifySettlement(
         delivery,
       )
     }
+  }
+  if (reports) {
+    const { webhookId, accountId } = delivery
+    const { failuresInRow = 0, failingSinceMs = now } = settlement.endpoint?.health ?? {}
+    const reason = next.reason === undefined ? {} : { reason: next.reason }
+    emit(
+      'webhook_failing',
+      { webhookId, accountId, failingSinceMs, failuresInRow, ...reason, ...detail },
+      delivery,
+    )
   }
   if (result.disabled) {
     const { id: webhookId, accountId, disableReason = '' } = result.disabled

@@ -268,8 +268,8 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     ...webhook,
     summary: 'End the pause of a webhook',
     description:
-      'Its waiting deliveries are due now, retries included: one at a time, until one succeeds. A failure begins a new pause. ' +
-      'Changes nothing if the webhook is not paused; 409 if it is disabled.',
+      'Its waiting deliveries are due now, retries included: one request first, then twice as many with each round that was ' +
+      'answered. If the receiver still fails, a new pause begins. Changes nothing if the webhook is not paused; 409 if it is disabled.',
   },
   previewWebhook: {
     tag: 'Webhooks',

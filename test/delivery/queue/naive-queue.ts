@@ -35,6 +35,8 @@ export interface NaiveEndpoint {
   failingSinceMs: number | undefined
   isStrict: boolean
   rejectedHooks: ReadonlySet<string>
+  /** Whether an older delivery gets the next odd slot. */
+  oldFirst: boolean
 }
 
 /** How long a delivery is live, ms. */
@@ -234,8 +236,11 @@ export class NaiveQueue {
       .sort(byDueTime)
   }
 
-  take(webhookId: string, slots: number, oldFirst: boolean, now: number, maxOld: number): NaiveDelivery[] {
+  take(webhookId: string, slots: number, now: number, maxOld: number): NaiveDelivery[] {
     const taken: NaiveDelivery[] = []
+    const endpoint = this.endpoints.get(webhookId)!
+    const { oldFirst } = endpoint
+    if (slots % 2 === 1) endpoint.oldFirst = !oldFirst
     this.endPatience(webhookId, now)
     this.age(webhookId, 100, now)
     const takeKind = (isLive: boolean, limit: number) => {
@@ -244,7 +249,6 @@ export class NaiveQueue {
         if (!first) return
         taken.push(first)
         this.markTaken(first)
-        if (isLive) this.age(webhookId, 100, now)
       }
     }
     takeKind(true, oldFirst ? Math.floor(slots / 2) : Math.ceil(slots / 2))

@@ -35,7 +35,11 @@ function createQueue({ maxContents = 100, limits = LIMITS }: Options = {}) {
     },
     load: (rows: readonly Partial<Row>[], now = NOW) =>
       queue.load(columnsOf(rows.map((row) => ({ webhookId: 'w1', position: 0, ...row }))), now),
-    take: (slots: number, now = NOW, oldFirst = false) => queue.take(endpoint, slots, oldFirst, now),
+    /** @param oldFirst whether an older delivery gets an odd slot */
+    take(slots: number, now = NOW, oldFirst = false) {
+      endpoint.oldFirst = oldFirst
+      return queue.take(endpoint, slots, now)
+    },
     probe: (now = NOW) => queue.takeProbe(endpoint, now),
     dueMs: () => queue.ready(endpoint).dueMs,
   }
@@ -303,6 +307,16 @@ describe('take', () => {
     expect(positionsOf(createBoth().take(slots, NOW, oldFirst))).toEqual(expected)
   })
 
+  it('gives the odd slot to a live and to an older one by turns', () => {
+    const { queue, endpoint } = createBoth()
+    const takeNext = (slots: number) => positionsOf(queue.take(endpoint, slots, NOW))
+    expect([takeNext(1), takeNext(1), takeNext(1)]).toEqual([[10], [20], [9]])
+    expect([takeNext(2), takeNext(3)]).toEqual([
+      [8, 19],
+      [7, 18, 17],
+    ])
+  })
+
   it('lets either kind use what the other leaves', () => {
     const { take } = createBoth()
     expect(take(16)).toHaveLength(16)
@@ -375,23 +389,24 @@ describe('live deliveries', () => {
     const [failed] = take(1, T + 9)
     queue.retry(failed!, next(T + 20))
     add(at(30), {}, T + 30)
-    expect(positionsOf(take(1, T + 30, true))).toEqual([at(9)])
+    expect(positionsOf(take(1, T + 30))).toEqual([at(30)])
     const other = createQueue()
     const head = other.add(at(0), { lane: LANE }, T)
     other.add(at(1), { lane: LANE }, T + 1)
     other.take(1, T + 1)
+    other.add(at(10_500), {}, T + 10_500)
+    other.add(at(5), { attempts: 1 }, T + 11_000)
     other.queue.end(head, T + 11_000)
-    other.add(at(11_000, 1), {}, T + 11_000)
-    expect(positionsOf(other.take(1, T + 11_000, true))).toEqual([at(1)])
+    expect(positionsOf(other.take(2, T + 11_000))).toEqual([at(10_500), at(1)])
   })
 
   it('leave the older ones no more slots than those may have', () => {
     const { queue, endpoint, add } = createQueue()
     for (let count = 0; count < 4; count++) add(at(0, count), { attempts: 1 }, T)
     for (let count = 0; count < 2; count++) add(at(1, count), {}, T)
-    expect(positionsOf(queue.take(endpoint, 9, true, T, 1))).toEqual([at(1), at(1, 1), at(0)])
-    expect(queue.take(endpoint, 9, true, T, 0)).toEqual([])
-    expect(queue.take(endpoint, 2, true, T)).toHaveLength(2)
+    expect(positionsOf(queue.take(endpoint, 9, T, 1))).toEqual([at(1), at(1, 1), at(0)])
+    expect(queue.take(endpoint, 9, T, 0)).toEqual([])
+    expect(queue.take(endpoint, 2, T)).toHaveLength(2)
   })
 })
 
@@ -495,7 +510,9 @@ describe('a lane whose head fails', () => {
   const AFTER = T + 60_010
 
   it('waits for it a minute from its first failure, then goes on without it, out of order until that has ended', () => {
-    const { queue, first, second, third, take, key, dueMs } = createFailed()
+    const { queue, first, second, third, load, take, key, dueMs } = createFailed()
+    // Another lane goes on at the same time.
+    load([{ position: at(7), lane: 'acc/call-2', dueMs: T + 900_000, failedMs: T + 10 }], T)
     expect(dueMs()).toBe(AFTER)
     expect(take(9, AFTER - 1)).toEqual([])
     expect([first, second].map(queue.isOutOfOrder)).toEqual([false, false])
@@ -625,7 +642,7 @@ describe('a taken delivery', () => {
   })
 
   it('that failed waits as a retry, with its counters', () => {
-    const { queue, endpoint, add, take } = createQueue()
+    const { queue, add, take } = createQueue()
     const delivery = add(1)
     take(1)
     queue.retry(delivery, { ...next(2_000, 3), tries: 2, interruptions: 1, failedMs: FAILED_MS })
@@ -639,7 +656,7 @@ describe('a taken delivery', () => {
       failedMs: FAILED_MS,
     })
     add(2, {}, 2_000)
-    expect(queue.take(endpoint, 1, true, 2_000)).toEqual([delivery])
+    expect(take(1, 2_000, true)).toEqual([delivery])
     queue.retry(delivery, next(3_000, 4))
     expect(delivery.failedMs).toBeUndefined()
   })

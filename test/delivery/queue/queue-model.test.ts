@@ -75,7 +75,6 @@ const command = fc.oneof(
       kind: fc.constant('take' as const),
       webhookId,
       slots: limit,
-      oldFirst: fc.boolean(),
       maxOld: fc.option(fc.nat(3), { nil: undefined, freq: 2 }),
     }),
   ),
@@ -139,6 +138,7 @@ class Comparison {
         failingSinceMs: undefined,
         isStrict: false,
         rejectedHooks: new Set(),
+        oldFirst: false,
       })
       this.setWebhook(aWebhook({}, { id, epoch: 2 }))
     }
@@ -256,9 +256,9 @@ class Comparison {
         naive.endpoints.get(step.webhookId)!.rejectedHooks = new Set(step.hooks)
         break
       case 'take': {
-        const { slots, oldFirst, maxOld } = step
-        const expected = naive.take(step.webhookId, slots, oldFirst, now, maxOld ?? slots)
-        const taken = queue.take(queue.endpoint(step.webhookId)!, slots, oldFirst, now, maxOld)
+        const { slots, maxOld } = step
+        const expected = naive.take(step.webhookId, slots, now, maxOld ?? slots)
+        const taken = queue.take(queue.endpoint(step.webhookId)!, slots, now, maxOld)
         expect(positionsOf(taken)).toEqual(positionsOf(expected))
         this.link(taken, expected)
         break

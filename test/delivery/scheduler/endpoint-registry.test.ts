@@ -66,7 +66,6 @@ describe('an endpoint registry', () => {
       isFailing: true,
       overdueCount: 0,
       isProbed: false,
-      oldFirst: false,
       queue: undefined,
       isSuspect: false,
     })

@@ -205,6 +205,7 @@ describe('requests in flight', () => {
       endpoint: 'a',
       sentMs: Number.POSITIVE_INFINITY,
       priority: SLOW,
+      isProbe: false,
       hasEnded: false,
       isOverdue: false,
     })

@@ -261,9 +261,7 @@ describe('an account that has used more than its share of slot time', () => {
     const { scheduler } = contested
     endAll(contested, 5_000)
     for (let count = 0; count < 8; count++) scheduler.start(ready('busy', 0, 'busy'), 5_000)
-    expect(scheduler.next(5_000, 0, 4)).toEqual([
-      { webhookId: 'idle', slots: 4, oldFirst: false, isProbe: false },
-    ])
+    expect(scheduler.next(5_000, 0, 4)).toEqual([{ webhookId: 'idle', slots: 4, isProbe: false }])
   })
 })
 
@@ -362,22 +360,6 @@ describe('the cap of an origin', () => {
   })
 })
 
-describe('an endpoint with an odd number of slots', () => {
-  it('gives the odd one to a live and to an older delivery by turns', () => {
-    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 3 })
-    const turns = (rounds: number) =>
-      Array.from({ length: rounds }, () => {
-        const [selection] = scheduler.next(0, 500)
-        scheduler.update(ready('w', 0))
-        return selection!.oldFirst
-      })
-    scheduler.update(ready('w', 0))
-    expect(turns(4)).toEqual([false, true, false, true])
-    scheduler.start(ready('w', 0), 0)
-    expect(turns(3)).toEqual([false, false, false])
-  })
-})
-
 describe('an endpoint with a limit', () => {
   it('has no more requests at once, and more when the limit rises', () => {
     const scheduler = createFastScheduler(CAPS)
@@ -403,7 +385,7 @@ describe('a paused endpoint', () => {
     failing: true,
     probed: true,
   })
-  const probeOf = (webhookId: string): Selection => ({ webhookId, slots: 1, oldFirst: false, isProbe: true })
+  const probeOf = (webhookId: string): Selection => ({ webhookId, slots: 1, isProbe: true })
 
   /** An account and an origin whose slots, and all others, are in use. */
   function createFull() {
@@ -459,7 +441,7 @@ describe('a paused endpoint', () => {
     expect(scheduler.next(0, 1)).toEqual([])
     for (const request of requests) scheduler.end(request, 0)
     // The probe has not ended, and is one of the two requests of its endpoint.
-    expect(scheduler.next(0, 2)).toEqual([{ webhookId: 'w', slots: 1, oldFirst: false, isProbe: false }])
+    expect(scheduler.next(0, 2)).toEqual([{ webhookId: 'w', slots: 1, isProbe: false }])
   })
 
   it('is not probed when it is due no more, or is paused no more, before the probe starts', () => {

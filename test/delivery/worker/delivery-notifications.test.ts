@@ -85,9 +85,10 @@ describe('the metrics of a delivery', () => {
 
   it('have no duration for an end without a request, and no latency for an undelivered event', async () => {
     const { harness, node, recorded } = await measured([aWebhook({ maxAgeSeconds: 1, retries: 0 })])
-    harness.sender.script = () => responseWith(500)
-    await harness.publish('exhausted')
-    await harness.publish('old', { timestampMs: harness.clock.now() - 5000 })
+    harness.sender.script = () => undefined
+    for (let event = 0; event < 2; event++) await harness.publish('call')
+    await harness.clock.advance(2_000)
+    harness.sender.open[0]!.answer(responseWith(500))
     await harness.clock.settle()
     expect(recorded.labels('hookswitch_attempts_total')).toEqual({ http: 1 })
     expect(recorded.labels('hookswitch_deliveries_ended_total')).toEqual({ exhausted: 1, expired: 1 })

@@ -33,17 +33,17 @@ export const mutants = [
   {
     what: 'an internal fault is charged',
     file: 'src/delivery/retry.ts',
-    find: "      tries: delivery.tries,\n      interruptions: 0,\n      reason: 'own fault',",
-    replace: "      tries: delivery.tries + 1,\n      interruptions: 0,\n      reason: 'own fault',",
-    tests: ['test/delivery/dispatcher-faults.test.ts'],
+    find: 'dueMs, ...counts, ...since, reason: OWN_FAULT }',
+    replace: 'dueMs, ...counts, tries: delivery.tries + 1, ...since, reason: OWN_FAULT }',
+    tests: ['test/delivery/retry.test.ts'],
   },
   {
     what: 'a delivery that ends without a request leaves no record',
     file: 'src/delivery/settle.ts',
-    find: 'const record = buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs)\n  return settlement(delivery, next, record)',
+    find: 'const record = buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs)\n  const settled = settlement(delivery, next, record)',
     replace:
-      'const { record: _, ...rest } = settlement(delivery, next, buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs))\n  return rest',
-    tests: ['test/delivery/dispatcher-faults.test.ts', 'test/service/guarantees.test.ts'],
+      'buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs)\n  const settled = settlement(delivery, next, undefined)',
+    tests: ['test/delivery/dispatcher-faults.test.ts', 'test/delivery/settle.test.ts'],
   },
   {
     what: 'only delivered deliveries can be replayed',

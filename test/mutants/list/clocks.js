@@ -90,22 +90,22 @@ export const mutants = [
   {
     what: 'where a request went is not known before it is connected',
     file: 'src/send/connect.ts',
-    find: "onDialled(networks.has('public') ? 'public' : networks.has('private') ? 'private' : 'loopback')",
+    find: "progress.dialled = networks.has('public') ? 'public' : networks.has('private') ? 'private' : 'loopback'",
     replace: 'void networks',
     tests: ['test/send/dialled.test.ts'],
   },
   {
     what: 'a name with addresses of several networks counts for the internet wherever it led',
     file: 'src/send/connect.ts',
-    find: 'if (ip !== undefined) onDialled(networkOf(ip))',
+    find: 'if (ip !== undefined) progress.dialled = networkOf(ip)',
     replace: 'void ip',
     tests: ['test/send/dialled.test.ts'],
   },
   {
     what: 'the end of an outage is not logged',
     file: 'src/delivery/worker/settlement-decider.ts',
-    find: 'if (change.hasAnswer) log.info({ network, seconds }, OUTAGE_ENDED)',
-    replace: 'if (change.hasAnswer) return',
+    find: '      log.info({ network, seconds }, OUTAGE_ENDED)\n',
+    replace: '',
     tests: ['test/service/outage.test.ts'],
   },
   {

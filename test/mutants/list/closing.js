@@ -40,9 +40,8 @@ export const mutants = [
   {
     what: 'a delivery cut by close is not returned at once',
     file: 'src/delivery/retry.ts',
-    find: "  const { tries, interruptions } = delivery\n  return {\n    state: nextState(delivery, 'returned'),\n    dueMs: now,",
-    replace:
-      "  const { tries, interruptions } = delivery\n  return {\n    state: nextState(delivery, 'returned'),\n    dueMs: now + 60_000,",
+    find: "    state: nextState(delivery, 'returned'),\n    dueMs: now,\n",
+    replace: "    state: nextState(delivery, 'returned'),\n    dueMs: now + 60_000,\n",
     tests: ['test/delivery/dispatcher-close.test.ts', 'test/delivery/retry.test.ts'],
   },
   {

@@ -12,8 +12,8 @@ export const mutants = [
   {
     what: 'an interruption takes no attempt number',
     file: 'src/delivery/retry.ts',
-    find: "return { state, dueMs: now, attempts: attempts + 1, tries, interruptions, reason: 'interrupted' }",
-    replace: "return { state, dueMs: now, attempts, tries, interruptions, reason: 'interrupted' }",
+    find: "return { state, dueMs: now, attempts: attempts + 1, tries, interruptions, ...since, reason: 'interrupted' }",
+    replace: "return { state, dueMs: now, attempts, tries, interruptions, ...since, reason: 'interrupted' }",
     tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
@@ -52,8 +52,8 @@ export const mutants = [
   {
     what: 'an interruption spends the budget',
     file: 'src/delivery/retry.ts',
-    find: "attempts: attempts + 1, tries, interruptions, reason: 'interrupted'",
-    replace: "attempts: attempts + 1, tries: tries + 1, interruptions, reason: 'interrupted'",
+    find: 'attempts: attempts + 1, tries, interruptions, ...since',
+    replace: 'attempts: attempts + 1, tries: tries + 1, interruptions, ...since',
     tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/delivery/retry.test.ts'],
   },
   {
@@ -144,7 +144,7 @@ export const mutants = [
   {
     what: 'a resume that a load brings does not hasten retries',
     file: 'src/delivery/queue-sync.ts',
-    find: '      if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint, now())',
+    find: '      if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)',
     replace: 'if (before) queue.ready(endpoint)',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },

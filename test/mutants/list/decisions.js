@@ -3,17 +3,17 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
-    what: 'Retry-After shortens the delay of the policy',
+    what: 'the policy is not asked when its receiver takes others',
     file: 'src/delivery/retry.ts',
-    find: 'now + Math.max(delay, pauseMs ?? 0)',
-    replace: 'now + (pauseMs ?? delay)',
+    find: ' && !context.isOvertaken\n',
+    replace: '\n',
     tests: ['test/delivery/retry.test.ts'],
   },
   {
-    what: 'an outage without end keeps deliveries for ever',
+    what: 'a delivery without retries is sent twice when it was not answered',
     file: 'src/delivery/retry.ts',
-    find: 'now - delivery.acceptedMs < UNCHARGED_AGE_MS',
-    replace: 'true',
+    find: '? !isUnavailable || (isSent && !isThrottled)',
+    replace: '? !isUnavailable',
     tests: ['test/delivery/retry.test.ts'],
   },
   {
@@ -34,7 +34,7 @@ export const mutants = [
     what: 'the jitter of a long delay is cut',
     file: 'src/delivery/backoff.ts',
     find: "policy.kind === 'exponential' ? policy.capMs : MAX_DELAY_MS",
-    replace: 'delayBounds(policy).capMs',
+    replace: '600_000',
     tests: ['test/delivery/backoff.test.ts'],
   },
   {
@@ -75,14 +75,14 @@ export const mutants = [
   {
     what: 'a webhook that is resumed stays paused',
     file: 'src/webhooks/webhook.ts',
-    find: 'before.resumedRevision ? health : endPause(health)',
-    replace: 'before.resumedRevision ? health : health',
+    find: 'return isKept ? health : endPause(health)',
+    replace: 'return health',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },
   {
     what: 'retries wait on after a resumption',
     file: 'src/delivery/queue-sync.ts',
-    find: '\n    if (before && isResumed(before, endpoint.webhook)) queue.resume(endpoint, now())',
+    find: '\n    if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)',
     replace: '',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },

@@ -9,7 +9,7 @@ export const mutants = [
     file: 'src/delivery/dispatcher.ts',
     find: '    early.enter(accepting, freeSlots() + maxAhead, now)\n',
     replace: '',
-    tests: [TEST],
+    tests: ['test/delivery/dispatcher-early-start.test.ts'],
   },
   {
     what: 'those that were accepted first get all slots',

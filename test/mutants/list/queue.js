@@ -1,7 +1,6 @@
 /** Seeded faults: which delivery of an endpoint is sent next, and when its lane goes on without one that failed. */
 
 const QUEUE = 'test/delivery/queue/pending-queue.test.ts'
-const MODEL = 'test/delivery/queue/queue-model.test.ts'
 const SCHEDULER = 'test/delivery/scheduler/scheduler.test.ts'
 
 /** @type {import('../mutant.js').Mutant[]} */
@@ -47,13 +46,6 @@ export const mutants = [
     find: '    if (positionMs(entries.number(entry, POSITION)) < now - LIVE_MS) entries.setFlag(entry, IS_LIVE, false)\n',
     replace: '',
     tests: [QUEUE],
-  },
-  {
-    what: 'what is too old behind a live delivery is taken as live',
-    file: 'src/delivery/queue/pending-queue.ts',
-    find: '      if (kind === LIVE) age(endpoint, MAX_AGED_AT_ONCE, now)\n',
-    replace: '',
-    tests: [MODEL],
   },
   {
     what: 'older deliveries take all slots of a backlog',
@@ -217,13 +209,6 @@ export const mutants = [
     tests: [SCHEDULER],
   },
   {
-    what: 'a paused webhook has several probes',
-    file: 'src/delivery/scheduler/scheduler.ts',
-    find: ' || endpoint.inFlight > 0 ||',
-    replace: ' ||',
-    tests: [SCHEDULER],
-  },
-  {
     what: 'a probe moves a slot to another class',
     file: 'src/delivery/scheduler/fair-queue.ts',
     find: 'const held = endpoint.slots + endpoint.allocated',
@@ -246,9 +231,9 @@ export const mutants = [
   },
   {
     what: 'the odd slot is always that of a live delivery',
-    file: 'src/delivery/scheduler/scheduler.ts',
-    find: '        if (slots % 2 === 1) endpoint.oldFirst = !oldFirst\n',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: '      if (slots % 2 === 1) endpoint.oldFirst = !oldFirst\n',
     replace: '',
-    tests: [SCHEDULER],
+    tests: [QUEUE],
   },
 ]

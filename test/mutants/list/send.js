@@ -33,14 +33,14 @@ export const mutants = [
   {
     what: 'a request that waited for a free connection is charged to the receiver',
     file: 'src/send/exchange.ts',
-    find: 'this.owner?.served === undefined',
-    replace: 'this.owner === undefined',
+    find: 'if (phase === undefined) this.end(ownFault(',
+    replace: "if (phase === undefined) this.end(noResponse('timeout', 'timeout_connect', ",
     tests: ['test/send/connection-pool.test.ts'],
   },
   {
     what: 'a lack of system resources is hidden by the failure of another address',
     file: 'src/send/happy-eyeballs.ts',
-    find: "if (failure.kind !== 'own_fault') failure = result.failure",
+    find: 'if (rankOf(result.failure) <= rankOf(failure)) failure = result.failure',
     replace: 'failure = result.failure',
     tests: ['test/send/happy-eyeballs.test.ts'],
   },
