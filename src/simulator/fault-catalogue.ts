@@ -9,6 +9,7 @@ import type { Behaviour } from './receivers.js'
 /** Effects on a request during `network bad`. */
 export const NETWORK_EFFECTS: readonly NetworkEffect[] = [
   'refused',
+  'closed',
   'reset',
   'answer lost',
   'dns',

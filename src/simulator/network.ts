@@ -5,11 +5,20 @@ import type { SeededRandom } from '../testkit/random.js'
 import type { Connect } from './connect.js'
 import type { ReceivedRequest, RunHistory } from './history.js'
 import type { NodeLife } from './node-life.js'
+import { REFUSED } from './receivers.js'
 import type { RunQueue } from './run-queue.js'
 import type { Trace } from './trace.js'
 
 /** The effect of network faults on one request. */
-export type NetworkEffect = 'refused' | 'reset' | 'answer lost' | 'dns' | 'tls' | 'own fault' | 'black hole'
+export type NetworkEffect =
+  | 'refused'
+  | 'closed'
+  | 'reset'
+  | 'answer lost'
+  | 'dns'
+  | 'tls'
+  | 'own fault'
+  | 'black hole'
 
 export interface NetworkDeps {
   readonly queue: RunQueue
@@ -26,7 +35,8 @@ export interface NetworkDeps {
 
 /** Effects that end a request before it reaches its receiver. */
 const EARLY: Partial<Record<NetworkEffect, Observation>> = {
-  refused: { kind: 'no_response', failure: 'connection', detail: 'refused' },
+  refused: REFUSED,
+  closed: { kind: 'no_response', failure: 'connection', detail: 'closed', isReused: true },
   dns: { kind: 'no_response', failure: 'dns', detail: 'SERVFAIL' },
   tls: { kind: 'no_response', failure: 'tls', detail: 'certificate expired' },
   'own fault': { kind: 'own_fault', detail: 'EMFILE' },

@@ -9,11 +9,26 @@ import { shardOf } from '../store/shards.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { RunningNode } from './cluster.js'
 import { disruptionsBetween } from './disruptions.js'
+import {
+  checkEndpointOfStart,
+  checkProbe,
+  forgetEndpoint,
+  type GroupPause,
+  groupPauseOf,
+  mayOvertake,
+  trackEndpoints,
+} from './endpoint-rules.js'
 import type { StoreOperation } from './faulty-store.js'
 import type { NodeLife } from './node-life.js'
 import type { SimulatedCaps } from './options.js'
 import type { Secrets } from './secrets.js'
-import { checkDisabling, checkRetryDelay, type SettlementRuleDeps, trackHealth } from './settlement-rules.js'
+import {
+  checkDisabling,
+  checkRetryDelay,
+  kindOfAttempt,
+  type SettlementRuleDeps,
+  trackHealth,
+} from './settlement-rules.js'
 import {
   canFollow,
   hasEnded,
@@ -47,8 +62,6 @@ export interface Observer {
 const WRITES = new Set(['insert', 'replace', 'update', 'putUser', 'putApiKey', 'issue', 'commit'])
 /** How long after an outage the store may still fail operations that were called during it. */
 const OUTAGE_AFTERMATH_MS = 60_000
-/** With this many silent receivers, the service assumes an outage of its own network. */
-const OUTAGE_RECEIVERS = 5
 
 const NO_LEASE: Lease = { owner: '', fence: 0 }
 
@@ -98,6 +111,11 @@ export function createObserver(deps: ObserverDeps): Observer {
         isStartedAfterGap: false,
         startedMs: 0,
         startedStoreMs: 0,
+        settledMs: 0,
+        failedMs: undefined,
+        failedStoreMs: 0,
+        isOutOfOrder: false,
+        hasOvertaken: false,
         endedMs: Number.POSITIVE_INFINITY,
         successMs: Number.POSITIVE_INFINITY,
       }
@@ -138,6 +156,7 @@ export function createObserver(deps: ObserverDeps): Observer {
       if (delivery.start !== name || delivery.state !== 'in_flight') {
         delivery.isStartedAfterGap = afterGap.has(delivery.id)
         checkStart(delivery, attempt, owner, calledMs)
+        checkEndpointOfStart(deps, delivery, calledMs)
         tracked.started.add(attemptOf(owner, delivery.id, attempt))
         Object.assign(delivery, {
           state: 'in_flight',
@@ -162,16 +181,26 @@ export function createObserver(deps: ObserverDeps): Observer {
       add('I10', `was ${delivery.state} and is started`)
     if (attempt !== delivery.attempts + 1)
       add('I9', `is started as attempt ${attempt} after ${delivery.attempts}`)
-    if (!delivery.isStartedAfterGap) checkLane(delivery)
-    if (delivery.dueMs > calledMs) add('I11', `is sent ${delivery.dueMs - calledMs} ms before it is due`)
+    if (!delivery.isStartedAfterGap) checkLane(delivery, calledMs)
+    // What a pause holds is due at once, and when it ends.
+    const wasHeld = (tracked.endpoints.get(webhook)?.heldMs ?? Number.NEGATIVE_INFINITY) >= delivery.settledMs
+    if (delivery.dueMs > calledMs && !wasHeld)
+      add('I11', `is sent ${delivery.dueMs - calledMs} ms before it is due`)
     const epoch = tracked.epochs.get(webhook)
     if (epoch !== undefined && epoch > delivery.epoch) add('I21', 'is started after its webhook was disabled')
   }
 
-  function checkLane(delivery: TrackedDelivery): void {
+  function checkLane(delivery: TrackedDelivery, calledMs: number): void {
     const { id, webhook, call, lane } = delivery
-    const first = tracked.lanes.get(lane)?.[0]
+    const pending = tracked.lanes.get(lane)
+    const first = pending?.[0]
     if (first === delivery) return
+    const earlier = pending?.slice(0, Math.max(0, pending.indexOf(delivery))) ?? []
+    if (earlier.length > 0 && mayOvertake(tracked, webhook, earlier, calledMs)) {
+      delivery.hasOvertaken = true
+      cover('sent out of order')
+      return
+    }
     const why = first ? `before ${first.id} has ended` : 'after its lane had ended'
     violations.add('I17', now(), `${id} is sent ${why}`, id, webhook, first?.id ?? '', call)
   }
@@ -212,12 +241,15 @@ export function createObserver(deps: ObserverDeps): Observer {
       if (hasGap) for (const { id } of acceptance.deliveries) afterGap.add(id)
       accepted(acceptance, one.events, isRepeat)
     })
+    const written: Settlement[] = []
     group.ended.forEach((settlement, index) => {
       const one = result.ended[index]!
       cover(`settle ${one.kind}`)
       if (one.kind !== 'settled' || (isRepeat && isSettled(settlement))) return
       checkSettlement(settlement, group, one.disabled)
+      written.push(settlement)
     })
+    trackEndpoints(deps, written, group.now)
     started(group, new Set(result.notStarted), afterGap)
     for (const key of group.finished) forgotten(startName(lease, key), () => true)
   }
@@ -254,8 +286,9 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (next.interruptions > 0) cover(`interruptions in a row: ${next.interruptions}`)
     if (!canFollow(delivery.state, state)) add('I10', `${id} was ${delivery.state} and becomes ${state}`)
     if (settlement.record) tracked.records.add(settlement.record.id)
-    checkCounts(delivery, settlement, ended, add)
-    checkRetryDelay(deps, delivery, settlement, calledMs)
+    const pause = groupPauseOf(tracked, webhook, ended)
+    checkCounts(delivery, settlement, pause, add)
+    checkRetryDelay(deps, delivery, settlement, calledMs, pause.mayBePaused)
     trackHealth(deps, webhook, settlement)
     trackSettlement(delivery, settlement)
     if (settlement.endpoint?.disable && disabled) {
@@ -283,50 +316,52 @@ export function createObserver(deps: ObserverDeps): Observer {
 
   function checkCounts(
     delivery: TrackedDelivery,
-    { next, record }: Settlement,
-    ended: readonly Settlement[],
+    settlement: Settlement,
+    { mayBePaused, isPaused }: GroupPause,
     add: (invariant: string, message: string) => void,
   ): void {
-    const { id, webhook } = delivery
+    const { id } = delivery
+    const { next, record } = settlement
+    const kind = kindOfAttempt(settlement)
     if (record?.attempt !== undefined) {
       delivery.attempts += 1
       if (record.attempt !== delivery.attempts) {
         add('I9', `attempt ${record.attempt} of ${id} is recorded as number ${delivery.attempts}`)
       }
-      if (record.reason !== 'interrupted' && record.clientError !== 'own_fault') delivery.charged += 1
       cover(`attempt ${record.clientError ?? (record.status === undefined ? record.reason : record.result)}`)
     }
     if (next.attempts !== delivery.attempts) {
       add('I9', `${id} counts ${next.attempts} attempts, but ${delivery.attempts} are recorded`)
     }
-    // A failed probe of a receiver that is briefly down costs no try.
-    const isFree = next.state === 'waiting' && next.tries === delivery.charged - 1
-    if (isFree && mayBeProbed(ended, webhook)) delivery.charged -= 1
-    // With fewer receivers the service never assumes an outage, so every failure is charged.
-    if (
-      next.tries > delivery.charged ||
-      (deps.receivers < OUTAGE_RECEIVERS && next.tries < delivery.charged)
-    ) {
-      add('I7', `${id} is charged ${next.tries} tries, but ${delivery.charged} failed or succeeded`)
+    if (kind === 'check') {
+      cover('probe without a request')
+      if (!mayBePaused) add('I19', `${id} was sent without a record, although its endpoint was not paused`)
     }
+    if (kind !== 'none' && record && record.outOfOrder !== true && delivery.isOutOfOrder)
+      add('I17', `attempt ${record.attempt} of ${id} was out of order, but is not marked`)
+    // A rejection is free while its endpoint is paused, and when it opens the pause.
+    const most = kind === 'success' || (kind === 'rejected' && !isPaused) ? 1 : 0
+    const least = kind === 'rejected' && mayBePaused ? 0 : most
+    const { charged } = delivery
+    delivery.charged = next.tries
+    if (next.tries >= charged + least && next.tries <= charged + most) return
+    add('I7', `${id} is charged ${next.tries} tries after ${charged}, although its attempt was: ${kind}`)
   }
 
-  /**
-   * Whether a webhook was paused because it fails during a group, as far as the group tells: the health is written once, with the
-   * last settlement, a success before that has ended the pause, and a webhook that is disabled has no health.
-   */
-  function mayBeProbed(ended: readonly Settlement[], webhook: string): boolean {
-    const some = ended.filter(({ webhookId }) => webhookId === webhook)
-    const last = some.findLast(({ endpoint }) => endpoint?.health !== undefined)
-    const health = last?.endpoint?.health
-    if (health === null || health?.pause !== undefined) return true
-    return some.some(({ next, endpoint }) => next.state === 'delivered' || endpoint?.disable !== undefined)
-  }
-
-  function trackSettlement(delivery: TrackedDelivery, { next, record }: Settlement): void {
+  function trackSettlement(delivery: TrackedDelivery, settlement: Settlement): void {
+    const { next } = settlement
     delivery.state = next.state as TrackedDeliveryState
     delivery.dueMs = next.dueMs ?? 0
-    if (record?.result === 'success') delivery.successMs = queue.now()
+    delivery.settledMs = queue.now()
+    const kind = kindOfAttempt(settlement)
+    if (kind === 'success') {
+      delivery.successMs = queue.now()
+      const receiver = history.webhooks.get(delivery.webhook)?.receiver
+      if (receiver !== undefined) tracked.successes.set(receiver, queue.now())
+    } else if (kind !== 'none' && delivery.failedMs === undefined) {
+      delivery.failedMs = delivery.startedMs
+      delivery.failedStoreMs = delivery.startedStoreMs
+    }
     if (!hasEnded(delivery.state)) return
     delivery.endedMs = queue.now()
     const lane = tracked.lanes.get(delivery.lane)
@@ -383,6 +418,7 @@ export function createObserver(deps: ObserverDeps): Observer {
     },
     replace(_, [webhook], replaced) {
       const { id, epoch } = webhook as Webhook
+      if (replaced === true) forgetEndpoint(deps, id)
       if (replaced === true && epoch > (tracked.epochs.get(id) ?? 1)) tracked.epochs.set(id, epoch)
     },
   }
@@ -411,7 +447,9 @@ export function createObserver(deps: ObserverDeps): Observer {
       if (delivery?.owner === owner && delivery.state === 'in_flight' && delivery.attempts === attempt - 1) {
         if (delivery.isSent) violations.add('I8', now(), `${id} is sent twice in one attempt`, id)
         delivery.isSent = true
-        if (delivery.isStartedAfterGap) checkLane(delivery)
+        checkProbe(deps, delivery)
+        delivery.isOutOfOrder = tracked.lanes.get(delivery.lane)?.[0] !== delivery
+        if (delivery.isStartedAfterGap) checkLane(delivery, delivery.startedStoreMs)
       } else if (!tracked.started.has(attemptOf(owner, id, attempt)))
         violations.add('I10', now(), `${id} is sent without a stored start of attempt ${attempt}`, id)
     },

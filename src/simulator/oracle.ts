@@ -5,6 +5,7 @@
  * I4, I5, I8) · attempt records (I9, I19) · order within calls (I17) · latency and backlogs (I15, I23) · registers (I21).
  */
 
+import type { StoredAttempt } from '../delivery/attempt-record.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { disruptionsBetween } from './disruptions.js'
 import { expectationOf, mayConcern } from './expected-deliveries.js'
@@ -57,7 +58,8 @@ type RequestsByDelivery = ReadonlyMap<string, readonly ReceivedRequest[]>
 export function checkInvariants(input: OracleInput): void {
   const events = checkPublishes(input)
   checkFanOut(input, events)
-  checkEnds(input)
+  checkEnds(input, events)
+  checkAges(input)
   checkShares(input)
   const byDelivery = groupByDelivery(input.history.requests)
   checkRequests(input, byDelivery, events)
@@ -194,27 +196,48 @@ function concernedBy(webhooks: readonly WebhookHistory[]): (account: string) => 
 interface Bounds {
   readonly minTries: number
   readonly maxTries: number
-  readonly hasMaxAge: boolean
+  readonly minAgeMs: number
+  readonly maxAgeMs: number
 }
+
+/** The default of the service, repeated here. */
+const DEFAULT_MAX_AGE_SECONDS = 86_400
+/** How much earlier than it is written a delivery may be accepted, or sent later than its age was checked, ms. */
+const AGE_ERROR_MS = 5_000
+/** Failures of requests that were not sent: without retries they do not end a delivery. */
+const NOT_SENT = new Set(['dns', 'tls'])
+
+const isSent = ({ clientError, cause }: StoredAttempt) =>
+  !NOT_SENT.has(clientError ?? '') && cause !== 'refused'
 
 function boundsByWebhook({ webhooks }: RunHistory): ReadonlyMap<string, Bounds> {
   return new Map(
     Array.from(webhooks.values(), ({ id, changes }) => {
       const tries = changes.map(({ input }) => 1 + input.retries)
-      const hasMaxAge = changes.some(({ input }) => input.maxAgeSeconds)
-      return [id, { minTries: Math.min(...tries), maxTries: Math.max(...tries), hasMaxAge }]
+      const ages = changes.map(({ input }) => 1000 * (input.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS))
+      const bounds = {
+        minTries: Math.min(...tries),
+        maxTries: Math.max(...tries),
+        minAgeMs: Math.min(...ages),
+        maxAgeMs: Math.max(...ages),
+      }
+      return [id, bounds]
     }),
   )
 }
 
 /** Every delivery has ended, for a reason that justifies the state. */
-function checkEnds({ history, finalState, violations, tracked }: OracleInput): void {
+function checkEnds(
+  { history, finalState, violations, tracked, leaseMs }: OracleInput,
+  events: ReadonlyMap<string, PublishedEvent>,
+): void {
   const bounds = boundsByWebhook(history)
   const successes = new Set<string>()
   for (const request of history.requests) {
     if (request.status >= 200 && request.status < 300) successes.add(request.delivery)
   }
-  for (const { id, state, reason, webhookId, tries } of finalState.deliveries.values()) {
+  for (const one of finalState.deliveries.values()) {
+    const { id, state, reason, webhookId, tries, eventId, replayOf } = one
     const delivery = tracked.deliveries.get(id)
     const bound = bounds.get(webhookId)
     const add = (invariant: string, message: string) =>
@@ -225,12 +248,35 @@ function checkEnds({ history, finalState, violations, tracked }: OracleInput): v
       if (!successes.has(id)) add('I1', 'is delivered, but no receiver answered with success')
     } else if (!reason) add('I1', `is ${state} without a reason`)
     if (bound && tries > bound.maxTries) add('I7', `was tried ${tries} times`)
-    if (bound && state === 'exhausted' && tries < bound.minTries)
+    const last = finalState.attempts.get(id)?.at(-1)
+    // Without retries nothing is sent twice, even if the receiver could not take it.
+    const isSentOnce = bound?.minTries === 1 && last && isSent(last)
+    if (bound && state === 'exhausted' && tries < bound.minTries && !isSentOnce)
       add('I7', `was exhausted after ${tries} tries`)
-    if (bound && state === 'expired' && !bound.hasMaxAge && reason !== QUEUE_FULL)
-      add('I10', 'has expired, but its webhook has no maximum age')
+    if (bound && delivery && state === 'expired' && reason !== QUEUE_FULL) {
+      const fromMs =
+        replayOf === undefined ? (events.get(eventId)?.fromMs ?? 0) : delivery.acceptedMs - AGE_ERROR_MS
+      const ageMs = delivery.endedMs - fromMs
+      // The time of a machine that was suspended is late until it renews its lease.
+      const between = disruptionsBetween(history.disruptions, fromMs - leaseMs, fromMs)
+      const isLate = [...between].some(({ kind }) => kind === 'pause')
+      if (ageMs < bound.minAgeMs * 0.999 && !isLate) add('I10', `has expired after ${Math.round(ageMs)} ms`)
+    }
     if (delivery && delivery.state !== state && !(state === 'cancelled' && delivery.state === 'waiting'))
       add('I10', `is shown as ${state}, but was last written as ${delivery.state}`)
+  }
+}
+
+/** Nothing is sent that is older than its webhook allows. */
+function checkAges({ history, violations, tracked, leaseMs }: OracleInput): void {
+  const bounds = boundsByWebhook(history)
+  for (const { delivery: id, webhook, atMs } of history.requests) {
+    const { maxAgeMs = Number.POSITIVE_INFINITY } = bounds.get(webhook) ?? {}
+    const ageMs = atMs - (tracked.deliveries.get(id)?.acceptedMs ?? atMs)
+    if (ageMs <= maxAgeMs + AGE_ERROR_MS) continue
+    if (!disruptionsBetween(history.disruptions, atMs - leaseMs, atMs).next().done) continue
+    const message = `${id} is sent at the age of ${Math.round(ageMs)} ms, of ${maxAgeMs} ms`
+    violations.add('I10', atMs, message, id, webhook)
   }
 }
 
@@ -445,6 +491,8 @@ function checkOrder(
     for (const [at, next] of deliveries.entries()) {
       const before = deliveries[at - 1]
       if (!before || before.state === 'cancelled' || before.state === 'expired') continue
+      // What its lane did not wait for was checked when it was sent.
+      if (tracked.deliveries.get(next.id)?.hasOvertaken) continue
       const endedMs = tracked.deliveries.get(before.id)?.endedMs ?? 0
       const sentMs = firstMs.get(next.id)
       if (sentMs === undefined || sentMs >= endedMs) continue

@@ -44,6 +44,15 @@ const noResponse = (failure: 'timeout' | 'connection' | 'protocol', detail: stri
   detail,
 })
 
+/** The observation of a request that was not sent, because nobody listened. */
+export const REFUSED: Observation = {
+  kind: 'no_response',
+  failure: 'connection',
+  detail: 'refused',
+  cause: 'refused',
+  isSent: false,
+}
+
 /** Later than any deadline. */
 const NEVER_MS = 10_000_000
 
@@ -88,7 +97,7 @@ function createReceiver(name: string, first: Behaviour, random: SeededRandom): R
   const refused = (): Reply => ({
     reachesReceiver: false,
     afterMs: 1 + random.exponential(5),
-    observation: noResponse('connection', 'refused'),
+    observation: REFUSED,
   })
 
   const REPLIES: Record<Behaviour, (atMs: number) => Reply> = {

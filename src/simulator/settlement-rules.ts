@@ -14,32 +14,54 @@ export interface SettlementRuleDeps {
   readonly violations: ViolationLog
 }
 
-/** The default policy, repeated here: 2 s × 3^n, at most 10 min, ±20 %. */
-const BASE_MS = 2000
-const FACTOR = 3
-const CAP_MS = 600_000
+/** What an attempt says; `check`: a probe that found that no connection can be made; `none`: nothing about the receiver. */
+export type AttemptKind = 'success' | 'unavailable' | 'rejected' | 'check' | 'none'
+
+/** Statuses and failures of a receiver that could not take a request. */
+const UNAVAILABLE_STATUSES = new Set([429, 502, 503, 504])
+const UNAVAILABLE_FAILURES = new Set(['timeout', 'connection', 'dns', 'tls'])
+/** The reason of a delivery that is sent again at once, because its receiver was just closing the connection. */
+const STALE = 'reused connection closed'
+const GONE = 410
+
+export function kindOfAttempt({ record, next }: Settlement): AttemptKind {
+  if (!record) return next.state === 'waiting' ? 'check' : 'none'
+  const { attempt, reason, clientError, status, result } = record
+  if (attempt === undefined || reason === 'interrupted' || clientError === 'own_fault') return 'none'
+  if (result === 'success') return 'success'
+  if (next.reason === STALE || status === GONE) return 'none'
+  if (status !== undefined) return UNAVAILABLE_STATUSES.has(status) ? 'unavailable' : 'rejected'
+  return UNAVAILABLE_FAILURES.has(clientError ?? '') ? 'unavailable' : 'rejected'
+}
+
+/** The default policy, repeated here: the time to the next attempt, the last one repeats, ±20 %. */
+const DELAYS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000]
 const JITTER = 0.2
+/** The same for a receiver that takes nothing. */
+const AWAY_MS = [5_000, 10_000, 15_000]
+const CAP_MS = 3_600_000 * (1 + JITTER)
 /** Minimum delay after a fault of the service. */
 const OWN_FAULT_MS = 500
 
-function retryWindow(tries: number): readonly [minMs: number, maxMs: number] {
-  const plainMs = Math.min(CAP_MS, BASE_MS * FACTOR ** (Math.max(1, tries) - 1))
-  return [plainMs * (1 - JITTER) - 1, Math.min(CAP_MS, plainMs * (1 + JITTER)) + 1]
-}
+const delayAfter = (delaysMs: readonly number[], attempts: number) =>
+  delaysMs[Math.min(Math.max(1, attempts), delaysMs.length) - 1]!
 
 /**
- * Checks that a retry is due within the window of its policy, or when the receiver requested it, within bounds. A
- * settlement is decided between its start and the call of the store, which comes later if the store was out.
+ * Checks that a retry is due within the window of its policy, or soon if its receiver takes nothing. What a pause holds is due
+ * at once. A settlement is decided between its start and the call of the store, which comes later if the store was out.
  *
  * @param calledMs store time at the call, as the node knew it
+ * @param mayBePaused its endpoint may be paused
  */
 export function checkRetryDelay(
   deps: SettlementRuleDeps,
   delivery: TrackedDelivery,
-  { next, record }: Settlement,
+  settlement: Settlement,
   calledMs: number,
+  mayBePaused: boolean,
 ): void {
   const { violations, queue } = deps
+  const { next, record } = settlement
   if (next.state !== 'waiting') return
   const { id, webhook } = delivery
   const add = (message: string) => violations.add('I11', queue.now(), `${id} ${message}`, id, webhook)
@@ -56,12 +78,20 @@ export function checkRetryDelay(
     if (afterStartMs < OWN_FAULT_MS) add(`is retried ${afterStartMs} ms after a fault of the service`)
     return
   }
-  const [minMs] = retryWindow(next.tries)
-  const [, maxMs] = retryWindow(Math.max(next.tries, next.attempts))
-  const isThrottled = record.status === 429 || (record.status ?? 0) >= 502
+  if (next.reason === STALE) {
+    if (dueMs > calledMs) add(`waits ${dueMs - calledMs} ms although its connection was just closed`)
+    return
+  }
+  const plainMs = delayAfter(DELAYS_MS, next.attempts)
+  const awayMs =
+    kindOfAttempt(settlement) === 'unavailable'
+      ? delayAfter(AWAY_MS, next.attempts)
+      : Number.POSITIVE_INFINITY
+  const minMs = mayBePaused ? 0 : Math.min(plainMs * (1 - JITTER), awayMs) - 1
+  const maxMs = plainMs * (1 + JITTER) + 1
   const delayMs = dueMs - calledMs
   if (afterStartMs < minMs) add(`is retried after ${afterStartMs} ms, earlier than ${minMs} ms`)
-  if (!isThrottled && delayMs > maxMs) add(`is retried after ${delayMs} ms, later than ${maxMs} ms`)
+  if (delayMs > maxMs) add(`is retried after ${delayMs} ms, later than ${maxMs} ms`)
 }
 
 /** Store time as a node knows it is late by the duration of a store call: after a slow one, a moment can recur. */
@@ -72,10 +102,10 @@ function isClockLate({ history, queue }: SettlementRuleDeps, sinceMs: number): b
   return false
 }
 
-const AUTO_DISABLE_AFTER_MS = 86_400_000
+const AUTO_DISABLE_AFTER_MS = 432_000_000
 const AUTO_DISABLE_EXHAUSTED = 20
 
-/** Checks that a webhook was disabled only because its receiver answered 410, or after a day without success. */
+/** Checks that a webhook was disabled only because its receiver answered 410, or after five days without success. */
 export function checkDisabling(
   { tracked, history, violations, queue }: SettlementRuleDeps,
   webhook: string,
@@ -110,8 +140,8 @@ export function trackHealth(
     tracked.health.delete(webhook)
     return
   }
-  if (record?.attempt === undefined) return
   const before = tracked.health.get(webhook) ?? { failingSinceMs: queue.now(), exhausted: 0 }
-  const exhausted = before.exhausted + (next.state === 'exhausted' ? 1 : 0)
+  const isGivenUp = next.state === 'exhausted' || next.state === 'expired'
+  const exhausted = before.exhausted + (isGivenUp ? 1 : 0)
   tracked.health.set(webhook, { ...before, exhausted })
 }

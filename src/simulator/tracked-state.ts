@@ -25,7 +25,7 @@ export interface TrackedDelivery {
   state: TrackedDeliveryState
   /** Attempts recorded. */
   attempts: number
-  /** Attempts recorded, without interrupted ones and internal faults. */
+  /** Tries that were charged. */
   charged: number
   /** Due time: store time, ms. */
   dueMs: number
@@ -46,6 +46,16 @@ export interface TrackedDelivery {
   startedMs: number
   /** Time of the last start: store time as its node knew it, ms. */
   startedStoreMs: number
+  /** When its last settlement was written: true time, ms. */
+  settledMs: number
+  /** Start of the first attempt that failed because of its receiver: true time, ms. */
+  failedMs: number | undefined
+  /** The same: store time as its node knew it, ms. */
+  failedStoreMs: number
+  /** The last attempt was sent while an earlier delivery of its lane had not ended. */
+  isOutOfOrder: boolean
+  /** An attempt was sent in this way. */
+  hasOvertaken: boolean
   endedMs: number
   /** When a success was recorded. */
   successMs: number
@@ -60,6 +70,28 @@ export interface TrackedLease {
   readonly shards: number
   /** Since when it was renewed in time without losing a shard: true time, ms. */
   readonly sinceMs: number
+}
+
+/** The pause of a webhook, as far as settlements tell. */
+export interface TrackedEndpoint {
+  /** The kind of the pause; `undefined`: it is not paused. */
+  pause: 'unavailable' | 'rejected' | undefined
+  /** Its receiver has failed since its last success. */
+  isFailing: boolean
+  /** Its owner may have ended the pause. */
+  isUncertain: boolean
+  /** Nothing is sent before this: store time, ms. */
+  pausedUntilMs: number
+  /** When this was written: true time, ms. */
+  writtenMs: number
+  /** When the pause began: true time, ms. */
+  pausedSinceMs: number
+  /** When it was paused last, perhaps: true time, ms. */
+  heldMs: number
+  /** When its failures were forgotten last, by a success: true time, ms. */
+  forgottenMs: number
+  /** When its receiver may have asked for a wait last: true time, ms. */
+  askedMs: number
 }
 
 export interface TrackedState {
@@ -82,6 +114,10 @@ export interface TrackedState {
   readonly epochs: Map<string, number>
   /** Failing webhooks: since when, and how many deliveries were exhausted since. */
   readonly health: Map<string, { readonly failingSinceMs: number; readonly exhausted: number }>
+  /** By webhook. */
+  readonly endpoints: Map<string, TrackedEndpoint>
+  /** The last success of each receiver: true time, ms. */
+  readonly successes: Map<string, number>
 }
 
 export function createTrackedState(): TrackedState {
@@ -96,6 +132,8 @@ export function createTrackedState(): TrackedState {
     leases: new Map(),
     epochs: new Map(),
     health: new Map(),
+    endpoints: new Map(),
+    successes: new Map(),
   }
 }
 

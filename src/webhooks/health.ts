@@ -343,7 +343,7 @@ function countInRow(
 
 /** Begins, prolongs or ends the pause. Returns whether it has begun. */
 function updatePause(next: MutableHealth, effect: FailureEffect, now: number): boolean {
-  const { kind, isProbe, sentMs, isThrottled = false } = effect
+  const { kind, isProbe, isThrottled = false } = effect
   const { pause } = next
   if (!pause) {
     const isOpened =

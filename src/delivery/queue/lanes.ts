@@ -43,6 +43,15 @@ export class Lanes {
     return before === NONE ? after : NONE
   }
 
+  /** Whether a later entry of the lane of a new entry is taken. */
+  isOvertaken(entry: number): boolean {
+    const { entries, tails } = this
+    if (entries.number(entry, LANE) === 0) return false
+    let head = tails.findSame(entry)
+    for (let other = head; other !== NONE; other = entries.word(other, PREVIOUS)) head = other
+    return head !== NONE && entries.hasFlag(head, IS_TAKEN) && this.isEarlier(entry, head)
+  }
+
   /** The number of entries before this one, at most `limit`. */
   countBefore(entry: number, limit: number): number {
     let count = 0

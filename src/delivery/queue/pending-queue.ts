@@ -285,6 +285,12 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     endpoint.waiting++
     if (epoch >= endpoint.epoch) shares.enter(endpoint)
     if (content) attachContent(entry, content)
+    if (entries.failedMs(entry) !== undefined && lanes.isOvertaken(entry)) {
+      // It had left its lane when it was dropped.
+      endpoint.patience ??= new Patience()
+      endpoint.patience.leave(entries.number(entry, POSITION), entries.number(entry, LANE))
+      entries.setNumber(entry, LANE, 0)
+    }
     const formerHead = lanes.insert(entry)
     if (formerHead !== NONE) {
       heads.detach(endpoint, formerHead)
