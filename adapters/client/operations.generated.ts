@@ -148,7 +148,7 @@ export interface Webhook {
     /** Time when the service last tried to connect to the receiver without sending a request, which it does during a pause of a receiver that cannot be reached; absent if it did not. */
     readonly checked_at?: string
     /** Why the connection at `checked_at` failed; absent if it stood. */
-    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'tls_version' | 'tls_failed' | 'not_http' | 'head_too_large' | 'blocked_address' | 'connection_failed'
+    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'certificate_required' | 'tls_version' | 'tls_failed' | 'not_tls' | 'not_http' | 'head_too_large' | 'request_invalid' | 'proxy_failed' | 'blocked_address' | 'connection_failed'
   }
 }
 
@@ -183,7 +183,7 @@ export interface WebhookSummary {
     /** Time when the service last tried to connect to the receiver without sending a request, which it does during a pause of a receiver that cannot be reached; absent if it did not. */
     readonly checked_at?: string
     /** Why the connection at `checked_at` failed; absent if it stood. */
-    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'tls_version' | 'tls_failed' | 'not_http' | 'head_too_large' | 'blocked_address' | 'connection_failed'
+    readonly check_cause?: 'refused' | 'reset' | 'unreachable' | 'closed_early' | 'timeout_name' | 'timeout_connect' | 'timeout_tls' | 'timeout_answer' | 'name_unknown' | 'name_server' | 'certificate_expired' | 'certificate_not_yet_valid' | 'certificate_self_signed' | 'certificate_name' | 'certificate_issuer' | 'certificate_invalid' | 'certificate_required' | 'tls_version' | 'tls_failed' | 'not_tls' | 'not_http' | 'head_too_large' | 'request_invalid' | 'proxy_failed' | 'blocked_address' | 'connection_failed'
   }
 }
 
@@ -434,12 +434,12 @@ export interface RequestPreview {
 /** What `explain` says, for programs and other languages. */
 export interface Explanation {
   /** What explains the state. */
-  readonly code: 'call_order' | 'breaker_open' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
+  readonly code: 'call_order' | 'paused' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
   /** Earlier deliveries of the call that must end first (`call_order`). */
   readonly ahead?: number
-  /** Seconds until it may be sent (`breaker_open`, `receiver_pause`, `retry`). */
+  /** Seconds until it may be sent (`paused`, `receiver_pause`, `retry`). */
   readonly seconds?: number
-  /** Failures of the webhook in a row (`breaker_open`). */
+  /** Failures of the webhook in a row (`paused`). */
   readonly failures?: number
   /** Number of attempts made (`retry`, `delivered`, `exhausted`, `expired`), or the number of the current one (`in_flight`). */
   readonly attempts?: number
@@ -546,12 +546,12 @@ export interface Overview {
   readonly in_flight: number
   /** Attempts of all nodes in each of the last 60 minutes, oldest first; the last minute has just begun. Each node adds its own every 10 s. Absent if the service keeps no statistics. */
   readonly attempts_per_minute?: readonly number[]
-  /** Value of `breakers`. */
-  readonly breakers: {
-    /** Webhooks that are paused because they failed. */
-    readonly open: number
-    /** Webhooks whose pause is over, and whose next delivery is a probe. */
-    readonly half_open: number
+  /** Value of `paused`. */
+  readonly paused: {
+    /** Paused webhooks that wait for their next try. */
+    readonly waiting: number
+    /** Paused webhooks whose next try is due or under way. */
+    readonly probing: number
   }
   /** Webhooks that the service disabled. */
   readonly disabled: number

@@ -64,9 +64,9 @@ export type PublishedCustomEvent<Id extends string = string, Data = unknown> = O
 export interface HookswitchEvents {
   /** An attempt ended, or a delivery ended without a request: its record. */
   readonly attempt: AttemptRecord
-  /** The breaker of a webhook opened: deliveries wait, and single ones probe the receiver after each pause. */
+  /** A webhook was paused: its deliveries wait, and single requests try the receiver. */
   readonly webhook_paused: WebhookPaused
-  /** The breaker of a webhook closed: a probe was delivered, and sending continues. */
+  /** The pause of a webhook ended, and sending continues. */
   readonly webhook_resumed: { readonly webhookId: string; readonly accountId: string }
   /** Too many deliveries waited for a webhook, its account or in all, and its oldest have expired: at most one a minute. */
   readonly webhook_backlog_full: WebhookBacklogFull

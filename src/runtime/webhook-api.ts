@@ -132,8 +132,8 @@ export interface WebhookApi {
   /** Counts the deliveries that `replay` would repeat, up to 10,000. Throws `NotFound`, `Conflict`, `InvalidInput`. */
   countReplays(accountId: string, webhookId: string, request: ReplayRequest): Promise<ReplayCount>
   /**
-   * Ends the pause of a webhook: its waiting deliveries are due now, retries included. While its breaker is open, they are
-   * sent one at a time until one succeeds; a failure begins a new pause. Changes nothing if the webhook is not paused. Throws
+   * Ends the pause of a webhook: its waiting deliveries are due now, retries included. They are sent one at a time
+   * until the receiver takes one; a failure begins a new pause. Changes nothing if the webhook is not paused. Throws
    * `NotFound`, `Conflict` for a webhook that is disabled.
    */
   resume(accountId: string, webhookId: string): Promise<WebhookView>

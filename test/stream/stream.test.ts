@@ -248,7 +248,7 @@ describe('changes of webhooks', () => {
     })
   })
 
-  it('are announced when the breaker pauses and resumes a webhook', async () => {
+  it('are announced when a webhook is paused and resumed', async () => {
     const instance = await startInstance({ pauses: true })
     const id = await instance.webhook()
     const reader = await readStream(instance, { accountId: 'top', types: ['webhook'] })
