@@ -38,8 +38,10 @@ describe('the overview', () => {
     expect(busy.nodes[0]).not.toHaveProperty('aliveUntilMs')
     expect(busy.attemptsPerMinute).toHaveLength(60)
 
+    const pausedWebhooks = async () => (await hs.webhooks.overview()).paused
+    await expect.poll(pausedWebhooks).toEqual({ waiting: 0, probing: 1 })
     await hs.webhooks.resume('parent', failing)
-    expect((await hs.webhooks.overview()).paused).toEqual({ waiting: 0, probing: 1 })
+    expect(await pausedWebhooks()).toEqual({ waiting: 0, probing: 0 })
     const delivered = nextEvents(hs, 'delivered')
     held.release()
     await delivered
