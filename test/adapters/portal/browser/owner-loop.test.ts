@@ -99,7 +99,7 @@ describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () 
 
     // The service as its operator sees it.
     await page.getByRole('link', { name: 'Operator' }).click()
-    await page.getByText(/0 open/).waitFor()
+    await page.getByText(/0 waiting/).waitFor()
     expect(await violations(page)).toEqual([])
     expect(reports.problems).toEqual([])
     await context.close()
