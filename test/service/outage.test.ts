@@ -1,5 +1,12 @@
 /** An outage of the network of a node: what it says, what it counts, and what it charges. */
-import { createHookswitch, type GaugeReading, type Hookswitch, type HookswitchOptions, memoryStore, type Sender } from 'hookswitch'
+import {
+  createHookswitch,
+  type GaugeReading,
+  type Hookswitch,
+  type HookswitchOptions,
+  memoryStore,
+  type Sender,
+} from 'hookswitch'
 import { manualClock } from 'hookswitch/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import type { DefaultSender, Dialled, Observation } from '../../src/ports.js'
