@@ -9,13 +9,14 @@ import { manualClock, scriptedReceiver, status } from 'hookswitch/testkit'
 
 /**
  * Returns the milliseconds until the next attempt, or null to give up. A policy is registered under a name; the
- * webhook's `retries` still limits the number of attempts.
+ * webhook's `retries` still limits the number of attempts. It decides where a receiver rejects a delivery: one that is
+ * away is tried again after seconds, whatever the policy.
  *
  * @type {import('hookswitch').PolicyFunction}
  */
-function patientWithDeployments({ tries, status, failure }) {
-  // A deployment takes a receiver offline for a minute.
-  if (failure === 'connection' || status === 503) return 60_000
+function patientWithDeployments({ tries, status }) {
+  // A deployment takes the path of a receiver away for a minute.
+  if (status === 404) return 60_000
   // A retry would get the same response.
   if (status === 401 || status === 403) return null
   return 5_000 * tries
@@ -32,10 +33,10 @@ const hs = createHookswitch({
 await hs.start()
 await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
 
-// A receiver that follows a script: unavailable during a deployment, then an internal error, then success.
+// A receiver that follows a script: not found during a deployment, then an internal error, then success.
 const receiver = scriptedReceiver({ clock })
 await receiver.start()
-receiver.on('/deployed', [status(503), status(500), status(200)])
+receiver.on('/deployed', [status(404), status(500), status(200)])
 receiver.on('/locked', [status(403)])
 await hs.webhooks.create('acme', {
   name: 'Calls',

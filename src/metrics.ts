@@ -119,11 +119,11 @@ export const METRICS = Object.freeze({
   },
   hookswitch_in_flight: { kind: 'gauge', help: 'Requests of this node in flight.' },
   hookswitch_streams: { kind: 'gauge', help: 'Open live streams of this node.' },
-  hookswitch_breakers: {
+  hookswitch_endpoints_paused: {
     kind: 'gauge',
-    help: 'Endpoints of this node with pending deliveries whose breaker is not closed.',
+    help: 'Paused endpoints of this node with pending deliveries: those that wait for their next try, and those that are tried now.',
     label: 'state',
-    values: ['open', 'half_open'],
+    values: ['waiting', 'probing'],
   },
   hookswitch_outage: {
     kind: 'gauge',

@@ -434,12 +434,12 @@ export interface RequestPreview {
 /** What `explain` says, for programs and other languages. */
 export interface Explanation {
   /** What explains the state. */
-  readonly code: 'call_order' | 'breaker_open' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
+  readonly code: 'call_order' | 'paused' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
   /** Earlier deliveries of the call that must end first (`call_order`). */
   readonly ahead?: number
-  /** Seconds until it may be sent (`breaker_open`, `receiver_pause`, `retry`). */
+  /** Seconds until it may be sent (`paused`, `receiver_pause`, `retry`). */
   readonly seconds?: number
-  /** Failures of the webhook in a row (`breaker_open`). */
+  /** Failures of the webhook in a row (`paused`). */
   readonly failures?: number
   /** Number of attempts made (`retry`, `delivered`, `exhausted`, `expired`), or the number of the current one (`in_flight`). */
   readonly attempts?: number
@@ -546,12 +546,12 @@ export interface Overview {
   readonly in_flight: number
   /** Attempts of all nodes in each of the last 60 minutes, oldest first; the last minute has just begun. Each node adds its own every 10 s. Absent if the service keeps no statistics. */
   readonly attempts_per_minute?: readonly number[]
-  /** Value of `breakers`. */
-  readonly breakers: {
-    /** Webhooks that are paused because they failed. */
-    readonly open: number
-    /** Webhooks whose pause is over, and whose next delivery is a probe. */
-    readonly half_open: number
+  /** Value of `paused`. */
+  readonly paused: {
+    /** Paused webhooks that wait for their next try. */
+    readonly waiting: number
+    /** Paused webhooks whose next try is due or under way. */
+    readonly probing: number
   }
   /** Webhooks that the service disabled. */
   readonly disabled: number

@@ -7,8 +7,7 @@ import { createServer } from 'node:http'
 const FAILURES = 2
 
 /**
- * Starts the receiver. `/unsteady` responds to its first requests with 503 and `Retry-After`, every other request
- * gets 200.
+ * Starts the receiver. `/unsteady` responds to its first requests with 500, every other request gets 200.
  *
  * @param {number} preferredPort the port; if it is taken, any other
  * @param {string} [logFile] file for every request, one JSON object per line, written before the response
@@ -24,14 +23,12 @@ export async function startReceiver(preferredPort, logFile) {
     request.on('data', (chunk) => chunks.push(chunk))
     request.on('end', () => {
       const fails = request.url === '/unsteady' && failuresLeft-- > 0
-      const status = fails ? 503 : 200
+      const status = fails ? 500 : 200
       const { method, url, headers } = request
       const body = Buffer.concat(chunks).toString()
       // At once: a request that was answered must be in the file even if this process is killed now.
       if (log !== undefined) writeSync(log, `${JSON.stringify({ method, url, status, headers, body })}\n`)
-      response
-        .writeHead(status, fails ? { 'retry-after': '1' } : {})
-        .end(fails ? 'try later\n' : 'thank you\n')
+      response.writeHead(status).end(fails ? 'an error\n' : 'thank you\n')
     })
   })
   await listening(server, preferredPort).catch(() => listening(server, 0))

@@ -26,7 +26,7 @@ export interface DeliveryEnd {
   readonly detail?: string
 }
 
-/** The breaker of a webhook opened. */
+/** A webhook was paused. */
 export interface WebhookPaused {
   /** Id of the webhook. */
   readonly webhookId: string

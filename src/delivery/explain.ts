@@ -26,7 +26,7 @@ export interface ExplainContext {
 /** What explains a delivery; `sentenceOf` says what each code means. */
 export const EXPLANATION_CODES = [
   'call_order',
-  'breaker_open',
+  'paused',
   'receiver_pause',
   'retry',
   'probe',
@@ -52,9 +52,9 @@ export interface Explanation {
   readonly code: ExplanationCode
   /** Earlier deliveries of the call (`call_order`). */
   readonly ahead?: number
-  /** Until it may be sent (`breaker_open`, `receiver_pause`, `retry`); at least 1. */
+  /** Until it may be sent (`paused`, `receiver_pause`, `retry`); at least 1. */
   readonly seconds?: number
-  /** Failures of the webhook in a row (`breaker_open`). */
+  /** Failures of the webhook in a row (`paused`). */
   readonly failures?: number
   /** Attempts made (`retry`, `delivered`, `exhausted`, `expired`), or the number of the current one (`in_flight`). */
   readonly attempts?: number
@@ -93,7 +93,7 @@ function explainAttempt({ newest, attemptTimeoutMs }: ExplainContext): Partial<E
 }
 
 /** Codes of deliveries that wait because attempts of their webhook have failed. */
-const PAUSED: ReadonlySet<ExplanationCode> = new Set(['breaker_open', 'receiver_pause', 'probe'])
+const PAUSED: ReadonlySet<ExplanationCode> = new Set(['paused', 'receiver_pause', 'probe'])
 
 /** What the newest attempt of a webhook adds to the explanation of a delivery that has none. */
 function explainWebhook(code: ExplanationCode, context: ExplainContext): Partial<Explanation> {
@@ -122,7 +122,7 @@ function explainWaiting(delivery: StoredDelivery, context: ExplainContext): Expl
     const seconds = secondsOf(pausedUntilMs - now)
     const failures = webhook?.health?.failuresInRow ?? 0
     return isProbed(webhook?.health)
-      ? { code: 'breaker_open', seconds, failures }
+      ? { code: 'paused', seconds, failures }
       : { code: 'receiver_pause', seconds }
   }
   const dueMs = delivery.dueMs ?? now
@@ -204,14 +204,14 @@ function stateSentence(explanation: Explanation): string {
   switch (code) {
     case 'call_order':
       return `Waits for call order: ${count(ahead, 'earlier delivery', 'earlier deliveries')} of this call must end first.`
-    case 'breaker_open':
-      return `The breaker is open for ${seconds}, after ${count(failures, 'failure')} in a row.`
+    case 'paused':
+      return `Paused: next try in ${seconds}, after ${count(failures, 'failure')} in a row.`
     case 'receiver_pause':
       return `Waits ${seconds}: the receiver asked for fewer requests.`
     case 'retry':
       return `Retry in ${seconds}, after ${attempts}${reason}.`
     case 'probe':
-      return 'Waits for a probe: the breaker lets one request at a time through.'
+      return 'Paused: one request at a time is sent until the receiver takes it.'
     case 'endpoint_cap':
       return cap('the endpoint')
     case 'account_cap':

@@ -25,8 +25,8 @@ export interface Overview {
    * its own every 10 s. Absent with the option `statistics: false`.
    */
   readonly attemptsPerMinute?: readonly number[]
-  /** Webhooks whose breaker is open: `open` are paused, `halfOpen` are probed by their next delivery. */
-  readonly breakers: { readonly open: number; readonly halfOpen: number }
+  /** Paused webhooks: those that wait for their next try, and those whose next try is due or under way. */
+  readonly paused: { readonly waiting: number; readonly probing: number }
   /** Webhooks that the service disabled. */
   readonly disabled: number
   /** True: more than 10,000 webhooks fail or were disabled, and only these are counted. */

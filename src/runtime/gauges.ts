@@ -8,8 +8,8 @@ export async function readGauges({ clock, dispatcher, streams }: Core): Promise<
   return [
     { name: 'hookswitch_in_flight', value: inFlight },
     { name: 'hookswitch_oldest_due_seconds', value: oldestDueMs / 1000 },
-    { name: 'hookswitch_breakers', label: 'open', value: open },
-    { name: 'hookswitch_breakers', label: 'half_open', value: halfOpen },
+    { name: 'hookswitch_endpoints_paused', label: 'waiting', value: open },
+    { name: 'hookswitch_endpoints_paused', label: 'probing', value: halfOpen },
     { name: 'hookswitch_streams', value: streams.count },
     { name: 'hookswitch_deliveries_pending', value: dispatcher.pending() },
     ...NETWORKS.map(

@@ -13,10 +13,10 @@ type LogLine<Payload> = readonly [
 const LINES: { readonly [Name in keyof DeliveryEvents]?: LogLine<DeliveryEvents[Name]> } = {
   webhook_paused: [
     'warn',
-    'the breaker of a webhook has opened: its deliveries wait',
+    'a webhook was paused: its deliveries wait',
     ({ pausedUntilMs, ...fields }) => ({ ...fields, pausedUntil: toIsoTime(pausedUntilMs) }),
   ],
-  webhook_resumed: ['info', 'the breaker of a webhook has closed: sending continues'],
+  webhook_resumed: ['info', 'the pause of a webhook has ended: sending continues'],
   webhook_failing: [
     'warn',
     'a webhook has been failing for a day',

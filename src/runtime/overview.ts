@@ -9,7 +9,7 @@ const BATCH_SIZE = 1_000
 const MAX_EXAMINED = 10_000
 
 async function countUnhealthy({ store, dispatcher, clock }: Core) {
-  const counts = { open: 0, halfOpen: 0, disabled: 0 }
+  const counts = { waiting: 0, probing: 0, disabled: 0 }
   let afterId: string | undefined
   for (let examined = 0; examined < MAX_EXAMINED; examined += BATCH_SIZE) {
     if (examined > 0) await clock.yield()
@@ -18,7 +18,7 @@ async function countUnhealthy({ store, dispatcher, clock }: Core) {
     for (const { settings, disableReason, health } of batch) {
       if (!settings.enabled) {
         if (disableReason !== undefined) counts.disabled += 1
-      } else if (isProbed(health)) counts[isPaused(health, now) ? 'open' : 'halfOpen'] += 1
+      } else if (isProbed(health)) counts[isPaused(health, now) ? 'waiting' : 'probing'] += 1
     }
     if (batch.length < BATCH_SIZE) return { ...counts, isCapped: false }
     afterId = batch.at(-1)!.id
@@ -42,7 +42,7 @@ async function readAttemptsPerMinute({ statistics, clock }: Core): Promise<reado
 /** Reads the state of the service. */
 export async function readOverview(core: Core): Promise<Overview> {
   const { store, dispatcher, clock } = core
-  const [{ open, halfOpen, disabled, isCapped }, nodes, attemptsPerMinute] = await Promise.all([
+  const [{ waiting, probing, disabled, isCapped }, nodes, attemptsPerMinute] = await Promise.all([
     countUnhealthy(core),
     store.deliveries.nodes(),
     readAttemptsPerMinute(core),
@@ -55,7 +55,7 @@ export async function readOverview(core: Core): Promise<Overview> {
     oldestDueMs,
     inFlight,
     ...(attemptsPerMinute && { attemptsPerMinute }),
-    breakers: { open, halfOpen },
+    paused: { waiting, probing },
     disabled,
     isCapped,
     nodes: nodes.map(({ owner, aliveUntilMs, shards, leaving }) => ({

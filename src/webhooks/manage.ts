@@ -343,8 +343,7 @@ export async function reenableWebhooks(deps: WebhookDeps, accountIds: readonly s
 }
 
 /**
- * Ends the pause of a webhook, so that its waiting deliveries are sent now; while its breaker is open, one at a time until
- * one succeeds. Changes nothing if the webhook is not paused.
+ * Ends the pause of a webhook, so that its waiting deliveries are sent now, one at a time until the receiver takes one. Changes nothing if the webhook is not paused.
  *
  * @throws `NotFound`, `Conflict` for a webhook that is disabled
  */

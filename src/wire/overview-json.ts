@@ -9,7 +9,7 @@ export const overviewJson = (overview: Overview): JsonObject => ({
   oldest_due_seconds: overview.oldestDueMs / 1000,
   in_flight: overview.inFlight,
   attempts_per_minute: overview.attemptsPerMinute,
-  breakers: { open: overview.breakers.open, half_open: overview.breakers.halfOpen },
+  paused: overview.paused,
   disabled: overview.disabled,
   disabled_capped: overview.isCapped,
   nodes: overview.nodes.map(({ node, aliveUntilMs, shards, leaving }) => ({

@@ -48,7 +48,7 @@ describe('the explanation of a waiting delivery', () => {
         {},
         { limitReached: 'endpoint', webhook: aWebhook({}, { health: { failuresInRow: 10, pause: PAUSE } }) },
       ),
-      'Waits for a probe: the breaker lets one request at a time through.',
+      'Paused: one request at a time is sent until the receiver takes it.',
     ],
     [
       explain({}, { limitReached: 'account' }),
@@ -164,12 +164,12 @@ describe('why the last attempt failed', () => {
       { newest: refused },
     ],
     [
-      'The breaker is open for 5 seconds, after 10 failures in a row. The last attempt failed: refused. The server refused the connection (ECONNREFUSED).',
+      'Paused: next try in 5 seconds, after 10 failures in a row. The last attempt failed: refused. The server refused the connection (ECONNREFUSED).',
       retrying,
       { webhook: open, newest: refused },
     ],
     [
-      'The breaker is open for 5 seconds, after 10 failures in a row. The last attempt failed: refused. The server refused the connection (ECONNREFUSED).',
+      'Paused: next try in 5 seconds, after 10 failures in a row. The last attempt failed: refused. The server refused the connection (ECONNREFUSED).',
       {},
       { webhook: open, newest: refused },
     ],
@@ -190,7 +190,7 @@ describe('why the last attempt failed', () => {
       { newest: anAttempt({ result: 'success', status: 200, detail: 'A header is folded.' }) },
     ],
     [
-      'The breaker is open for 5 seconds, after 10 failures in a row.',
+      'Paused: next try in 5 seconds, after 10 failures in a row.',
       {},
       { webhook: open, newest: anAttempt({ result: 'success', status: 200, detail: 'A header is folded.' }) },
     ],

@@ -55,7 +55,9 @@ describe('the alert rules', () => {
     expect(problemsOf('rate(hookswitch_nothing_total[5m])')).toEqual([
       'hookswitch_nothing_total is no metric',
     ])
-    expect(problemsOf('hookswitch_breakers{state="ajar"}')).toEqual(['hookswitch_breakers has no state ajar'])
+    expect(problemsOf('hookswitch_endpoints_paused{state="ajar"}')).toEqual([
+      'hookswitch_endpoints_paused has no state ajar',
+    ])
   })
 
   it('are those that the documents explain', () => {

@@ -101,7 +101,7 @@ describe('the demo', () => {
       )
 
       // Beta's receiver fails at first: the same delivery arrives again, with the same bytes.
-      const refused = received.filter(({ status }) => status === 503)
+      const refused = received.filter(({ status }) => status === 500)
       expect(refused.length).toBeGreaterThan(0)
       for (const { headers, body } of refused) {
         const again = taken.filter((other) => other.headers['webhook-id'] === headers['webhook-id'])
@@ -116,7 +116,7 @@ describe('the demo', () => {
   it('continues where it was killed: the next run delivers what was refused before', async () => {
     const log = join(folder, 'before.ndjson')
     const first = demo('--port', '0', '--data', join(folder, 'killed.db'), '--receiver-log', log)
-    const isRefused = () => /→ 503 in \d+ ms {2}\S+ {2}↻ will be retried/.test(first.output.stdout)
+    const isRefused = () => /→ 500 in \d+ ms {2}\S+ {2}↻ will be retried/.test(first.output.stdout)
     while (!isRefused()) await Promise.race([once(first.child.stdout, 'data'), first.ended])
     first.child.kill('SIGKILL')
     await first.ended
@@ -127,7 +127,7 @@ describe('the demo', () => {
 
     const { code, stderr, received, taken } = await run('after.ndjson', 'killed.db')
     expect([code, stderr]).toEqual([0, ''])
-    const refused = before.filter(({ status }) => status === 503)
+    const refused = before.filter(({ status }) => status === 500)
     expect(refused.length).toBeGreaterThan(0)
     const attempts = (all: readonly Received[], id: string | undefined) =>
       all

@@ -268,9 +268,7 @@ describe('the runbook', () => {
 
   it('quotes explanations of deliveries as they are given', () => {
     const source = read('src/delivery/explain.ts')
-    const quoted = [
-      ...prose('docs/operate/runbook.md').matchAll(/"((?:Waits|The breaker|Quarantined)[^"]*)"/g),
-    ]
+    const quoted = [...prose('docs/operate/runbook.md').matchAll(/"((?:Waits|Paused|Quarantined)[^"]*)"/g)]
     expect(quoted.length).toBeGreaterThan(4)
     for (const [, sentence] of quoted) {
       for (const part of sentence!.split('…').map((text) => text.trim()))
@@ -471,7 +469,7 @@ describe('the table of metrics', () => {
     const shapes = new Map<string, MetricShape>(Object.entries(METRICS))
     for (const page of PAGES) {
       for (const [, name = '', label, value] of read(page).matchAll(
-        /\b(hookswitch_[a-z_]+_(?:total|seconds)|hookswitch_(?:deliveries_pending|in_flight|breakers))\b(?:\{(\w+)="(\w+)"\})?/g,
+        /\b(hookswitch_[a-z_]+_(?:total|seconds)|hookswitch_(?:deliveries_pending|in_flight|endpoints_paused))\b(?:\{(\w+)="(\w+)"\})?/g,
       )) {
         const shape = shapes.get(name)
         expect([page, name, shape !== undefined]).toEqual([page, name, true])

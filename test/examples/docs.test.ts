@@ -227,8 +227,9 @@ echo "LATER=$API $TOKEN $HOOK"`
     expect(login).toContain('http://127.0.0.1:8000')
     const program = `hookswitch() { "${process.execPath}" "${bin}" "$@"; }\n`
     const receiverPort = String(await freePort('tcp'))
-    const script = [program, login.replace('http://127.0.0.1:8000', JSON.parse(line).url), ...scripts]
+    const script = [program, login, ...scripts]
       .join('\n')
+      .replaceAll('http://127.0.0.1:8000', JSON.parse(line).url)
       .replaceAll('9000', receiverPort)
     const { code, stdout, stderr } = await run('bash', ['-e', '-o', 'pipefail', '-c', script], folder)
     expect([code, stderr]).toEqual([0, ''])

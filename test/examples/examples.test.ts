@@ -22,7 +22,7 @@ const OUTPUT: Readonly<Record<string, readonly RegExp[]>> = {
     /^after the change of alice's password her token is rejected, the reseller's is accepted$/m,
   ],
   '04-custom-retry-policy.js': [
-    /^after 0 s: attempt 1 → status 503\nafter 60 s: attempt 2 → status 500\nafter 70 s: attempt 3 → status 200$/m,
+    /^after 0 s: attempt 1 → status 404\nafter 60 s: attempt 2 → status 500\nafter 70 s: attempt 3 → status 200$/m,
     /^403: given up after 1 attempt, status 403$/m,
   ],
   '05-in-your-tests.js': [

@@ -383,7 +383,7 @@ export function createFakeBackend(
       oldestDueMs: 1500,
       inFlight: 2,
       attemptsPerMinute: [0, 1],
-      breakers: { open: 1, halfOpen: 0 },
+      paused: { waiting: 1, probing: 0 },
       disabled: 3,
       isCapped: false,
       nodes: [

@@ -462,7 +462,7 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     oldest_due_seconds: 1.5,
     in_flight: 2,
     attempts_per_minute: [0, 1],
-    breakers: { open: 1, half_open: 0 },
+    paused: { waiting: 1, probing: 0 },
     disabled: 3,
     disabled_capped: false,
     nodes: [

@@ -49,8 +49,8 @@ async function harness(options: ServiceOptions = {}) {
 const NOTHING = {
   in_flight: 0,
   oldest_due_seconds: 0,
-  'breakers open': 0,
-  'breakers half_open': 0,
+  'endpoints_paused waiting': 0,
+  'endpoints_paused probing': 0,
   deliveries_pending: 0,
   streams: 0,
   'outage public': 0,
@@ -122,18 +122,22 @@ it('a delivery that waits for a retry is pending, but not overdue before its due
   await hs.close()
 })
 
-it('a breaker is open until its probe is sent, half open until the probe ends, then closed', async () => {
+it('a paused endpoint waits until its probe is sent, is probed until the probe ends, then runs', async () => {
   const { hs, clock, sender, values, createWebhook, publish } = await harness({ inFlightPerEndpoint: 1 })
   await createWebhook(0)
   sender.script = () => responseWith(500)
   await publish(12)
-  expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 2, 'breakers open': 1 })
+  expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 2, 'endpoints_paused waiting': 1 })
   sender.script = () => undefined
   await clock.advance(13_000)
-  expect(await values()).toMatchObject({ in_flight: 1, 'breakers open': 0, 'breakers half_open': 1 })
+  expect(await values()).toMatchObject({
+    in_flight: 1,
+    'endpoints_paused waiting': 0,
+    'endpoints_paused probing': 1,
+  })
   sender.open[0]!.answer(responseWith(500))
   await clock.settle()
-  expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 1, 'breakers open': 1 })
+  expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 1, 'endpoints_paused waiting': 1 })
   sender.script = () => responseWith(200)
   await clock.advance(15_000)
   expect(await values()).toEqual(NOTHING)

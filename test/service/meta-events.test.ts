@@ -68,7 +68,7 @@ it('a webhook gets the meta events whose kind it names, of its account and, if i
       hook_event: 'webhook_paused',
       webhook_id: bad.id,
       failures_in_row: 10,
-      paused_until: 63_934_444_812,
+      paused_until: 63_934_444_805,
       team: 'ops',
     }),
   ])

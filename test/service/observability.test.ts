@@ -254,6 +254,13 @@ describe('secrets', () => {
       },
     })
     const signing = await hs.webhooks.secret('canary', webhook.id)
+    receiver.on('/rejects', [status(500)])
+    await hs.webhooks.create('canary', {
+      name: 'r',
+      uri: `${receiver.url('/rejects')}?key=secret-in-the-query`,
+      hook: 'all',
+      retries: 0,
+    })
     // Nothing listens on that port: the attempt ends without a response.
     await hs.webhooks.create('canary', {
       name: 'd',
@@ -261,7 +268,7 @@ describe('secrets', () => {
       hook: 'all',
       retries: 0,
     })
-    const ends = [nextEvents(hs, 'delivered'), nextEvents(hs, 'exhausted')]
+    const ends = [nextEvents(hs, 'delivered'), nextEvents(hs, 'exhausted'), nextEvents(hs, 'attempt', 4)]
     await hs.publish(
       { hook: 'channel_create', accountId: 'canary', callId: 'leg-1', from: 'secret-caller@x.example' },
       { idempotencyKey: 'secret-idempotency-key' },

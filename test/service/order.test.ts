@@ -14,7 +14,7 @@ describe('order within a call', () => {
     receiver.on('/hook', ({ rawHeaders }) => {
       const id = rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'webhook-id') + 1]!
       attempts.set(id, (attempts.get(id) ?? 0) + 1)
-      return status(attempts.get(id)! < 3 ? 503 : 200)
+      return status(attempts.get(id)! < 3 ? 500 : 200)
     })
     await createWebhook('/hook', { hook: 'all', retries: 5 })
     const delivered = nextEvents(hs, 'delivered', 12)

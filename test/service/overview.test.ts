@@ -12,7 +12,7 @@ describe('the overview', () => {
       pending: 0,
       oldestDueMs: 0,
       inFlight: 0,
-      breakers: { open: 0, halfOpen: 0 },
+      paused: { waiting: 0, probing: 0 },
       disabled: 0,
       isCapped: false,
       nodes: [{ shards: 64, leaving: 0 }],
@@ -34,12 +34,14 @@ describe('the overview', () => {
     await expect.poll(() => held.waiting).toBe(1)
 
     const busy = await hs.webhooks.overview()
-    expect(busy).toMatchObject({ pending: 1, inFlight: 1, disabled: 1, breakers: { open: 1, halfOpen: 0 } })
+    expect(busy).toMatchObject({ pending: 1, inFlight: 1, disabled: 1, paused: { waiting: 1, probing: 0 } })
     expect(busy.nodes[0]).not.toHaveProperty('aliveUntilMs')
     expect(busy.attemptsPerMinute).toHaveLength(60)
 
+    const pausedWebhooks = async () => (await hs.webhooks.overview()).paused
+    await expect.poll(pausedWebhooks).toEqual({ waiting: 0, probing: 1 })
     await hs.webhooks.resume('parent', failing)
-    expect((await hs.webhooks.overview()).breakers).toEqual({ open: 0, halfOpen: 1 })
+    expect(await pausedWebhooks()).toEqual({ waiting: 0, probing: 0 })
     const delivered = nextEvents(hs, 'delivered')
     held.release()
     await delivered

@@ -47,7 +47,7 @@ it.each(Array.from({ length: 8 }, (_, index) => 20_000 + index * 37_000))(
     const { hs, clock, sender, states, webhookId } = await start(`outage ${outageMs}`)
     sender.script = () => ({ kind: 'no_response', failure: 'connection', detail: '' })
     const publish = (callId: string) => hs.publish({ hook: 'channel_create', accountId: 'acme', callId })
-    // Ten failures in a row open the breaker.
+    // Failures in a row pause the webhook.
     for (let call = 0; call < 10; call++) await publish(`call-${call}`)
     await clock.settle()
     for (let call = 10; call < 13; call++) await publish(`call-${call}`)

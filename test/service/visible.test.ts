@@ -48,18 +48,18 @@ async function start(options: Options = {}) {
 }
 
 describe('the log', () => {
-  it('has one line for each opening and closing of a breaker, and for each exhausted delivery', async () => {
+  it('has one line for each pause and its end, and for each exhausted delivery', async () => {
     const { clock, lines, sender, webhook, publish } = await start()
     const { id: webhookId } = await webhook('acme')
     sender.script = () => responseWith(500)
     for (let call = 0; call < 12; call++) await publish('acme', `call-${call}`)
     sender.script = () => responseWith(200)
     await clock.advance(60_000)
-    const breaker = lines.filter(({ message }) => message.includes('breaker'))
-    expect(breaker).toEqual([
+    const pauses = lines.filter(({ message }) => message.includes('pause'))
+    expect(pauses).toEqual([
       {
         level: 'warn',
-        message: 'the breaker of a webhook has opened: its deliveries wait',
+        message: 'a webhook was paused: its deliveries wait',
         fields: {
           webhookId,
           accountId: 'acme',
@@ -70,7 +70,7 @@ describe('the log', () => {
       },
       {
         level: 'info',
-        message: 'the breaker of a webhook has closed: sending continues',
+        message: 'the pause of a webhook has ended: sending continues',
         fields: { webhookId, accountId: 'acme' },
       },
     ])

@@ -103,12 +103,14 @@ export function simulateRetries(
     const [outcome, observation] = results[attempts.length] ?? DELIVERED
     attempts.push({ attempt: attempts.length + 1, afterMs: nowMs, outcome })
     const randomNumber = randoms[Math.min(attempts.length, randoms.length) - 1]!
-    const next = nextDelivery(delivery, outcomeOf(observation, nowMs), rules, nowMs, randomNumber)
+    const decided = outcomeOf(observation, nowMs)
+    const next = nextDelivery(delivery, decided, rules, nowMs, randomNumber)
     const { state, dueMs, tries } = next
     if (state === 'delivered' || state === 'exhausted' || state === 'cancelled') {
       return { attempts, state, durationMs: nowMs }
     }
-    nowMs = dueMs!
+    const askedMs = decided.kind === 'failed' ? (decided.retryAfterMs ?? 0) : 0
+    nowMs = Math.max(dueMs!, nowMs + askedMs)
     delivery = { ...delivery, attempts: next.attempts, tries }
   }
 }

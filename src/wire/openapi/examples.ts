@@ -241,7 +241,7 @@ export const OVERVIEW = {
   oldest_due_seconds: 41.2,
   in_flight: 310,
   attempts_per_minute: [...new Array<number>(59).fill(0), 1_204],
-  breakers: { open: 12, half_open: 3 },
+  paused: { waiting: 12, probing: 3 },
   disabled: 9,
   disabled_capped: false,
   nodes: [

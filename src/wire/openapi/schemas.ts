@@ -299,8 +299,8 @@ const deliveryFields: Readonly<Record<string, JsonSchema>> = {
 const explanationFields = {
   code: { type: 'string', description: 'What explains the state.', enum: [...EXPLANATION_CODES] },
   ahead: integer('Earlier deliveries of the call that must end first (`call_order`).'),
-  seconds: integer('Seconds until it may be sent (`breaker_open`, `receiver_pause`, `retry`).'),
-  failures: integer('Failures of the webhook in a row (`breaker_open`).'),
+  seconds: integer('Seconds until it may be sent (`paused`, `receiver_pause`, `retry`).'),
+  failures: integer('Failures of the webhook in a row (`paused`).'),
   attempts: integer(
     'Number of attempts made (`retry`, `delivered`, `exhausted`, `expired`), or the number of the current one (`in_flight`).',
   ),
@@ -538,9 +538,9 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
         minItems: 60,
         maxItems: 60,
       },
-      breakers: object({
-        open: integer('Webhooks that are paused because they failed.'),
-        half_open: integer('Webhooks whose pause is over, and whose next delivery is a probe.'),
+      paused: object({
+        waiting: integer('Paused webhooks that wait for their next try.'),
+        probing: integer('Paused webhooks whose next try is due or under way.'),
       }),
       disabled: integer('Webhooks that the service disabled.'),
       disabled_capped: flag('True: only 10,000 webhooks with problems were examined, and there are more.'),
@@ -567,7 +567,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       'pending',
       'oldest_due_seconds',
       'in_flight',
-      'breakers',
+      'paused',
       'disabled',
       'disabled_capped',
       'nodes',

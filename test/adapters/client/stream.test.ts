@@ -61,7 +61,7 @@ describe('client.stream on the service', () => {
     const receiver = scriptedReceiver()
     await receiver.start()
     onTestFinished(() => receiver.close())
-    receiver.on('/', [status(503)])
+    receiver.on('/', [status(500)])
     const { hs, url } = await startService()
     const client = createClient({ url, apiKey: API_KEY })
     const { items, states } = follow(client, { types: ['attempt', 'webhook', 'event'] })
@@ -77,7 +77,7 @@ describe('client.stream on the service', () => {
     })
     expect(find('attempt')).toMatchObject({
       id: expect.any(String),
-      data: { hook_id: id, result: 'failure', resp_status_code: '503' },
+      data: { hook_id: id, result: 'failure', resp_status_code: '500' },
     })
   })
 

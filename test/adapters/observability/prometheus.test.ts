@@ -16,8 +16,8 @@ const READINGS: readonly GaugeReading[] = [
   { name: 'hookswitch_oldest_due_seconds', value: 1.5 },
   { name: 'hookswitch_in_flight', value: 3 },
   { name: 'hookswitch_streams', value: 2 },
-  { name: 'hookswitch_breakers', label: 'open', value: 2 },
-  { name: 'hookswitch_breakers', label: 'half_open', value: 1 },
+  { name: 'hookswitch_endpoints_paused', label: 'waiting', value: 2 },
+  { name: 'hookswitch_endpoints_paused', label: 'probing', value: 1 },
   { name: 'hookswitch_outage', label: 'public', value: 1 },
   { name: 'hookswitch_outage', label: 'private', value: 0 },
   { name: 'hookswitch_outage', label: 'loopback', value: 0 },
@@ -110,7 +110,7 @@ describe('prometheusMetrics', () => {
       of('gauge').map(() => 'gauge'),
     )
     expect(first.value('hookswitch_in_flight')).toBe(3)
-    expect(first.value('hookswitch_breakers', { state: 'open' })).toBe(2)
+    expect(first.value('hookswitch_endpoints_paused', { state: 'waiting' })).toBe(2)
     inFlight = 0
     expect((await scrape(metrics)).value('hookswitch_in_flight')).toBe(0)
     ended.abort()
@@ -164,16 +164,16 @@ describe('prometheusMetrics', () => {
     const metrics = prometheusMetrics()
     metrics.watch(async () => [
       { name: 'hookswitch_in_flight', value: 1 },
-      { name: 'hookswitch_breakers', label: 'open', value: 2 },
+      { name: 'hookswitch_endpoints_paused', label: 'waiting', value: 2 },
       { name: 'hookswitch_oldest_due_seconds', value: Number.NaN },
-      { name: 'hookswitch_breakers', label: 'a name chosen by a client', value: 9 },
+      { name: 'hookswitch_endpoints_paused', label: 'a name chosen by a client', value: 9 },
       { name: 'constructor' as never, value: 9 },
     ])
     const { families, value } = await scrape(metrics)
     const gauges = [...families].filter(([, { type }]) => type === 'gauge').map(([name]) => name)
-    expect(gauges).toEqual(['hookswitch_in_flight', 'hookswitch_breakers'])
-    expect(families.get('hookswitch_breakers')!.samples).toHaveLength(2)
-    expect(value('hookswitch_breakers', { state: 'half_open' })).toBe(0)
+    expect(gauges).toEqual(['hookswitch_in_flight', 'hookswitch_endpoints_paused'])
+    expect(families.get('hookswitch_endpoints_paused')!.samples).toHaveLength(2)
+    expect(value('hookswitch_endpoints_paused', { state: 'probing' })).toBe(0)
   })
 
   it('reads the gauges once for concurrent scrapes', async () => {
@@ -199,7 +199,7 @@ describe('prometheusMetrics shared by two instances', () => {
       async () => [
         { name: 'hookswitch_deliveries_pending', value: 3 },
         { name: 'hookswitch_oldest_due_seconds', value: 0.5 },
-        { name: 'hookswitch_breakers', label: 'open', value: 1 },
+        { name: 'hookswitch_endpoints_paused', label: 'waiting', value: 1 },
         { name: 'hookswitch_outage', label: 'public', value: 1 },
         { name: 'hookswitch_clock_deviation_seconds', value: 10 },
       ],
@@ -208,7 +208,7 @@ describe('prometheusMetrics shared by two instances', () => {
     const both = await scrape(metrics)
     expect(both.value('hookswitch_deliveries_pending')).toBe(10)
     expect(both.value('hookswitch_oldest_due_seconds')).toBe(1.5)
-    expect(both.value('hookswitch_breakers', { state: 'open' })).toBe(3)
+    expect(both.value('hookswitch_endpoints_paused', { state: 'waiting' })).toBe(3)
     expect(both.value('hookswitch_outage', { network: 'public' })).toBe(1)
     expect(both.value('hookswitch_clock_deviation_seconds')).toBe(-40)
     ended.abort()

@@ -34,7 +34,7 @@ export interface OverviewDocument {
   readonly pending?: number
   readonly oldest_due_seconds?: number | null
   readonly in_flight?: number
-  readonly breakers?: { readonly open: number; readonly half_open: number }
+  readonly paused?: { readonly waiting: number; readonly probing: number }
   readonly disabled?: number
   readonly disabled_capped?: boolean
   readonly attempts_per_minute?: readonly number[]

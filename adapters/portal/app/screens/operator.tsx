@@ -46,7 +46,7 @@ export function OperatorScreen({ query }: { readonly query: Readonly<Record<stri
 }
 
 function Overview({ overview }: { readonly overview: OverviewDocument }) {
-  const { pending, oldest_due_seconds: oldest, in_flight: inFlight, breakers, disabled } = overview
+  const { pending, oldest_due_seconds: oldest, in_flight: inFlight, paused, disabled } = overview
   const { attempts_per_minute: rate = [], nodes = [], store, version } = overview
   const isLate = (oldest ?? 0) > LATE_SECONDS
   return (
@@ -61,10 +61,10 @@ function Overview({ overview }: { readonly overview: OverviewDocument }) {
           />
         )}
         {inFlight !== undefined && <Figure label={t('operator.inFlight')} value={number(inFlight)} />}
-        {breakers && (
+        {paused && (
           <Figure
-            label={t('operator.breakers')}
-            value={t('operator.breakersValue', { open: breakers.open, half: breakers.half_open })}
+            label={t('operator.paused')}
+            value={t('operator.pausedValue', { waiting: paused.waiting, probing: paused.probing })}
           />
         )}
         {disabled !== undefined && (

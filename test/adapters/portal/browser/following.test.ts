@@ -29,9 +29,7 @@ describe.skipIf(CHROMIUM === undefined)('without timers', () => {
   }
 
   it('the screen of a webhook shows that its pause has ended well', async () => {
-    await world.makeCall('second')
-    const isPaused = async () => (await world.hs.webhooks.read('acme', world.badId)).health.state === 'paused'
-    await expect.poll(isPaused).toBe(true)
+    await world.pauseBad()
     await world.makeCall('third')
     const { page, context, reports } = await open(`webhooks/${world.badId}/health`)
     await page.locator('.condition').getByText('paused').waitFor()

@@ -134,7 +134,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
       pending: 18_204,
       oldest_due_seconds: 41.2,
       in_flight: 310,
-      breakers: { open: 12, half_open: 3 },
+      paused: { waiting: 12, probing: 3 },
       disabled: 9,
       disabled_capped: false,
       attempts_per_minute: Array.from({ length: 60 }, (_, minute) => minute),
@@ -148,7 +148,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await page.getByRole('link', { name: 'Operator' }).click()
     await page.getByText('18,204').waitFor()
     await page.getByText('! 41.2 s').waitFor()
-    await page.getByText('12 open, 3 half-open').waitFor()
+    await page.getByText('12 waiting, 3 tried now').waitFor()
     await page.getByText('32 shards').waitFor()
     await page.getByText('store shared between nodes · 0.2.0').waitFor()
     expect(await violations(page)).toEqual([])

@@ -61,9 +61,7 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
 
   it('are asked before a webhook is disabled, with what is cancelled, which a replay offers to include', async () => {
     await logIn(page, world.url, world.apiKey)
-    await world.makeCall('second')
-    const isPaused = async () => (await world.hs.webhooks.read('acme', world.badId)).health.state === 'paused'
-    await expect.poll(isPaused).toBe(true)
+    await world.pauseBad()
     // Behind a pause the events of a further call wait.
     await world.makeCall('third')
     await page.goto(`${world.url}#/acme/webhooks/${world.badId}/health`)

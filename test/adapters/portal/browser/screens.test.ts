@@ -90,7 +90,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
 
   it('show the attempts with filters, and the response as text that harms nobody', async () => {
     await open(`webhooks/${world.badId}/attempts`)
-    await row('503').first().waitFor()
+    await row('500').first().waitFor()
     await page.getByLabel('Event').fill('channel_answer')
     await page.getByLabel('Event').press('Enter')
     await row('channel_create').first().waitFor({ state: 'detached' })
@@ -142,7 +142,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await page.getByText(/^1 leg · 3 events · \d deliveries$/).waitFor()
     const ladder = page.getByRole('region', { name: 'Events and deliveries of the call' })
     expect(await ladder.locator('ol > li').count()).toBe(3)
-    expect(await ladder.getByText(/✕ 503 ┄.*┄▶ ✕ 503 given up/).count()).toBe(3)
+    expect(await ladder.getByText(/✕ 500 ┄.*┄▶ ✕ 500 given up/).count()).toBe(3)
     await page.getByRole('button', { name: 'Copy as text' }).click()
     await page.getByText('Copied.').waitFor()
     const text = await page.evaluate<string>('navigator.clipboard.readText()')
@@ -257,7 +257,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await page.getByRole('link', { name: '+ Neu' }).waitFor()
     await open(`webhooks/${world.badId}/deliveries`)
     await page
-      .getByText(/^Aufgegeben nach \d+ Versuch(en)?: status 503\.$/)
+      .getByText(/^Aufgegeben nach \d+ Versuch(en)?: status 500\.$/)
       .first()
       .waitFor()
     await open('webhooks')

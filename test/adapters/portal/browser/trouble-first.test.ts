@@ -31,7 +31,7 @@ describe.skipIf(CHROMIUM === undefined)('an account with more than a page of web
     zuluId = (await world.hs.webhooks.create('acme', { ...settings, name: 'Zulu' })).id
     for (let index = 100; index < 100 + IDLE; index += 1)
       await world.hs.webhooks.create('acme', { name: `A ${index}`, uri, hook: 'channel_bridge' })
-    await world.makeCall('second')
+    await world.pauseBad()
     const stateOf = async (id: string) => (await world.hs.webhooks.read('acme', id)).health.state
     await vi.waitFor(
       async () => expect([await stateOf(world.badId), await stateOf(zuluId)]).toEqual(['paused', 'failing']),

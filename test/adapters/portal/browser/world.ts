@@ -1,6 +1,7 @@
 /** A real service with the built page, whose receivers really fail, and calls whose events were sent to them. */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { constant, createHookswitch, type Hookswitch, memoryStore } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 import { bothServices } from '../../../../adapters/cli/both-services.js'
@@ -24,11 +25,13 @@ export interface World {
   readonly betaKey: string
   /** The webhook whose receiver answers. */
   readonly goodId: string
-  /** The webhook whose receiver answers 503 with a hostile body. */
+  /** The webhook whose receiver answers 500 with a hostile body. */
   readonly badId: string
   readonly callId: string
   /** Sends the events of a call and waits until the good receiver has them. */
   makeCall(callId: string): Promise<void>
+  /** Makes calls until the bad webhook is paused: its receiver rejects ten deliveries in a row. */
+  pauseBad(): Promise<void>
   /** From now on the bad receiver answers 204. */
   repair(): void
   close(): Promise<void>
@@ -41,7 +44,7 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
   let isRepaired = false
   const receivers = await listen(
     http.createServer((request, response) => {
-      if (request.url === '/bad' && !isRepaired) answer(request, response, 503, HOSTILE_BODY)
+      if (request.url === '/bad' && !isRepaired) answer(request, response, 500, HOSTILE_BODY)
       else answer(request, response, 204)
     }),
   )
@@ -99,6 +102,13 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
         await hs.publish({ hook, accountId: 'acme', callId, direction: 'inbound', ...parties })
       }
       await delivered
+    },
+    async pauseBad() {
+      const isPaused = async () => (await hs.webhooks.read('acme', bad.id)).health.state === 'paused'
+      for (let call = 1; !(await isPaused()); call += 1) {
+        await world.makeCall(`rejected-${call}`)
+        await setTimeout(300)
+      }
     },
     repair() {
       isRepaired = true
