@@ -35,12 +35,11 @@ export function endpointOf(tracked: TrackedState, webhook: string): TrackedEndpo
   const created: TrackedEndpoint = {
     pause: undefined,
     isUncertain: false,
-    isFailing: false,
+    failingSinceMs: undefined,
     pausedUntilMs: 0,
     writtenMs: 0,
     pausedSinceMs: 0,
     heldMs: Number.NEGATIVE_INFINITY,
-    forgottenMs: Number.NEGATIVE_INFINITY,
     askedMs: Number.NEGATIVE_INFINITY,
   }
   tracked.endpoints.set(webhook, created)
@@ -62,15 +61,15 @@ export function groupPauseOf(
   const { pause, isUncertain } = endpointOf(tracked, webhook)
   const wasPaused = pause !== undefined
   const isPausedAfter = health === undefined ? wasPaused : health?.pause !== undefined
-  const mayHaveEnded =
+  const hasEnded =
     health === null ||
     kinds.includes('success') ||
-    kinds.includes('rejected') ||
     some.some(({ endpoint }) => endpoint?.disable !== undefined)
-  const mayHaveBegun = health === null || kinds.includes('unavailable') || kinds.includes('check')
+  const isRejected = kinds.includes('rejected')
+  const isUnavailable = kinds.includes('unavailable') || kinds.includes('check')
   return {
-    mayBePaused: wasPaused || isUncertain || isPausedAfter || (mayHaveBegun && mayHaveEnded),
-    isPaused: wasPaused && isPausedAfter && !mayHaveEnded,
+    mayBePaused: wasPaused || isUncertain || isPausedAfter || hasEnded || (isUnavailable && isRejected),
+    isPaused: wasPaused && isPausedAfter && !hasEnded && !isRejected,
   }
 }
 
@@ -88,14 +87,13 @@ export function trackEndpoints(
     const endpoint = endpointOf(tracked, webhook)
     const some = ended.filter(({ webhookId }) => webhookId === webhook)
     if (groupPauseOf(tracked, webhook, some).mayBePaused) endpoint.heldMs = queue.now()
-    if (some.some((one) => kindOfAttempt(one) === 'success')) endpoint.forgottenMs = queue.now()
     if (some.some(({ record }) => ASKING.has(record?.status ?? 0))) endpoint.askedMs = queue.now()
     const health = healthOf(some)
     if (health === undefined) continue
     if (health?.pause && !endpoint.pause) endpoint.pausedSinceMs = queue.now()
     endpoint.pause = health?.pause?.kind
     endpoint.isUncertain = false
-    endpoint.isFailing = health?.failingSinceMs !== undefined
+    endpoint.failingSinceMs = health?.failingSinceMs
     endpoint.pausedUntilMs = health?.pausedUntilMs ?? 0
     endpoint.writtenMs = queue.now()
     checkProbeTime(deps, webhook, endpoint, health?.failingSinceMs ?? calledMs, calledMs)
@@ -178,8 +176,8 @@ export function checkProbe(deps: SettlementRuleDeps, { id, webhook, owner }: Tra
 
 /**
  * Whether a delivery may be sent before the earlier ones of its lane: each of them has failed while the receiver took others,
- * and the lane has waited long enough for one of them. To a receiver that rejects everything, kinds of events are sent that
- * it has not rejected yet. A failure that counts nowhere leaves a receiver that has not failed.
+ * or at least has not failed since, and the lane has waited long enough for one of them. To a receiver that rejects everything, kinds of events are sent that
+ * it has not rejected yet.
  *
  * @param earlier pending deliveries of the lane that were accepted before
  * @param calledMs store time of the start, as the node knew it
@@ -190,12 +188,16 @@ export function mayOvertake(
   earlier: readonly TrackedDelivery[],
   calledMs: number,
 ): boolean {
-  const { pause, forgottenMs, isFailing } = endpointOf(tracked, webhook)
-  if (pause === 'rejected') return true
-  let isWaitOver = false
-  for (const { failedMs, failedStoreMs } of earlier) {
-    if (failedMs === undefined || (forgottenMs < failedMs && isFailing)) return false
-    isWaitOver ||= calledMs - failedStoreMs >= PATIENCE_MS
+  const { pause, failingSinceMs = Number.POSITIVE_INFINITY } = endpointOf(tracked, webhook)
+  const staying = earlier.filter(({ isOvertaken }) => !isOvertaken)
+  let isWaitOver = staying.length < earlier.length
+  if (pause !== 'rejected') {
+    for (const { failedStoreMs } of staying) {
+      if (failedStoreMs === undefined || failedStoreMs >= failingSinceMs) return false
+      isWaitOver ||= calledMs - failedStoreMs >= PATIENCE_MS
+    }
+    if (!isWaitOver) return false
   }
-  return isWaitOver
+  for (const one of staying) one.isOvertaken = true
+  return true
 }

@@ -63,6 +63,9 @@ const WRITES = new Set(['insert', 'replace', 'update', 'putUser', 'putApiKey', '
 /** How long after an outage the store may still fail operations that were called during it. */
 const OUTAGE_AFTERMATH_MS = 60_000
 
+/** How long after a disruption a node may have loaded its queue again, ms. */
+const RELOAD_MS = 120_000
+
 const NO_LEASE: Lease = { owner: '', fence: 0 }
 
 const startName = ({ owner, fence }: Lease, key: number) => `${owner} ${fence} ${key}`
@@ -112,8 +115,9 @@ export function createObserver(deps: ObserverDeps): Observer {
         startedMs: 0,
         startedStoreMs: 0,
         settledMs: 0,
-        failedMs: undefined,
-        failedStoreMs: 0,
+        failedStoreMs: undefined,
+        isOvertaken: false,
+        wasCheck: false,
         isOutOfOrder: false,
         hasOvertaken: false,
         endedMs: Number.POSITIVE_INFINITY,
@@ -284,7 +288,11 @@ export function createObserver(deps: ObserverDeps): Observer {
     const state = next.state as TrackedDeliveryState
     cover(`${delivery.state} → ${state}`)
     if (next.interruptions > 0) cover(`interruptions in a row: ${next.interruptions}`)
-    if (!canFollow(delivery.state, state)) add('I10', `${id} was ${delivery.state} and becomes ${state}`)
+    // The start of a probe that was no attempt is kept for a moment: after a crash it looks like one that was interrupted.
+    const isCheckInterrupted =
+      delivery.wasCheck && delivery.state === 'waiting' && next.reason === 'interrupted'
+    if (!canFollow(delivery.state, state) && !isCheckInterrupted)
+      add('I10', `${id} was ${delivery.state} and becomes ${state}`)
     if (settlement.record) tracked.records.add(settlement.record.id)
     const pause = groupPauseOf(tracked, webhook, ended)
     checkCounts(delivery, settlement, pause, add)
@@ -337,7 +345,10 @@ export function createObserver(deps: ObserverDeps): Observer {
       cover('probe without a request')
       if (!mayBePaused) add('I19', `${id} was sent without a record, although its endpoint was not paused`)
     }
-    if (kind !== 'none' && record && record.outOfOrder !== true && delivery.isOutOfOrder)
+    const isUnmarked = kind !== 'none' && record && record.outOfOrder !== true && delivery.isOutOfOrder
+    // A node that has loaded its queue again does not know what had left a lane before.
+    const hasReloaded = !disruptionsBetween(history.disruptions, now() - RELOAD_MS, now()).next().done
+    if (isUnmarked && !hasReloaded)
       add('I17', `attempt ${record.attempt} of ${id} was out of order, but is not marked`)
     // A rejection is free while its endpoint is paused, and when it opens the pause.
     const most = kind === 'success' || (kind === 'rejected' && !isPaused) ? 1 : 0
@@ -353,15 +364,13 @@ export function createObserver(deps: ObserverDeps): Observer {
     delivery.state = next.state as TrackedDeliveryState
     delivery.dueMs = next.dueMs ?? 0
     delivery.settledMs = queue.now()
+    delivery.wasCheck = kindOfAttempt(settlement) === 'check'
     const kind = kindOfAttempt(settlement)
     if (kind === 'success') {
       delivery.successMs = queue.now()
       const receiver = history.webhooks.get(delivery.webhook)?.receiver
       if (receiver !== undefined) tracked.successes.set(receiver, queue.now())
-    } else if (kind !== 'none' && delivery.failedMs === undefined) {
-      delivery.failedMs = delivery.startedMs
-      delivery.failedStoreMs = delivery.startedStoreMs
-    }
+    } else if (kind !== 'none') delivery.failedStoreMs ??= next.failedMs
     if (!hasEnded(delivery.state)) return
     delivery.endedMs = queue.now()
     const lane = tracked.lanes.get(delivery.lane)

@@ -48,10 +48,12 @@ export interface TrackedDelivery {
   startedStoreMs: number
   /** When its last settlement was written: true time, ms. */
   settledMs: number
-  /** Start of the first attempt that failed because of its receiver: true time, ms. */
-  failedMs: number | undefined
-  /** The same: store time as its node knew it, ms. */
-  failedStoreMs: number
+  /** When it failed first, as its node says: store time, ms. */
+  failedStoreMs: number | undefined
+  /** Later ones of its lane have been sent because it failed. */
+  isOvertaken: boolean
+  /** Its last settlement was that of a probe that found that no connection can be made. */
+  wasCheck: boolean
   /** The last attempt was sent while an earlier delivery of its lane had not ended. */
   isOutOfOrder: boolean
   /** An attempt was sent in this way. */
@@ -76,8 +78,8 @@ export interface TrackedLease {
 export interface TrackedEndpoint {
   /** The kind of the pause; `undefined`: it is not paused. */
   pause: 'unavailable' | 'rejected' | undefined
-  /** Its receiver has failed since its last success. */
-  isFailing: boolean
+  /** The first failure of its receiver since its last success: store time, ms. */
+  failingSinceMs: number | undefined
   /** Its owner may have ended the pause. */
   isUncertain: boolean
   /** Nothing is sent before this: store time, ms. */
@@ -88,8 +90,6 @@ export interface TrackedEndpoint {
   pausedSinceMs: number
   /** When it was paused last, perhaps: true time, ms. */
   heldMs: number
-  /** When its failures were forgotten last, by a success: true time, ms. */
-  forgottenMs: number
   /** When its receiver may have asked for a wait last: true time, ms. */
   askedMs: number
 }
