@@ -124,14 +124,14 @@ export const mutants = [
   {
     what: 'probes are counted from their end',
     file: 'src/webhooks/health.ts',
-    find: 'const dueMs = sentMs + Math.round',
-    replace: 'const dueMs = now + Math.round',
+    find: 'return Math.max(now, sentMs + Math.round',
+    replace: 'return Math.max(now, now + Math.round',
     tests: ['test/webhooks/health.test.ts'],
   },
   {
     what: 'a short maximum age makes no difference to probes',
     file: 'src/webhooks/health.ts',
-    find: 'effect.maxAgeMs ?? waitMs))',
+    find: 'maxAgeMs ?? waitMs))',
     replace: 'waitMs))',
     tests: ['test/webhooks/health.test.ts'],
   },

@@ -26,8 +26,8 @@ export const mutants = [
   {
     what: 'probes go later than they should',
     file: 'src/webhooks/health.ts',
-    find: '(1 - PROBE_JITTER * effect.random)',
-    replace: '(1 + PROBE_JITTER * effect.random)',
+    find: '(1 - PROBE_JITTER * random)',
+    replace: '(1 + PROBE_JITTER * random)',
     tests: ['test/webhooks/health.test.ts'],
   },
   {
