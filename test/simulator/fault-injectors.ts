@@ -208,6 +208,46 @@ export const DEFECTS: readonly Defect[] = [
       })),
   },
   {
+    description: 'an unavailable receiver that costs a try',
+    invariants: ['I7'],
+    options: { faults: ['network bad'], minutes: 10 },
+    faultInjector: () =>
+      settlements((settlement) =>
+        settlement.record?.clientError === 'connection' || settlement.record?.clientError === 'tls'
+          ? { ...settlement, next: { ...settlement.next, tries: settlement.next.tries + 1 } }
+          : settlement,
+      ),
+  },
+  {
+    description: 'a pause that is not probed',
+    invariants: ['I11'],
+    options: { faults: ['network bad'], minutes: 10 },
+    faultInjector: () =>
+      settlements((settlement) => {
+        const { endpoint } = settlement
+        const { health } = endpoint ?? {}
+        if (!endpoint || !health?.pause) return settlement
+        return { ...settlement, endpoint: { ...endpoint, health: { ...health, pausedUntilMs: 1e15 } } }
+      }),
+  },
+  {
+    description: 'a store that does not keep how old deliveries may become',
+    invariants: ['I10'],
+    options: { faults: ['receivers change', 'network bad'], minutes: 10 },
+    faultInjector: () => ({
+      store: (store) => ({
+        ...store,
+        webhooks: {
+          ...store.webhooks,
+          insert({ settings, ...webhook }) {
+            const { maxAgeSeconds: _, ...others } = settings
+            return store.webhooks.insert({ ...webhook, settings: others })
+          },
+        },
+      }),
+    }),
+  },
+  {
     description: 'a sender that repeats requests by itself',
     invariants: ['I8'],
     faultInjector: () => ({
