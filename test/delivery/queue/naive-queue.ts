@@ -140,6 +140,10 @@ export class NaiveQueue {
 
   insert(delivery: NaiveDelivery, now: number): boolean {
     if (this.find(delivery)) return false
+    const [taken] = delivery.lane === '' ? [] : this.laneOf(delivery)
+    // It had left its lane before it was dropped.
+    if (delivery.failedMs > 0 && taken?.isTaken && isEarlier(delivery, taken))
+      Object.assign(delivery, { leftLane: delivery.lane, lane: '' })
     const lane = delivery.lane === '' ? [] : this.laneOf(delivery)
     let place = lane.length
     while (place > 0 && !lane[place - 1]!.isTaken && isEarlier(delivery, lane[place - 1]!)) place--
