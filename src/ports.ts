@@ -46,11 +46,6 @@ export interface SendRequest {
   readonly deadlineMs: number
   /** The webhook's id: `cancel` and `releaseIdle` name requests and connections by it. */
   readonly group: string
-  /**
-   * True: it is never written twice. Otherwise the default sender writes it once more, on a new connection, if a reused
-   * connection ends without a byte of a response.
-   */
-  readonly isOnce?: boolean
 }
 
 /** Why there was no HTTP response, as far as the receiver is concerned. */

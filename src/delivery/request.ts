@@ -114,6 +114,5 @@ export function buildRequest(
     body: hasBody ? body : undefined,
     deadlineMs,
     group: webhook.id,
-    ...(webhook.settings.retries === 0 && { isOnce: true }),
   }
 }

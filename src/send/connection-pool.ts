@@ -55,8 +55,8 @@ export interface ConnectionPoolOptions {
 }
 
 export interface ConnectionPool {
-  /** Sends on an idle connection, unless `isFresh`, on a new one, or as soon as one is free. */
-  dispatch(target: ParsedTarget, exchange: Exchange, isFresh?: boolean): void
+  /** Sends on an idle connection, on a new one, or as soon as one is free. */
+  dispatch(target: ParsedTarget, exchange: Exchange): void
   /** Cancels a group's requests that are waiting or connecting; requests being written continue. */
   cancel(group: string): void
   /** Closes idle connections to origins that no other group has used. */
@@ -200,10 +200,10 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     start(connection, next)
   }
 
-  /** An idle connection, unless `isFresh`, or a new one below the limit. */
-  function acquire(origin: Origin, isFresh = false): Connection | undefined {
+  /** An idle connection, or a new one below the limit. */
+  function acquire(origin: Origin): Connection | undefined {
     idleOrigins.delete(origin)
-    const connection = isFresh ? undefined : origin.idle.pop()
+    const connection = origin.idle.pop()
     if (!connection) return origin.busy.size < maxPerOrigin ? openConnection(origin) : undefined
     idleConnections.delete(connection)
     return connection
@@ -221,9 +221,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
 
   return {
-    dispatch(target, exchange, isFresh = false) {
+    dispatch(target, exchange) {
       const origin = getOrCreateOrigin(target, exchange.request.group)
-      const connection = acquire(origin, isFresh)
+      const connection = acquire(origin)
       if (connection) start(connection, exchange)
       else {
         exchange.owner = origin

@@ -8,14 +8,14 @@
  */
 
 import type { Socket } from 'node:net'
-import type { DefaultSender, Observation, Resolver, SendRequest } from '../ports.js'
+import type { DefaultSender, Resolver, SendRequest } from '../ports.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
 import type { ForwardProxy, TlsOptions } from '../values/tls-and-proxy.js'
 import { createConnector } from './connect.js'
 import { createConnectionPool } from './connection-pool.js'
 import { classifyError, noResponse, ownFault } from './error-classifier.js'
 import { Exchange } from './exchange.js'
-import { createTargetCache, type ParsedTarget } from './target-cache.js'
+import { createTargetCache } from './target-cache.js'
 import { createTimerBuckets } from './timer-buckets.js'
 
 export interface SenderOptions {
@@ -35,10 +35,6 @@ export interface SenderOptions {
   /** The proxy that all connections use. */
   readonly proxy?: ForwardProxy | undefined
 }
-
-/** A reused connection has ended without a byte of a response: its receiver had closed it before it got the request. */
-const isStale = (observation: Observation) =>
-  observation.kind === 'no_response' && observation.isReused === true
 
 type OnEnd = Parameters<DefaultSender['sendWithCallback']>[1]
 
@@ -77,19 +73,9 @@ export function createSender(options: SenderOptions): DefaultSender {
       onEnd(target)
       return
     }
-    const dueMs = performance.now() + request.deadlineMs
-    run(target, request, false, (observation, dialled) => {
-      const deadlineMs = dueMs - performance.now()
-      if (!isStale(observation) || request.isOnce || isClosed || deadlineMs <= 0) onEnd(observation, dialled)
-      else run(target, { ...request, deadlineMs }, true, onEnd)
-    })
-  }
-
-  /** @param isFresh on a new connection */
-  function run(target: ParsedTarget, request: SendRequest, isFresh: boolean, onEnd: OnEnd): void {
     const exchange = new Exchange(request, target.path, timerBuckets, onEnd)
     try {
-      pool.dispatch(target, exchange, isFresh)
+      pool.dispatch(target, exchange)
     } catch (error) {
       exchange.abandon(classifyError(error))
     }

@@ -3,7 +3,7 @@
  * (check 10), and more than may wait (check 11).
  */
 import { memoryStore } from 'hookswitch'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   type EndpointInput,
   type EndpointRun,
@@ -13,6 +13,9 @@ import {
   runPolicy,
 } from './harness.js'
 import { away, calls, HUNG, healthy, largest, quantile, REFUSED, singles, sum } from './receivers.js'
+
+// Thousands of webhooks take long on a busy machine.
+vi.setConfig({ testTimeout: 600_000 })
 
 const HOUR = 3600
 const DAY = 24 * HOUR
@@ -95,7 +98,7 @@ describe('check 9: live events beside old ones', TIMEOUT, () => {
 
 describe('check 10: thousands of webhooks fail together', TIMEOUT, () => {
   // A part of the webhooks gets the same part of the slots.
-  const PART = IS_FULL_SIZE ? 1 : 0.1
+  const PART = IS_FULL_SIZE ? 1 : 0.05
   const COUNT = 5000 * PART
   const LIMITS = { inFlight: 500 * PART, probeSockets: 1000 * PART }
 

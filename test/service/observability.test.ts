@@ -77,8 +77,7 @@ describe('metrics', () => {
     await createWebhook('/late', { hook: 'channel_create', retries: 3 })
     await createWebhook('/bad', { hook: 'channel_create', retries: 1 })
     await createWebhook('/gated', { hook: 'channel_destroy' })
-    // The first request goes over a new connection: a reused one would be replaced.
-    receiver.on('/late', [reset(), status(503, { headers: { 'retry-after': '0' } }), status(200)])
+    receiver.on('/late', [status(503, { headers: { 'retry-after': '0' } }), reset(), status(200)])
     receiver.on('/bad', [status(500)])
     receiver.on('/gated', [held])
 

@@ -126,7 +126,13 @@ describe('attempts', () => {
     const webhookId = await instance.webhook('top', { maxAgeSeconds: 1 })
     const reader = await readStream(instance, { accountId: 'top', types: ['attempt'] })
     // It is too old when its receiver takes it again.
-    instance.answers.push({ kind: 'response', status: 429, headers: ['retry-after', '2'], body: '', bodyEnd: 'complete' })
+    instance.answers.push({
+      kind: 'response',
+      status: 429,
+      headers: ['retry-after', '2'],
+      body: '',
+      bodyEnd: 'complete',
+    })
     await instance.publish(1, 'top')
     await instance.clock.advance(10_000)
     const [, item] = await reader.until(2)
