@@ -434,7 +434,7 @@ export interface RequestPreview {
 /** What `explain` says, for programs and other languages. */
 export interface Explanation {
   /** What explains the state. */
-  readonly code: 'call_order' | 'paused' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
+  readonly code: 'call_order' | 'paused' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'rate_limit' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
   /** Earlier deliveries of the call that must end first (`call_order`). */
   readonly ahead?: number
   /** Seconds until it may be sent (`paused`, `receiver_pause`, `retry`). */

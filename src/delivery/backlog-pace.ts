@@ -4,6 +4,7 @@
  * knows which origins have answered lately. Times are store time, ms.
  */
 import { charge, type RateLimit, refill, type TokenBucket } from '../values/token-bucket.js'
+import { LIVE_MS } from './queue/heads.js'
 import type { QueuedDelivery } from './queue/queued-delivery.js'
 
 /** Older deliveries a second that may be sent. */
@@ -14,8 +15,6 @@ const MANY_MS = 60_000
 /** An origin is news once in this time, ms. */
 const NEWS_MS = 5_000
 const MAX_ORIGINS = 1_000
-/** Age from which a delivery belongs to the backlog, ms. */
-const LIVE_MS = 10_000
 
 export interface BacklogPace {
   /** The pause of an endpoint has ended. */

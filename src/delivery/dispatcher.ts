@@ -93,7 +93,7 @@ export interface Dispatcher {
   /** The caps or limits have changed: endpoints that were full may have free slots now, others have too many deliveries. */
   limitsChanged(): void
   /** The limit that holds an endpoint back; `undefined`: none. */
-  limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'total'
+  limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'rate' | 'total'
   /** The networks from which nothing answers this node. */
   outages(): readonly Outage[]
   /** Counters for metrics. */
@@ -203,7 +203,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       now: lease.now,
       drainDeadline: drainDeadline.signal,
       onPauseChange,
-      onOutageEnded: () => hastenProbes(OUTAGE_NEWS_MS, () => true),
+      onOutageEnded: () => hastenProbes(OUTAGE_NEWS_MS, queue.endpoints()),
     },
     scheduler,
   )
@@ -268,7 +268,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       forgetStarts: startKeys.clear,
       interrupt: decider.interrupt,
       cancelUnsent,
-      resume: (endpoint) => resume(endpoint, lease.now()).endWait(lease.now()),
+      resume(endpoint, wasPaused) {
+        resume(endpoint, lease.now()).endWait(lease.now())
+        const { id: webhookId, accountId } = endpoint.webhook
+        if (wasPaused) deps.emit('webhook_resumed', { webhookId, accountId })
+      },
       putBackStartedAhead: () => putBackStartedAhead(() => true),
       renew: lease.renew,
       renewNow: lease.renewNow,
@@ -329,7 +333,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     resume(endpoint, now)
     backlog.pauseEnded(now)
     if (hasSucceeded && backlog.isNews(endpoint.origin, now))
-      hastenProbes(ORIGIN_NEWS_MS, ({ origin }) => origin === endpoint.origin)
+      hastenProbes(
+        ORIGIN_NEWS_MS,
+        scheduler.probedOf(endpoint.origin).map((id) => queue.endpoint(id)),
+      )
   }
 
   function resume(endpoint: QueueEndpoint, now: number): Pace {
@@ -340,11 +347,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   }
 
   /** Spreads the next probes of paused endpoints over a time from now. */
-  function hastenProbes(withinMs: number, isConcerned: (endpoint: QueueEndpoint) => boolean): void {
+  function hastenProbes(withinMs: number, endpoints: Iterable<QueueEndpoint | undefined>): void {
     const now = lease.now()
-    for (const endpoint of queue.endpoints()) {
-      const { health } = endpoint.webhook
-      if (!health?.pause || !isConcerned(endpoint)) continue
+    for (const endpoint of endpoints) {
+      const health = endpoint?.webhook.health
+      if (!endpoint || !health?.pause) continue
       const dueMs = now + Math.round(withinMs * randomFraction())
       if ((health.pausedUntilMs ?? 0) <= dueMs) continue
       endpoint.webhook = { ...endpoint.webhook, health: { ...health, pausedUntilMs: dueMs } }
@@ -879,8 +886,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       sendStartedAhead()
       loop.trigger()
     },
-    limitReached: (webhookId) =>
-      scheduler.limitReached(webhookId) ?? (caps.total > inFlight ? undefined : 'total'),
+    limitReached(webhookId) {
+      if ((queue.endpoint(webhookId)?.pace?.dueMs ?? 0) > lease.now()) return 'rate'
+      return scheduler.limitReached(webhookId) ?? (caps.total > inFlight ? undefined : 'total')
+    },
     outages: decider.outages,
     stats: () => ({ inFlight: inFlight + scheduler.probes, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {

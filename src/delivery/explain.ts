@@ -12,7 +12,15 @@ export interface ExplainContext {
   /** Store time, ms. */
   readonly now: number
   /** The limit that holds the endpoint back; `undefined`: none. */
-  readonly limitReached: 'endpoint' | 'account' | 'origin' | 'share' | 'priority' | 'total' | undefined
+  readonly limitReached:
+    | 'endpoint'
+    | 'account'
+    | 'origin'
+    | 'share'
+    | 'priority'
+    | 'rate'
+    | 'total'
+    | undefined
   readonly caps: Caps
   /**
    * The newest attempt: of the delivery, or of its webhook if the delivery has none and waits. `undefined`: there is none, or
@@ -36,6 +44,7 @@ export const EXPLANATION_CODES = [
   'total_cap',
   'account_share',
   'priority',
+  'rate_limit',
   'due',
   'in_flight',
   'delivered',
@@ -144,6 +153,8 @@ function explainWaiting(delivery: StoredDelivery, context: ExplainContext): Expl
       return { code: 'account_share' }
     case 'priority':
       return { code: 'priority' }
+    case 'rate':
+      return { code: 'rate_limit' }
     default:
       return { code: 'due' }
   }
@@ -224,6 +235,8 @@ function stateSentence(explanation: Explanation): string {
       return 'Waits for capacity: the requests in flight that are left are for accounts that have fewer of them.'
     case 'priority':
       return 'Waits for capacity: receivers that were never tried, or do not answer fast, share a part of all requests in flight.'
+    case 'rate_limit':
+      return 'Waits for its turn: the receiver, or `rate_limit`, allows a limited number of requests per second.'
     case 'due':
       return 'Is due now.'
     case 'in_flight':

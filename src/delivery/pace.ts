@@ -169,7 +169,7 @@ export class Pace {
     this.answeredInRound = 0
   }
 
-  /** What the receiver asked for does not hold any more: the next request may be sent now. */
+  /** Ends the wait that a 429 has begun: the next request may be sent now. */
   endWait(now: number): void {
     this.nextMs = Math.min(this.nextMs, now)
   }
@@ -181,7 +181,7 @@ export class Pace {
   }
 
   /**
-   * The receiver asked for fewer requests.
+   * Counts a 429, or a 503 with `Retry-After`.
    *
    * @param sentMs when the request was sent
    * @param askedMs `Retry-After`, ms; `undefined`: none

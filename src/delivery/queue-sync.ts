@@ -59,8 +59,8 @@ export interface QueueSyncDeps {
   interrupt(delivery: QueuedDelivery): DecidedSettlement
   /** Cancels the requests of a webhook of which no byte has been sent yet. */
   cancelUnsent(webhookId: string): void
-  /** What a webhook holds is sent now: its pause was ended by its owner. */
-  resume(endpoint: QueueEndpoint): void
+  /** Sends what waits for a webhook: an edit has ended its pause or its wait. */
+  resume(endpoint: QueueEndpoint, wasPaused: boolean): void
   /** What is started and waits for a slot waits in the queue again. */
   putBackStartedAhead(): void
   /** Requests a new grant. */
@@ -224,7 +224,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const before = queue.endpoint(row.id)?.webhook
     const epochBefore = before?.epoch ?? row.epoch
     const endpoint = queue.setWebhook(withKnownHealth(row))
-    if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)
+    if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint, isProbed(before.health))
     scheduler.update(queue.ready(endpoint))
     if (row.epoch > epochBefore) deps.cancelUnsent(row.id)
   }
@@ -382,7 +382,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const endpoints = inShards()
     for (const endpoint of endpoints) {
       const before = knownWebhooks.get(endpoint.id)
-      if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)
+      if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint, isProbed(before.health))
     }
     for (const id of knownWebhooks.keys()) if (loaded.has(shardOf(id))) knownWebhooks.delete(id)
     updateAll(endpoints)
@@ -618,7 +618,7 @@ function withoutHandedOver(grant: NodeLease, shards: readonly number[]): NodeLea
   return { ...grant, shards: grant.shards.filter(isKept), leaving: grant.leaving.filter(isKept) }
 }
 
-/** Whether an edit has ended a pause, or its owner has asked that what waits is sent. */
+/** Whether an edit has ended a pause, or requests that waiting deliveries are sent now. */
 const isResumed = (before: Webhook, row: Webhook) =>
   before.revision < row.revision &&
   (before.resumedRevision !== row.resumedRevision || (isProbed(before.health) && !isProbed(row.health)))

@@ -102,8 +102,11 @@ export interface FailureContext {
   readonly isFree: boolean
   /** Whether the endpoint is paused because it fails. */
   readonly isPaused: boolean
-  /** Whether the receiver has taken other deliveries since the first failure of this one. */
-  readonly isOvertaken: boolean
+  /**
+   * The retry policy alone decides when it is due: the receiver has taken other deliveries since the first failure of this one,
+   * or nothing pauses the endpoint and the delivery was tried as often as `retries` says.
+   */
+  readonly followsPolicy: boolean
   /** This node seems to be cut off: an attempt without an answer is not charged. */
   readonly isOutage: boolean
   /** No connection could be made by a probe: nothing was sent, and it is no attempt. */
@@ -113,7 +116,7 @@ export interface FailureContext {
 const NO_CONTEXT: FailureContext = {
   isFree: false,
   isPaused: false,
-  isOvertaken: false,
+  followsPolicy: false,
   isOutage: false,
   isCheck: false,
 }
@@ -183,7 +186,7 @@ export function nextDelivery(
   if (context.isCheck) return { ...waiting, dueMs: now + probeDelayMs(0) }
   const delayMs = retryDelayMs(delivery, outcome, rules, attempts, random)
   if (delayMs === undefined) return { state: nextState(delivery, 'retries_exhausted'), ...ended }
-  const isAway = isUnavailable && !isThrottled && !onlyTransport && !context.isOvertaken
+  const isAway = isUnavailable && !isThrottled && !onlyTransport && !context.followsPolicy
   return { ...waiting, dueMs: now + (isAway ? Math.min(delayMs, probeDelayMs(attempts - 1)) : delayMs) }
 }
 

@@ -64,8 +64,8 @@ export interface AttemptContext extends SettleContext {
   /** How old the delivery may become, ms. */
   readonly maxAgeMs: number
   /**
-   * The receiver asked for fewer requests. Returns how long nothing is sent to it, ms. Not called where the delivery alone has
-   * to wait.
+   * Counts a 429, or a 503 with `Retry-After`. Returns how long nothing is sent to the receiver, ms. Not called where only this
+   * delivery waits.
    */
   throttle(askedMs: number | undefined): number
   /** Whether a rejection of this kind of event says something about the receiver as a whole. */
@@ -166,7 +166,8 @@ export function settleAttempt(
   const next = nextDelivery(delivery, outcome, rules, now, random, {
     isFree: isProbed(health) || update.opensPause === true,
     isPaused: isProbed(update.health),
-    isOvertaken: isOvertaken(health, delivery.failedMs),
+    followsPolicy:
+      isOvertaken(health, delivery.failedMs) || (!healthRules.pauses && delivery.attempts >= rules.retries),
     isOutage: isOutage && outcome.kind === 'failed' && outcome.status === undefined,
     isCheck,
   })

@@ -100,7 +100,7 @@ export function trackEndpoints(
   }
 }
 
-/** A paused endpoint is probed again soon, unless its receiver has asked for a wait. */
+/** A paused endpoint is probed again soon, unless its receiver has sent `Retry-After`. */
 function checkProbeTime(
   { queue, violations }: SettlementRuleDeps,
   webhook: string,
@@ -121,7 +121,7 @@ function checkProbeTime(
   )
 }
 
-/** Its owner has changed the webhook: that may have ended a pause, and what its receiver asked for. */
+/** An edit of the webhook may have ended its pause, and the wait of a `Retry-After`. */
 export function forgetEndpoint({ tracked, queue }: SettlementRuleDeps, webhook: string): void {
   const endpoint = endpointOf(tracked, webhook)
   endpoint.pause = undefined
@@ -131,7 +131,7 @@ export function forgetEndpoint({ tracked, queue }: SettlementRuleDeps, webhook: 
 }
 
 /**
- * Checks that nothing is started before the receiver asked for it or the next probe is due.
+ * Checks that nothing is started before `Retry-After` has passed and the next probe is due.
  *
  * @param calledMs store time, as the node knew it
  */

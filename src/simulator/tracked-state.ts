@@ -90,7 +90,7 @@ export interface TrackedEndpoint {
   pausedSinceMs: number
   /** When it was paused last, perhaps: true time, ms. */
   heldMs: number
-  /** When its receiver may have asked for a wait last: true time, ms. */
+  /** When its receiver may have sent `Retry-After` last: true time, ms. */
   askedMs: number
 }
 

@@ -259,6 +259,33 @@ describe('a paused endpoint', () => {
   })
 })
 
+describe('an endpoint that has been failing for a day', () => {
+  it('is reported once, until it has succeeded and failed for another day', async () => {
+    const harness = await createHarness([aWebhook({ maxAgeSeconds: 1_000_000 })])
+    harness.sender.script = () => refused
+    const node = harness.node()
+    await node.start()
+    const reports = () => harness.emitted.filter(({ name }) => name === 'webhook_failing')
+    await harness.publish('first')
+    await harness.clock.settle()
+    const failingSinceMs = (await healthOf(harness))!.failingSinceMs!
+    await harness.clock.advance(86_000_000)
+    expect(reports()).toEqual([])
+    await harness.clock.advance(4_000_000)
+    expect(reports().map(({ payload }) => payload)).toMatchObject([
+      { webhookId: 'w1', accountId: 'acc', failingSinceMs, reason: 'refused' },
+    ])
+    harness.sender.script = () => responseWith(200)
+    await harness.clock.advance(70_000)
+    expect(await healthOf(harness)).toBeUndefined()
+    harness.sender.script = () => refused
+    await harness.publish('second')
+    await harness.clock.advance(90_000_000)
+    expect(reports()).toHaveLength(2)
+    await node.close(0)
+  })
+})
+
 describe('a global outage', () => {
   const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) =>
     aWebhook({ uri: `https://${id}.example.com/`, retries: 1 }, { id }),

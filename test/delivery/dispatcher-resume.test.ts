@@ -49,6 +49,8 @@ describe('a webhook that is resumed while it is paused', () => {
     expect(harness.sender.requests).toHaveLength(30)
     expect((await harness.deliveries()).every(({ state }) => state === 'delivered')).toBe(true)
     expect((await read(harness)).health).toBeUndefined()
+    const resumed = harness.emitted.filter(({ name }) => name === 'webhook_resumed')
+    expect(resumed.map(({ payload }) => payload)).toEqual([{ webhookId: 'w1', accountId: 'acc' }])
     await node.close(0)
   })
 

@@ -53,7 +53,7 @@ const rules = (retries: number, policy: RetryPolicy = exponential({ jitter: 0 })
 const NOT_PAUSED: FailureContext = {
   isFree: false,
   isPaused: false,
-  isOvertaken: false,
+  followsPolicy: false,
   isOutage: false,
   isCheck: false,
 }
@@ -98,7 +98,7 @@ describe('a failure of a receiver that could not take the request', () => {
       )
     const schedule = [5000, 300_000, 1_800_000]
     for (const outcome of UNAVAILABLE)
-      expect(delays(outcome, inContext({ isOvertaken: true }))).toEqual(schedule)
+      expect(delays(outcome, inContext({ followsPolicy: true }))).toEqual(schedule)
     expect(delays(status429, NOT_PAUSED)).toEqual(schedule)
   })
 

@@ -93,6 +93,22 @@ describe('check 4: one kind of event is always rejected', TIMEOUT, () => {
   })
 })
 
+describe('a receiver that takes only the last event of each call', () => {
+  it('is found out, and gets what it takes', async () => {
+    const run = await runPolicy({
+      until: DAY,
+      endpoints: [
+        { receiver: (_, { seq }) => (seq === 2 ? OK : answers(400)), arrivals: calls(0.5, 0, 3 * HOUR) },
+      ],
+    })
+    const endpoint = run.endpoints[0]!
+    const pauses = endpoint.pauses.filter((at) => at < 3 * HOUR).length
+    figures('only the last', { pauses, lost: endpoint.lost, p99: quantile(endpoint.latencies(), 0.99) })
+    expect(pauses).toBeLessThanOrEqual(20)
+    expect(endpoint.events.filter(({ seq, state }) => (state === 'delivered') !== (seq === 2))).toEqual([])
+  })
+})
+
 describe('check 5: one event always fails', TIMEOUT, () => {
   const FAILURES: Readonly<Record<string, Reaction>> = { hangs: HUNG, 'gets 429': answers(429, 60) }
   // A day of one event a second takes long.

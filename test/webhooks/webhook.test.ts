@@ -4,6 +4,7 @@ import {
   deleteWebhook,
   disableWebhook,
   encryptedSettingsOf,
+  healthAfterChange,
   newWebhook,
   rotateSecret,
   type Webhook,
@@ -51,6 +52,20 @@ describe('a webhook', () => {
     const still = change(disabled, { name: 'x' })
     expect(still).toMatchObject({ revision: 4, epoch: 2 })
     expect(change(still, { enabled: true })).toMatchObject({ revision: 5, epoch: 2, enabledMs: NOW })
+  })
+
+  it('ends its pause when its secret or its headers change: its receiver may have rejected the former ones', () => {
+    const health = {
+      failuresInRow: 3,
+      failingSinceMs: 1,
+      pause: { kind: 'rejected', probes: 2 },
+      pausedUntilMs: 9,
+    } as const
+    const paused = full({ health })
+    const ended = { failuresInRow: 3, failingSinceMs: 1 }
+    expect(healthAfterChange(paused, { ...paused, revision: 2 })).toEqual(health)
+    expect(healthAfterChange(paused, { ...paused, sealedHeaders: 'others' })).toEqual(ended)
+    expect(healthAfterChange(paused, rotateSecret(paused, { sealed: 'new' }, NOW, 0))).toEqual(ended)
   })
 
   it('keeps its health until its URI changes or it is enabled', () => {

@@ -17,6 +17,9 @@ import {
 import { EntryHeap } from './entry-heap.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 
+/** How long a delivery that was not tried counts as live, ms. */
+export const LIVE_MS = 10_000
+
 // Kinds of waiting heads: a sum of these.
 /** First attempts of deliveries that were accepted in the last `LIVE_MS`. */
 export const LIVE = 0

@@ -52,7 +52,7 @@ import {
 } from './entries.js'
 import type { EntryHeap } from './entry-heap.js'
 import { HashIndex } from './hash-index.js'
-import { Heads, LIVE, MISSING, OLD, STALE } from './heads.js'
+import { Heads, LIVE, LIVE_MS, MISSING, OLD, STALE } from './heads.js'
 import { Lanes } from './lanes.js'
 import { Patience } from './patience.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
@@ -201,8 +201,6 @@ export interface PendingQueueOptions {
   readonly rateLimitOf?: (webhook: Webhook) => number | undefined
 }
 
-/** How long a delivery that was not tried counts as live, ms. */
-const LIVE_MS = 10_000
 /** Lanes, and deliveries of each, among which one call looks for a kind that was not rejected. */
 const MAX_LANES_SEARCHED = 64
 const MAX_FOLLOWERS_SEARCHED = 8

@@ -24,6 +24,8 @@ export interface EndpointRegistry {
   find(webhookId: string): ScheduledEndpoint | undefined
   /** Adds an endpoint or updates it: a changed origin moves it with its requests in flight. */
   upsert(input: Omit<ReadyEndpoint, 'dueMs'>): ScheduledEndpoint
+  /** Ids of the endpoints of an origin that are paused because they fail. */
+  probedOf(originId: string): readonly string[]
   /** Removes an endpoint without requests in flight. */
   remove(endpoint: ScheduledEndpoint): void
   all(): Iterable<ScheduledEndpoint>
@@ -93,6 +95,8 @@ export interface ScheduledOrigin {
   readonly zone: ScheduledZone
   inFlight: number
   allocated: number
+  /** Ids of its endpoints that are paused because they fail. */
+  readonly probed: Set<string>
   /** Due endpoints that wait for a slot of this origin, in order of arrival. */
   readonly waiting: LinkedQueue<ScheduledEndpoint>
   endpoints: number
@@ -177,6 +181,7 @@ export function createEndpointRegistry(): EndpointRegistry {
     const origin = {
       id,
       zone: zoneOfOrigin(id),
+      probed: new Set<string>(),
       waiting: createLinkedQueue<ScheduledEndpoint>(),
       endpoints: 0,
       inFlight: 0,
@@ -199,6 +204,12 @@ export function createEndpointRegistry(): EndpointRegistry {
     if (!isBlank(zone.standing)) setNewest(idleZones, zone.id, zone.standing, MAX_IDLE_OTHERS)
   }
 
+  function setProbed(endpoint: ScheduledEndpoint, isProbed: boolean): void {
+    endpoint.isProbed = isProbed
+    if (isProbed) endpoint.origin.probed.add(endpoint.id)
+    else endpoint.origin.probed.delete(endpoint.id)
+  }
+
   /** Its requests in flight move too: those still open to the former origin count for the new one. */
   function move(endpoint: ScheduledEndpoint, originId: string): void {
     const before = endpoint.origin
@@ -212,6 +223,7 @@ export function createEndpointRegistry(): EndpointRegistry {
     origin.zone.probes += probes
     before.zone.probes -= probes
     before.zone.suspects.delete(endpoint)
+    before.probed.delete(endpoint.id)
     if (endpoint.isSuspect) origin.zone.suspects.add(endpoint)
     endpoint.origin = origin
     forgetFast(endpoint)
@@ -244,13 +256,14 @@ export function createEndpointRegistry(): EndpointRegistry {
       return endpoints.size
     },
     find: (webhookId) => endpoints.get(webhookId),
+    probedOf: (originId) => [...(origins.get(originId)?.probed ?? [])],
     upsert({ webhookId, accountId, origin: originId, failing, probed, limit }) {
       const found = endpoints.get(webhookId)
       if (found) {
         found.isFailing = failing
-        found.isProbed = probed
         found.limit = limit
         if (found.origin.id !== originId) move(found, originId)
+        setProbed(found, probed)
         return found
       }
       const account = accountOf(accountId)
@@ -290,6 +303,7 @@ export function createEndpointRegistry(): EndpointRegistry {
       rememberAnswers(endpoint)
       account.suspects.delete(endpoint)
       origin.zone.suspects.delete(endpoint)
+      origin.probed.delete(endpoint.id)
       leave(origin)
       if (--account.endpoints > 0) return
       const { id, standing, use } = account

@@ -66,6 +66,8 @@ export interface Scheduler {
   nextProbeDueMs(): number | undefined
   /** Probes in flight. */
   readonly probes: number
+  /** Ids of the endpoints of an origin that are paused because they fail, and for which something waits. */
+  probedOf(origin: string): readonly string[]
   /** Requests in flight to an endpoint. */
   inFlight(webhookId: string): number
   /** The limit that an endpoint has reached; `undefined`: none. */
@@ -214,6 +216,7 @@ export function createScheduler(caps: Caps): Scheduler {
       const nextMs = Math.min(delayQueue.nextDueMs() ?? IDLE, nextProbeMs ?? IDLE)
       return nextMs === IDLE ? undefined : nextMs
     },
+    probedOf: registry.probedOf,
     inFlight: (webhookId) => registry.find(webhookId)?.inFlight ?? 0,
     limitReached(webhookId) {
       const endpoint = registry.find(webhookId)

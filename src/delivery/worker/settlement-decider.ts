@@ -217,7 +217,7 @@ export function createSettlementDecider(
     if (!pace.isLimiting) endpoint.pace = undefined
   }
 
-  /** The receiver asked for fewer requests. Returns how long nothing is sent, ms. */
+  /** Counts a 429, or a 503 with `Retry-After`. Returns how long nothing is sent, ms. */
   function throttle(
     endpoint: QueueEndpoint,
     sentMs: number,

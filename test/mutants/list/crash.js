@@ -144,7 +144,7 @@ export const mutants = [
   {
     what: 'a resume that a load brings does not hasten retries',
     file: 'src/delivery/queue-sync.ts',
-    find: '      if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)',
+    find: '      if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint, isProbed(before.health))',
     replace: 'if (before) queue.ready(endpoint)',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },

@@ -5,7 +5,7 @@ export const mutants = [
   {
     what: 'the policy is not asked when its receiver takes others',
     file: 'src/delivery/retry.ts',
-    find: ' && !context.isOvertaken\n',
+    find: ' && !context.followsPolicy\n',
     replace: '\n',
     tests: ['test/delivery/retry.test.ts'],
   },
@@ -82,7 +82,7 @@ export const mutants = [
   {
     what: 'retries wait on after a resumption',
     file: 'src/delivery/queue-sync.ts',
-    find: '\n    if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint)',
+    find: '\n    if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint, isProbed(before.health))',
     replace: '',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },

@@ -278,8 +278,8 @@ export const mutants = [
   {
     what: 'the paused webhooks of an origin do not learn that it answers',
     file: 'src/delivery/dispatcher.ts',
-    find: 'hastenProbes(ORIGIN_NEWS_MS, ({ origin }) => origin === endpoint.origin)',
-    replace: 'hastenProbes(ORIGIN_NEWS_MS, () => false)',
+    find: 'scheduler.probedOf(endpoint.origin).map((id) => queue.endpoint(id))',
+    replace: '[]',
     tests: ['test/delivery/dispatcher-health.test.ts'],
   },
   {
@@ -302,5 +302,40 @@ export const mutants = [
     find: 'isProbed(webhook.health) || isPaused',
     replace: 'isPaused',
     tests: ['test/webhooks/manage.test.ts'],
+  },
+  {
+    what: 'a strict call is overtaken while its webhook is paused',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: "    if (webhook.settings.ordering === 'strict') return NONE\n",
+    replace: '',
+    tests: ['test/delivery/queue/pending-queue.test.ts'],
+  },
+  {
+    what: 'nobody learns that a webhook has been failing for a day',
+    file: 'src/delivery/worker/delivery-notifications.ts',
+    find: 'if (reports) {',
+    replace: 'if (reports && false) {',
+    tests: ['test/delivery/dispatcher-health.test.ts'],
+  },
+  {
+    what: 'a resumption is not reported',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'if (wasPaused) deps.emit',
+    replace: 'if (wasPaused && false) deps.emit',
+    tests: ['test/delivery/dispatcher-resume.test.ts'],
+  },
+  {
+    what: 'a new secret does not end a pause',
+    file: 'src/webhooks/webhook.ts',
+    find: '    next.secrets[0]?.sealed === before.secrets[0]?.sealed &&\n',
+    replace: '',
+    tests: ['test/webhooks/webhook.test.ts'],
+  },
+  {
+    what: 'rejections of a kind that a receiver never takes pause it',
+    file: 'src/delivery/settle.ts',
+    find: 'isFirst: delivery.attempts === 0 && context.isTelling',
+    replace: 'isFirst: delivery.attempts === 0',
+    tests: ['test/policy/rejections.test.ts'],
   },
 ]

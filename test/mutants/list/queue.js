@@ -21,7 +21,7 @@ export const mutants = [
   },
   {
     what: 'a delivery stays live as long as it waits',
-    file: 'src/delivery/queue/pending-queue.ts',
+    file: 'src/delivery/queue/heads.ts',
     find: 'const LIVE_MS = 10_000',
     replace: 'const LIVE_MS = 1e12',
     tests: [QUEUE],
