@@ -212,3 +212,29 @@ describe('an origin that never answers', () => {
     await node.close(0)
   })
 })
+
+describe('a webhook with a rate limit', () => {
+  it('gets no more requests than that in any second, and others are not held up', async () => {
+    const harness = await createHarness([
+      aWebhook({ rateLimit: 2, retries: 0 }),
+      aWebhook({ uri: 'https://other.example/' }, { id: 'w2' }),
+    ])
+    const sentMs: number[] = []
+    harness.sender.script = (request) => {
+      if (hostOf(request) !== 'other.example') sentMs.push(harness.clock.monotonic())
+      return responseWith(200)
+    }
+    const node = harness.node({ rateLimitOf: ({ settings }) => settings.rateLimit })
+    await node.start()
+    for (let call = 0; call < 20; call++) await harness.publish(`call-${call}`)
+    await harness.clock.settle()
+    expect((await harness.deliveries('w2')).every(({ state }) => state === 'delivered')).toBe(true)
+    expect(sentMs).toHaveLength(1)
+    expect(node.limitReached('w1')).toBe('rate')
+    await harness.clock.advance(10_000)
+    expect(sentMs).toHaveLength(20)
+    expect(node.limitReached('w1')).not.toBe('rate')
+    for (const [index, ms] of sentMs.slice(2).entries()) expect(ms - sentMs[index]!).toBeGreaterThan(950)
+    await node.close(0)
+  })
+})

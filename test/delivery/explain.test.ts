@@ -67,6 +67,10 @@ describe('the explanation of a waiting delivery', () => {
       'Waits for capacity: receivers that were never tried, or do not answer fast, share a part of all requests in flight.',
     ],
     [
+      explain({}, { limitReached: 'rate' }),
+      'Waits for its turn: the receiver, or `rate_limit`, allows a limited number of requests per second.',
+    ],
+    [
       explain({}, { limitReached: 'total' }),
       'Waits for capacity: the service is at its cap of 500 requests in flight.',
     ],
