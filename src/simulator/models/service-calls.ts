@@ -1,7 +1,7 @@
 /** The steps of the service model as data: the driver executes them, the reference predicts them, the trace formats them. */
 
 /** A receiver's behaviour: responds at once with 200 or 500, cannot be reached, or responds with 200 after `SLOW_MS`. */
-export type Behaviour = 'succeeds' | 'fails' | 'is unreachable' | 'is slow'
+export type Behaviour = 'succeeds' | 'rejects' | 'is unreachable' | 'is slow'
 
 /** A call of the service's API, or a change of a receiver. */
 export type ServiceCall =
@@ -48,7 +48,7 @@ export type ServiceStep =
 
 /** How long a slow receiver takes. */
 export const SLOW_MS = 5_000
-/** Delay of retries, and their number. */
+/** Delay of retries, and how many follow a rejection. */
 export const RETRY_MS = 2_000
 export const RETRIES = 2
 export const TOKEN_TTL_SECONDS = 600

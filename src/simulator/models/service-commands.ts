@@ -16,7 +16,7 @@ export interface ServiceCommand {
 
 type WeightedCommand = FastCheck.WeightedArbitrary<ServiceCommand>
 
-const BEHAVIOURS: readonly Behaviour[] = ['succeeds', 'fails', 'is unreachable', 'is slow', 'is slow']
+const BEHAVIOURS: readonly Behaviour[] = ['succeeds', 'rejects', 'is unreachable', 'is slow', 'is slow']
 
 const pick = <T>(list: readonly T[], number: number): T[] =>
   list.length === 0 ? [] : [list[number % list.length]!]

@@ -99,7 +99,7 @@ export function createScriptedSender(
       onRequest(webhook, body ?? '')
       if (behaviour === 'is unreachable') return unreachable
       if (behaviour === 'is slow') return respondAfter(SLOW_MS)
-      const status = behaviour === 'fails' ? 500 : 200
+      const status = behaviour === 'rejects' ? 500 : 200
       return { kind: 'response', status, headers: [], body: '', bodyEnd: 'complete' }
     },
     async close() {

@@ -3,7 +3,7 @@
 import { errorCode } from '../../errors.js'
 import type { Hookswitch } from '../../hookswitch.js'
 import { md5 } from '../../values/hash.js'
-import type { Behaviour, ServiceCall } from './service-calls.js'
+import { type Behaviour, RETRIES, type ServiceCall } from './service-calls.js'
 
 /** What the driver remembers between calls: ids and secrets, by their names in the trace. */
 export interface ServiceDriverState {
@@ -67,7 +67,7 @@ async function executeCall(hs: Hookswitch, call: ServiceCall, state: ServiceDriv
     case 'create': {
       const { webhook, account, hook, includeSubaccounts } = call
       const uri = `https://receiver.example.com/${webhook}`
-      const input = { name: webhook, uri, hook, includeSubaccounts }
+      const input = { name: webhook, uri, hook, includeSubaccounts, retries: RETRIES }
       const { id, revision } = await hs.webhooks.create(account, input)
       webhooks[webhook] = { id, account, behaviour: 'succeeds' }
       return `revision ${revision}`

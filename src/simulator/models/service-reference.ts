@@ -218,7 +218,7 @@ function sendOrComplete(m: ReferenceService, delivery: ReferenceDelivery): void 
   if (behaviour === 'succeeds') delivery.state = 'delivered'
   else if (behaviour === 'is slow') Object.assign(delivery, { state: 'in_flight', atMs: m.nowMs + SLOW_MS })
   else {
-    delivery.tries += 1
+    if (behaviour === 'rejects') delivery.tries += 1
     delivery.interruptions = 0
     if (delivery.tries > RETRIES) delivery.state = 'exhausted'
     delivery.atMs = m.nowMs + RETRY_MS
