@@ -80,6 +80,7 @@ export const METHODS: {
     page: 'read',
     candidates: 'read',
     unhealthy: 'read',
+    ids: 'read',
     replace: 'write',
   },
   deliveries: {
