@@ -1,6 +1,6 @@
 /** Replays: of one delivery, and of many as jobs that can be listed, paused and cancelled. */
 import type { ReplayJob, ReplayScope, SettableState } from '../../delivery/replay-job.js'
-import { invalidInput, notFound } from '../../errors.js'
+import { notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
 import { validateReplay, validateReplayState } from '../../values/validators.generated.js'
 import { replaySchema, replayStateSchema } from '../../wire/body-schemas.js'
@@ -13,7 +13,6 @@ import {
   replayJobJson,
   toReplayFailure,
 } from '../../wire/replay-json.js'
-import type { ApiBackend } from '../api-backend.js'
 import { decodeStart, upTo } from '../paginate.js'
 import {
   accountIdOf,
@@ -36,7 +35,6 @@ async function replayMany(
   scope: ReplayScope,
   { selection, isDryRun }: Exclude<ParsedReplay, { readonly deliveryId: string }>,
 ): Promise<OperationResult> {
-  requireHook(backend, selection.hook)
   const request = { ...scope, ...selection }
   const { replays } = backend
   if (!isDryRun) {
@@ -45,14 +43,6 @@ async function replayMany(
   }
   const count = await translateFailures(replays.count(request), toReplayFailure)
   return { data: replayCountJson(count), status: 200 }
-}
-
-/** @throws `InvalidInput` for a kind of event that is not in the catalogue */
-function requireHook({ webhooks }: ApiBackend, hook: string | undefined): void {
-  const target = webhooks.catalogue().map(({ id }) => id)
-  if (hook === undefined || target.includes(hook)) return
-  const message = 'Value not found in enumerated list of values'
-  throw invalidInput([{ path: 'hook', rule: 'enum', message, target, value: hook }])
 }
 
 export const replayWebhook: Operation = async (context) => {
