@@ -117,7 +117,9 @@ export function startRetention(
 
   const running = Promise.all([
     repeat(prune, 'removing expired rows failed', () => INTERVAL_MS),
-    repeat(measure, 'measuring the history failed', () => SIZE_INTERVAL_MS),
+    repeat(measure, 'measuring the history failed', () =>
+      limits.maxHistoryBytes === undefined ? INTERVAL_MS : SIZE_INTERVAL_MS,
+    ),
   ])
   return async () => {
     stopping.abort()
