@@ -183,7 +183,9 @@ const withoutAddresses = (text: string) => text.slice(0, MAX_OBSERVED).replace(A
 /** A part of a path without what precedes an `@` and contains a colon. */
 function withoutPassword(segment: string): string {
   const parts = segment.split('@')
-  return parts.map((part, index) => (index < parts.length - 1 && part.includes(':') ? REDACTED : part)).join('@')
+  return parts
+    .map((part, index) => (index < parts.length - 1 && part.includes(':') ? REDACTED : part))
+    .join('@')
 }
 
 /** Names the target of a redirect without user, password, query and fragment, each of which may be secret. */
