@@ -18,13 +18,16 @@ async function createService(options: ServiceOptions = {}, kept = { attemptsPerW
   const logged: { readonly fields: object; readonly text: string }[] = []
   const warn = (fields: object, text: string) => void logged.push({ fields, text })
   let read: () => Promise<readonly GaugeReading[]> = async () => []
+  const watch = (reader: typeof read) => {
+    read = reader
+  }
   const hs = createHookswitch({
     store: memoryStore({ clock, ...kept }),
     clock,
     sender,
     random: seededRandom(1),
     log: { debug() {}, info() {}, warn, error: warn },
-    metrics: { count() {}, observe() {}, watch: (reader) => void (read = reader) },
+    metrics: { count() {}, observe() {}, watch },
     defaultRetries: 0,
     pauses: false,
     autoDisable: false,

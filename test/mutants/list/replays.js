@@ -149,8 +149,8 @@ export const mutants = [
   {
     what: 'the history grows above its limit',
     file: 'src/runtime/retention.ts',
-    find: 'while (history.bytes > maxHistoryBytes &&',
-    replace: 'while (history.bytes > 2 * maxHistoryBytes &&',
+    find: 'history.bytes > maxHistoryBytes &&',
+    replace: 'history.bytes > 2 * maxHistoryBytes &&',
     tests: ['test/service/history.test.ts'],
   },
   {
