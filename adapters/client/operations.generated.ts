@@ -910,7 +910,7 @@ export interface Replay {
   /** Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string). */
   readonly created_to?: unknown
   /** Only deliveries with this result, or in this state. */
-  readonly result?: string
+  readonly result?: 'failure' | 'success' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
   /** Counts the deliveries and sends nothing. */
   readonly dry_run?: boolean
 }

@@ -2774,7 +2774,7 @@ return errors === 0;
 }
 
 export const validateReplay = validate17;
-const schema18 = {"type":"object","if":{"not":{"anyOf":[{"required":["created_from"]},{"required":["created_to"]},{"required":["result"]}]}},"then":{"required":["delivery_id"]},"properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string"},"dry_run":{"type":"boolean"}}};
+const schema18 = {"type":"object","if":{"not":{"anyOf":[{"required":["created_from"]},{"required":["created_to"]},{"required":["result"]}]}},"then":{"required":["delivery_id"]},"properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["failure","success","delivered","exhausted","expired","cancelled","quarantined"]},"dry_run":{"type":"boolean"}}};
 
 function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2932,7 +2932,8 @@ errors++;
 }
 }
 if(data.result !== undefined){
-if(typeof data.result !== "string"){
+let data1 = data.result;
+if(typeof data1 !== "string"){
 const err8 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err8];
@@ -2942,10 +2943,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-if(data.dry_run !== undefined){
-if(typeof data.dry_run !== "boolean"){
-const err9 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+if(!(((((((data1 === "failure") || (data1 === "success")) || (data1 === "delivered")) || (data1 === "exhausted")) || (data1 === "expired")) || (data1 === "cancelled")) || (data1 === "quarantined"))){
+const err9 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/enum",keyword:"enum",params:{allowedValues: schema18.properties.result.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2955,14 +2954,26 @@ vErrors.push(err9);
 errors++;
 }
 }
-}
-else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.dry_run !== undefined){
+if(typeof data.dry_run !== "boolean"){
+const err10 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err10];
 }
 else {
 vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
 }
 errors++;
 }
