@@ -66,7 +66,8 @@ const newPart = ({ webhookId, accountId }: ReplayTarget): Part => ({ webhookId, 
 interface Progress {
   readonly parts: Part[]
   next: number
-  replayed: number
+  /** Replayed deliveries of each webhook. */
+  readonly replayed: Map<string, number>
   readonly leftOut: LeftOutWebhook[]
   /** When this was stored, and when a part was added, monotonic, ms. */
   storedAtMs: number
@@ -100,11 +101,10 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** Ends a job, unless somebody else has changed it. */
   async function complete(job: ReplayJob, progress: Progress): Promise<void> {
-    const { replayed, leftOut } = progress
-    const ended = withState({ ...job, replayed, leftOut }, 'completed', dispatcher.now())
+    const ended = withState({ ...job, ...figuresOf(progress) }, 'completed', Math.floor(dispatcher.now()))
     if (!(await write(ended))) return
     known.delete(job.id)
-    const { count, request } = job
+    const { count, request, replayed } = ended
     log.info({ replayId: job.id, ...request, count, replayed }, 'a replay is complete')
   }
 
@@ -112,8 +112,8 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     const targets = await replayTargets(deps, job.request, job.isAutomatic)
     const parts: Part[] = (await findDeliveriesOfCalls(deps, job.request, targets)) ?? targets.map(newPart)
     const now = clock.monotonic()
-    const start = { next: 0, replayed: 0, storedAtMs: now, addedAtMs: now, waitUntilMs: 0 }
-    const progress: Progress = { ...start, parts, leftOut: [], revision: job.revision }
+    const start = { next: 0, replayed: new Map(), storedAtMs: now, addedAtMs: now, waitUntilMs: 0 }
+    const progress: Progress = { ...start, parts, leftOut: [...job.leftOut], revision: job.revision }
     known.set(job.id, progress)
     return progress
   }
@@ -197,6 +197,10 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     if (last !== part) parts[index] = last
   }
 
+  function count({ replayed }: Progress, { webhookId }: Part, number: number): void {
+    replayed.set(webhookId, (replayed.get(webhookId) ?? 0) + number)
+  }
+
   /** Works on one webhook. @returns whether anything was done */
   async function workOn(job: ReplayJob, progress: Progress, part: Part): Promise<boolean> {
     const room = await roomOf(part)
@@ -209,8 +213,8 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     const rows = await read(job, part, room)
     const wanted = rows.filter((delivery) => isWanted(job, webhook, delivery))
     const before = rows.filter(({ replays }) => (replays?.lastAcceptedMs ?? -1) >= job.createdMs).length
-    progress.replayed += before
-    if (wanted.length > 0) progress.replayed += await accept(job, webhook, wanted)
+    count(progress, part, before)
+    if (wanted.length > 0) count(progress, part, await accept(job, webhook, wanted))
     if (part.rows) part.rows = part.rows.slice(rows.length)
     else if (rows.length > 0) part.cursor = rows.at(-1)!.position
     if (rows.length < room) remove(progress, part)
@@ -230,6 +234,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     const accountId = request.accountId!
     for (const webhookId of noticed.get(accountId) ?? []) {
       const part = progress.parts.find((one) => one.webhookId === webhookId)
+      progress.replayed.delete(webhookId)
       if (part) delete part.cursor
       else progress.parts.push({ webhookId, accountId })
       progress.addedAtMs = clock.monotonic()
@@ -238,11 +243,10 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   }
 
   async function storeProgress(job: ReplayJob, progress: Progress): Promise<void> {
-    const { replayed, leftOut } = progress
-    if (clock.monotonic() - progress.storedAtMs < PROGRESS_MS || replayed === job.replayed) return
+    if (clock.monotonic() - progress.storedAtMs < PROGRESS_MS) return
     progress.storedAtMs = clock.monotonic()
-    const next = { ...job, replayed, leftOut, revision: job.revision + 1 }
-    if (await write(next)) progress.revision = next.revision
+    const next = { ...job, ...figuresOf(progress), revision: job.revision + 1 }
+    if (next.replayed !== job.replayed && (await write(next))) progress.revision = next.revision
   }
 
   /** One step of a job: a page of the next webhook that has room. @returns whether anything was done */
@@ -264,8 +268,18 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
       await finish(job, progress)
       return true
     }
+    await storeProgress(job, progress)
     progress.waitUntilMs = clock.monotonic() + (job.isAutomatic ? AUTOMATIC_LOOK_MS : NO_ROOM_MS)
     return false
+  }
+
+  /** A job was paused, cancelled or erased, or is another node's now. */
+  async function leave(id: string, progress: Progress): Promise<void> {
+    known.delete(id)
+    const stored = await store.replays.read(id)
+    const job = stored && fromStoredReplay(stored)
+    if (job && job.state !== 'running' && job.state !== 'completed')
+      await write({ ...job, ...figuresOf(progress), revision: job.revision + 1 })
   }
 
   /** The earliest time at which a job without room is looked at again. */
@@ -290,7 +304,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     const jobs = (await store.replays.unfinished(MAX_JOBS)).map(fromStoredReplay)
     const running = jobs.filter((job) => job.state === 'running' && isOwn(job))
     const ids = new Set(running.map(({ id }) => id))
-    for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
+    for (const [id, progress] of known) if (!ids.has(id)) await leave(id, progress)
     for (const accountId of noticed.keys()) await startAutomatic(accountId, jobs)
     let isBusy = false
     for (const job of running) {
@@ -362,6 +376,11 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     },
   }
 }
+
+const figuresOf = ({ replayed, leftOut }: Progress) => ({
+  replayed: [...replayed.values()].reduce((sum, one) => sum + one, 0),
+  leftOut,
+})
 
 const isTaken = (thrown: unknown) =>
   thrown instanceof HookswitchError && thrown.code === 'Conflict' && thrown.field === 'id'

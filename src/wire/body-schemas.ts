@@ -5,7 +5,7 @@
  * Login schemas only check required fields and types. Any other mistake (length, alphabet) is a wrong login and gets
  * the same response as every other one: 401.
  */
-import { REPLAY_RESULTS } from '../delivery/replay.js'
+import { REPLAY_RESULTS } from '../delivery/replay-selection.js'
 import type { JsonSchema } from '../values/json-schema.js'
 
 /** Body of `api_auth`. */
