@@ -106,11 +106,13 @@ const delivery: Required<StoredDelivery> = {
   reason: 'r',
   failedMs: 1,
   replayOf: 'o',
+  originalPosition: 1,
   acceptedMs: 1,
   endedMs: 1,
   position: 1,
   ahead: 0,
   sequence: 1,
+  replays: { lastId: 'd', lastAcceptedMs: 1, hasRecovered: true },
 }
 const account: Required<Account> = {
   id: 'a',
