@@ -136,6 +136,9 @@ export const brokenHealth: readonly Fault[] = [
       unhealthy: (limit) => webhooks.unhealthy(limit),
     })),
   },
+  onReplace('health')('ids lists webhooks of the page before again', (webhooks) => ({
+    ids: (limit) => webhooks.ids(limit),
+  })),
   healthFault(
     'loads have no health',
     onLoad((part) => ({
