@@ -39,7 +39,7 @@ import { newState } from './memory/state.js'
 import { memoryStats } from './memory/stats.js'
 import { memoryTokens } from './memory/tokens.js'
 import { page } from './memory/webhook-order.js'
-import { candidates, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
+import { candidates, ids, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -153,6 +153,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       page: (accountId, query) => page(state, accountId, query),
       candidates: (accountIds, hook) => candidates(state, accountIds, hook),
       unhealthy: (limit, afterId) => unhealthy(state, limit, afterId),
+      ids: (limit, afterId) => ids(state, limit, afterId),
       replace: (webhook, expectedRevision) => replace(state, webhook, expectedRevision),
     }),
     deliveries: {

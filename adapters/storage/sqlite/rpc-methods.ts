@@ -82,6 +82,7 @@ export const METHODS: {
     page: 'read',
     candidates: 'read',
     unhealthy: 'read',
+    ids: 'read',
     replace: 'write',
   },
   deliveries: {
