@@ -3,6 +3,7 @@
  *
  * - A replay belongs to the event of its original, whose position both have: `event` of a replay is the position of its
  *   original, and null in all other rows.
+ * - `hookswitch_waiting_webhook` tells whether a delivery that waits is cancelled by its epoch, without its row.
  * - `hookswitch_attempt_end` tells what an ended delivery counts for, without its row.
  * - `hookswitch_attempt_original` and `hookswitch_waiting_original`: the replays of a delivery.
  * - `hookswitch_replay`: the jobs. `doc` is what only the service reads.
@@ -10,6 +11,8 @@
 import { COUNTED_ATTEMPTS } from './attempt-counts.js'
 
 export const SCHEMA_12 = `
+drop index hookswitch_waiting_webhook;
+create index hookswitch_waiting_webhook on hookswitch_waiting (webhook, position, epoch);
 drop index hookswitch_attempt_end;
 create index hookswitch_attempt_end
   on hookswitch_attempt (webhook, position, accepted_ms, state, event, format, ${COUNTED_ATTEMPTS}) where state is not null;

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { COUNTED_ATTEMPTS } from '../../../adapters/storage/sqlite/attempt-counts.js'
 import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine } from '../../../adapters/storage/sqlite/engine.js'
+import { CANCELLED_SQL } from '../../../adapters/storage/sqlite/queries.js'
 import { REPLAYABLE_SQL } from '../../../adapters/storage/sqlite/replayable.js'
 import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import { commitGroup, engineStore, placed, settlementOf, temporaryDatabase } from './sqlite-engine-store.js'
@@ -119,6 +120,12 @@ describe('the statements of the engine', () => {
       for (const step of steps) expect(step).toMatch(/ USING COVERING INDEX /)
     },
   )
+
+  it('find out in an index alone whether a delivery that waits is cancelled', () => {
+    expect(planOf(db, CANCELLED_SQL)).toEqual([
+      'SEARCH hookswitch_waiting USING COVERING INDEX hookswitch_waiting_webhook (webhook=? AND position>? AND position<?)',
+    ])
+  })
 
   it('count attempts in an index alone', () => {
     const counting = statements.filter((sql) => sql.includes(COUNTED_ATTEMPTS) && sql.startsWith('select'))
