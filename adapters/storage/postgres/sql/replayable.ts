@@ -32,7 +32,8 @@ export function replayableStatement(s: string, isDetailed: boolean): Statement {
       cross join lateral (
         select position from (
           select delivery as position, false as recovers from ${s}.attempt
-          where webhook_key = w.key and ${UNDELIVERED} and state = any ($2::int[]) and ${matches('reason')}
+          where webhook_key = w.key and ${UNDELIVERED} and $2::int[] && array[3, 4, 5, 6] and state = any ($2)
+            and ${matches('reason')}
           union all
           select delivery, false from ${s}.attempt
           where webhook_key = w.key and ${DELIVERED} and ${stateNumberOf('delivered')} = any ($2) and ${matches('reason')}
