@@ -90,7 +90,15 @@ export type { Mismatch } from './delivery/match.js'
 export type { MatchReport } from './delivery/match-report.js'
 export type { NodeOverview, Overview } from './delivery/overview.js'
 export type { RequestPreview } from './delivery/preview.js'
-export type { ReplayCount, ReplayCursor, Replayed, ReplayRequest } from './delivery/replay.js'
+export type {
+  LeftOutWebhook,
+  ReplayJob,
+  ReplayRequest,
+  ReplayScope,
+  SettableState,
+} from './delivery/replay-job.js'
+export type { ReplaySelection } from './delivery/replay-selection.js'
+export type { ReplayState } from './delivery/replay-store.js'
 export type { Verified, VerifyFailure } from './delivery/signature.js'
 export { type SignedRequest, verify } from './runtime/verify.js'
 

@@ -592,7 +592,7 @@ const DELIVERY = {
     default: OPTION_DEFAULTS.statistics,
   }),
   attemptsPerWebhook: setting(integer(1, 1_000_000), {
-    about: 'attempts stored of one webhook',
+    about: 'attempts stored of one webhook, of deliveries that were delivered',
     default: OPTION_DEFAULTS.attemptsPerWebhook,
     reloadable: true,
   }),
@@ -600,6 +600,9 @@ const DELIVERY = {
     about: 'days for which attempts and ended deliveries are stored',
     default: OPTION_DEFAULTS.retentionDays,
     reloadable: true,
+  }),
+  maxHistoryBytes: setting(integer(1_048_576, Number.MAX_SAFE_INTEGER), {
+    about: 'bytes that events, attempts and ended deliveries may take; default: no limit',
   }),
   replayBurst: setting(burst, {
     about: 'tests, replays and resumptions of one webhook before they are rate-limited',
@@ -709,6 +712,7 @@ export const OPTION_SETTINGS = [
   'statistics',
   'attemptsPerWebhook',
   'retentionDays',
+  'maxHistoryBytes',
   'replayRefillPerSecond',
   'cors',
   'trustProxy',

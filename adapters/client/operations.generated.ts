@@ -26,7 +26,7 @@ export interface WebhookSettings {
   readonly include_subaccounts?: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs?: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: `event_id`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -104,7 +104,7 @@ export interface Webhook {
   readonly include_subaccounts: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: `event_id`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -1258,7 +1258,7 @@ export interface PartialEvent {
   readonly idempotency_key?: string
 }
 
-/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`). */
+/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. An event that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`). */
 export interface Payload {
   /** Event type. */
   readonly hook_event: string
@@ -1378,13 +1378,13 @@ export interface Payload {
   readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Time of the event, in Gregorian seconds. */
   readonly timestamp: number
-  /** Id of the event, the same in every delivery of the event. */
+  /** Id of the event, the same in every delivery of the event and in replays. */
   readonly event_id: string
   /** Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests. */
   readonly sequence: number
 }
 
-/** An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields. */
+/** An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. */
 export interface MetaPayload {
   /** Event type. */
   readonly hook_event: string
@@ -1418,7 +1418,7 @@ export interface MetaPayload {
   readonly max_pending?: number
   /** Events of this type and account that were left out since the last one, because there were too many. */
   readonly suppressed?: number
-  /** Id of the event, the same in every delivery of the event. */
+  /** Id of the event, the same in every delivery of the event and in replays. */
   readonly event_id: string
 }
 

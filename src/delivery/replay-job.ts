@@ -49,6 +49,19 @@ export type SettableState = (typeof SETTABLE_STATES)[number]
 
 export const MAX_LEFT_OUT = 100
 
+/** @param now store time, ms */
+export const newReplayJob = (id: string, request: ReplayRequest, now: number, count: number): ReplayJob => ({
+  id,
+  request,
+  state: 'running',
+  createdMs: now,
+  count,
+  replayed: 0,
+  leftOut: [],
+  isAutomatic: false,
+  revision: 1,
+})
+
 export function toStoredReplay(job: ReplayJob): StoredReplay {
   const { id, request, state, createdMs, endedMs, revision, count, replayed, leftOut, isAutomatic } = job
   return {

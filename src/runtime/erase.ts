@@ -64,8 +64,17 @@ export async function erase({ store, clock }: Core, request: EraseRequest): Prom
     return rows
   }
 
+  /** The jobs, which may name calls and numbers. Their replays are erased with the events. */
+  async function eraseReplays(): Promise<number> {
+    for (let rows = 0; ; ) {
+      const count = await store.replays.erase(accountId, BATCH)
+      if (count === 0) return rows
+      rows += count
+    }
+  }
+
   if (callId === undefined && number === undefined) {
-    const rows = await eraseInBatches({ accountId })
+    const rows = (await eraseInBatches({ accountId })) + (await eraseReplays())
     await deliveries.scrub()
     return { rows }
   }

@@ -126,7 +126,7 @@ export function createAdminActors(deps: AdminActorDeps): AdminActors {
     if (ended.length === 0) return
     const deliveryId = random.pick(ended).id
     trace.step(queue.now(), `replay of ${deliveryId}`, id, deliveryId, life.name)
-    await hs.webhooks.replay(accountId, id, { deliveryId })
+    await hs.webhooks.replay(accountId, id, deliveryId)
   }
 
   const editOrReplay = (node: RunningNode, webhook: WebhookHistory) =>

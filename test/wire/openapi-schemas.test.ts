@@ -109,12 +109,12 @@ const delivery: Required<StoredDelivery> = {
   failedMs: 1,
   replayOf: 'o',
   originalPosition: 1,
-  replays: { lastId: 'r', lastAcceptedMs: 1, hasRecovered: true },
   acceptedMs: 1,
   endedMs: 1,
   position: 1,
   ahead: 0,
   sequence: 1,
+  replays: { lastId: 'd', lastAcceptedMs: 1, hasRecovered: true },
 }
 const job: Required<ReplayJob> & { readonly request: Required<ReplayRequest> } = {
   id: '1'.repeat(32),

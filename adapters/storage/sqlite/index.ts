@@ -127,6 +127,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ),
     tokens: createPortClient('tokens', request),
     openLegs: createPortClient('openLegs', request),
+    replays: createPortClient('replays', request),
     encryption: createPortClient('encryption', request),
     stats: createPortClient('stats', request),
     webhooks: createPortClient('webhooks', request),

@@ -13,13 +13,16 @@ type Prune = Synchronous<QueueStore>['prune']
 const KEEP_DELETED_WEBHOOK_MS = 60_000
 /** How long an event without deliveries is kept. */
 const KEEP_UNSENT_EVENT_MS = 3_600_000
-/** Index entries counted per call, for webhooks whose number of attempts is unknown. */
-const MAX_COUNTED_ENTRIES = 50_000
+/** Index entries that a call reads, about, to count the attempts of webhooks and to find those above the limit. */
+const MAX_STEPS = 20_000
 /** Deleted webhooks checked per call. */
 const MAX_CHECKED_WEBHOOKS = 200
 
-interface KeyRow {
+interface AttemptRow {
   readonly key: number
+  readonly atMs: number
+  /** Whether its delivery waits. */
+  readonly isPending: number
 }
 
 interface DeletedWebhookRow {
@@ -27,19 +30,17 @@ interface DeletedWebhookRow {
   readonly deletedMs: number
 }
 
+/** The oldest attempts and ends. */
+const OLDEST_SQL = `select key, at_ms as "atMs", state is null and exists (
+    select 1 from hookswitch_waiting w where w.position = a.position and w.webhook = a.webhook
+  ) as "isPending"
+  from hookswitch_attempt a where key > ? order by key limit ? + 0`
+
 export function createPrune(context: EngineContext): Prune {
   const { db, endpoints, eventBodies, attemptCounts } = context
-  const { deleteAttempt } = createDeletion(context)
+  const { deleteAttempt, deleteDelivery } = createDeletion(context)
   const pruneCalls = createCallPrune(db, context.phoneCalls)
-  const oldestOfWebhook = prepareQuery<KeyRow>(
-    db,
-    `select key from hookswitch_attempt indexed by hookswitch_attempt_webhook
-    where webhook = ? and doc is not null order by key limit ? + 0`,
-  )
-  const oldest = prepareQuery<KeyRow & { readonly atMs: number }>(
-    db,
-    'select key, at_ms as "atMs" from hookswitch_attempt where key > ? order by key limit ? + 0',
-  )
+  const oldest = prepareQuery<AttemptRow>(db, OLDEST_SQL)
   const unsent = prepareQuery<{ readonly position: number }>(
     db,
     `select position from hookswitch_event indexed by hookswitch_event_unsent
@@ -70,27 +71,30 @@ export function createPrune(context: EngineContext): Prune {
 
   function pruneExcessAttempts(maxAttempts: number, limit: number): number {
     let removed = 0
-    for (const [webhook, excess] of attemptCounts.exceeding(maxAttempts, MAX_COUNTED_ENTRIES)) {
-      if (removed >= limit) break
-      for (const { key } of oldestOfWebhook.all(webhook, Math.min(excess, limit - removed))) {
-        if (deleteAttempt(key)) removed += 1
-      }
+    const excess = attemptCounts.exceeding(maxAttempts, MAX_STEPS)
+    for (;;) {
+      const next = excess.next()
+      if (next.done) return next.value ? removed : limit
+      removed += deleteDelivery(next.value).attempts
+      if (removed >= limit) return limit
     }
-    return removed
   }
 
   function pruneOldAttempts(beforeMs: number, limit: number, now: number): number {
     let removed = 0
-    for (const { key, atMs } of oldest.all(passedKey, limit)) {
+    const found = oldest.all(passedKey, limit)
+    for (const { key, atMs, isPending } of found) {
       if (atMs >= beforeMs && atMs <= now) {
         passedKey = 0
         return removed
       }
-      if (atMs < beforeMs && deleteAttempt(key)) removed += 1
+      if (atMs < beforeMs && isPending === 0 && deleteAttempt(key)) removed += 1
       passedKey = key
     }
+    // There may be more behind those that are left.
+    if (found.length === limit) return limit
     // They are looked at again after all others.
-    if (removed === 0 && !oldest.get(passedKey, 1)) passedKey = 0
+    passedKey = 0
     return removed
   }
 

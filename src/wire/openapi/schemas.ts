@@ -159,15 +159,15 @@ const eventInputFields: Fields = {
 const payload: JsonSchema = {
   type: 'object',
   description:
-    'One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a ' +
-    'call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`).',
+    'One event. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. An event ' +
+    'that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`).',
   required: ['hook_event', 'account_id', 'timestamp', 'event_id', 'sequence'],
   anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }, { required: ['id'] }],
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
     ...eventFields,
     timestamp,
-    event_id: text('Id of the event, the same in every delivery of the event.'),
+    event_id: text('Id of the event, the same in every delivery of the event and in replays.'),
     sequence: integer(
       'Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests.',
     ),
@@ -178,7 +178,8 @@ const payload: JsonSchema = {
 const metaPayload: JsonSchema = {
   type: 'object',
   description:
-    'An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields.',
+    'An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields except ' +
+    '`event_id`.',
   required: ['hook_event', 'account_id', 'timestamp', 'webhook_id', 'event_id'],
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
@@ -205,7 +206,7 @@ const metaPayload: JsonSchema = {
     suppressed: integer(
       'Events of this type and account that were left out since the last one, because there were too many.',
     ),
-    event_id: text('Id of the event, the same in every delivery of the event.'),
+    event_id: text('Id of the event, the same in every delivery of the event and in replays.'),
   },
 }
 

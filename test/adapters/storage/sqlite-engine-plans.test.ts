@@ -67,6 +67,10 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/^select at_ms as "atMs" from \(\s+select/, 'a subquery of limited size'],
   [/^select at_ms as "atMs", substr/, 'a subquery of limited size'],
   [/^select count\(\*\) as pending/, 'a subquery of limited size'],
+  [/^select count\(\*\) as entries/, 'a subquery of limited size'],
+  [/^select position, counted from \(/, 'a subquery of limited size'],
+  [/from pragma_page_count/, 'one row each'],
+  [/indexed by hookswitch_replay_unfinished/, 'an index of what it returns'],
   [/from hookswitch_stat\s+where step = \? and slot in/, 'the slots of the query, which are given as JSON'],
   [/^delete from hookswitch_stat_writer/, 'one row per instance of the last 35 days'],
 ]

@@ -1,0 +1,386 @@
+/**
+ * Works on replay jobs: walks over the ended deliveries of each webhook and accepts those that are selected once more.
+ *
+ * - A job is worked on by the node that owns its shard. How far it is is only in memory: a node that takes it over walks
+ *   from the start again, and leaves out what was replayed since the job began. So a crash repeats nothing and skips nothing.
+ * - The webhooks take turns, and each has a limited number of replays in the queue: other events are not held up, and
+ *   nothing is displaced.
+ */
+import { countDeliveries } from '../delivery/accept.js'
+import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import { replayByJob } from '../delivery/replay.js'
+import {
+  fromStoredReplay,
+  type LeftOutWebhook,
+  MAX_LEFT_OUT,
+  newReplayJob,
+  type ReplayJob,
+  toStoredReplay,
+  withState,
+} from '../delivery/replay-job.js'
+import { isReplayable, statesOf } from '../delivery/replay-selection.js'
+import { QUEUE_FULL } from '../delivery/retry.js'
+import { HookswitchError } from '../errors.js'
+import type { Webhook } from '../webhooks/webhook.js'
+import type { Core } from './core.js'
+import { findDeliveriesOfCalls, type ReplayTarget, replayTargets } from './replay-targets.js'
+
+/** Deliveries that one step reads of one webhook. */
+const PAGE = 500
+/** Deliveries that may wait for a webhook when replays are added, so that few are left when a job is paused. */
+const MAX_WAITING = 1_000
+/** Between two looks for jobs that nobody has announced, ms. */
+const INTERVAL_MS = 5_000
+/** Between two writes of the progress, ms. */
+const PROGRESS_MS = 2_000
+/** Until a job without room is looked at again, ms. */
+const NO_ROOM_MS = 200
+/** How long a job that the service has started stays after all is replayed, ms: what expires until then belongs to it. */
+const AUTOMATIC_MS = 600_000
+/** Until such a job is looked at again, ms. */
+const AUTOMATIC_LOOK_MS = 10_000
+/** Jobs that a node looks at. */
+const MAX_JOBS = 1_000
+/** Ids that are tried for one replay. */
+const MAX_IDS = 5
+
+export interface ReplayRunner {
+  /** A job was added or changed. */
+  wake(): void
+  /** Deliveries of a webhook have expired as `queue_full`: they are replayed when there is room. */
+  backlogFull(full: { readonly webhookId: string; readonly accountId: string }): void
+  /** Starts no further step; resolves when the present one has ended. */
+  stop(): Promise<void>
+}
+
+/** The part of a job that is one webhook's. */
+interface Part extends ReplayTarget {
+  cursor?: number
+  /** The deliveries of the calls that the request names, oldest first. Absent: all of the webhook. */
+  rows?: StoredDelivery[]
+}
+
+const newPart = ({ webhookId, accountId }: ReplayTarget): Part => ({ webhookId, accountId })
+
+/** What this node knows of a job. */
+interface Progress {
+  readonly parts: Part[]
+  next: number
+  /** Replayed deliveries of each webhook. */
+  readonly replayed: Map<string, number>
+  readonly leftOut: LeftOutWebhook[]
+  /** When this was stored, and when a part was added, monotonic, ms. */
+  storedAtMs: number
+  addedAtMs: number
+  /** Of the job as this node has written or read it. */
+  revision: number
+  /** When it may be looked at again, monotonic, ms. */
+  waitUntilMs: number
+}
+
+type Deps = Pick<
+  Core,
+  'store' | 'dispatcher' | 'clock' | 'log' | 'newId' | 'accounts' | 'accept' | 'maxAgeMsOf' | 'metrics'
+>
+
+/** Starts to work on replay jobs. Its timer does not keep the process alive. */
+export function startReplayRunner(deps: Deps): ReplayRunner {
+  const { store, dispatcher, clock, log, newId } = deps
+  const stopping = new AbortController()
+  const known = new Map<string, Progress>()
+  /** Webhooks of which deliveries have expired as `queue_full`, by account, until the job of the account knows. */
+  const noticed = new Map<string, Set<string>>()
+  let wakeUp = () => {}
+  let isAwake = false
+
+  const isOwn = ({ id, request }: ReplayJob) => dispatcher.ownsShardOf(request.webhookId ?? id)
+
+  async function write(job: ReplayJob): Promise<boolean> {
+    return store.replays.replace(toStoredReplay(job))
+  }
+
+  /** Ends a job, unless somebody else has changed it. */
+  async function complete(job: ReplayJob, progress: Progress): Promise<void> {
+    const ended = withState({ ...job, ...figuresOf(progress) }, 'completed', Math.floor(dispatcher.now()))
+    if (!(await write(ended))) return
+    known.delete(job.id)
+    const { count, request, replayed } = ended
+    log.info({ replayId: job.id, ...request, count, replayed }, 'a replay is complete')
+  }
+
+  async function begin(job: ReplayJob): Promise<Progress> {
+    const targets = await replayTargets(deps, job.request, job.isAutomatic)
+    const parts: Part[] = (await findDeliveriesOfCalls(deps, job.request, targets)) ?? targets.map(newPart)
+    const now = clock.monotonic()
+    const start = { next: 0, replayed: new Map(), storedAtMs: now, addedAtMs: now, waitUntilMs: 0 }
+    const progress: Progress = { ...start, parts, leftOut: [...job.leftOut], revision: job.revision }
+    known.set(job.id, progress)
+    return progress
+  }
+
+  /** How many replays a webhook may be given now. */
+  async function roomOf({ webhookId, accountId }: Part): Promise<number> {
+    if (dispatcher.ownsShardOf(webhookId)) {
+      const { waiting, spare } = dispatcher.roomFor(webhookId, accountId)
+      return Math.min(PAGE, spare, MAX_WAITING - waiting)
+    }
+    const activity = await store.deliveries.activity([webhookId], MAX_WAITING)
+    return Math.min(PAGE, MAX_WAITING - (activity.get(webhookId)?.pending ?? 0))
+  }
+
+  async function read(job: ReplayJob, part: Part, limit: number): Promise<readonly StoredDelivery[]> {
+    if (part.rows) return part.rows.slice(0, limit)
+    const { createdFromMs, createdToMs = job.createdMs } = job.request
+    return store.deliveries.deliveries({
+      accountId: part.accountId,
+      webhookId: part.webhookId,
+      states: statesOf(job.request),
+      onlyOriginals: true,
+      ascending: true,
+      limit,
+      ...(createdFromMs !== undefined && { fromMs: createdFromMs }),
+      ...(!job.isAutomatic && { toMs: createdToMs }),
+      ...(part.cursor !== undefined && { cursor: part.cursor }),
+    })
+  }
+
+  function isWanted(job: ReplayJob, webhook: Webhook, delivery: StoredDelivery): boolean {
+    if (!isReplayable(delivery, job.request, job.createdMs)) return false
+    if (!job.isAutomatic) return true
+    return !delivery.replays && delivery.acceptedMs + deps.maxAgeMsOf(webhook) > dispatcher.now()
+  }
+
+  /** Accepts replays, one by one if an id is taken. Resolves to their number. */
+  async function accept(
+    job: ReplayJob,
+    webhook: Webhook,
+    wanted: readonly StoredDelivery[],
+  ): Promise<number> {
+    const deliveries = wanted.map((old) => replayByJob(old, webhook, job.id, 0))
+    try {
+      await dispatcher.accept({ events: [], deliveries })
+    } catch (thrown) {
+      if (!isTaken(thrown)) throw thrown
+      let accepted = 0
+      for (const old of wanted) if (await acceptOne(job, webhook, old)) accepted += 1
+      return accepted
+    }
+    countDeliveries(deps, deliveries.length)
+    return deliveries.length
+  }
+
+  /** @returns false: somebody else has replayed it */
+  async function acceptOne(job: ReplayJob, webhook: Webhook, { accountId, id }: StoredDelivery) {
+    for (let salt = 0; salt < MAX_IDS; salt++) {
+      const old = await store.deliveries.delivery(accountId, id)
+      if (!old || !isWanted(job, webhook, old)) return false
+      try {
+        await dispatcher.accept({ events: [], deliveries: [replayByJob(old, webhook, job.id, salt)] })
+        countDeliveries(deps, 1)
+        return true
+      } catch (thrown) {
+        if (!isTaken(thrown)) throw thrown
+      }
+    }
+    return false
+  }
+
+  /** Takes the part of a webhook out of a job that cannot continue with it. */
+  function leaveOut(progress: Progress, part: Part, reason: LeftOutWebhook['reason']): void {
+    if (progress.leftOut.length < MAX_LEFT_OUT) progress.leftOut.push({ webhookId: part.webhookId, reason })
+    remove(progress, part)
+  }
+
+  function remove({ parts }: Progress, part: Part): void {
+    const index = parts.indexOf(part)
+    const last = parts.pop()!
+    if (last !== part) parts[index] = last
+  }
+
+  function count({ replayed }: Progress, { webhookId }: Part, number: number): void {
+    replayed.set(webhookId, (replayed.get(webhookId) ?? 0) + number)
+  }
+
+  /** Works on one webhook. @returns whether anything was done */
+  async function workOn(job: ReplayJob, progress: Progress, part: Part): Promise<boolean> {
+    const room = await roomOf(part)
+    if (room <= 0) return false
+    const webhook = await store.webhooks.read(part.accountId, part.webhookId)
+    if (!webhook?.settings.enabled) {
+      leaveOut(progress, part, webhook ? 'disabled' : 'deleted')
+      return true
+    }
+    const rows = await read(job, part, room)
+    const wanted = rows.filter((delivery) => isWanted(job, webhook, delivery))
+    const before = rows.filter(({ replays }) => (replays?.lastAcceptedMs ?? -1) >= job.createdMs).length
+    count(progress, part, before)
+    if (wanted.length > 0) count(progress, part, await accept(job, webhook, wanted))
+    if (part.rows) part.rows = part.rows.slice(rows.length)
+    else if (rows.length > 0) part.cursor = rows.at(-1)!.position
+    if (rows.length < room) remove(progress, part)
+    return true
+  }
+
+  /** What is left when all parts are done. */
+  async function finish(job: ReplayJob, progress: Progress): Promise<void> {
+    if (!job.isAutomatic) return complete(job, progress)
+    const now = clock.monotonic()
+    if (now - progress.addedAtMs >= AUTOMATIC_MS) await complete(job, progress)
+    else progress.waitUntilMs = now + AUTOMATIC_LOOK_MS
+  }
+
+  /** The webhooks of which deliveries have expired meanwhile are looked at from the start. */
+  function addNoticed({ request }: ReplayJob, progress: Progress): void {
+    const accountId = request.accountId!
+    for (const webhookId of noticed.get(accountId) ?? []) {
+      const part = progress.parts.find((one) => one.webhookId === webhookId)
+      progress.replayed.delete(webhookId)
+      if (part) delete part.cursor
+      else progress.parts.push({ webhookId, accountId })
+      progress.addedAtMs = clock.monotonic()
+    }
+    noticed.delete(accountId)
+  }
+
+  async function storeProgress(job: ReplayJob, progress: Progress): Promise<void> {
+    if (clock.monotonic() - progress.storedAtMs < PROGRESS_MS) return
+    progress.storedAtMs = clock.monotonic()
+    const next = { ...job, ...figuresOf(progress), revision: job.revision + 1 }
+    if (next.replayed !== job.replayed && (await write(next))) progress.revision = next.revision
+  }
+
+  /** One step of a job: a page of the next webhook that has room. @returns whether anything was done */
+  async function step(job: ReplayJob): Promise<boolean> {
+    let progress = known.get(job.id)
+    // Another node has seen more expire.
+    if (!progress || (job.isAutomatic && job.revision > progress.revision)) progress = await begin(job)
+    if (job.isAutomatic) addNoticed(job, progress)
+    if (progress.waitUntilMs > clock.monotonic()) return false
+    for (let left = progress.parts.length; left > 0; left--) {
+      progress.next = (progress.next + 1) % progress.parts.length
+      if (await workOn(job, progress, progress.parts[progress.next]!)) {
+        if (progress.parts.length === 0) await finish(job, progress)
+        else await storeProgress(job, progress)
+        return true
+      }
+    }
+    if (progress.parts.length === 0) {
+      await finish(job, progress)
+      return true
+    }
+    await storeProgress(job, progress)
+    progress.waitUntilMs = clock.monotonic() + (job.isAutomatic ? AUTOMATIC_LOOK_MS : NO_ROOM_MS)
+    return false
+  }
+
+  /** A job was paused, cancelled or erased, or is another node's now. */
+  async function leave(id: string, progress: Progress): Promise<void> {
+    known.delete(id)
+    const stored = await store.replays.read(id)
+    const job = stored && fromStoredReplay(stored)
+    if (job && job.state !== 'running' && job.state !== 'completed')
+      await write({ ...job, ...figuresOf(progress), revision: job.revision + 1 })
+  }
+
+  /** The earliest time at which a job without room is looked at again. */
+  function nextLookMs(): number {
+    let delayMs = INTERVAL_MS
+    const now = clock.monotonic()
+    for (const { waitUntilMs } of known.values()) delayMs = Math.min(delayMs, Math.max(0, waitUntilMs - now))
+    return delayMs
+  }
+
+  async function rest(delayMs: number): Promise<void> {
+    if (isAwake || stopping.signal.aborted) return
+    const waking = new AbortController()
+    wakeUp = () => waking.abort()
+    const signal = AbortSignal.any([waking.signal, stopping.signal])
+    await clock.sleep(delayMs, signal)
+    wakeUp = () => {}
+  }
+
+  async function round(): Promise<boolean> {
+    isAwake = false
+    const jobs = (await store.replays.unfinished(MAX_JOBS)).map(fromStoredReplay)
+    const running = jobs.filter((job) => job.state === 'running' && isOwn(job))
+    const ids = new Set(running.map(({ id }) => id))
+    for (const [id, progress] of known) if (!ids.has(id)) await leave(id, progress)
+    for (const accountId of noticed.keys()) await startAutomatic(accountId, jobs)
+    let isBusy = false
+    for (const job of running) {
+      if (stopping.signal.aborted) return false
+      try {
+        isBusy = (await step(job)) || isBusy
+      } catch (thrown) {
+        if (stopping.signal.aborted) return false
+        pauseAfter(job, thrown)
+      }
+    }
+    return isBusy
+  }
+
+  function pauseAfter(job: ReplayJob, thrown: unknown): void {
+    const progress = known.get(job.id)
+    const seconds = thrown instanceof HookswitchError ? (thrown.retryAfterSeconds ?? 1) : 1
+    if (progress) progress.waitUntilMs = clock.monotonic() + seconds * 1_000
+    const reason = thrown instanceof Error ? thrown.message : 'unknown'
+    log.warn({ replayId: job.id, reason }, 'a replay could not continue, and tries again')
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      let isBusy = false
+      try {
+        isBusy = await round()
+      } catch (thrown) {
+        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        if (!stopping.signal.aborted) log.warn({ reason }, 'replay jobs could not be read')
+      }
+      if (isBusy) await clock.yield()
+      else await rest(nextLookMs())
+    }
+  }
+
+  /** Starts the job that replays what has expired of an account, or tells the node that works on it. */
+  async function startAutomatic(accountId: string, jobs: readonly ReplayJob[]): Promise<void> {
+    const found = jobs.find(({ isAutomatic, request }) => isAutomatic && request.accountId === accountId)
+    if (found) {
+      if (isOwn(found)) return
+      noticed.delete(accountId)
+      await write({ ...found, revision: found.revision + 1 })
+      return
+    }
+    const request = { accountId, result: 'expired', reason: QUEUE_FULL }
+    const job = newReplayJob(newId(), request, dispatcher.now(), 0)
+    await store.replays.create(toStoredReplay({ ...job, isAutomatic: true }))
+    isAwake = true
+  }
+
+  function wake(): void {
+    isAwake = true
+    wakeUp()
+  }
+
+  const running = run()
+  return {
+    wake,
+    backlogFull({ webhookId, accountId }) {
+      const webhooks = noticed.get(accountId)
+      if (webhooks) webhooks.add(webhookId)
+      else noticed.set(accountId, new Set([webhookId]))
+      wake()
+    },
+    stop() {
+      stopping.abort()
+      return running
+    },
+  }
+}
+
+const figuresOf = ({ replayed, leftOut }: Progress) => ({
+  replayed: [...replayed.values()].reduce((sum, one) => sum + one, 0),
+  leftOut,
+})
+
+const isTaken = (thrown: unknown) =>
+  thrown instanceof HookswitchError && thrown.code === 'Conflict' && thrown.field === 'id'
