@@ -353,7 +353,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     authority: normalized,
     accountRules: normalized,
     erase: eraseRecords,
-    replays: createReplayRateLimiter(clock, normalized),
+    replays,
+    replayLimiter: createReplayRateLimiter(clock, normalized),
     ...(ingest && { publish: (inputs, traceparent) => publishEvents(publishing, inputs, traceparent) }),
   }
   // Validates the option now; the handler is created later.

@@ -157,7 +157,7 @@ export interface ApiBackend {
     /** Rejects with `NotFound`, `Conflict`, `InvalidInput` or `TooManyReplays`. */
     start(request: ReplayRequest): Promise<ReplayJob>
     /** Counts what `start` would repeat. Rejects with `NotFound` or `InvalidInput`. */
-    count(request: ReplayRequest): Promise<{ readonly count: number; readonly isCapped: boolean }>
+    count(request: ReplayRequest): Promise<number>
     /** Rejects with `NotFound`, with `accountId` for the job of another account too. */
     read(id: string, accountId?: string): Promise<ReplayJob>
     /** Newest first; of all accounts without `accountId`. `limit`: at most 200. */
