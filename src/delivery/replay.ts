@@ -61,7 +61,7 @@ export function replayByJob(
   salt: number,
 ): NewDelivery {
   const seed = `${old.webhookId}/${old.id}/${old.replays?.lastId ?? ''}/${salt}`
-  const id = replayId(old.eventId, sha256(seed))
+  const id = replayId(old.eventId, sha256(seed).slice(0, 32))
   const isOrdered = old.callId !== undefined && !old.lane.startsWith(UNORDERED_LANE)
   const lane = isOrdered ? `replay/${job}/${old.eventAccountId}/${old.callId}` : `replay/${id}`
   return replayOf(old, webhook, id, lane)

@@ -93,7 +93,7 @@ describe('the replay of a delivery by a job', () => {
       idOf({ id: old[1]!.id }),
     ]
     expect(new Set(ids).size).toBe(5)
-    expect(ids.every((id) => id.startsWith(delivery.eventId.slice(0, 24)))).toBe(true)
+    expect(ids.every((id) => id.length === 32 && id.startsWith(delivery.eventId.slice(0, 24)))).toBe(true)
     expect(replayByJob(delivery, { epoch: 1 }, 'other', 0).id).toBe(ids[0])
     const laneOf = (changes: object) => replayByJob({ ...delivery, ...changes }, { epoch: 1 }, 'job', 0).lane
     expect(laneOf({})).toBe('replay/job/acc/a')
