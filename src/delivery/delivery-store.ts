@@ -234,8 +234,8 @@ export interface DeliveryReads extends ErasureStore {
   historyBytes(): Promise<number>
   /**
    * Deletes up to `limit` ended deliveries with their attempts: the oldest that were delivered first, then the oldest of the
-   * rest, replays among them. Never deletes a pending delivery or its attempts. Resolves to the number of deliveries; 0:
-   * none is left.
+   * rest, replays among them. Never deletes a pending delivery or its attempts. Resolves to the number of deliveries, and
+   * at least to 1 where it has more to look at; 0: none is left.
    */
   pruneOldest(limit: number): Promise<number>
 }

@@ -41,14 +41,14 @@ export function createHistory(context: EngineContext) {
 
   return {
     historyBytes: (): number => size.get()!.bytes,
-    /** Where it has found none yet and has to look further, it returns `limit`. */
+    /** Where it has found none yet and has to look further, it returns 1. */
     pruneOldest(limit: number): number {
       const most = Math.min(limit, MAX_DELETED)
       let removed = 0
       let left = MAX_READ
       for (const [kind, isOfKind] of KINDS.entries()) {
         for (let isEnd = false; !isEnd; ) {
-          if (left <= 0) return removed > 0 ? removed : limit
+          if (left <= 0) return Math.max(1, removed)
           const rows = rowsAfter.all(passed[kind]!, SLICE)
           for (const row of rows) {
             if (removed === most) return removed
