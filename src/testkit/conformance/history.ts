@@ -124,14 +124,15 @@ export function historyRules(rule: DefineRule): void {
     const whole = EVENTS * BODY_LENGTH
     await fill(fixture, webhook)
     const full = await deliveries.historyBytes()
-    assert.ok(full - empty > whole / 2, `${full - empty} for at least ${whole} bytes`)
-    assert.ok(full - empty < whole * 4, `${full - empty} for about ${whole} bytes`)
+    const grown = full - empty
+    // A store may compress, and estimate.
+    assert.ok(grown > whole / 4 && grown < whole * 4, `${grown} for about ${whole} bytes`)
     while ((await deliveries.pruneOldest(EVENTS / 4)) > 0) {}
     const pruned = await deliveries.historyBytes()
-    assert.ok(pruned - empty < whole / 2, `${pruned - empty} when nothing is left`)
+    assert.ok(pruned - empty < grown / 2, `${pruned - empty} when nothing is left`)
     await fill(fixture, webhook)
     while ((await deliveries.erase({ accountId: 'account' }, EVENTS)) > 0) {}
     const erased = await deliveries.historyBytes()
-    assert.ok(erased - empty < whole / 2, `${erased - empty} when everything is erased`)
+    assert.ok(erased - empty < grown / 2, `${erased - empty} when everything is erased`)
   })
 }

@@ -297,6 +297,7 @@ export function replayRules(rule: DefineRule): void {
     const count = (webhookIds: readonly string[]) =>
       fixture.store.deliveries.countReplayable({ ...query, webhookIds })
     assert.equal(await count([two.id, ...unknown, one.id]), 3)
+    assert.equal(await count([two.id, one.id, two.id]), 3, 'each once')
     assert.equal(await count(unknown), 0)
     assert.equal(await count([]), 0)
   })
