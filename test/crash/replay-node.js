@@ -22,6 +22,7 @@ const hs = createHookswitch({
   secret: 'a secret of at least sixteen characters',
   defaultRetries: 0,
   autoDisable: false,
+  pauses: mode !== 'lose',
   inFlightPerOrigin: 500,
   metrics: {
     count() {},
