@@ -22,8 +22,8 @@ import { isReadOnly } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
 import type { LiveItem } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
+import { ReplayJobs } from './replay-jobs.js'
 
-const ReplayDialog = lazy(async () => (await import('./replay-dialog.js')).ReplayDialog)
 const AttemptsTab = lazy(async () => (await import('./attempts-tab.js')).AttemptsTab)
 const DeliveriesTab = lazy(async () => (await import('./deliveries-tab.js')).DeliveriesTab)
 const HealthTab = lazy(async () => (await import('./health-tab.js')).HealthTab)
@@ -98,6 +98,13 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
           <Line text={`${loaded.http_verb.toUpperCase()} ${loaded.uri}`} /> · {loaded.hook}
         </p>
       )}
+      <ReplayJobs
+        {...{ accountId, webhookId }}
+        isAsking={isReplaying.value}
+        onAsked={() => {
+          isReplaying.value = false
+        }}
+      />
       <Tabs
         label={t('webhook.sections')}
         current={current}
@@ -125,14 +132,6 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
         }}
       </Loaded>
       <FollowWebhook {...{ accountId, webhookId }} onNews={onNews} />
-      {isReplaying.value && (
-        <ReplayDialog
-          {...{ accountId, webhookId }}
-          onClose={() => {
-            isReplaying.value = false
-          }}
-        />
-      )}
     </Page>
   )
 }

@@ -30,6 +30,7 @@ import { percent, percentText, sum } from '../text/health-series.js'
 import { withAttempts } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 import { troubleFirst, unique } from '../text/trouble-first.js'
+import { ReplayJobs } from './replay-jobs.js'
 
 const STATES = [...TROUBLES, 'ok', 'idle'] as const
 const REFRESH_MS = 10_000
@@ -46,6 +47,7 @@ export interface WebhooksScreenProps {
 export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
   const { state = '', q: text = '' } = query
   const troubles = useSignal<Troubles | undefined>(undefined)
+  const isReplaying = useSignal(false)
   const list = usePagedList<HealthRow>(
     async (startKey, signal) => {
       const page = webhookRows(accountId, { state, text }, startKey, signal)
@@ -95,7 +97,33 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
     </a>
   )
   return (
-    <Page title={t('webhooks.title')} name="webhooks" detail={detail} actions={isReadOnly.value || create}>
+    <Page
+      title={t('webhooks.title')}
+      name="webhooks"
+      detail={detail}
+      actions={
+        !isReadOnly.value && (
+          <>
+            <button
+              type="button"
+              onClick={() => {
+                isReplaying.value = true
+              }}
+            >
+              {t('action.replayFailed')}
+            </button>
+            {create}
+          </>
+        )
+      }
+    >
+      <ReplayJobs
+        accountId={accountId}
+        isAsking={isReplaying.value}
+        onAsked={() => {
+          isReplaying.value = false
+        }}
+      />
       <div class="filters">
         <Chips
           label={t('filter.state')}
