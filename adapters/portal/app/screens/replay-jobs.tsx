@@ -13,7 +13,10 @@ import { useResource } from '../state/resource.js'
 import { isReadOnly } from '../state/scope.js'
 import { number, t } from '../state/translate.js'
 
-const ReplayDialog = lazy(async () => (await import('./replay-dialog.js')).ReplayDialog)
+const ReplayDialog = lazy(
+  async () => (await import('./replay-dialog.js')).ReplayDialog,
+  () => null,
+)
 
 /** How often jobs are looked for that others, or the service itself, have started. */
 const REFRESH_MS = 10_000

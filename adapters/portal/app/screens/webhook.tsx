@@ -22,11 +22,15 @@ import { isReadOnly } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
 import type { LiveItem } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
-import { ReplayJobs } from './replay-jobs.js'
 
 const AttemptsTab = lazy(async () => (await import('./attempts-tab.js')).AttemptsTab)
 const DeliveriesTab = lazy(async () => (await import('./deliveries-tab.js')).DeliveriesTab)
 const HealthTab = lazy(async () => (await import('./health-tab.js')).HealthTab)
+/** Most webhooks have none: nothing is in its place before. */
+const ReplayJobs = lazy(
+  async () => (await import('./replay-jobs.js')).ReplayJobs,
+  () => null,
+)
 const SecretTab = lazy(async () => (await import('./secret-tab.js')).SecretTab)
 const SettingsTab = lazy(async () => (await import('./settings-tab.js')).SettingsTab)
 

@@ -12,6 +12,7 @@ import { Chips } from '../components/chips.js'
 import { Confirm } from '../components/dialog.js'
 import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
+import { lazy } from '../components/lazy.js'
 import { ActionButton, Empty } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
@@ -30,8 +31,12 @@ import { percent, percentText, sum } from '../text/health-series.js'
 import { withAttempts } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 import { troubleFirst, unique } from '../text/trouble-first.js'
-import { ReplayJobs } from './replay-jobs.js'
 
+/** Most accounts have none: nothing is in its place before. */
+const ReplayJobs = lazy(
+  async () => (await import('./replay-jobs.js')).ReplayJobs,
+  () => null,
+)
 const STATES = [...TROUBLES, 'ok', 'idle'] as const
 const REFRESH_MS = 10_000
 /** While attempts happen all the time. */
