@@ -421,8 +421,6 @@ export interface FoundDelivery {
 export interface ReplayCount {
   /** Number of deliveries that would be sent again. */
   readonly count: number
-  /** True: there are more. */
-  readonly capped: boolean
 }
 
 /** The schema `ReplayJob` of the API. */

@@ -100,13 +100,7 @@ export const toReplayFailure = (failure: Failure): Failure => ({
 /** The result of a replay of one delivery. */
 export const replayedJson = (deliveryId: string): JsonObject => ({ delivery_ids: [deliveryId] })
 
-export const replayCountJson = ({
-  count,
-  isCapped,
-}: {
-  readonly count: number
-  readonly isCapped: boolean
-}): JsonObject => ({ count, capped: isCapped })
+export const replayCountJson = (count: number): JsonObject => ({ count })
 
 /** Returns the JSON of a replay job. */
 export function replayJobJson(job: ReplayJob): JsonObject {

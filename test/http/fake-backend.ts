@@ -390,7 +390,7 @@ export function createFakeBackend(
       },
       async count(request) {
         record('countReplay', request)
-        return { count: 12, isCapped: true }
+        return 12
       },
       async read(id, accountId) {
         record('readReplay', id, accountId)

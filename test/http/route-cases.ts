@@ -416,7 +416,7 @@ export const ROUTE_CASES: readonly RouteCase[] = [
       path,
       data: { dry_run: 'true' },
       status: 200,
-      expectedData: { count: 12, capped: true },
+      expectedData: { count: 12 },
     }),
   ),
   {

@@ -92,7 +92,7 @@ describe('tests and replays of the host', () => {
     const { hs, id, deliveryId, test } = await harness({ replayBurst: 1 })
     for (let n = 0; n < 40; n += 1) {
       await hs.webhooks.test('parent', id)
-      await hs.webhooks.replay('parent', id, { deliveryId })
+      await hs.webhooks.replay('parent', id, deliveryId)
     }
     expect((await test()).status).toBe(202)
     expect((await test()).status).toBe(429)

@@ -123,7 +123,7 @@ const replay = {
     status: 200,
     description: 'With `dry_run`: the number of deliveries. Nothing is sent.',
     data: ref('ReplayCount'),
-    example: { count: 1204, capped: false },
+    example: { count: 1204 },
   },
 } as const
 const { account_id: _, ...jobOfAllAccounts } = example.REPLAY_JOB

@@ -446,10 +446,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     'account_id',
     ...requiredDeliveryFields,
   ]),
-  ReplayCount: object({
-    count: integer('Number of deliveries that would be sent again.'),
-    capped: flag('True: there are more.'),
-  }),
+  ReplayCount: object({ count: integer('Number of deliveries that would be sent again.') }),
   ReplayJob: object(
     {
       id: text('Id of the replay.'),
