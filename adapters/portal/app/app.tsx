@@ -5,6 +5,7 @@ import { lazy } from './components/lazy.js'
 import { LoginForm } from './components/login-form.js'
 import { Page } from './components/page.js'
 import { ShortcutHelp } from './components/shortcut-help.js'
+import { DeliveryScreen } from './screens/delivery.js'
 import { WebhookScreen } from './screens/webhook.js'
 import { WebhooksScreen } from './screens/webhooks.js'
 import { liveSummary, notice } from './state/announce.js'
@@ -15,7 +16,6 @@ import { isExpired, session } from './state/session.js'
 import { t } from './state/translate.js'
 
 const CallScreen = lazy(async () => (await import('./screens/call.js')).CallScreen)
-const DeliveryScreen = lazy(async () => (await import('./screens/delivery.js')).DeliveryScreen)
 const LiveScreen = lazy(async () => (await import('./screens/live.js')).LiveScreen)
 const MatchScreen = lazy(async () => (await import('./screens/match.js')).MatchScreen)
 const NewWebhookScreen = lazy(async () => (await import('./screens/new-webhook.js')).NewWebhookScreen)

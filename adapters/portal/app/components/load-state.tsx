@@ -51,18 +51,18 @@ export function LoadError({ error, loadedMs, onRetry }: LoadErrorProps) {
 export interface LoadedProps<Data> {
   readonly resource: Resource<Data>
   readonly children: (data: Data) => ComponentChildren
-  /** Shown instead of an error where the service does not have it, or no longer. */
-  readonly gone?: string
+  /** Where the service does not have it, or no longer, it says so in a sentence, not as an error. */
+  readonly isGonePossible?: boolean
 }
 
 /** Shows the data of a resource, old data too. */
-export function Loaded<Data>({ resource, children, gone }: LoadedProps<Data>) {
+export function Loaded<Data>({ resource, children, isGonePossible = false }: LoadedProps<Data>) {
   const { data, error, loadedMs, reload } = resource
   const loaded = data.value
   return (
     <>
-      {gone !== undefined && statusOf(error.value) === 404 ? (
-        <Empty text={gone} />
+      {isGonePossible && statusOf(error.value) === 404 ? (
+        <Empty text={t('load.gone')} />
       ) : (
         error.value !== undefined && (
           <LoadError error={error.value} loadedMs={loadedMs.value} onRetry={reload} />

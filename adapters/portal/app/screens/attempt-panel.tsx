@@ -33,7 +33,7 @@ export function AttemptPanel({ accountId, attempt, onReplay }: AttemptPanelProps
     [accountId, id],
   )
   return (
-    <Loaded resource={resource} gone={t('delivery.gone')}>
+    <Loaded resource={resource} isGonePossible>
       {({ delivery, whole }) => (
         <>
           <Exchange attempt={whole} />

@@ -80,7 +80,7 @@ export function CallScreen({ accountId, callId }: CallScreenProps) {
         )
       }
     >
-      <Loaded resource={resource} gone={t('call.gone')}>
+      <Loaded resource={resource} isGonePossible>
         {({ ladder }) => (
           <>
             <Summary ladder={ladder} />

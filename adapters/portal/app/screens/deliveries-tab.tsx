@@ -73,7 +73,7 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
         label={t('tab.deliveries')}
         idOf={({ id }) => id}
         hrefOf={({ id }) => formatRoute({ screen: 'delivery', accountId, id })}
-        cardHeight={184}
+        cardHeight={200}
         onReplay={({ id }) => {
           replaying.value = id
         }}

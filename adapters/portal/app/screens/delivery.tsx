@@ -89,7 +89,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
         )
       }
     >
-      <Loaded resource={resource} gone={t('delivery.gone')}>
+      <Loaded resource={resource} isGonePossible>
         {(data) => (
           <>
             <p class="explain">

@@ -132,7 +132,7 @@ export function ReplayDialog({ onStarted, onClose, ...scope }: ReplayDialogProps
           </label>
         ))}
         <label class="field">
-          <span>{t('replay.reason')}</span>
+          <span>{t('match.why')}</span>
           <input
             value={chosen.reason}
             maxLength={MAX_REASON}
@@ -169,7 +169,7 @@ export function ReplayDialog({ onStarted, onClose, ...scope }: ReplayDialogProps
         )}
         {counted.value !== undefined && counted.value > 0 && (
           <ActionButton action={start} class="primary">
-            {t('action.replay')}
+            {t('replay.start', { count: counted.value })}
           </ActionButton>
         )}
       </p>

@@ -73,9 +73,9 @@ function Job({ scope, listed }: JobProps) {
   return (
     <section class="replay" aria-label={t('replay.title')}>
       <p>
-        <StateBadge state={job.state} /> <Progress job={job} />{' '}
-        {job.webhook_id === undefined && scope.webhookId !== undefined && t('replay.ofAccount')}{' '}
-        {job.automatic && t('replay.automatic')}{' '}
+        <StateBadge state={job.state} /> <Progress job={job} />
+        {job.webhook_id === undefined && scope.webhookId !== undefined && ` · ${t('replay.ofAccount')}`}
+        {job.automatic && ` · ${t('replay.automatic')}`}{' '}
         <span class="muted">
           <RelativeTime at={job.ended_at ?? job.created_at} />
         </span>
@@ -83,12 +83,12 @@ function Job({ scope, listed }: JobProps) {
       {!isOver.value && !isReadOnly.value && (
         <p class="buttons">
           {job.state === 'paused' ? (
-            <ActionButton action={resume}>{t('replay.continue')}</ActionButton>
+            <ActionButton action={resume}>{t('action.resume')}</ActionButton>
           ) : (
-            <ActionButton action={pause}>{t('replay.pause')}</ActionButton>
+            <ActionButton action={pause}>{t('live.pause')}</ActionButton>
           )}
           <ActionButton action={cancel} class="danger">
-            {t('replay.stop')}
+            {t('action.cancel')}
           </ActionButton>
         </p>
       )}

@@ -155,7 +155,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await dialog.getByRole('button', { name: 'Count' }).click()
     await counted.waitFor()
     expect(await violations(page)).toEqual([])
-    await dialog.getByRole('button', { name: 'Replay' }).click()
+    await dialog.getByRole('button', { name: 'Replay 1,500' }).click()
     const selection = { result: 'failure', hook: 'channel_destroy', reason: 'status 500' }
     await shownJobs().getByText('0 of 1,500 sent again').waitFor()
     expect(bodies).toEqual([{ result: 'failure', dry_run: true }, { ...selection, dry_run: true }, selection])
@@ -164,7 +164,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     expect(await violations(page)).toEqual([])
     await shownJobs().getByRole('button', { name: 'Pause' }).click()
     await shownJobs().getByText('paused').waitFor()
-    await shownJobs().getByRole('button', { name: 'Continue' }).click()
+    await shownJobs().getByRole('button', { name: 'Resume now' }).click()
     await shownJobs().getByText('running').waitFor()
     const leftOut = [{ webhook_id: world.goodId, reason: 'disabled' }]
     kept[0] = { ...kept[0]!, state: 'completed', replayed: 1_400, left_out: leftOut }
@@ -191,14 +191,14 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     ]
     await replays('/acme', kept)
     await logIn(page, world.url, world.apiKey)
-    await shownJobs().getByText('40 sent again so far The service by itself').waitFor()
+    await shownJobs().getByText('40 sent again so far · The service by itself').waitFor()
     await shownJobs().getByText('7 of 7 sent again').waitFor()
     expect(await shownJobs().count()).toBe(2)
-    await shownJobs().getByRole('button', { name: 'Cancel the replay' }).click()
+    await shownJobs().getByRole('button', { name: 'Cancel' }).click()
     await shownJobs().getByText('cancelled').waitFor()
     await page.goto(`${world.url}#/acme/webhooks/${world.badId}/health`)
     await shownJobs().getByText('0 of 3 sent again').waitFor()
-    await shownJobs().getByText('40 sent again so far To all webhooks of the account.').waitFor()
+    await shownJobs().getByText('40 sent again so far · to all webhooks of the account · The').waitFor()
     expect(await shownJobs().count()).toBe(2)
   })
 
@@ -217,7 +217,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     expect(await dialog.getByRole('button', { name: 'Count' }).count()).toBe(0)
     await dialog.getByLabel('From').fill('2025-12-31T00:00')
     await dialog.getByRole('button', { name: 'Count' }).click()
-    await dialog.getByRole('button', { name: 'Replay' }).click()
+    await dialog.getByRole('button', { name: 'Replay 1,500' }).click()
     await dialog.waitFor({ state: 'detached' })
     expect(bodies[1]).toEqual({
       result: 'failure',

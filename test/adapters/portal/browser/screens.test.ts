@@ -146,9 +146,10 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
 
   it('say in one sentence that the records of a delivery or of a call are gone', async () => {
     await open(`deliveries/${'0'.repeat(32)}`)
-    await page.getByText('There are no records of this delivery, or no longer.').waitFor()
+    await page.getByText('There are no records of this, or no longer.').waitFor()
     await open('calls/long-ago')
-    await page.getByText('There are no records of this call, or no longer.').waitFor()
+    await page.getByRole('heading', { name: 'Call' }).waitFor()
+    await page.getByText('There are no records of this, or no longer.').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
     const event = {
       id: 'e',
