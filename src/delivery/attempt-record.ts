@@ -180,6 +180,14 @@ const ADDRESSES =
 /** Owners of webhooks must not learn how names resolve inside the host's network. */
 const withoutAddresses = (text: string) => text.slice(0, MAX_OBSERVED).replace(ADDRESSES, '[address]')
 
+/** A part of a path without what precedes an `@` and contains a colon. */
+function withoutPassword(segment: string): string {
+  const parts = segment.split('@')
+  return parts
+    .map((part, index) => (index < parts.length - 1 && part.includes(':') ? REDACTED : part))
+    .join('@')
+}
+
 /** Names the target of a redirect without user, password, query and fragment, each of which may be secret. */
 function redirectSentence(headers: readonly string[], requestUrl: string): string {
   const location = findHeader(headers, 'location')
@@ -188,7 +196,7 @@ function redirectSentence(headers: readonly string[], requestUrl: string): strin
   if (!url) return 'The server redirects to an invalid URL.'
   const { protocol, host, pathname } = url
   // Without slashes, as in `https:user:password@host`, it is a path.
-  const path = pathname.replace(/[^/@]*@/g, (start) => (start.includes(':') ? `${REDACTED}@` : start))
+  const path = pathname.split('/').map(withoutPassword).join('/')
   const target = `${protocol}${host === '' ? '' : `//${host}`}${path}`
   return `The server redirects to ${cut(target, MAX_TARGET)}, and redirects are not followed.`
 }

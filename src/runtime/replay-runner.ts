@@ -29,8 +29,9 @@ import { findDeliveriesOfCalls, type ReplayTarget, replayTargets } from './repla
 const PAGE = 500
 /** Deliveries that may wait for a webhook when replays are added, so that few are left when a job is paused. */
 const MAX_WAITING = 1_000
-/** Between two looks for jobs that nobody has announced, ms. */
-const INTERVAL_MS = 5_000
+/** Between two looks for jobs that nobody has announced, ms: those that other nodes have added, and those that are left. */
+const SHARED_INTERVAL_MS = 5_000
+const INTERVAL_MS = 600_000
 /** Between two writes of the progress, ms. */
 const PROGRESS_MS = 2_000
 /** Until a job without room is looked at again, ms. */
@@ -284,7 +285,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** The earliest time at which a job without room is looked at again. */
   function nextLookMs(): number {
-    let delayMs = INTERVAL_MS
+    let delayMs = store.supports.sharedBetweenNodes ? SHARED_INTERVAL_MS : INTERVAL_MS
     const now = clock.monotonic()
     for (const { waitUntilMs } of known.values()) delayMs = Math.min(delayMs, Math.max(0, waitUntilMs - now))
     return delayMs

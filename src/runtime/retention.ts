@@ -10,8 +10,8 @@ const INTERVAL_MS = 600_000
 const SIZE_INTERVAL_MS = 60_000
 /** Rows removed per statement: a larger batch would delay calls of the store that wait behind it. */
 const BATCH = 500
-/** Deliveries that are removed for the size of the history until it is measured again. */
-const REMOVED_PER_LOOK = 20 * BATCH
+/** Most deliveries that are removed for the size of the history until it is measured again. */
+const MOST_AT_ONCE = 20 * BATCH
 /** Parts of `maxHistoryBytes`: above the first a warning is logged, once until it is below the second. */
 const WARNING_PART = 0.8
 const QUIET_PART = 0.75
@@ -75,32 +75,44 @@ export function startRetention(
     )
   }
 
+  /** Removes about so many of the oldest deliveries. Resolves to their number. */
+  async function removeOldest(wanted: number): Promise<number> {
+    let removed = 0
+    for (let count = 1; count > 0 && removed < wanted && !stopping.signal.aborted; removed += count) {
+      count = await store.deliveries.pruneOldest(BATCH)
+      await clock.yield()
+    }
+    return removed
+  }
+
+  /** Resolves to the number of deliveries that were removed. */
+  async function shrinkTo(maxHistoryBytes: number): Promise<number> {
+    let removed = 0
+    for (let wanted = BATCH; history.bytes > maxHistoryBytes && !stopping.signal.aborted; ) {
+      const before = history.bytes
+      const count = await removeOldest(wanted)
+      removed += count
+      history.bytes = await store.deliveries.historyBytes()
+      const freed = before - history.bytes
+      // An estimate may follow late.
+      if (count === 0 || (freed <= 0 && removed >= MOST_AT_ONCE)) break
+      const needed = freed > 0 ? ((history.bytes - maxHistoryBytes) * count) / freed : BATCH
+      wanted = Math.min(Math.max(needed, BATCH), MOST_AT_ONCE)
+    }
+    return removed
+  }
+
   async function measure(): Promise<void> {
     history.bytes = await store.deliveries.historyBytes()
     const { maxHistoryBytes } = limits
     if (maxHistoryBytes === undefined) return
     warn(maxHistoryBytes)
-    let removed = 0
-    while (history.bytes > maxHistoryBytes && !stopping.signal.aborted) {
-      let left = REMOVED_PER_LOOK
-      // The last rows are a small part of what is above the limit, so that it is not undercut by much.
-      const part = (history.bytes - maxHistoryBytes) / history.bytes
-      if (part < 0.01) left = BATCH
-      const before = removed
-      while (left > 0 && !stopping.signal.aborted) {
-        const count = await store.deliveries.pruneOldest(BATCH)
-        removed += count
-        left = count === 0 ? 0 : left - BATCH
-        await clock.yield()
-      }
-      if (removed === before) break
-      history.bytes = await store.deliveries.historyBytes()
-    }
-    if (removed > 0)
-      log.warn(
-        { removed, historyBytes: history.bytes, maxHistoryBytes },
-        'the history was above maxHistoryBytes: the oldest deliveries were removed',
-      )
+    const removed = await shrinkTo(maxHistoryBytes)
+    if (removed === 0) return
+    log.warn(
+      { removed, historyBytes: history.bytes, maxHistoryBytes },
+      'the history was above maxHistoryBytes: the oldest deliveries were removed',
+    )
   }
 
   async function repeat(task: () => Promise<void>, failure: string, intervalMs: () => number): Promise<void> {
@@ -117,7 +129,9 @@ export function startRetention(
 
   const running = Promise.all([
     repeat(prune, 'removing expired rows failed', () => INTERVAL_MS),
-    repeat(measure, 'measuring the history failed', () => SIZE_INTERVAL_MS),
+    repeat(measure, 'measuring the history failed', () =>
+      limits.maxHistoryBytes === undefined ? INTERVAL_MS : SIZE_INTERVAL_MS,
+    ),
   ])
   return async () => {
     stopping.abort()

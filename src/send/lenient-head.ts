@@ -20,6 +20,7 @@ const LINE = /([^\r\n]*)(\r\n?|\n)/y
 const STATUS_LINE = /^HTTP\/1\.\d[ \t]+([2-9]\d\d)(?:[ \t]|$)/
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/
+const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g
 
 /** Reads the head at the beginning of `bytes`; `undefined` without a complete and good status line. */
 export function readHead(bytes: Buffer): LenientHead | undefined {
@@ -97,5 +98,5 @@ function cleanValue(line: string, start: number): string {
   let to = line.length
   while (from < to && isBlank(line.charCodeAt(from))) from += 1
   while (to > from && isBlank(line.charCodeAt(to - 1))) to -= 1
-  return line.slice(from, to).replace(new RegExp(CONTROL, 'g'), ' ')
+  return line.slice(from, to).replace(CONTROLS, ' ')
 }

@@ -180,7 +180,8 @@ describe('what was observed of an attempt', () => {
         const began = performance.now()
         recordOf(noAnswer('not_http', seen))
         redirectTo(seen)
-        expect(performance.now() - began).toBeLessThan(200)
+        // Anything but linear time would take minutes.
+        expect(performance.now() - began).toBeLessThan(5_000)
       }
   })
 

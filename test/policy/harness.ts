@@ -12,7 +12,7 @@ import { onTestFinished } from 'vitest'
 import type { Account } from '../../src/accounts/account.js'
 import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import type { DeliveryEnd } from '../../src/delivery/delivery-events.js'
-import type { ReplayCursor } from '../../src/delivery/replay.js'
+import type { ReplaySelection } from '../../src/delivery/replay.js'
 import type { DefaultSender, Observation, SendRequest } from '../../src/ports.js'
 import type { WebhookInput } from '../../src/runtime/webhook-api.js'
 import { headerOf } from '../delivery/harness.js'
@@ -487,17 +487,11 @@ export async function countGivenUp(hs: Hookswitch, { accountId }: EndpointRun): 
   return (await hs.webhooks.health(accountId)).endpoints[0]!.exhausted
 }
 
-/** Replays all deliveries of a webhook that a request selects; resolves to their number. */
+/** Starts a replay of all deliveries of a webhook that a request selects; resolves to their number. */
 export async function replayAll(
   hs: Hookswitch,
   { accountId, webhookId }: EndpointRun,
-  range: { readonly createdFromMs?: number; readonly createdToMs?: number; readonly result?: string },
+  selection: ReplaySelection,
 ): Promise<number> {
-  let count = 0
-  for (let after: ReplayCursor | undefined, isFirst = true; isFirst || after; isFirst = false) {
-    const replayed = await hs.webhooks.replay(accountId, webhookId, { ...range, ...(after && { after }) })
-    count += replayed.deliveryIds.length
-    after = replayed.next
-  }
-  return count
+  return (await hs.replays.start({ accountId, webhookId, ...selection })).count
 }

@@ -187,8 +187,12 @@ describe('the OpenAPI document', () => {
     await call('matchEvent', account, { data: { hook: 'channel_create', account_id: 'child' } })
     await call('resumeWebhook', hook)
     await call('replayWebhook', hook, { data: { delivery_id } })
-    const counted = await call('replayWebhook', hook, { data: { delivery_id, dry_run: true } })
-    expect(counted.status).toBe(200)
+    expect((await call('replayWebhook', hook, { data: { dry_run: true } })).status).toBe(200)
+    await call('replayWebhook', hook, { data: { hook: 'channel_create', reason: 'refused' } })
+    const job = { ...account, replay_id: (await call('replayAccount', account, {})).json.data.id }
+    await call('listReplays', account)
+    await call('readReplay', job)
+    expect((await call('setReplay', job, { data: { state: 'paused' } })).status).toBe(409)
     await call('testWebhook', hook)
     await call('readSecret', hook)
     await call('rotateSecret', hook)
@@ -211,6 +215,13 @@ describe('the OpenAPI document', () => {
     await call('patchAccount', child, { data: { enabled: true, timezone: null } })
     await call('listAccounts', {}, { token: operator })
     await call('readOverview', {}, { token: operator })
+    await call('replayAllAccounts', {}, { data: { dry_run: true }, token: operator })
+    await call('replayAllAccounts', {}, { data: {}, token: operator })
+    await call('listAllReplays', {}, { token: operator })
+    await call('readAnyReplay', job, { token: operator })
+    expect((await call('setAnyReplay', job, { data: { state: 'cancelled' }, token: operator })).status).toBe(
+      409,
+    )
     for (const id of ['listChildren', 'listDescendants', 'listApps', 'listUsers']) await call(id, account)
     for (const id of ['listSiblings', 'listTree', 'listParents', 'listAncestors']) await call(id, child)
     await call('search', { query: '?t=account&q=name&v=n' })
@@ -235,7 +246,7 @@ describe('the OpenAPI document', () => {
     await call('deleteAccount', child)
     await call('eraseRecords', { account_id: childId }, { token: operator, data: { number: '+15550100' } })
 
-    const ofOperators = new Set(['listAccounts', 'moveAccount'])
+    const ofOperators = new Set(['listAccounts', 'moveAccount', 'replayAllAccounts', 'setAnyReplay'])
     for (const { id, doc, method } of operations) {
       const by = ofOperators.has(id) ? { token: operator } : {}
       const token = doc.security === undefined
@@ -254,7 +265,7 @@ describe('the OpenAPI document', () => {
     expect((await call('readWebhook', account)).status).toBe(404)
     expect((await call('readDelivery', account)).status).toBe(404)
 
-    for (const id of ['readOverview', 'listUnhealthyWebhooks', 'searchDeliveries'])
+    for (const id of ['readOverview', 'listUnhealthyWebhooks', 'searchDeliveries', 'listAllReplays'])
       expect((await call(id)).status).toBe(403)
 
     await checkStream(service)

@@ -146,10 +146,23 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         })
         return decodeResult(result as Encoded, group)
       },
+      async countReplayable({ webhookIds, ...query }) {
+        let count = 0
+        const ids = [...new Set(webhookIds)]
+        for (let from = 0; from < ids.length; from += COUNTED_WEBHOOKS) {
+          const part = ids.slice(from, from + COUNTED_WEBHOOKS)
+          const args = [{ ...query, webhookIds: part }]
+          count += (await request({ port: 'deliveries', method: 'countReplayable', args })) as number
+        }
+        return count
+      },
       subscribe,
     },
     ...(inbox && { inbox }),
   }
 }
+
+/** Webhooks whose deliveries are counted at once: other calls are executed in between. */
+const COUNTED_WEBHOOKS = 100
 
 const notOpen = () => unavailableError('the SQLite store is not open')

@@ -13,6 +13,13 @@ type Prune = Synchronous<QueueStore>['prune']
 const KEEP_DELETED_WEBHOOK_MS = 60_000
 /** How long an event without deliveries is kept. */
 const KEEP_UNSENT_EVENT_MS = 3_600_000
+/**
+ * Rows that a call deletes. Rows of different webhooks share few pages: those of 100 are about 400, which the commit writes to the
+ * disk while other calls wait.
+ */
+export const MAX_DELETED = 100
+/** How often a call looks for so many rows, where it may delete none of those that it finds. */
+const MAX_SLICES = 10
 /** Index entries that a call reads, about, to count the attempts of webhooks and to find those above the limit. */
 const MAX_STEPS = 20_000
 /** Deleted webhooks checked per call. */
@@ -76,26 +83,28 @@ export function createPrune(context: EngineContext): Prune {
       const next = excess.next()
       if (next.done) return next.value ? removed : limit
       removed += deleteDelivery(next.value).attempts
-      if (removed >= limit) return limit
+      if (removed >= limit) return removed
     }
   }
 
   function pruneOldAttempts(beforeMs: number, limit: number, now: number): number {
     let removed = 0
-    const found = oldest.all(passedKey, limit)
-    for (const { key, atMs, isPending } of found) {
-      if (atMs >= beforeMs && atMs <= now) {
-        passedKey = 0
-        return removed
+    for (let slice = 0; slice < MAX_SLICES && removed < limit; slice += 1) {
+      const found = oldest.all(passedKey, limit - removed)
+      for (const { key, atMs, isPending } of found) {
+        if (atMs >= beforeMs && atMs <= now) {
+          passedKey = 0
+          return removed
+        }
+        if (atMs < beforeMs && isPending === 0 && deleteAttempt(key)) removed += 1
+        passedKey = key
       }
-      if (atMs < beforeMs && isPending === 0 && deleteAttempt(key)) removed += 1
-      passedKey = key
+      if (found.length > 0) continue
+      // Those that are left are looked at again after all others.
+      passedKey = 0
+      return removed
     }
-    // There may be more behind those that are left.
-    if (found.length === limit) return limit
-    // They are looked at again after all others.
-    passedKey = 0
-    return removed
+    return limit
   }
 
   /** Removes events without deliveries: they are stored for the repeat of their group only. */
@@ -125,7 +134,8 @@ export function createPrune(context: EngineContext): Prune {
   }
 
   return ({ attemptsPerWebhook, beforeMs, limit }, now) => {
-    let left = limit
+    const most = Math.min(limit, MAX_DELETED)
+    let left = most
     const run = (step: (limit: number) => number) => {
       if (left > 0) left -= step(left)
     }
@@ -135,7 +145,7 @@ export function createPrune(context: EngineContext): Prune {
     run((most) => deleteExpiredKeys(now, most))
     run((most) => pruneCalls(most, now))
     run((most) => pruneDeletedWebhooks(most, now))
-    return limit - left
+    return left <= 0 ? limit : most - left
   }
 }
 

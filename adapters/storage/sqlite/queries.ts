@@ -19,6 +19,8 @@ import { CANCELLED, stateCode, WAITING } from './state-codes.js'
 
 /** Above every position. */
 const MAX_POSITION = Number.MAX_SAFE_INTEGER
+/** The epoch of a new webhook. */
+const FIRST_EPOCH = 1
 /** Beyond every timestamp, in both directions. */
 export const MAX_TIME_MS = 9e15
 
@@ -80,20 +82,23 @@ interface CountRow {
   readonly count: number
 }
 
+/** Parameters: webhook, first and last position, epoch. */
+export const CANCELLED_SQL = `select 1 from hookswitch_waiting indexed by hookswitch_waiting_webhook
+  where webhook = ? and position >= ? and position <= ? and epoch < ? limit 1`
+
 /**
- * Returns a function that says which of these states deliveries that wait may have, as a mask. Epochs grow with positions: unless
- * the oldest is of an older epoch, none is cancelled, and a long backlog need not be read.
+ * Returns a function that says which of these states deliveries have that wait in a range of positions, as a mask. Nearly always
+ * none is cancelled by its epoch, and then the rows of a long backlog are not read.
  */
-export function createWaitingMask(db: SqliteHandle): (mask: number, endpoint: CachedEndpoint) => number {
-  const oldest = prepareQuery<{ readonly epoch: number }>(
-    db,
-    `select epoch from hookswitch_waiting indexed by hookswitch_waiting_webhook
-    where webhook = ? order by position limit 1`,
-  )
-  return (mask, { key, webhook }) => {
-    const isAnyCancelled =
-      (mask & (1 << CANCELLED)) !== 0 && (oldest.get(key)?.epoch ?? webhook.epoch) < webhook.epoch
-    return mask & ((1 << WAITING) | (isAnyCancelled ? 1 << CANCELLED : 0))
+export function createWaitingMask(db: SqliteHandle) {
+  const anyCancelled = prepareQuery<object>(db, CANCELLED_SQL)
+  return (mask: number, { key, webhook }: CachedEndpoint, first = 0, last = MAX_POSITION): number => {
+    const cancelled = mask & (1 << CANCELLED)
+    const isCancelled =
+      cancelled !== 0 &&
+      webhook.epoch > FIRST_EPOCH &&
+      anyCancelled.get(key, first, last, webhook.epoch) !== undefined
+    return (mask & (1 << WAITING)) | (isCancelled ? cancelled : 0)
   }
 }
 
@@ -139,15 +144,15 @@ export function createDeliveryQueries(context: EngineContext) {
     const end = ascending ? MAX_POSITION : -1
     const cursor = query.cursor ?? (ascending ? -1 : MAX_POSITION)
     const mask = maskOf(states)
-    const maskOfWaiting = waitingMask(mask, endpoint)
     const rest = [fromMs, toMs, onlyOriginals ? 0 : 1] as const
     return {
       ended: [endpoint.key, cursor, end, ...rest, mask] as const,
       /** @param last the last position that the list needs. Default: all. Returns `undefined` if there are none */
-      waiting: (last = end) =>
-        maskOfWaiting > 0
-          ? ([endpoint.key, cursor, last, ...rest, maskOfWaiting, endpoint.webhook.epoch] as const)
-          : undefined,
+      waiting(last = end) {
+        const found = waitingMask(mask, endpoint, Math.min(cursor, last), Math.max(cursor, last))
+        if (found === 0) return undefined
+        return [endpoint.key, cursor, last, ...rest, found, endpoint.webhook.epoch] as const
+      },
     }
   }
 

@@ -22,20 +22,20 @@ const NEWEST = 'max(position) as position, id, accepted_ms as "acceptedMs"'
 
 /** Parameters: key of the webhook, position of the delivery. */
 export const ENDED_REPLAYS_SQL = `select ${NEWEST}, sum(state = ${DELIVERED}) as recovered
-  from hookswitch_attempt indexed by hookswitch_attempt_replay
+  from hookswitch_attempt indexed by hookswitch_attempt_original
   where webhook = ? and event = ? and event is not null and state is not null`
 
 /** Parameters: epoch and key of the webhook, position of the delivery. */
 export const WAITING_REPLAYS_SQL = `select ${NEWEST}, sum(epoch >= ?) as recovered
-  from hookswitch_waiting indexed by hookswitch_waiting_replay
+  from hookswitch_waiting indexed by hookswitch_waiting_original
   where webhook = ? and event = ? and event is not null`
 
 /** Of a delivery `d`: none of its replays was delivered or waits. Parameter: epoch of the webhook. */
 export const IS_NOT_RECOVERED = `not exists (
-    select 1 from hookswitch_attempt r indexed by hookswitch_attempt_replay
+    select 1 from hookswitch_attempt r indexed by hookswitch_attempt_original
     where r.webhook = d.webhook and r.event = d.position and r.event is not null and r.state = ${DELIVERED}
   ) and not exists (
-    select 1 from hookswitch_waiting r indexed by hookswitch_waiting_replay
+    select 1 from hookswitch_waiting r indexed by hookswitch_waiting_original
     where r.webhook = d.webhook and r.event = d.position and r.event is not null and r.epoch >= ?
   )`
 

@@ -2,8 +2,8 @@
 import type { DeliveryReads, ReplayableQuery } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { TEST_FORMATS } from './formats.js'
-import { prepareQuery } from './query.js'
 import { createWaitingMask, hasState, inTable, MAX_TIME_MS, maskOf, type Table } from './queries.js'
+import { prepareQuery } from './query.js'
 import { IS_NOT_RECOVERED } from './replay-marks.js'
 import { CANCELLED } from './state-codes.js'
 import type { Synchronous } from './synchronous.js'
@@ -20,7 +20,11 @@ const isSelected = (table: Table) => `and (? is null or ${REASON[table]} = ?) an
  * Parameters: webhook, earliest and latest acceptance, mask of states, epoch if they wait; epoch if `skipsRecovered`;
  * those of `isSelected` if `selects`.
  */
-export const REPLAYABLE_SQL = (table: Table, skipsRecovered: boolean, selects: boolean) => `select count(*) as count
+export const REPLAYABLE_SQL = (
+  table: Table,
+  skipsRecovered: boolean,
+  selects: boolean,
+) => `select count(*) as count
   ${inTable(table)} where d.webhook = ? and d.accepted_ms >= ? and d.accepted_ms <= ?
     and d.event is null and d.format < ${TEST_FORMATS} and ${hasState(table, '?')}
     ${skipsRecovered ? `and ${IS_NOT_RECOVERED}` : ''} ${selects ? isSelected(table) : ''}`

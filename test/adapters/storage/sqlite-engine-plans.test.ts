@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { COUNTED_ATTEMPTS } from '../../../adapters/storage/sqlite/attempt-counts.js'
 import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine } from '../../../adapters/storage/sqlite/engine.js'
+import { CANCELLED_SQL } from '../../../adapters/storage/sqlite/queries.js'
+import { REPLAYABLE_SQL } from '../../../adapters/storage/sqlite/replayable.js'
 import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import { commitGroup, engineStore, placed, settlementOf, temporaryDatabase } from './sqlite-engine-store.js'
 
@@ -108,4 +111,29 @@ describe('the statements of the engine', () => {
       expect(sql).not.toMatch(/\?\d/)
     })
   }
+
+  it.each([true, false])(
+    'count what a replay would repeat in indexes alone (skipping recovered: %s)',
+    (skips) => {
+      const steps = planOf(db, REPLAYABLE_SQL('attempt', skips, false)).filter((step) => / USING /.test(step))
+      expect(steps).toHaveLength(skips ? 3 : 1)
+      for (const step of steps) expect(step).toMatch(/ USING COVERING INDEX /)
+    },
+  )
+
+  it('find out in an index alone whether a delivery that waits is cancelled', () => {
+    expect(planOf(db, CANCELLED_SQL)).toEqual([
+      'SEARCH hookswitch_waiting USING COVERING INDEX hookswitch_waiting_webhook (webhook=? AND position>? AND position<?)',
+    ])
+  })
+
+  it('count attempts in an index alone', () => {
+    const counting = statements.filter((sql) => sql.includes(COUNTED_ATTEMPTS) && sql.startsWith('select'))
+    expect(counting).toHaveLength(2)
+    for (const sql of counting) {
+      expect(planOf(db, sql)).toContainEqual(
+        expect.stringMatching(/ USING COVERING INDEX hookswitch_attempt_end /),
+      )
+    }
+  })
 })

@@ -1,0 +1,163 @@
+/** Seeded faults: replays of single deliveries, replay jobs, and how much history is kept. */
+
+const SERVICE = ['test/service/replays.test.ts']
+const RUNNER = 'src/runtime/replay-runner.ts'
+const SELECTION = 'src/delivery/replay-selection.ts'
+
+/** @type {import('../mutant.js').Mutant[]} */
+export const mutants = [
+  {
+    what: 'a replay of a replay refers to the replay',
+    file: 'src/delivery/replay.ts',
+    find: 'replayOf: old.replayOf ?? old.id,',
+    replace: 'replayOf: old.id,',
+    tests: ['test/delivery/replay.test.ts'],
+  },
+  {
+    what: 'the second replay of a delivery by a job has the id of the first',
+    file: 'src/delivery/replay.ts',
+    find: "/${old.replays?.lastId ?? ''}/",
+    replace: '/',
+    tests: ['test/delivery/replay.test.ts'],
+  },
+  {
+    what: 'two replays of one delivery have different ids',
+    file: 'src/delivery/replay.ts',
+    find: 'replayId(old.eventId, sha256(seed))',
+    replace: 'replayId(old.eventId, sha256(seed + job))',
+    tests: ['test/delivery/replay.test.ts'],
+  },
+  {
+    what: 'all replays of a job are one lane',
+    file: 'src/delivery/replay.ts',
+    find: '`replay/${job}/${old.eventAccountId}/${old.callId}`',
+    replace: '`replay/${job}`',
+    tests: ['test/delivery/replay.test.ts'],
+  },
+  {
+    what: 'what was recovered is replayed again',
+    file: SELECTION,
+    find: ' || (replays.hasRecovered && !includeRecovered)',
+    replace: '',
+    tests: SERVICE,
+  },
+  {
+    what: 'after a crash a job replays again what it has replayed',
+    file: SELECTION,
+    find: 'replays.lastAcceptedMs >= sinceMs || ',
+    replace: '',
+    tests: SERVICE,
+  },
+  {
+    what: 'successes are replayed too',
+    file: SELECTION,
+    find: "statesOf({ result = 'failure' }",
+    replace: "statesOf({ result = 'success' }",
+    tests: SERVICE,
+  },
+  {
+    what: 'the kind of event is not looked at',
+    file: SELECTION,
+    find: '  if (hook !== undefined && delivery.hook !== hook) return false\n',
+    replace: '',
+    tests: SERVICE,
+  },
+  {
+    what: 'a webhook gets more replays than may wait',
+    file: RUNNER,
+    find: 'return Math.min(PAGE, spare, MAX_WAITING - waiting)',
+    replace: 'return PAGE',
+    tests: SERVICE,
+  },
+  {
+    what: 'a page begins where the page before began',
+    file: RUNNER,
+    find: '    else if (rows.length > 0) part.cursor = rows.at(-1)!.position\n',
+    replace: '',
+    tests: SERVICE,
+  },
+  {
+    what: 'a job ends after its first page of a webhook',
+    file: RUNNER,
+    find: 'if (rows.length < room) remove(progress, part)',
+    replace: 'remove(progress, part)',
+    tests: SERVICE,
+  },
+  {
+    what: 'a webhook that was disabled is left out without a reason',
+    file: RUNNER,
+    find: '    if (progress.leftOut.length < MAX_LEFT_OUT) progress.leftOut.push({ webhookId: part.webhookId, reason })\n',
+    replace: '',
+    tests: SERVICE,
+  },
+  {
+    what: 'a paused job continues',
+    file: RUNNER,
+    find: "job.state === 'running' && isOwn(job)",
+    replace: 'isOwn(job)',
+    tests: SERVICE,
+  },
+  {
+    what: 'what expired for lack of room is not replayed',
+    file: 'src/runtime/background.ts',
+    find: "  core.events.on('webhook_backlog_full', replays.backlogFull)\n",
+    replace: '',
+    tests: SERVICE,
+  },
+  {
+    what: 'what expired for lack of room is replayed however old it is',
+    file: RUNNER,
+    find: 'return !delivery.replays && delivery.acceptedMs + deps.maxAgeMsOf(webhook) > dispatcher.now()',
+    replace: 'return !delivery.replays',
+    tests: SERVICE,
+  },
+  {
+    what: 'more than half of a limit waits when the service replays',
+    file: 'src/delivery/queue/shares.ts',
+    find: 'Math.floor(limit / 2) - waiting',
+    replace: 'Math.floor(limit) - waiting',
+    tests: SERVICE,
+  },
+  {
+    what: 'a job of another account can be read',
+    file: 'src/runtime/replay-api.ts',
+    find: 'if (!stored || (accountId !== undefined && stored.accountId !== accountId))',
+    replace: 'if (!stored)',
+    tests: SERVICE,
+  },
+  {
+    what: 'accounts below are not replayed',
+    file: 'src/runtime/replay-targets.ts',
+    find: 'isAlone ? [accountId] : ',
+    replace: 'isAlone || true ? [accountId] : ',
+    tests: SERVICE,
+  },
+  {
+    what: 'an ended job can run again',
+    file: 'src/delivery/replay-job.ts',
+    find: '  if (hasEnded(job)) throw',
+    replace: '  if (false as boolean) throw',
+    tests: SERVICE,
+  },
+  {
+    what: 'there is no limit of unfinished jobs',
+    file: 'src/runtime/replay-api.ts',
+    find: 'own >= MAX_UNFINISHED_OF_ACCOUNT',
+    replace: 'own >= MAX_UNFINISHED',
+    tests: SERVICE,
+  },
+  {
+    what: 'the history grows above its limit',
+    file: 'src/runtime/retention.ts',
+    find: 'history.bytes > maxHistoryBytes &&',
+    replace: 'history.bytes > 2 * maxHistoryBytes &&',
+    tests: ['test/service/history.test.ts'],
+  },
+  {
+    what: 'nobody is told that the history is near its limit',
+    file: 'src/runtime/retention.ts',
+    find: 'if (part < WARNING_PART || isWarned) return',
+    replace: 'if (part < 2 || isWarned) return',
+    tests: ['test/service/history.test.ts'],
+  },
+]
