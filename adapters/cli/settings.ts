@@ -605,12 +605,14 @@ const DELIVERY = {
     about: 'bytes that events, attempts and ended deliveries may take; default: no limit',
   }),
   replayBurst: setting(burst, {
-    about: 'tests, replays and resumptions of one webhook before they are rate-limited',
+    about:
+      'tests, replays and resumptions of one webhook, or replays of one account, before they are rate-limited',
     default: OPTION_DEFAULTS.replayBurst,
     reloadable: true,
   }),
   replayRefillPerSecond: setting(number(0.001), {
-    about: 'tests, replays and resumptions of one webhook a second in the long run',
+    about:
+      'tests, replays and resumptions of one webhook, or replays of one account, a second in the long run',
     default: OPTION_DEFAULTS.replayRefillPerSecond,
     reloadable: true,
   }),

@@ -968,7 +968,7 @@ export interface Replay {
   readonly reason?: string
   /** Only events of this call leg. */
   readonly call_id?: string
-  /** Only events of which a field contains exactly this number or name. */
+  /** Only events of the calls in which this number or name occurs; not over all accounts. */
   readonly number?: string
   /** True: also deliveries that a replay has delivered or is about to deliver. */
   readonly include_recovered?: boolean
@@ -990,7 +990,7 @@ export interface ReplaySelection {
   readonly reason?: string
   /** Only events of this call leg. */
   readonly call_id?: string
-  /** Only events of which a field contains exactly this number or name. */
+  /** Only events of the calls in which this number or name occurs; not over all accounts. */
   readonly number?: string
   /** True: also deliveries that a replay has delivered or is about to deliver. */
   readonly include_recovered?: boolean

@@ -55,9 +55,9 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly loginBurst?: number
   /** Logins per second that one address may make after a burst. Default 10. */
   readonly loginRefillPerSecond?: number
-  /** Tests, replays and resumptions of one webhook over HTTP, in a burst. Default 20; `Infinity`: no limit. */
+  /** Tests, replays and resumptions of one webhook, or replays of one account, over HTTP, in a burst. Default 20; `Infinity`: no limit. */
   readonly replayBurst?: number
-  /** Tests, replays and resumptions of one webhook over HTTP, per second after a burst. Default 1. */
+  /** Tests, replays and resumptions of one webhook, or replays of one account, over HTTP, per second after a burst. Default 1. */
   readonly replayRefillPerSecond?: number
   /**
    * When failed deliveries are retried: a policy, or the name of a preset. Default `standard` (5 s, 30 s, 2 min, 10 min,

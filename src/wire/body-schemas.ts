@@ -103,7 +103,9 @@ export const replaySelectionSchema = {
       'Only deliveries that ended for exactly this reason, as `status 500`, `refused` or `queue_full`.',
     ),
     call_id: selectedText('Only events of this call leg.'),
-    number: selectedText('Only events of which a field contains exactly this number or name.'),
+    number: selectedText(
+      'Only events of the calls in which this number or name occurs; not over all accounts.',
+    ),
     include_recovered: {
       type: 'boolean',
       description: 'True: also deliveries that a replay has delivered or is about to deliver.',

@@ -29,7 +29,7 @@ const SELECTION: readonly Flag[] = [
   { name: 'hook', value: 'HOOK', description: "only events of this kind ('events hooks' lists them)" },
   { name: 'reason', value: 'TEXT', description: "only what ended for this reason, as 'status 500'" },
   { name: 'call-id', value: 'ID', description: 'only of this call leg' },
-  { name: 'number', value: 'NUMBER', description: 'only events that contain this number' },
+  { name: 'number', value: 'NUMBER', description: 'only of the calls with this number; not with --all' },
   { name: 'include-recovered', description: 'also what a replay has delivered or is about to deliver' },
   { name: 'dry-run', description: 'only count the deliveries' },
   { name: 'wait', description: 'wait for the end, and show the progress' },
