@@ -91,7 +91,7 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
           },
           {
             label: t('column.state'),
-            width: 'minmax(14rem, 1fr)',
+            width: 'minmax(16rem, 1fr)',
             cell: (row) => (
               <span class="lines-of-state">
                 <StateBadge state={row.state} /> <ReplayMarks accountId={accountId} delivery={row} />
@@ -115,7 +115,7 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
           },
           {
             label: t('column.explain'),
-            width: 'minmax(10rem, 2fr)',
+            width: 'minmax(8rem, 2fr)',
             cell: (row) => <Line text={explanationText(row)} />,
           },
         ]}

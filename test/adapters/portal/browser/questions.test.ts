@@ -89,6 +89,7 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await button('Sign in').click()
     await page.getByText('Dashboard').waitFor()
     await page.getByRole('link', { name: '+ New' }).waitFor({ state: 'detached' })
+    expect(await button('Replay failed…').count()).toBe(0)
     const open = (tab: string) => page.goto(`${world.url}#/acme/webhooks/${world.goodId}/${tab}`)
     await open('settings')
     await page.getByText('Your user may read, not change.').waitFor()
