@@ -229,9 +229,9 @@ export interface DeliveryReads extends ErasureStore {
 
   /**
    * About how many bytes the history takes: events, attempts and deliveries, with their indexes, without space that is free
-   * for reuse. Cheap enough to be called every minute.
+   * for reuse. Cheap enough to be called every minute. `undefined`: the store cannot tell.
    */
-  historyBytes(): Promise<number>
+  historyBytes(): Promise<number | undefined>
   /**
    * Deletes up to `limit` ended deliveries with their attempts: the oldest that were delivered first, then the oldest of the
    * rest, replays among them. Never deletes a pending delivery or its attempts. Resolves to the number of deliveries, and

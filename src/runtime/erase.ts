@@ -1,5 +1,8 @@
 import type { Erasure } from '../delivery/erasure-store.js'
+import { fromStoredReplay, hasEnded, toStoredReplay, withState } from '../delivery/replay-job.js'
+import type { StoredReplay } from '../delivery/replay-store.js'
 import { type Failure, invalidInput } from '../errors.js'
+import type { Store } from '../store/contract.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
@@ -24,12 +27,14 @@ export interface EraseResult {
 /** Rows removed, or bodies searched, per statement: a larger batch would delay calls of the store that wait behind it. */
 const BATCH = 200
 
+/** Stands for a call or number in the request of a replay. */
+const ERASED = '[erased]'
+
 const KEYS = ['accountId', 'callId', 'number']
 
 /**
  * Erases the records of calls permanently: events, deliveries (pending ones too), attempts, numbers, legs, keys, and what
- * sources keep of open legs. For a
- * whole account also its deleted webhooks; its live webhooks, tokens and users have their own operations.
+ * sources keep of open legs; replay jobs no longer name them. For a whole account also its deleted webhooks and replay jobs; its live webhooks, tokens and users have their own operations.
  *
  * @throws `InvalidInput` naming the field, `StoreUnavailable`
  */
@@ -85,12 +90,40 @@ export async function erase({ store, clock }: Core, request: EraseRequest): Prom
     await yieldingOf(clock).whenDue(accountId)
   }
   const callIds = [...legs]
+  await eraseFromReplays(store, callIds, number, Math.floor(clock.now()))
   let rows = 0
   for (let from = 0; from < callIds.length; from += BATCH) {
     rows += await eraseInBatches({ accountId, callIds: callIds.slice(from, from + BATCH) })
   }
   await deliveries.scrub()
   return { callIds, rows }
+}
+
+/** Jobs, of any account, that name an erased call or number end, and no longer name it. */
+async function eraseFromReplays(
+  { replays }: Pick<Store, 'replays'>,
+  callIds: readonly string[],
+  number: string | undefined,
+  now: number,
+): Promise<void> {
+  for (let after: StoredReplay | undefined; ; ) {
+    const page = await replays.list({ limit: BATCH, ...(after && { after }) })
+    for (const job of page.map(fromStoredReplay)) {
+      const { callId, number: named, ...request } = job.request
+      const isNamed = callId !== undefined && callIds.includes(callId)
+      if (!isNamed && (number === undefined || named?.replace(/^\+/, '') !== number.replace(/^\+/, '')))
+        continue
+      const ended = hasEnded(job) ? job : withState(job, 'cancelled', now)
+      const erased = {
+        ...request,
+        ...(callId !== undefined && { callId: ERASED }),
+        ...(named !== undefined && { number: ERASED }),
+      }
+      await replays.replace(toStoredReplay({ ...ended, request: erased, revision: job.revision + 1 }))
+    }
+    after = page.at(-1)
+    if (page.length < BATCH) return
+  }
 }
 
 function validate(request: unknown): Failure[] {

@@ -102,7 +102,11 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** Ends a job, unless somebody else has changed it. */
   async function complete(job: ReplayJob, progress: Progress): Promise<void> {
-    const ended = withState({ ...job, ...figuresOf(progress) }, 'completed', Math.floor(dispatcher.now()))
+    const ended = withState(
+      { ...job, ...figuresOf(job, progress) },
+      'completed',
+      Math.floor(dispatcher.now()),
+    )
     if (!(await write(ended))) return
     known.delete(job.id)
     const { count, request, replayed } = ended
@@ -246,7 +250,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   async function storeProgress(job: ReplayJob, progress: Progress): Promise<void> {
     if (clock.monotonic() - progress.storedAtMs < PROGRESS_MS) return
     progress.storedAtMs = clock.monotonic()
-    const next = { ...job, ...figuresOf(progress), revision: job.revision + 1 }
+    const next = { ...job, ...figuresOf(job, progress), revision: job.revision + 1 }
     if (next.replayed !== job.replayed && (await write(next))) progress.revision = next.revision
   }
 
@@ -280,7 +284,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     const stored = await store.replays.read(id)
     const job = stored && fromStoredReplay(stored)
     if (job && job.state !== 'running' && job.state !== 'completed')
-      await write({ ...job, ...figuresOf(progress), revision: job.revision + 1 })
+      await write({ ...job, ...figuresOf(job, progress), revision: job.revision + 1 })
   }
 
   /** The earliest time at which a job without room is looked at again. */
@@ -378,10 +382,11 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   }
 }
 
-const figuresOf = ({ replayed, leftOut }: Progress) => ({
-  replayed: [...replayed.values()].reduce((sum, one) => sum + one, 0),
-  leftOut,
-})
+/** What is stored of the progress. More than was counted is replayed where another replay has failed meanwhile. */
+function figuresOf({ count, isAutomatic }: ReplayJob, progress: Progress) {
+  const replayed = [...progress.replayed.values()].reduce((sum, one) => sum + one, 0)
+  return { replayed, leftOut: progress.leftOut, count: isAutomatic ? count : Math.max(count, replayed) }
+}
 
 const isTaken = (thrown: unknown) =>
   thrown instanceof HookswitchError && thrown.code === 'Conflict' && thrown.field === 'id'

@@ -61,7 +61,8 @@ export async function findDeliveriesOfCalls(
   const { store, clock } = deps
   const { callId, number, createdFromMs, createdToMs, webhookId } = request
   if (callId === undefined && number === undefined) return undefined
-  const callIds = callId === undefined ? await callsOf(deps, request) : [callId]
+  const ofNumber = number === undefined ? undefined : await callsOf(deps, request)
+  const callIds = callId === undefined ? ofNumber! : [callId].filter((id) => ofNumber?.includes(id) ?? true)
   const found = new Map(
     targets.map((target): [string, ReplayedCalls] => [target.webhookId, { ...target, rows: [] }]),
   )

@@ -75,6 +75,15 @@ export function startRetention(
     )
   }
 
+  function warnOfUnknown(maxHistoryBytes: number | undefined): void {
+    if (maxHistoryBytes === undefined || isWarned) return
+    isWarned = true
+    log.warn(
+      { maxHistoryBytes },
+      'maxHistoryBytes has no effect: this store cannot tell how much the history takes',
+    )
+  }
+
   /** Removes about so many of the oldest deliveries. Resolves to their number. */
   async function removeOldest(wanted: number): Promise<number> {
     let removed = 0
@@ -92,7 +101,7 @@ export function startRetention(
       const before = history.bytes
       const count = await removeOldest(wanted)
       removed += count
-      history.bytes = await store.deliveries.historyBytes()
+      history.bytes = (await store.deliveries.historyBytes()) ?? 0
       const freed = before - history.bytes
       // An estimate may follow late.
       if (count === 0 || (freed <= 0 && removed >= MOST_AT_ONCE)) break
@@ -103,8 +112,10 @@ export function startRetention(
   }
 
   async function measure(): Promise<void> {
-    history.bytes = await store.deliveries.historyBytes()
+    const bytes = await store.deliveries.historyBytes()
     const { maxHistoryBytes } = limits
+    if (bytes === undefined) return warnOfUnknown(maxHistoryBytes)
+    history.bytes = bytes
     if (maxHistoryBytes === undefined) return
     warn(maxHistoryBytes)
     const removed = await shrinkTo(maxHistoryBytes)

@@ -337,12 +337,12 @@ export const brokenHistory: readonly Fault[] = [
     let most = 0
     return {
       async historyBytes() {
-        most = Math.max(most, await store.historyBytes())
+        most = Math.max(most, (await store.historyBytes()) ?? 0)
         return most
       },
     }
   }),
   historyFault('the size of the history is counted in KiB', (store) => ({
-    historyBytes: async () => (await store.historyBytes()) / 1_024,
+    historyBytes: async () => ((await store.historyBytes()) ?? 0) / 1_024,
   })),
 ]

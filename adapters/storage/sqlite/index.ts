@@ -133,6 +133,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     webhooks: createPortClient('webhooks', request),
     deliveries: {
       ...createPortClient('deliveries', request),
+      // The host's tables are in the file too.
+      ...(checked.kind === 'database' && { historyBytes: async () => undefined }),
       own: leaseMethod('own'),
       renew: leaseMethod('renew'),
       async commit(group) {

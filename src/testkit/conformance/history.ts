@@ -121,18 +121,20 @@ export function historyRules(rule: DefineRule): void {
     const webhook = await fixture.webhook()
     const { deliveries } = fixture.store
     const empty = await deliveries.historyBytes()
+    // It cannot tell.
+    if (empty === undefined) return
     const whole = EVENTS * BODY_LENGTH
     await fill(fixture, webhook)
-    const full = await deliveries.historyBytes()
+    const full = (await deliveries.historyBytes())!
     const grown = full - empty
     // A store may compress, and estimate.
     assert.ok(grown > whole / 4 && grown < whole * 4, `${grown} for about ${whole} bytes`)
     while ((await deliveries.pruneOldest(EVENTS / 4)) > 0) {}
-    const pruned = await deliveries.historyBytes()
+    const pruned = (await deliveries.historyBytes())!
     assert.ok(pruned - empty < grown / 2, `${pruned - empty} when nothing is left`)
     await fill(fixture, webhook)
     while ((await deliveries.erase({ accountId: 'account' }, EVENTS)) > 0) {}
-    const erased = await deliveries.historyBytes()
+    const erased = (await deliveries.historyBytes())!
     assert.ok(erased - empty < grown / 2, `${erased - empty} when everything is erased`)
   })
 }
