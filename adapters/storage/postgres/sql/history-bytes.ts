@@ -13,20 +13,24 @@ const SAMPLED_PAGES = 64
 const ROWS_PER_PAGE = 120
 /** A longer text is stored elsewhere. */
 const LONGEST_IN_ROW = 2_000
-/** A text that is stored elsewhere, in its row. */
+/** What a row has of a text that is stored elsewhere. */
 const POINTER_BYTES = 18
 
-const bytesOf = (text: string) =>
-  `coalesce(case when pg_column_size(${text}) > ${LONGEST_IN_ROW} then ${POINTER_BYTES} else pg_column_size(${text}) end, 0)`
+const sizeOf = (text: string) => `coalesce(pg_column_size(${text}), 0)`
+const sizeInRow = (text: string) =>
+  `case when ${sizeOf(text)} > ${LONGEST_IN_ROW} then ${POINTER_BYTES} else ${sizeOf(text)} end`
 
-/** Which part of its pages the table fills with rows, from 0 to 1. */
-const filledPart = (s: string, table: keyof typeof TABLES) => {
+/** Rows of the sampled pages, as if all pages were like them, and of the indexes the part that the rows have of the pages. */
+const bytesOf = (s: string, table: keyof typeof TABLES) => {
   const { bytes, texts } = TABLES[table]
   const block = `current_setting('block_size')::int`
   const pages = `pg_relation_size('${s}.${table}') / ${block}`
+  const sampled = `greatest(least(${pages}, ${SAMPLED_PAGES}), 1)`
+  const sum = (size: (text: string) => string) =>
+    `coalesce(sum(${[bytes, ...texts.map(size)].join(' + ')}), 0)::float8`
   return `(
-      select least(1, coalesce(sum(${[bytes, ...texts.map(bytesOf)].join(' + ')}), 0)::float8
-        / (greatest(least(${pages}, ${SAMPLED_PAGES}), 1) * ${block}))
+      select ${sum(sizeOf)} / ${sampled} * (${pages})
+        + least(1, ${sum(sizeInRow)} / (${sampled} * ${block})) * pg_indexes_size('${s}.${table}')
       from ${s}.${table} where ctid = any (array(
         select format('(%s,%s)', page, row)::tid from (
           select distinct (i * 2 + 1) * pages / (2 * ${SAMPLED_PAGES}) as page
@@ -37,13 +41,13 @@ const filledPart = (s: string, table: keyof typeof TABLES) => {
 }
 
 /**
- * About how many bytes events, attempts and deliveries take. Files keep their size when rows are removed. So each file, with its
- * indexes and what is stored elsewhere, counts by the part of 64 of its pages, at equal distances, that is filled with rows: those
- * pages are read, whatever the size of the table, and neither VACUUM nor the statistics of the server have to be up to date.
+ * About how many bytes events, attempts and deliveries take. Files keep their size when rows are removed. So the rows of 64 pages
+ * at equal distances are read, whatever the size of the table, and stand for all: neither VACUUM nor the statistics of the server
+ * have to be up to date. An index counts by the part of the pages of its table that is filled.
  */
 export const historyStatement = (s: string): Statement => ({
   name: 'history_bytes',
   text: `select (${(Object.keys(TABLES) as (keyof typeof TABLES)[])
-    .map((table) => `pg_total_relation_size('${s}.${table}') * ${filledPart(s, table)}`)
+    .map((table) => bytesOf(s, table))
     .join('\n + ')})::float8 as bytes`,
 })

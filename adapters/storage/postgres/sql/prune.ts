@@ -129,7 +129,9 @@ export const pruneStatements = (s: string) =>
     excess: {
       name: 'prune_excess',
       text: `with batch as materialized (select key from ${s}.webhook where key > $1 order by key limit $2)
-        select b.key, x.delivery as "upTo", (select count(*) from batch) < $2 as "isLast"
+        select b.key, x.delivery as "upTo", (
+            select key from ${s}.webhook where key > (select max(key) from batch) order by key limit 1
+          ) is null as "isLast"
         from batch b left join lateral (
           select delivery from (
             select delivery, sum(recorded) over (order by delivery desc rows unbounded preceding) as total from (

@@ -12,7 +12,8 @@ const CANCELLED = stateNumberOf('cancelled')
  * reason `$7` (null: any).
  *
  * What has recovered is merged with the rest by position: the position of an original is that of the event of its replays. The
- * index of what was not delivered answers alone, unless the question is detailed.
+ * index of what was not delivered answers alone, unless the question is detailed. Replays that wait are read in the order of the
+ * index that has them by webhook: where one webhook has nearly all of them, another index would look as good.
  */
 export function replayableStatement(s: string, isDetailed: boolean): Statement {
   const matches = (reason: string) => `replay_of is null and form < ${TEST_FORM}
@@ -44,8 +45,10 @@ export function replayableStatement(s: string, isDetailed: boolean): Statement {
           union all
           select event, true from ${s}.attempt where webhook_key = w.key and ${REPLAYED} and state >= 2 and not $5
           union all
-          select event, true from ${s}.waiting
-          where webhook_key = w.key and replay_of is not null and epoch >= w.epoch and not $5
+          select event, true from (
+            select event, epoch from ${s}.waiting where webhook_key = w.key and replay_of is not null
+            order by lane, position offset 0
+          ) r where epoch >= w.epoch and not $5
         ) u group by position having not bool_or(recovers)
       ) d`,
   }
