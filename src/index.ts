@@ -39,6 +39,7 @@ export type { Caller } from './auth/authenticate.js'
 export type { SignedIn, SignInInput } from './auth/sign-in.js'
 
 // Webhooks.
+export type { ReplayApi, ReplayListOptions } from './runtime/replay-api.js'
 export type {
   AttemptListOptions,
   DeliveryListOptions,

@@ -16,6 +16,7 @@ export type ReplayRequest = ReplayScope & ReplaySelection
 
 /** A webhook whose deliveries were not all replayed. */
 export interface LeftOutWebhook {
+  /** Id of the webhook. */
   readonly webhookId: string
   /** What happened to it before its part was done. */
   readonly reason: 'disabled' | 'deleted'
@@ -25,13 +26,18 @@ export interface LeftOutWebhook {
 export interface ReplayJob {
   /** 32 lower-case hex digits. */
   readonly id: string
+  /** What it repeats. `createdToMs` is not later than the time of the request. */
   readonly request: ReplayRequest
+  /** Where it is. */
   readonly state: ReplayState
   /** When it was requested: store time, ms. */
   readonly createdMs: number
   /** When it was completed or cancelled: store time, ms. Absent before. */
   readonly endedMs?: number
-  /** How many deliveries the request selected when it was made. */
+  /**
+   * How many deliveries the request selected when it was made; more if others that were accepted before have ended
+   * meanwhile, or have lost their replay. 0 for an automatic job.
+   */
   readonly count: number
   /** How many of them have been accepted again as new deliveries. Sending them has its own result. */
   readonly replayed: number
@@ -44,8 +50,8 @@ export interface ReplayJob {
 }
 
 /** What `ReplayJob.state` can be set to. */
-export const SETTABLE_STATES = ['running', 'paused', 'cancelled'] as const
-export type SettableState = (typeof SETTABLE_STATES)[number]
+export type SettableState = Exclude<ReplayState, 'completed'>
+export const SETTABLE_STATES: readonly SettableState[] = ['running', 'paused', 'cancelled']
 
 export const MAX_LEFT_OUT = 100
 

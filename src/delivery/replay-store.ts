@@ -14,6 +14,7 @@ export interface StoredReplay {
   readonly id: string
   /** The account that it belongs to. Absent: it is over all accounts, and belongs to the operators. */
   readonly accountId?: string
+  /** Where it is. */
   readonly state: ReplayState
   /** When it was requested: store time, ms. */
   readonly createdMs: number
