@@ -51,6 +51,8 @@ const MAX_LIMIT = 200
 /** Jobs that have not ended. */
 const MAX_UNFINISHED = 1_000
 const MAX_UNFINISHED_OF_ACCOUNT = 100
+/** The same with those that the service has started. */
+const MAX_READ = 10_000
 /** Longest condition, characters. */
 const MAX_TEXT = 256
 /** Webhooks that one call counts. */
@@ -79,8 +81,9 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
       const deps = core()
       const request = await checked(deps, given, true)
       const { accountId } = request
-      const unfinished = await deps.store.replays.unfinished(MAX_UNFINISHED)
-      const own = unfinished.filter((one) => one.accountId === accountId).length
+      const stored = (await deps.store.replays.unfinished(MAX_READ)).map(fromStoredReplay)
+      const unfinished = stored.filter(({ isAutomatic }) => !isAutomatic)
+      const own = unfinished.filter(({ request }) => request.accountId === accountId).length
       if (
         unfinished.length >= MAX_UNFINISHED ||
         (accountId !== undefined && own >= MAX_UNFINISHED_OF_ACCOUNT)
@@ -92,11 +95,11 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
       const bounded = { ...request, createdToMs: Math.min(request.createdToMs ?? now, now) }
       const count = await countOf(deps, bounded)
       const job = newReplayJob(deps.newId(), bounded, now, count)
-      const stored = count > 0 ? job : withState(job, 'completed', now)
-      await deps.store.replays.create(toStoredReplay(stored))
+      const started = count > 0 ? job : withState(job, 'completed', now)
+      await deps.store.replays.create(toStoredReplay(started))
       deps.log.info({ replayId: job.id, ...bounded, count }, 'a replay was requested')
       wake()
-      return stored
+      return started
     },
     async count(given) {
       const deps = core()

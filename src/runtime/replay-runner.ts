@@ -8,6 +8,7 @@
  */
 import { countDeliveries } from '../delivery/accept.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import type { NewDelivery } from '../delivery/delivery-store.js'
 import { replayByJob } from '../delivery/replay.js'
 import {
   fromStoredReplay,
@@ -41,7 +42,11 @@ const AUTOMATIC_MS = 600_000
 /** Until such a job is looked at again, ms. */
 const AUTOMATIC_LOOK_MS = 10_000
 /** Jobs that a node looks at. */
-const MAX_JOBS = 1_000
+const MAX_JOBS = 10_000
+/** How long a busy node works with the jobs that it has read, ms. */
+const JOBS_MS = 250
+/** Until it is tried again after a failure, ms. */
+const RETRY_MS = 1_000
 /** Ids that are tried for one replay. */
 const MAX_IDS = 5
 
@@ -93,10 +98,14 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   const noticed = new Map<string, Set<string>>()
   let wakeUp = () => {}
   let isAwake = false
+  let hasFailed = false
+  let unfinished: readonly ReplayJob[] = []
+  let readAtMs = Number.NEGATIVE_INFINITY
 
   const isOwn = ({ id, request }: ReplayJob) => dispatcher.ownsShardOf(request.webhookId ?? id)
 
   async function write(job: ReplayJob): Promise<boolean> {
+    readAtMs = Number.NEGATIVE_INFINITY
     return store.replays.replace(toStoredReplay(job))
   }
 
@@ -155,37 +164,36 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     return !delivery.replays && delivery.acceptedMs + deps.maxAgeMsOf(webhook) > dispatcher.now()
   }
 
-  /** Accepts replays, one by one if an id is taken. Resolves to their number. */
+  /** Accepts replays, one by one if they are refused together. Resolves to their number. */
   async function accept(
     job: ReplayJob,
     webhook: Webhook,
     wanted: readonly StoredDelivery[],
   ): Promise<number> {
-    const deliveries = wanted.map((old) => replayByJob(old, webhook, job.id, 0))
+    if (await acceptAll(wanted.map((old) => replayByJob(old, webhook, job.id, 0)))) return wanted.length
+    let accepted = 0
+    for (const old of wanted) if (await acceptOne(job, webhook, old)) accepted += 1
+    return accepted
+  }
+
+  /** @returns false: an id is taken, or an event is gone */
+  async function acceptAll(deliveries: readonly NewDelivery[]): Promise<boolean> {
     try {
       await dispatcher.accept({ events: [], deliveries })
     } catch (thrown) {
-      if (!isTaken(thrown)) throw thrown
-      let accepted = 0
-      for (const old of wanted) if (await acceptOne(job, webhook, old)) accepted += 1
-      return accepted
+      if (isTaken(thrown) || isGone(thrown)) return false
+      throw thrown
     }
     countDeliveries(deps, deliveries.length)
-    return deliveries.length
+    return true
   }
 
-  /** @returns false: somebody else has replayed it */
+  /** @returns false: somebody else has replayed it, or it was erased */
   async function acceptOne(job: ReplayJob, webhook: Webhook, { accountId, id }: StoredDelivery) {
     for (let salt = 0; salt < MAX_IDS; salt++) {
       const old = await store.deliveries.delivery(accountId, id)
       if (!old || !isWanted(job, webhook, old)) return false
-      try {
-        await dispatcher.accept({ events: [], deliveries: [replayByJob(old, webhook, job.id, salt)] })
-        countDeliveries(deps, 1)
-        return true
-      } catch (thrown) {
-        if (!isTaken(thrown)) throw thrown
-      }
+      if (await acceptAll([replayByJob(old, webhook, job.id, salt)])) return true
     }
     return false
   }
@@ -289,6 +297,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** The earliest time at which a job without room is looked at again. */
   function nextLookMs(): number {
+    if (hasFailed) return RETRY_MS
     let delayMs = store.supports.sharedBetweenNodes ? SHARED_INTERVAL_MS : INTERVAL_MS
     const now = clock.monotonic()
     for (const { waitUntilMs } of known.values()) delayMs = Math.min(delayMs, Math.max(0, waitUntilMs - now))
@@ -304,32 +313,47 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     wakeUp = () => {}
   }
 
+  async function readJobs(): Promise<readonly ReplayJob[]> {
+    if (!isAwake && !hasFailed && clock.monotonic() - readAtMs < JOBS_MS) return unfinished
+    isAwake = hasFailed = false
+    unfinished = (await store.replays.unfinished(MAX_JOBS)).map(fromStoredReplay)
+    readAtMs = clock.monotonic()
+    return unfinished
+  }
+
+  /** A step of each job, of one job of each account. @returns whether anything was done */
   async function round(): Promise<boolean> {
-    isAwake = false
-    const jobs = (await store.replays.unfinished(MAX_JOBS)).map(fromStoredReplay)
+    const jobs = await readJobs()
     const running = jobs.filter((job) => job.state === 'running' && isOwn(job))
+    const busy = new Set<string | undefined>()
     const ids = new Set(running.map(({ id }) => id))
     for (const [id, progress] of known) if (!ids.has(id)) await leave(id, progress)
     for (const accountId of noticed.keys()) await startAutomatic(accountId, jobs)
-    let isBusy = false
     for (const job of running) {
+      const { accountId } = job.request
       if (stopping.signal.aborted) return false
+      if (busy.has(accountId)) continue
       try {
-        isBusy = (await step(job)) || isBusy
+        if (await step(job)) busy.add(accountId)
       } catch (thrown) {
         if (stopping.signal.aborted) return false
+        if (isHopeless(thrown)) await write(withState(job, 'cancelled', Math.floor(dispatcher.now())))
         pauseAfter(job, thrown)
       }
     }
-    return isBusy
+    return busy.size > 0
   }
 
   function pauseAfter(job: ReplayJob, thrown: unknown): void {
+    hasFailed = true
     const progress = known.get(job.id)
     const seconds = thrown instanceof HookswitchError ? (thrown.retryAfterSeconds ?? 1) : 1
     if (progress) progress.waitUntilMs = clock.monotonic() + seconds * 1_000
     const reason = thrown instanceof Error ? thrown.message : 'unknown'
-    log.warn({ replayId: job.id, reason }, 'a replay could not continue, and tries again')
+    const what = isHopeless(thrown)
+      ? 'a replay cannot continue, and has ended'
+      : 'a replay tries again after a failure'
+    log.warn({ replayId: job.id, reason }, what)
   }
 
   async function run(): Promise<void> {
@@ -338,6 +362,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
       try {
         isBusy = await round()
       } catch (thrown) {
+        hasFailed = true
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
         if (!stopping.signal.aborted) log.warn({ reason }, 'replay jobs could not be read')
       }
@@ -387,6 +412,12 @@ function figuresOf({ count, isAutomatic }: ReplayJob, progress: Progress) {
   const replayed = [...progress.replayed.values()].reduce((sum, one) => sum + one, 0)
   return { replayed, leftOut: progress.leftOut, count: isAutomatic ? count : Math.max(count, replayed) }
 }
+
+const isGone = (thrown: unknown) => thrown instanceof HookswitchError && thrown.code === 'NotFound'
+
+/** Its account is gone, or its number occurs in too many calls now. */
+const isHopeless = (thrown: unknown) =>
+  isGone(thrown) || (thrown instanceof HookswitchError && thrown.code === 'InvalidInput')
 
 const isTaken = (thrown: unknown) =>
   thrown instanceof HookswitchError && thrown.code === 'Conflict' && thrown.field === 'id'

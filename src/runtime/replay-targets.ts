@@ -2,6 +2,7 @@
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import type { ReplayRequest } from '../delivery/replay-job.js'
 import { statesOf } from '../delivery/replay-selection.js'
+import { invalidInput } from '../errors.js'
 import type { Core } from './core.js'
 
 /** A webhook of a replay. */
@@ -19,6 +20,8 @@ type Deps = Pick<Core, 'store' | 'accounts' | 'clock'>
 
 /** Rows read at a time. */
 const PAGE = 500
+/** Most calls in which a number may occur: their deliveries are in memory. */
+const MAX_CALLS = 10_000
 
 /**
  * The webhooks of a replay: one, those of an account and of all below it, or all.
@@ -99,9 +102,15 @@ async function callsOf(
     for (let cursor: number | undefined; ; await clock.yield()) {
       const page = await store.deliveries.mentions(id, number!.replace(/^\+/, ''), cursor, PAGE)
       for (const callId of page.callIds) found.add(callId)
+      if (found.size > MAX_CALLS) throw tooManyCalls()
       cursor = page.cursor
       if (cursor === undefined) break
     }
   }
   return [...found]
+}
+
+function tooManyCalls() {
+  const message = `occurs in more than ${MAX_CALLS} calls`
+  return invalidInput([{ path: 'number', rule: 'error', message }])
 }

@@ -247,6 +247,61 @@ describe('a replay of all that was lost', () => {
     expect(await service.hs.replays.count({})).toBe(0)
   })
 
+  it('goes on when a part of what it selects is erased meanwhile', async () => {
+    const service = await createService()
+    const { hs, clock, store } = service
+    await service.create('crm')
+    service.status = 400
+    await service.publish(6, 1)
+    service.sent.length = 0
+    service.status = 200
+    const { commit } = store.deliveries
+    let erased: Promise<unknown> | undefined
+    store.deliveries.commit = async (group) => {
+      if (!erased && group.accepted.some(({ deliveries }) => deliveries.length === 6)) {
+        erased = hs.erase({ accountId: 'parent', callId: 'call-3' })
+        await erased
+      }
+      return commit(group)
+    }
+    const { id } = await hs.replays.start({ accountId: 'parent' })
+    expect(await service.ended(id)).toMatchObject({ state: 'completed', count: 6, replayed: 5 })
+    await clock.advance(60_000)
+    expect(service.sent.map(({ call }) => call).sort()).toEqual([
+      'call-0',
+      'call-1',
+      'call-2',
+      'call-4',
+      'call-5',
+    ])
+  })
+
+  it('no longer names a call or number that was erased', async () => {
+    const service = await createService()
+    const { hs } = service
+    await service.create('crm')
+    service.status = 400
+    await hs.publish({
+      hook: 'channel_create',
+      accountId: 'parent',
+      callId: 'a',
+      callerIdNumber: '+493012345',
+    })
+    await service.clock.settle()
+    for (const selection of [{ callId: 'a' }, { number: '+493012345' }, { callId: 'b' }]) {
+      const { id } = await hs.replays.start({ accountId: 'parent', includeRecovered: true, ...selection })
+      await hs.replays.set(id, 'paused').catch(() => {})
+    }
+    await hs.erase({ accountId: 'parent', number: '493012345' })
+    const jobs = await hs.replays.list({ accountId: 'parent' })
+    expect(JSON.stringify(jobs)).not.toMatch(/493012345|"callId":"a"/)
+    expect(jobs.map(({ state, request: { callId, number } }) => [state, callId ?? number]).sort()).toEqual([
+      ['cancelled', '[erased]'],
+      ['cancelled', '[erased]'],
+      ['completed', 'b'],
+    ])
+  })
+
   it('is paused, continued and cancelled', async () => {
     const service = await createService()
     const { hs, clock } = service
