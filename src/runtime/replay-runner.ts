@@ -26,8 +26,10 @@ import type { Webhook } from '../webhooks/webhook.js'
 import type { Core } from './core.js'
 import { findDeliveriesOfCalls, type ReplayTarget, replayTargets } from './replay-targets.js'
 
-/** Deliveries that one step reads of one webhook. */
-const PAGE = 500
+/** Deliveries that one step reads of one webhook: so few that a group that accepts them holds up nobody. */
+const PAGE = 100
+/** Replays a second that a node accepts: the rest of its time is for new events. */
+const PER_SECOND = 1_200
 /** Deliveries that may wait for a webhook when replays are added, so that few are left when a job is paused. */
 const MAX_WAITING = 1_000
 /** Between two looks for jobs that nobody has announced, ms: those that other nodes have added, and those that are left. */
@@ -99,6 +101,8 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   let wakeUp = () => {}
   let isAwake = false
   let hasFailed = false
+  /** When the next replays may be accepted, monotonic, ms. */
+  let nextMs = 0
   let unfinished: readonly ReplayJob[] = []
   let readAtMs = Number.NEGATIVE_INFINITY
 
@@ -185,6 +189,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
       throw thrown
     }
     countDeliveries(deps, deliveries.length)
+    nextMs = Math.max(nextMs, clock.monotonic()) + (deliveries.length * 1_000) / PER_SECOND
     return true
   }
 
@@ -366,8 +371,10 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
         if (!stopping.signal.aborted) log.warn({ reason }, 'replay jobs could not be read')
       }
-      if (isBusy) await clock.yield()
-      else await rest(nextLookMs())
+      const paceMs = nextMs - clock.monotonic()
+      if (!isBusy) await rest(nextLookMs())
+      else if (paceMs > 0) await clock.sleep(paceMs, stopping.signal)
+      else await clock.yield()
     }
   }
 
