@@ -136,6 +136,44 @@ describe('a replay of all that was lost', () => {
     expect(await hs.replays.count({ accountId: 'parent', includeRecovered: true })).toBe(100)
   })
 
+  it('leaves out what was recovered, and repeats what a replay has lost again', async () => {
+    const service = await createService()
+    const { hs, sent } = service
+    await service.create('crm')
+    const replay = async (selection: object) => {
+      const { id } = await hs.replays.start({ accountId: 'parent', ...selection })
+      await service.ended(id)
+      await service.clock.advance(1_000)
+    }
+    service.status = 400
+    await service.publish(3, 1)
+    await replay({ callId: 'call-1' })
+    service.status = 200
+    await replay({ callId: 'call-0' })
+    sent.length = 0
+    await replay({})
+    expect(sent.map(({ call }) => call).sort()).toEqual(['call-1', 'call-2'])
+  })
+
+  it('repeats each delivery once although the replays fail and the process is killed', async () => {
+    const service = await createService({ inFlightPerEndpoint: 1 })
+    const webhookId = await service.create('crm')
+    service.status = 400
+    await service.publish(300, 1)
+    const { id } = await service.hs.replays.start({ accountId: 'parent' })
+    for (let kill = 0; kill < 2; kill++) {
+      await service.clock.advance(100)
+      await service.start()
+    }
+    expect(await service.ended(id)).toMatchObject({ state: 'completed', count: 300, replayed: 300 })
+    await service.clock.advance(60_000)
+    const replays = (await service.hs.webhooks.deliveries('parent', webhookId, { limit: 1_000 })).filter(
+      ({ replayOf }) => replayOf !== undefined,
+    )
+    expect(replays).toHaveLength(300)
+    expect(new Set(replays.map(({ replayOf }) => replayOf)).size).toBe(300)
+  })
+
   it('marks originals and replays', async () => {
     const service = await createService()
     const webhookId = await service.create('crm')
