@@ -3,6 +3,7 @@ import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { webhookDisabled } from '../delivery/replay.js'
 import {
   fromStoredReplay,
+  MAX_UNFINISHED,
   newReplayJob,
   type ReplayJob,
   type ReplayRequest,
@@ -48,9 +49,10 @@ export interface ReplayApi {
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 200
-/** Jobs that have not ended. */
-const MAX_UNFINISHED = 1_000
+/** Jobs of an account that have not ended. */
 const MAX_UNFINISHED_OF_ACCOUNT = 100
+/** From this number in all on, each account can have one: those of some keep nobody else from replays. */
+const MANY_UNFINISHED = 1_000
 /** Longest condition, characters. */
 const MAX_TEXT = 256
 /** Webhooks that one call counts. */
@@ -79,15 +81,7 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
       const deps = core()
       const request = await checked(deps, given, true)
       const { accountId } = request
-      const unfinished = await deps.store.replays.unfinished(MAX_UNFINISHED)
-      const own = unfinished.filter((one) => one.accountId === accountId).length
-      if (
-        unfinished.length >= MAX_UNFINISHED ||
-        (accountId !== undefined && own >= MAX_UNFINISHED_OF_ACCOUNT)
-      )
-        throw new HookswitchError('TooManyReplays', 'too many replays have not ended', {
-          retryAfterSeconds: 60,
-        })
+      await checkUnfinished(deps, accountId)
       const now = Math.floor(deps.dispatcher.now())
       const bounded = { ...request, createdToMs: Math.min(request.createdToMs ?? now, now) }
       const count = await countOf(deps, bounded)
@@ -123,6 +117,15 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
       throw new HookswitchError('Conflict', 'this replay was changed at the same time', { field: 'state' })
     },
   }
+}
+
+/** @throws `TooManyReplays` if an account, or all operators, cannot have another job. */
+async function checkUnfinished({ store }: Deps, accountId: string | undefined): Promise<void> {
+  const unfinished = await store.replays.unfinished(MAX_UNFINISHED)
+  const own = unfinished.filter((one) => one.accountId === accountId && !fromStoredReplay(one).isAutomatic)
+  const most = unfinished.length < MANY_UNFINISHED ? MAX_UNFINISHED_OF_ACCOUNT : 1
+  if (unfinished.length < MAX_UNFINISHED && (accountId === undefined || own.length < most)) return
+  throw new HookswitchError('TooManyReplays', 'too many replays have not ended', { retryAfterSeconds: 60 })
 }
 
 const invalid = (path: string, message: string) => invalidInput([{ path, rule: 'error', message }])

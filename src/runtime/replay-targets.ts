@@ -15,7 +15,10 @@ export interface ReplayedCalls extends ReplayTarget {
   rows: StoredDelivery[]
 }
 
-type Deps = Pick<Core, 'store' | 'accounts' | 'clock'>
+type Deps = Pick<Core, 'store' | 'accounts' | 'clock'> & {
+  /** Aborts the search. */
+  readonly stopping?: AbortSignal
+}
 
 /** Rows read at a time. */
 const PAGE = 500
@@ -26,7 +29,7 @@ const PAGE = 500
  * @param isAlone without the accounts below
  */
 export async function replayTargets(
-  { store, accounts, clock }: Deps,
+  { store, accounts, clock, stopping }: Deps,
   { accountId, webhookId }: ReplayRequest,
   isAlone = false,
 ): Promise<ReplayTarget[]> {
@@ -34,6 +37,7 @@ export async function replayTargets(
   const targets: ReplayTarget[] = []
   if (accountId === undefined) {
     for (let after: string | undefined; ; await clock.yield()) {
+      stopping?.throwIfAborted()
       const page = await store.webhooks.ids(PAGE, after)
       for (const { id, accountId } of page) targets.push({ webhookId: id, accountId })
       after = page.at(-1)?.id
@@ -58,7 +62,7 @@ export async function findDeliveriesOfCalls(
   request: ReplayRequest,
   targets: readonly ReplayTarget[],
 ): Promise<ReplayedCalls[] | undefined> {
-  const { store, clock } = deps
+  const { store, clock, stopping } = deps
   const { callId, number, createdFromMs, createdToMs, webhookId } = request
   if (callId === undefined && number === undefined) return undefined
   const ofNumber = number === undefined ? undefined : await callsOf(deps, request)
@@ -68,6 +72,7 @@ export async function findDeliveriesOfCalls(
   )
   for (const one of callIds) {
     for (let cursor: number | undefined; ; await clock.yield()) {
+      stopping?.throwIfAborted()
       const page = await store.deliveries.search({
         callId: one,
         states: statesOf(request),
@@ -90,13 +95,14 @@ export async function findDeliveriesOfCalls(
 
 /** The calls of the accounts in which a number occurs. */
 async function callsOf(
-  { store, accounts, clock }: Deps,
+  { store, accounts, clock, stopping }: Deps,
   { accountId, number }: ReplayRequest,
 ): Promise<string[]> {
   const ids = accountId === undefined ? [] : [accountId, ...(await accounts.descendants(accountId))]
   const found = new Set<string>()
   for (const id of ids) {
     for (let cursor: number | undefined; ; await clock.yield()) {
+      stopping?.throwIfAborted()
       const page = await store.deliveries.mentions(id, number!.replace(/^\+/, ''), cursor, PAGE)
       for (const callId of page.callIds) found.add(callId)
       cursor = page.cursor
