@@ -154,3 +154,39 @@ describe('a thousand paused jobs of other accounts', () => {
     expect(await hs.replays.count({ accountId: 'parent', reason: 'queue_full' })).toBe(0)
   })
 })
+
+describe('an erasure', () => {
+  it('removes a call from a job whose progress is written at the same time', async () => {
+    const { hs, store, job } = await createWaiting(1, 1_200, { callId: 'call-0' })
+    const { list } = store.replays
+    store.replays.list = async (query) => {
+      const found = await list(query)
+      const stored = (await store.replays.read(job.id))!
+      await store.replays.replace({ ...stored, revision: stored.revision + 1 })
+      return found
+    }
+    await hs.erase({ accountId: 'parent', callId: 'call-0' })
+    expect(await hs.replays.read(job.id)).toMatchObject({
+      state: 'cancelled',
+      request: { callId: '[erased]' },
+    })
+  })
+
+  it('leaves the jobs of other accounts, and changes those of the accounts above', async () => {
+    const service = await createService()
+    const { hs } = service
+    const jobs: string[] = []
+    for (const account of ['parent', 'other']) {
+      await service.create('crm', {}, account)
+      service.status = 400
+      await service.publish(1, 1, account)
+      const { id } = await hs.replays.start({ accountId: account, callId: 'call-0', includeRecovered: true })
+      jobs.push(id)
+    }
+    await hs.erase({ accountId: 'child', callId: 'call-0' })
+    const [above, other] = await Promise.all(jobs.map((id) => hs.replays.read(id)))
+    expect(above!.request.callId).toBe('[erased]')
+    expect(other).toMatchObject({ request: { callId: 'call-0' } })
+    expect(other!.state).not.toBe('cancelled')
+  })
+})
