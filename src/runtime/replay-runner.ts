@@ -72,6 +72,8 @@ interface Progress {
   /** Replayed deliveries of each webhook. */
   readonly replayed: Map<string, number>
   readonly leftOut: LeftOutWebhook[]
+  /** Webhooks of other nodes that were among them when it began. */
+  readonly elsewhere: number
   /** When this was stored, and when a part was added, monotonic, ms. */
   storedAtMs: number
   addedAtMs: number
@@ -135,18 +137,27 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
       : targets.map(newPart)
     const now = clock.monotonic()
     const start = { next: 0, replayed: new Map(), storedAtMs: now, addedAtMs: now, noRoomMs: NO_ROOM_MS }
-    const progress: Progress = { ...start, parts, leftOut: [...job.leftOut], revision: job.revision }
+    const elsewhere = parts.filter(({ webhookId }) => !dispatcher.ownsShardOf(webhookId)).length
+    const progress: Progress = {
+      ...start,
+      parts,
+      elsewhere,
+      leftOut: [...job.leftOut],
+      revision: job.revision,
+    }
     known.set(job.id, progress)
     return progress
   }
 
   /** How many replays a webhook may be given now. */
-  async function roomOf({ webhookId, accountId }: Part): Promise<number> {
+  async function roomOf({ elsewhere }: Progress, { webhookId, accountId }: Part): Promise<number> {
     const { waiting, spare } = dispatcher.roomFor(webhookId, accountId)
     if (dispatcher.ownsShardOf(webhookId)) return Math.min(PAGE, spare, MAX_WAITING - waiting)
-    // It waits on another node: this one knows the limits only.
-    const activity = await store.deliveries.activity([webhookId], MAX_WAITING)
-    return Math.min(PAGE, Math.min(spare, MAX_WAITING) - (activity.get(webhookId)?.pending ?? 0))
+    // This node does not know what waits on others, except for this webhook: each gets a part of the limits.
+    if (spare <= 0) return 0
+    const most = Math.min(MAX_WAITING, Math.max(1, Math.floor(spare / Math.max(1, elsewhere))))
+    const activity = await store.deliveries.activity([webhookId], most)
+    return Math.min(PAGE, most - (activity.get(webhookId)?.pending ?? 0))
   }
 
   /** Those of calls were found when the job began: some may be gone, or replayed, since. */
@@ -246,7 +257,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** Works on one webhook. @returns whether anything was done */
   async function workOn(job: ReplayJob, progress: Progress, part: Part): Promise<boolean> {
-    const room = await roomOf(part)
+    const room = await roomOf(progress, part)
     if (room <= 0) return false
     const webhook = await store.webhooks.read(part.accountId, part.webhookId)
     if (!webhook?.settings.enabled) {
@@ -269,7 +280,10 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     if (!job.isAutomatic) return complete(job, progress)
     const now = clock.monotonic()
     if (now - progress.addedAtMs >= AUTOMATIC_MS) await complete(job, progress)
-    else wait(job, AUTOMATIC_LOOK_MS)
+    else {
+      await storeProgress(job, progress)
+      wait(job, AUTOMATIC_LOOK_MS)
+    }
   }
 
   /** The webhooks of which deliveries have expired meanwhile are looked at from the start. */

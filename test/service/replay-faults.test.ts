@@ -88,6 +88,31 @@ describe('a replay job', () => {
     expect((await hs.replays.read(id)).leftOut).toEqual([{ webhookId, reason: 'disabled' }])
   })
 
+  it('of an account displaces nothing where its webhooks belong to another node', async () => {
+    const service = await createService({ maxPendingPerAccount: 300, attemptTimeoutMs: 600_000 }, true)
+    await service.start()
+    const { hs, clock } = service
+    const names = Array.from({ length: 16 }, (_, n) => `w${n}`)
+    for (const name of names) await service.create(name)
+    await clock.advance(20_000)
+    service.status = 400
+    for (let left = 8; left > 0; left--) {
+      await service.publish(5, 1)
+      await clock.advance(1_000)
+    }
+    expect(await hs.replays.count({ accountId: 'parent' })).toBe(640)
+    service.status = 200
+    for (const name of names) service.silent.add(name)
+    const job = await hs.replays.start({ accountId: 'parent' })
+    await clock.advance(60_000)
+    expect(await hs.replays.list()).toHaveLength(1)
+    for (let left = 200; left > 0; left--) {
+      await service.release()
+      await clock.advance(1_000)
+    }
+    expect(await hs.replays.read(job.id)).toMatchObject({ state: 'completed', replayed: 640, count: 640 })
+  })
+
   it('begins a second later if the store failed', async () => {
     const service = await createService()
     const { hs, store } = service

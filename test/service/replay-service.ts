@@ -26,10 +26,10 @@ export async function closeServices(): Promise<void> {
   await Promise.all(open.splice(0).map((hs) => hs.close({ drainMs: 0 })))
 }
 
-/** A service on a manual clock, whose store outlives it. */
-export async function createService(options: ServiceOptions = {}) {
+/** A service on a manual clock, whose store outlives it. @param isShared whether several nodes work on it at a time */
+export async function createService(options: ServiceOptions = {}, isShared = false) {
   const clock = manualClock()
-  const kept = memoryStore({ clock })
+  const kept = memoryStore({ clock, shared: isShared })
   await kept.open({ clock, log: { debug() {}, info() {}, warn() {}, error() {} } })
   const store = { ...kept, open: async () => {}, close: async () => {} }
   const sent: Sent[] = []

@@ -252,6 +252,7 @@ describe('what expired because too many waited', () => {
     await clock.advance(600_000)
     expect(new Set(sent.map(({ event }) => event)).size).toBe(300)
     const [job] = await hs.replays.list({ accountId: 'parent' })
+    expect(job!.replayed).toBe(expired.length)
     expect(job).toMatchObject({ isAutomatic: true, request: { accountId: 'parent', reason: 'queue_full' } })
     await clock.advance(3_600_000)
     expect(await hs.replays.read(job!.id)).toMatchObject({ state: 'completed', replayed: expired.length })
