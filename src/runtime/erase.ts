@@ -9,6 +9,7 @@ import {
 import type { StoredReplay } from '../delivery/replay-store.js'
 import { type Failure, invalidInput } from '../errors.js'
 import type { Store } from '../store/contract.js'
+import { isNumber, NUMBER_RULE, withoutPlus } from '../values/number-text.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
@@ -89,7 +90,7 @@ export async function erase({ store, clock, auth }: Core, request: EraseRequest)
     await deliveries.scrub()
     return { rows }
   }
-  const calls = callId === undefined ? await findCallsMentioning(number!.replace(/^\+/, '')) : [callId]
+  const calls = callId === undefined ? await findCallsMentioning(withoutPlus(number!)) : [callId]
   const legs = new Set(calls)
   for (const call of calls) {
     for (const leg of await deliveries.legs(accountId, call)) legs.add(leg)
@@ -114,7 +115,8 @@ interface NamedCalls {
   readonly number: string | undefined
 }
 
-const withoutPlus = (number: string | undefined) => number?.replace(/^\+/, '')
+const isSameNumber = (one: string | undefined, other: string | undefined) =>
+  one !== undefined && other !== undefined && withoutPlus(one) === withoutPlus(other)
 
 /** The job without the call or number that it names, ended; `undefined`: it names none of them. */
 function withoutCalls(job: ReplayJob, { accounts, callIds, number }: NamedCalls, now: number) {
@@ -122,7 +124,7 @@ function withoutCalls(job: ReplayJob, { accounts, callIds, number }: NamedCalls,
   const { accountId } = request
   if (accountId !== undefined && accounts.length > 0 && !accounts.includes(accountId)) return undefined
   const isNamed = callId !== undefined && callIds.includes(callId)
-  if (!isNamed && (number === undefined || withoutPlus(named) !== withoutPlus(number))) return undefined
+  if (!isNamed && !isSameNumber(named, number)) return undefined
   const ended = hasEnded(job) ? job : withState(job, 'cancelled', now)
   const erased = {
     ...request,
@@ -166,12 +168,7 @@ function validate(request: unknown): Failure[] {
     if (!KEYS.includes(key)) add(key, 'is not a field of an erase request')
   if (typeof accountId !== 'string' || accountId === '') add('accountId', 'must be an id')
   if (callId !== undefined && (typeof callId !== 'string' || callId === '')) add('callId', 'must be an id')
-  if (
-    number !== undefined &&
-    (typeof number !== 'string' || !/^\+?[^\s"\\\p{Cc}\p{Cs}+]{3,128}$/u.test(number))
-  ) {
-    add('number', 'must be a number or name of 3 to 128 characters')
-  }
+  if (number !== undefined && !isNumber(number)) add('number', NUMBER_RULE)
   if (callId !== undefined && number !== undefined) add('number', 'must not be combined with a call')
   return failures
 }

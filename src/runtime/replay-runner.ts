@@ -412,7 +412,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     // There may be one that was not read.
     if (jobs.length >= MAX_UNFINISHED) return
     const request = { accountId, result: 'expired', reason: QUEUE_FULL }
-    const job = newReplayJob(newId(), request, dispatcher.now(), 0)
+    const job = newReplayJob(newId(), request, Math.floor(dispatcher.now()), 0)
     await store.replays.create(toStoredReplay({ ...job, isAutomatic: true }))
     isAwake = true
   }

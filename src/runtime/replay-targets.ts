@@ -2,6 +2,7 @@
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import type { ReplayRequest } from '../delivery/replay-job.js'
 import { statesOf } from '../delivery/replay-selection.js'
+import { withoutPlus } from '../values/number-text.js'
 import type { Core } from './core.js'
 
 /** A webhook of a replay. */
@@ -22,6 +23,8 @@ type Deps = Pick<Core, 'store' | 'accounts' | 'clock'> & {
 
 /** Rows read at a time. */
 const PAGE = 500
+/** Events of which one call of the store searches the bodies, as in an erasure. */
+const NUMBERS_PAGE = 200
 
 /**
  * The webhooks of a replay: one, those of an account and of all below it, or all.
@@ -103,7 +106,7 @@ async function callsOf(
   for (const id of ids) {
     for (let cursor: number | undefined; ; await clock.yield()) {
       stopping?.throwIfAborted()
-      const page = await store.deliveries.mentions(id, number!.replace(/^\+/, ''), cursor, PAGE)
+      const page = await store.deliveries.mentions(id, withoutPlus(number!), cursor, NUMBERS_PAGE)
       for (const callId of page.callIds) found.add(callId)
       cursor = page.cursor
       if (cursor === undefined) break
