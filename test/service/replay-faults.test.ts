@@ -152,6 +152,27 @@ describe('a replay job', () => {
     await release()
     expect(await ended(job.id)).toMatchObject({ state: 'completed', replayed: 1_200 })
   })
+
+  it('does not hold up closing while it looks for the deliveries of a call', async () => {
+    const service = await createService()
+    const { hs, store } = service
+    await service.create('crm')
+    service.status = 400
+    await service.publish(1, 1)
+    const { search } = store.deliveries
+    let pages = 0
+    store.deliveries.search = async (query) => {
+      pages += 1
+      // The first call counts; the history that the job reads has no end.
+      if (pages === 1) return search(query)
+      await new Promise(setImmediate)
+      return { deliveries: [], cursor: 1_000_000 - pages }
+    }
+    await hs.replays.start({ accountId: 'parent', callId: 'call-0' })
+    while (pages < 10) await new Promise(setImmediate)
+    await hs.close({ drainMs: 0 })
+    expect(pages).toBeLessThan(20)
+  })
 })
 
 describe('a thousand paused jobs of other accounts', () => {
