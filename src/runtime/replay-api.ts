@@ -89,11 +89,11 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
       const bounded = { ...request, createdToMs: Math.min(request.createdToMs ?? now, now) }
       const count = await countOf(deps, bounded)
       const job = newReplayJob(deps.newId(), bounded, now, count)
-      const stored = count > 0 ? job : withState(job, 'completed', now)
-      await deps.store.replays.create(toStoredReplay(stored))
+      const started = count > 0 ? job : withState(job, 'completed', now)
+      await deps.store.replays.create(toStoredReplay(started))
       deps.log.info({ replayId: job.id, ...bounded, count }, 'a replay was requested')
       wake()
-      return stored
+      return started
     },
     async count(given) {
       const deps = core()

@@ -8,6 +8,7 @@
  */
 import { countDeliveries } from '../delivery/accept.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import type { NewDelivery } from '../delivery/delivery-store.js'
 import { replayByJob } from '../delivery/replay.js'
 import {
   fromStoredReplay,
@@ -26,8 +27,10 @@ import type { Webhook } from '../webhooks/webhook.js'
 import type { Core } from './core.js'
 import { findDeliveriesOfCalls, type ReplayTarget, replayTargets } from './replay-targets.js'
 
-/** Deliveries that one step reads of one webhook. */
-const PAGE = 500
+/** Deliveries that one step reads of one webhook: so few that a group that accepts them holds up nobody. */
+const PAGE = 100
+/** Replays a second that a node accepts: the rest of its time is for new events. */
+const PER_SECOND = 1_200
 /** Deliveries that may wait for a webhook when replays are added, so that few are left when a job is paused. */
 const MAX_WAITING = 1_000
 /** Between two looks for jobs that nobody has announced, ms: those that other nodes have added, and those that are left. */
@@ -44,6 +47,8 @@ const FAILED_MS = 1_000
 const AUTOMATIC_MS = 600_000
 /** Until such a job is looked at again, ms. */
 const AUTOMATIC_LOOK_MS = 10_000
+/** How long a busy node works with the jobs that it has read, ms. */
+const JOBS_MS = 250
 /** Ids that are tried for one replay. */
 const MAX_IDS = 5
 
@@ -99,10 +104,16 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   const waits = new Map<string, number>()
   let wakeUp = () => {}
   let isAwake = false
+  let hasFailed = false
+  /** When the next replays may be accepted, monotonic, ms. */
+  let nextMs = 0
+  let unfinished: readonly ReplayJob[] = []
+  let readAtMs = Number.NEGATIVE_INFINITY
 
   const isOwn = ({ id, request }: ReplayJob) => dispatcher.ownsShardOf(request.webhookId ?? id)
 
   async function write(job: ReplayJob): Promise<boolean> {
+    readAtMs = Number.NEGATIVE_INFINITY
     return store.replays.replace(toStoredReplay(job))
   }
 
@@ -200,37 +211,37 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     return !delivery.replays && delivery.acceptedMs + deps.maxAgeMsOf(webhook) > dispatcher.now()
   }
 
-  /** Accepts replays, one by one if an id is taken. Resolves to their number. */
+  /** Accepts replays, one by one if they are refused together. Resolves to their number. */
   async function accept(
     job: ReplayJob,
     webhook: Webhook,
     wanted: readonly StoredDelivery[],
   ): Promise<number> {
-    const deliveries = wanted.map((old) => replayByJob(old, webhook, job.id, 0))
+    if (await acceptAll(wanted.map((old) => replayByJob(old, webhook, job.id, 0)))) return wanted.length
+    let accepted = 0
+    for (const old of wanted) if (await acceptOne(job, webhook, old)) accepted += 1
+    return accepted
+  }
+
+  /** @returns false: an id is taken, or an event is gone */
+  async function acceptAll(deliveries: readonly NewDelivery[]): Promise<boolean> {
     try {
       await dispatcher.accept({ events: [], deliveries })
     } catch (thrown) {
-      if (!isTaken(thrown)) throw thrown
-      let accepted = 0
-      for (const old of wanted) if (await acceptOne(job, webhook, old)) accepted += 1
-      return accepted
+      if (isTaken(thrown) || isGone(thrown)) return false
+      throw thrown
     }
     countDeliveries(deps, deliveries.length)
-    return deliveries.length
+    nextMs = Math.max(nextMs, clock.monotonic()) + (deliveries.length * 1_000) / PER_SECOND
+    return true
   }
 
-  /** @returns false: somebody else has replayed it */
+  /** @returns false: somebody else has replayed it, or it was erased */
   async function acceptOne(job: ReplayJob, webhook: Webhook, { accountId, id }: StoredDelivery) {
     for (let salt = 0; salt < MAX_IDS; salt++) {
       const old = await store.deliveries.delivery(accountId, id)
       if (!old || !isWanted(job, webhook, old)) return false
-      try {
-        await dispatcher.accept({ events: [], deliveries: [replayByJob(old, webhook, job.id, salt)] })
-        countDeliveries(deps, 1)
-        return true
-      } catch (thrown) {
-        if (!isTaken(thrown)) throw thrown
-      }
+      if (await acceptAll([replayByJob(old, webhook, job.id, salt)])) return true
     }
     return false
   }
@@ -343,6 +354,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** The earliest time at which a job without room is looked at again. */
   function nextLookMs(): number {
+    if (hasFailed) return FAILED_MS
     let delayMs = store.supports.sharedBetweenNodes ? SHARED_INTERVAL_MS : INTERVAL_MS
     const now = clock.monotonic()
     for (const untilMs of waits.values()) delayMs = Math.min(delayMs, Math.max(0, untilMs - now))
@@ -358,45 +370,63 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     wakeUp = () => {}
   }
 
+  async function readJobs(): Promise<readonly ReplayJob[]> {
+    if (!isAwake && !hasFailed && clock.monotonic() - readAtMs < JOBS_MS) return unfinished
+    isAwake = hasFailed = false
+    unfinished = (await store.replays.unfinished(MAX_UNFINISHED)).map(fromStoredReplay)
+    readAtMs = clock.monotonic()
+    return unfinished
+  }
+
+  /** A step of each job, of one job of each account. @returns whether anything was done */
   async function round(): Promise<boolean> {
-    isAwake = false
-    const jobs = (await store.replays.unfinished(MAX_UNFINISHED)).map(fromStoredReplay)
+    const jobs = await readJobs()
     const running = jobs.filter((job) => job.state === 'running' && isOwn(job))
+    const busy = new Set<string | undefined>()
     const ids = new Set(running.map(({ id }) => id))
     for (const [id, progress] of known) if (!ids.has(id)) await leave(id, progress)
     for (const id of waits.keys()) if (!ids.has(id)) waits.delete(id)
     for (const accountId of noticed.keys()) await startAutomatic(accountId, jobs)
-    let isBusy = false
     for (const job of running) {
+      const { accountId } = job.request
       if (stopping.signal.aborted) return false
+      if (busy.has(accountId)) continue
       try {
-        isBusy = (await step(job)) || isBusy
+        if (await step(job)) busy.add(accountId)
       } catch (thrown) {
         if (stopping.signal.aborted) return false
+        if (isHopeless(thrown)) await write(withState(job, 'cancelled', Math.floor(dispatcher.now())))
         pauseAfter(job, thrown)
       }
     }
-    return isBusy
+    return busy.size > 0
   }
 
   function pauseAfter(job: ReplayJob, thrown: unknown): void {
+    hasFailed = true
     const { retryAfterSeconds = FAILED_MS / 1_000 } = thrown instanceof HookswitchError ? thrown : {}
     wait(job, retryAfterSeconds * 1_000)
     const reason = thrown instanceof Error ? thrown.message : 'unknown'
-    log.warn({ replayId: job.id, reason }, 'a replay could not continue, and tries again')
+    const what = isHopeless(thrown)
+      ? 'a replay cannot continue, and has ended'
+      : 'a replay tries again after a failure'
+    log.warn({ replayId: job.id, reason }, what)
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      let delayMs = FAILED_MS
+      let isBusy = false
       try {
-        delayMs = (await round()) ? 0 : nextLookMs()
+        isBusy = await round()
       } catch (thrown) {
+        hasFailed = true
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
         if (!stopping.signal.aborted) log.warn({ reason }, 'replay jobs could not be read')
       }
-      if (delayMs === 0) await clock.yield()
-      else await rest(delayMs)
+      const paceMs = nextMs - clock.monotonic()
+      if (!isBusy) await rest(nextLookMs())
+      else if (paceMs > 0) await clock.sleep(paceMs, stopping.signal)
+      else await clock.yield()
     }
   }
 
@@ -443,6 +473,12 @@ function figuresOf({ count, isAutomatic }: ReplayJob, progress: Progress) {
   const replayed = [...progress.replayed.values()].reduce((sum, one) => sum + one, 0)
   return { replayed, leftOut: progress.leftOut, count: isAutomatic ? count : Math.max(count, replayed) }
 }
+
+const isGone = (thrown: unknown) => thrown instanceof HookswitchError && thrown.code === 'NotFound'
+
+/** Its account is gone, or its number occurs in too many calls now. */
+const isHopeless = (thrown: unknown) =>
+  isGone(thrown) || (thrown instanceof HookswitchError && thrown.code === 'InvalidInput')
 
 const isTaken = (thrown: unknown) =>
   thrown instanceof HookswitchError && thrown.code === 'Conflict' && thrown.field === 'id'

@@ -2,6 +2,7 @@
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import type { ReplayRequest } from '../delivery/replay-job.js'
 import { statesOf } from '../delivery/replay-selection.js'
+import { invalidInput } from '../errors.js'
 import { withoutPlus } from '../values/number-text.js'
 import type { Core } from './core.js'
 
@@ -25,6 +26,8 @@ type Deps = Pick<Core, 'store' | 'accounts' | 'clock'> & {
 const PAGE = 500
 /** Events of which one call of the store searches the bodies, as in an erasure. */
 const NUMBERS_PAGE = 200
+/** Most calls in which a number may occur: their deliveries are in memory. */
+const MAX_CALLS = 10_000
 
 /**
  * The webhooks of a replay: one, those of an account and of all below it, or all.
@@ -108,9 +111,15 @@ async function callsOf(
       stopping?.throwIfAborted()
       const page = await store.deliveries.mentions(id, withoutPlus(number!), cursor, NUMBERS_PAGE)
       for (const callId of page.callIds) found.add(callId)
+      if (found.size > MAX_CALLS) throw tooManyCalls()
       cursor = page.cursor
       if (cursor === undefined) break
     }
   }
   return [...found]
+}
+
+function tooManyCalls() {
+  const message = `occurs in more than ${MAX_CALLS} calls`
+  return invalidInput([{ path: 'number', rule: 'error', message }])
 }

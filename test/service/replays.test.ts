@@ -34,6 +34,44 @@ describe('a replay of all that was lost', () => {
     expect(await hs.replays.count({ accountId: 'parent', includeRecovered: true })).toBe(100)
   })
 
+  it('leaves out what was recovered, and repeats what a replay has lost again', async () => {
+    const service = await createService()
+    const { hs, sent } = service
+    await service.create('crm')
+    const replay = async (selection: object) => {
+      const { id } = await hs.replays.start({ accountId: 'parent', ...selection })
+      await service.ended(id)
+      await service.clock.advance(1_000)
+    }
+    service.status = 400
+    await service.publish(3, 1)
+    await replay({ callId: 'call-1' })
+    service.status = 200
+    await replay({ callId: 'call-0' })
+    sent.length = 0
+    await replay({})
+    expect(sent.map(({ call }) => call).sort()).toEqual(['call-1', 'call-2'])
+  })
+
+  it('repeats each delivery once although the replays fail and the process is killed', async () => {
+    const service = await createService({ inFlightPerEndpoint: 1 })
+    const webhookId = await service.create('crm')
+    service.status = 400
+    await service.publish(300, 1)
+    const { id } = await service.hs.replays.start({ accountId: 'parent' })
+    for (let kill = 0; kill < 2; kill++) {
+      await service.clock.advance(100)
+      await service.start()
+    }
+    expect(await service.ended(id)).toMatchObject({ state: 'completed', count: 300, replayed: 300 })
+    await service.clock.advance(60_000)
+    const replays = (await service.hs.webhooks.deliveries('parent', webhookId, { limit: 1_000 })).filter(
+      ({ replayOf }) => replayOf !== undefined,
+    )
+    expect(replays).toHaveLength(300)
+    expect(new Set(replays.map(({ replayOf }) => replayOf)).size).toBe(300)
+  })
+
   it('marks originals and replays', async () => {
     const service = await createService()
     const webhookId = await service.create('crm')
@@ -143,6 +181,61 @@ describe('a replay of all that was lost', () => {
     }
     expect(perEvent.size).toBe(3_600)
     expect(await service.hs.replays.count({})).toBe(0)
+  })
+
+  it('goes on when a part of what it selects is erased meanwhile', async () => {
+    const service = await createService()
+    const { hs, clock, store } = service
+    await service.create('crm')
+    service.status = 400
+    await service.publish(6, 1)
+    service.sent.length = 0
+    service.status = 200
+    const { commit } = store.deliveries
+    let erased: Promise<unknown> | undefined
+    store.deliveries.commit = async (group) => {
+      if (!erased && group.accepted.some(({ deliveries }) => deliveries.length === 6)) {
+        erased = hs.erase({ accountId: 'parent', callId: 'call-3' })
+        await erased
+      }
+      return commit(group)
+    }
+    const { id } = await hs.replays.start({ accountId: 'parent' })
+    expect(await service.ended(id)).toMatchObject({ state: 'completed', count: 6, replayed: 5 })
+    await clock.advance(60_000)
+    expect(service.sent.map(({ call }) => call).sort()).toEqual([
+      'call-0',
+      'call-1',
+      'call-2',
+      'call-4',
+      'call-5',
+    ])
+  })
+
+  it('no longer names a call or number that was erased', async () => {
+    const service = await createService()
+    const { hs } = service
+    await service.create('crm')
+    service.status = 400
+    await hs.publish({
+      hook: 'channel_create',
+      accountId: 'parent',
+      callId: 'a',
+      callerIdNumber: '+493012345',
+    })
+    await service.clock.settle()
+    for (const selection of [{ callId: 'a' }, { number: '+493012345' }, { callId: 'b' }]) {
+      const { id } = await hs.replays.start({ accountId: 'parent', includeRecovered: true, ...selection })
+      await hs.replays.set(id, 'paused').catch(() => {})
+    }
+    await hs.erase({ accountId: 'parent', number: '493012345' })
+    const jobs = await hs.replays.list({ accountId: 'parent' })
+    expect(JSON.stringify(jobs)).not.toMatch(/493012345|"callId":"a"/)
+    expect(jobs.map(({ state, request: { callId, number } }) => [state, callId ?? number]).sort()).toEqual([
+      ['cancelled', '[erased]'],
+      ['cancelled', '[erased]'],
+      ['completed', 'b'],
+    ])
   })
 
   it('is paused, continued and cancelled', async () => {

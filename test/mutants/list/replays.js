@@ -117,7 +117,7 @@ export const mutants = [
     file: 'src/delivery/queue/shares.ts',
     find: 'Math.floor(limit / 2) - waiting',
     replace: 'Math.floor(limit) - waiting',
-    tests: SERVICE,
+    tests: ['test/delivery/queue/shares.test.ts'],
   },
   {
     what: 'a job of another account can be read',
