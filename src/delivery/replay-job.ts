@@ -54,6 +54,8 @@ export type SettableState = Exclude<ReplayState, 'completed'>
 export const SETTABLE_STATES: readonly SettableState[] = ['running', 'paused', 'cancelled']
 
 export const MAX_LEFT_OUT = 100
+/** Jobs that have not ended, of all accounts. */
+export const MAX_UNFINISHED = 10_000
 
 /** @param now store time, ms */
 export const newReplayJob = (id: string, request: ReplayRequest, now: number, count: number): ReplayJob => ({

@@ -1,6 +1,6 @@
 /** What a replay repeats: ended deliveries, selected by time, result, kind, reason, call or number. */
 import { invalidInput } from '../errors.js'
-import type { StoredDelivery } from './delivery-queries.js'
+import { type StoredDelivery, TEST_LANE } from './delivery-queries.js'
 import type { DeliveryState } from './lifecycle.js'
 
 /** Selects ended deliveries. All given conditions must hold; without any, all that were not delivered. */
@@ -45,13 +45,15 @@ export function statesOf({ result = 'failure' }: Pick<ReplaySelection, 'result'>
 }
 
 /**
- * Whether a replay repeats a delivery that is in its range, has one of its states and is no replay itself.
+ * Whether a replay repeats a delivery that is in its range, has one of its states and is no replay itself. Tests are not
+ * repeated.
  *
  * @param sinceMs when the replay was requested, store time: what was replayed since is not repeated again
  */
 export function isReplayable(delivery: StoredDelivery, selection: ReplaySelection, sinceMs: number): boolean {
   const { hook, reason, callId, includeRecovered = false } = selection
   const { replays } = delivery
+  if (delivery.lane.startsWith(TEST_LANE)) return false
   if (replays && (replays.lastAcceptedMs >= sinceMs || (replays.hasRecovered && !includeRecovered)))
     return false
   if (hook !== undefined && delivery.hook !== hook) return false

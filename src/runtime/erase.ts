@@ -1,8 +1,15 @@
 import type { Erasure } from '../delivery/erasure-store.js'
-import { fromStoredReplay, hasEnded, toStoredReplay, withState } from '../delivery/replay-job.js'
+import {
+  fromStoredReplay,
+  hasEnded,
+  type ReplayJob,
+  toStoredReplay,
+  withState,
+} from '../delivery/replay-job.js'
 import type { StoredReplay } from '../delivery/replay-store.js'
 import { type Failure, invalidInput } from '../errors.js'
 import type { Store } from '../store/contract.js'
+import { isNumber, NUMBER_RULE, withoutPlus } from '../values/number-text.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
@@ -38,7 +45,7 @@ const KEYS = ['accountId', 'callId', 'number']
  *
  * @throws `InvalidInput` naming the field, `StoreUnavailable`
  */
-export async function erase({ store, clock }: Core, request: EraseRequest): Promise<EraseResult> {
+export async function erase({ store, clock, auth }: Core, request: EraseRequest): Promise<EraseResult> {
   const failures = validate(request)
   if (failures.length > 0) throw invalidInput(failures)
   const { deliveries, openLegs } = store
@@ -83,14 +90,15 @@ export async function erase({ store, clock }: Core, request: EraseRequest): Prom
     await deliveries.scrub()
     return { rows }
   }
-  const calls = callId === undefined ? await findCallsMentioning(number!.replace(/^\+/, '')) : [callId]
+  const calls = callId === undefined ? await findCallsMentioning(withoutPlus(number!)) : [callId]
   const legs = new Set(calls)
   for (const call of calls) {
     for (const leg of await deliveries.legs(accountId, call)) legs.add(leg)
     await yieldingOf(clock).whenDue(accountId)
   }
   const callIds = [...legs]
-  await eraseFromReplays(store, callIds, number, Math.floor(clock.now()))
+  const accounts = (await auth.lineages.lineage(accountId)).map(({ id }) => id)
+  await eraseFromReplays(store, { accounts, callIds, number }, Math.floor(clock.now()))
   let rows = 0
   for (let from = 0; from < callIds.length; from += BATCH) {
     rows += await eraseInBatches({ accountId, callIds: callIds.slice(from, from + BATCH) })
@@ -99,27 +107,50 @@ export async function erase({ store, clock }: Core, request: EraseRequest): Prom
   return { callIds, rows }
 }
 
-/** Jobs, of any account, that name an erased call or number end, and no longer name it. */
+/** What jobs must not name any more. */
+interface NamedCalls {
+  /** Of these accounts and of operators: the one that is erased, and those above it. Empty: of any account. */
+  readonly accounts: readonly string[]
+  readonly callIds: readonly string[]
+  readonly number: string | undefined
+}
+
+const isSameNumber = (one: string | undefined, other: string | undefined) =>
+  one !== undefined && other !== undefined && withoutPlus(one) === withoutPlus(other)
+
+/** The job without the call or number that it names, ended; `undefined`: it names none of them. */
+function withoutCalls(job: ReplayJob, { accounts, callIds, number }: NamedCalls, now: number) {
+  const { callId, number: named, ...request } = job.request
+  const { accountId } = request
+  if (accountId !== undefined && accounts.length > 0 && !accounts.includes(accountId)) return undefined
+  const isNamed = callId !== undefined && callIds.includes(callId)
+  if (!isNamed && !isSameNumber(named, number)) return undefined
+  const ended = hasEnded(job) ? job : withState(job, 'cancelled', now)
+  const erased = {
+    ...request,
+    ...(callId !== undefined && { callId: ERASED }),
+    ...(named !== undefined && { number: ERASED }),
+  }
+  return { ...ended, request: erased, revision: job.revision + 1 }
+}
+
+/** Jobs that name an erased call or number end, and no longer name it. */
 async function eraseFromReplays(
   { replays }: Pick<Store, 'replays'>,
-  callIds: readonly string[],
-  number: string | undefined,
+  calls: NamedCalls,
   now: number,
 ): Promise<void> {
   for (let after: StoredReplay | undefined; ; ) {
     const page = await replays.list({ limit: BATCH, ...(after && { after }) })
-    for (const job of page.map(fromStoredReplay)) {
-      const { callId, number: named, ...request } = job.request
-      const isNamed = callId !== undefined && callIds.includes(callId)
-      if (!isNamed && (number === undefined || named?.replace(/^\+/, '') !== number.replace(/^\+/, '')))
-        continue
-      const ended = hasEnded(job) ? job : withState(job, 'cancelled', now)
-      const erased = {
-        ...request,
-        ...(callId !== undefined && { callId: ERASED }),
-        ...(named !== undefined && { number: ERASED }),
+    for (let stored of page) {
+      for (;;) {
+        const erased = withoutCalls(fromStoredReplay(stored), calls, now)
+        if (!erased || (await replays.replace(toStoredReplay(erased)))) break
+        // Its progress was written meanwhile, or it was pruned.
+        const changed = await replays.read(stored.id)
+        if (!changed) break
+        stored = changed
       }
-      await replays.replace(toStoredReplay({ ...ended, request: erased, revision: job.revision + 1 }))
     }
     after = page.at(-1)
     if (page.length < BATCH) return
@@ -137,12 +168,7 @@ function validate(request: unknown): Failure[] {
     if (!KEYS.includes(key)) add(key, 'is not a field of an erase request')
   if (typeof accountId !== 'string' || accountId === '') add('accountId', 'must be an id')
   if (callId !== undefined && (typeof callId !== 'string' || callId === '')) add('callId', 'must be an id')
-  if (
-    number !== undefined &&
-    (typeof number !== 'string' || !/^\+?[^\s"\\\p{Cc}\p{Cs}+]{3,128}$/u.test(number))
-  ) {
-    add('number', 'must be a number or name of 3 to 128 characters')
-  }
+  if (number !== undefined && !isNumber(number)) add('number', NUMBER_RULE)
   if (callId !== undefined && number !== undefined) add('number', 'must not be combined with a call')
   return failures
 }

@@ -3,6 +3,7 @@ import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { webhookDisabled } from '../delivery/replay.js'
 import {
   fromStoredReplay,
+  MAX_UNFINISHED,
   newReplayJob,
   type ReplayJob,
   type ReplayRequest,
@@ -13,6 +14,7 @@ import {
 } from '../delivery/replay-job.js'
 import { isReplayable, statesOf } from '../delivery/replay-selection.js'
 import { HookswitchError, invalidInput, notFound } from '../errors.js'
+import { isNumber, NUMBER_RULE } from '../values/number-text.js'
 import type { Core } from './core.js'
 import { findDeliveriesOfCalls, replayTargets } from './replay-targets.js'
 
@@ -48,11 +50,12 @@ export interface ReplayApi {
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 200
-/** Jobs that have not ended. */
-const MAX_UNFINISHED = 1_000
+/** Jobs of an account that have not ended. */
 const MAX_UNFINISHED_OF_ACCOUNT = 100
-/** The same with those that the service has started. */
-const MAX_READ = 10_000
+/** From this number in all on, each account can have one: those of some keep nobody else from replays. */
+const MANY_UNFINISHED = 1_000
+/** The last time of a `Date`, ms. */
+const MAX_TIME_MS = 8.64e15
 /** Longest condition, characters. */
 const MAX_TEXT = 256
 /** Webhooks that one call counts. */
@@ -81,16 +84,7 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
       const deps = core()
       const request = await checked(deps, given, true)
       const { accountId } = request
-      const stored = (await deps.store.replays.unfinished(MAX_READ)).map(fromStoredReplay)
-      const unfinished = stored.filter(({ isAutomatic }) => !isAutomatic)
-      const own = unfinished.filter(({ request }) => request.accountId === accountId).length
-      if (
-        unfinished.length >= MAX_UNFINISHED ||
-        (accountId !== undefined && own >= MAX_UNFINISHED_OF_ACCOUNT)
-      )
-        throw new HookswitchError('TooManyReplays', 'too many replays have not ended', {
-          retryAfterSeconds: 60,
-        })
+      await checkUnfinished(deps, accountId)
       const now = Math.floor(deps.dispatcher.now())
       const bounded = { ...request, createdToMs: Math.min(request.createdToMs ?? now, now) }
       const count = await countOf(deps, bounded)
@@ -128,7 +122,19 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
   }
 }
 
+/** @throws `TooManyReplays` if an account, or all operators, cannot have another job. */
+async function checkUnfinished({ store }: Deps, accountId: string | undefined): Promise<void> {
+  const unfinished = await store.replays.unfinished(MAX_UNFINISHED)
+  const own = unfinished.filter((one) => one.accountId === accountId && !fromStoredReplay(one).isAutomatic)
+  const most = unfinished.length < MANY_UNFINISHED ? MAX_UNFINISHED_OF_ACCOUNT : 1
+  if (unfinished.length < MAX_UNFINISHED && (accountId === undefined || own.length < most)) return
+  throw new HookswitchError('TooManyReplays', 'too many replays have not ended', { retryAfterSeconds: 60 })
+}
+
 const invalid = (path: string, message: string) => invalidInput([{ path, rule: 'error', message }])
+
+/** Whether it is a time that can be written as a date. */
+const isTime = (value: unknown) => typeof value === 'number' && Math.abs(value) <= MAX_TIME_MS
 
 const FIELDS: readonly (keyof ReplayRequest)[] = [
   'accountId',
@@ -150,13 +156,13 @@ async function checked(deps: Deps, given: ReplayRequest, isStart: boolean): Prom
   for (const key of Object.keys(request))
     if (!FIELDS.includes(key as keyof ReplayRequest)) throw invalid(key, 'is not a field of a replay')
   const { accountId, webhookId, createdFromMs, createdToMs, hook, number } = request as ReplayRequest
-  for (const path of ['hook', 'reason', 'callId', 'number', 'accountId', 'webhookId'] as const) {
+  for (const path of ['hook', 'reason', 'callId', 'accountId', 'webhookId'] as const) {
     const value: unknown = request[path]
     if (value !== undefined && (typeof value !== 'string' || value === '' || value.length > MAX_TEXT))
       throw invalid(path, `must be a text of 1 to ${MAX_TEXT} characters`)
   }
   for (const path of ['createdFromMs', 'createdToMs'] as const)
-    if (request[path] !== undefined && !Number.isFinite(request[path]))
+    if (request[path] !== undefined && !isTime(request[path]))
       throw invalid(path, 'must be a time in milliseconds')
   if (createdFromMs !== undefined && createdToMs !== undefined && createdFromMs > createdToMs)
     throw invalid('createdFromMs', 'must not be later than createdToMs')
@@ -165,6 +171,7 @@ async function checked(deps: Deps, given: ReplayRequest, isStart: boolean): Prom
   statesOf(request)
   if (hook !== undefined && !deps.catalogue.some(({ id }) => id === hook))
     throw invalid('hook', 'is not a kind of event')
+  if (number !== undefined && !isNumber(number)) throw invalid('number', NUMBER_RULE)
   if (number !== undefined && accountId === undefined) throw invalid('number', 'requires an account')
   if (webhookId !== undefined && accountId === undefined) throw invalid('webhookId', 'requires its account')
   if (accountId !== undefined && (await deps.auth.lineages.lineage(accountId)).length === 0)

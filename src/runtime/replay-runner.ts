@@ -14,6 +14,7 @@ import {
   fromStoredReplay,
   type LeftOutWebhook,
   MAX_LEFT_OUT,
+  MAX_UNFINISHED,
   newReplayJob,
   type ReplayJob,
   toStoredReplay,
@@ -37,18 +38,17 @@ const SHARED_INTERVAL_MS = 5_000
 const INTERVAL_MS = 600_000
 /** Between two writes of the progress, ms. */
 const PROGRESS_MS = 2_000
-/** Until a job without room is looked at again, ms. */
+/** Until a job without room is looked at again, ms: twice as long each time, up to the second. */
 const NO_ROOM_MS = 200
+const MAX_NO_ROOM_MS = 5_000
+/** Until what failed is tried again, where the failure does not say, ms. */
+const FAILED_MS = 1_000
 /** How long a job that the service has started stays after all is replayed, ms: what expires until then belongs to it. */
 const AUTOMATIC_MS = 600_000
 /** Until such a job is looked at again, ms. */
 const AUTOMATIC_LOOK_MS = 10_000
-/** Jobs that a node looks at. */
-const MAX_JOBS = 10_000
 /** How long a busy node works with the jobs that it has read, ms. */
 const JOBS_MS = 250
-/** Until it is tried again after a failure, ms. */
-const RETRY_MS = 1_000
 /** Ids that are tried for one replay. */
 const MAX_IDS = 5
 
@@ -64,8 +64,8 @@ export interface ReplayRunner {
 /** The part of a job that is one webhook's. */
 interface Part extends ReplayTarget {
   cursor?: number
-  /** The deliveries of the calls that the request names, oldest first. Absent: all of the webhook. */
-  rows?: StoredDelivery[]
+  /** Ids of the deliveries of the calls that the request names, oldest first. Absent: all of the webhook. */
+  ids?: string[]
 }
 
 const newPart = ({ webhookId, accountId }: ReplayTarget): Part => ({ webhookId, accountId })
@@ -77,13 +77,15 @@ interface Progress {
   /** Replayed deliveries of each webhook. */
   readonly replayed: Map<string, number>
   readonly leftOut: LeftOutWebhook[]
+  /** Webhooks of other nodes that were among them when it began. */
+  readonly elsewhere: number
   /** When this was stored, and when a part was added, monotonic, ms. */
   storedAtMs: number
   addedAtMs: number
   /** Of the job as this node has written or read it. */
   revision: number
-  /** When it may be looked at again, monotonic, ms. */
-  waitUntilMs: number
+  /** For how long it waits when it finds no room, ms. */
+  noRoomMs: number
 }
 
 type Deps = Pick<
@@ -98,6 +100,8 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   const known = new Map<string, Progress>()
   /** Webhooks of which deliveries have expired as `queue_full`, by account, until the job of the account knows. */
   const noticed = new Map<string, Set<string>>()
+  /** When jobs may be looked at again, monotonic, ms. */
+  const waits = new Map<string, number>()
   let wakeUp = () => {}
   let isAwake = false
   let hasFailed = false
@@ -113,6 +117,15 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     return store.replays.replace(toStoredReplay(job))
   }
 
+  function forget(id: string): void {
+    known.delete(id)
+    waits.delete(id)
+  }
+
+  function wait({ id }: ReplayJob, ms: number): void {
+    waits.set(id, clock.monotonic() + ms)
+  }
+
   /** Ends a job, unless somebody else has changed it. */
   async function complete(job: ReplayJob, progress: Progress): Promise<void> {
     const ended = withState(
@@ -121,34 +134,64 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
       Math.floor(dispatcher.now()),
     )
     if (!(await write(ended))) return
-    known.delete(job.id)
+    forget(job.id)
     const { count, request, replayed } = ended
     log.info({ replayId: job.id, ...request, count, replayed }, 'a replay is complete')
   }
 
   async function begin(job: ReplayJob): Promise<Progress> {
-    const targets = await replayTargets(deps, job.request, job.isAutomatic)
-    const parts: Part[] = (await findDeliveriesOfCalls(deps, job.request, targets)) ?? targets.map(newPart)
+    const reads = { ...deps, stopping: stopping.signal }
+    const targets = await replayTargets(reads, job.request, job.isAutomatic)
+    const calls = await findDeliveriesOfCalls(reads, job.request, targets)
+    const parts: Part[] = calls
+      ? calls.map(({ rows, ...target }) => ({ ...target, ids: rows.map(({ id }) => id) }))
+      : targets.map(newPart)
     const now = clock.monotonic()
-    const start = { next: 0, replayed: new Map(), storedAtMs: now, addedAtMs: now, waitUntilMs: 0 }
-    const progress: Progress = { ...start, parts, leftOut: [...job.leftOut], revision: job.revision }
+    const start = { next: 0, replayed: new Map(), storedAtMs: now, addedAtMs: now, noRoomMs: NO_ROOM_MS }
+    const elsewhere = parts.filter(({ webhookId }) => !dispatcher.ownsShardOf(webhookId)).length
+    const progress: Progress = {
+      ...start,
+      parts,
+      elsewhere,
+      leftOut: [...job.leftOut],
+      revision: job.revision,
+    }
     known.set(job.id, progress)
     return progress
   }
 
   /** How many replays a webhook may be given now. */
-  async function roomOf({ webhookId, accountId }: Part): Promise<number> {
-    if (dispatcher.ownsShardOf(webhookId)) {
-      const { waiting, spare } = dispatcher.roomFor(webhookId, accountId)
-      return Math.min(PAGE, spare, MAX_WAITING - waiting)
-    }
-    const activity = await store.deliveries.activity([webhookId], MAX_WAITING)
-    return Math.min(PAGE, MAX_WAITING - (activity.get(webhookId)?.pending ?? 0))
+  async function roomOf({ elsewhere }: Progress, { webhookId, accountId }: Part): Promise<number> {
+    const { waiting, spare } = dispatcher.roomFor(webhookId, accountId)
+    if (dispatcher.ownsShardOf(webhookId)) return Math.min(PAGE, spare, MAX_WAITING - waiting)
+    // This node does not know what waits on others, except for this webhook: each gets a part of the limits.
+    if (spare <= 0) return 0
+    const most = Math.min(MAX_WAITING, Math.max(1, Math.floor(spare / Math.max(1, elsewhere))))
+    const activity = await store.deliveries.activity([webhookId], most)
+    return Math.min(PAGE, most - (activity.get(webhookId)?.pending ?? 0))
   }
 
-  async function read(job: ReplayJob, part: Part, limit: number): Promise<readonly StoredDelivery[]> {
-    if (part.rows) return part.rows.slice(0, limit)
-    const { createdFromMs, createdToMs = job.createdMs } = job.request
+  /** Those of calls were found when the job began: some may be gone, or replayed, since. */
+  async function readEach(accountId: string, ids: readonly string[]): Promise<StoredDelivery[]> {
+    const rows: StoredDelivery[] = []
+    for (const id of ids) {
+      const row = await store.deliveries.delivery(accountId, id)
+      if (row) rows.push(row)
+    }
+    return rows
+  }
+
+  async function read(
+    job: ReplayJob,
+    part: Part,
+    webhook: Webhook,
+    limit: number,
+  ): Promise<readonly StoredDelivery[]> {
+    if (part.ids) return readEach(part.accountId, part.ids.slice(0, limit))
+    const { createdToMs = job.createdMs } = job.request
+    const createdFromMs = job.isAutomatic
+      ? dispatcher.now() - deps.maxAgeMsOf(webhook)
+      : job.request.createdFromMs
     return store.deliveries.deliveries({
       accountId: part.accountId,
       webhookId: part.webhookId,
@@ -205,7 +248,11 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** Takes the part of a webhook out of a job that cannot continue with it. */
   function leaveOut(progress: Progress, part: Part, reason: LeftOutWebhook['reason']): void {
-    if (progress.leftOut.length < MAX_LEFT_OUT) progress.leftOut.push({ webhookId: part.webhookId, reason })
+    const { leftOut } = progress
+    const { webhookId } = part
+    // A node that took the job over finds it a second time.
+    const isKnown = leftOut.some((one) => one.webhookId === webhookId)
+    if (!isKnown && leftOut.length < MAX_LEFT_OUT) leftOut.push({ webhookId, reason })
     remove(progress, part)
   }
 
@@ -221,21 +268,21 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** Works on one webhook. @returns whether anything was done */
   async function workOn(job: ReplayJob, progress: Progress, part: Part): Promise<boolean> {
-    const room = await roomOf(part)
+    const room = await roomOf(progress, part)
     if (room <= 0) return false
     const webhook = await store.webhooks.read(part.accountId, part.webhookId)
     if (!webhook?.settings.enabled) {
       leaveOut(progress, part, webhook ? 'disabled' : 'deleted')
       return true
     }
-    const rows = await read(job, part, room)
+    const rows = await read(job, part, webhook, room)
     const wanted = rows.filter((delivery) => isWanted(job, webhook, delivery))
     const before = rows.filter(({ replays }) => (replays?.lastAcceptedMs ?? -1) >= job.createdMs).length
     count(progress, part, before)
     if (wanted.length > 0) count(progress, part, await accept(job, webhook, wanted))
-    if (part.rows) part.rows = part.rows.slice(rows.length)
+    if (part.ids) part.ids = part.ids.slice(room)
     else if (rows.length > 0) part.cursor = rows.at(-1)!.position
-    if (rows.length < room) remove(progress, part)
+    if (part.ids ? part.ids.length === 0 : rows.length < room) remove(progress, part)
     return true
   }
 
@@ -244,7 +291,10 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     if (!job.isAutomatic) return complete(job, progress)
     const now = clock.monotonic()
     if (now - progress.addedAtMs >= AUTOMATIC_MS) await complete(job, progress)
-    else progress.waitUntilMs = now + AUTOMATIC_LOOK_MS
+    else {
+      await storeProgress(job, progress)
+      wait(job, AUTOMATIC_LOOK_MS)
+    }
   }
 
   /** The webhooks of which deliveries have expired meanwhile are looked at from the start. */
@@ -269,14 +319,15 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** One step of a job: a page of the next webhook that has room. @returns whether anything was done */
   async function step(job: ReplayJob): Promise<boolean> {
+    if ((waits.get(job.id) ?? 0) > clock.monotonic()) return false
     let progress = known.get(job.id)
     // Another node has seen more expire.
     if (!progress || (job.isAutomatic && job.revision > progress.revision)) progress = await begin(job)
     if (job.isAutomatic) addNoticed(job, progress)
-    if (progress.waitUntilMs > clock.monotonic()) return false
-    for (let left = progress.parts.length; left > 0; left--) {
+    for (let left = progress.parts.length; left > 0 && !stopping.signal.aborted; left--) {
       progress.next = (progress.next + 1) % progress.parts.length
       if (await workOn(job, progress, progress.parts[progress.next]!)) {
+        progress.noRoomMs = NO_ROOM_MS
         if (progress.parts.length === 0) await finish(job, progress)
         else await storeProgress(job, progress)
         return true
@@ -287,13 +338,14 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
       return true
     }
     await storeProgress(job, progress)
-    progress.waitUntilMs = clock.monotonic() + (job.isAutomatic ? AUTOMATIC_LOOK_MS : NO_ROOM_MS)
+    wait(job, job.isAutomatic ? AUTOMATIC_LOOK_MS : progress.noRoomMs)
+    progress.noRoomMs = Math.min(2 * progress.noRoomMs, MAX_NO_ROOM_MS)
     return false
   }
 
   /** A job was paused, cancelled or erased, or is another node's now. */
   async function leave(id: string, progress: Progress): Promise<void> {
-    known.delete(id)
+    forget(id)
     const stored = await store.replays.read(id)
     const job = stored && fromStoredReplay(stored)
     if (job && job.state !== 'running' && job.state !== 'completed')
@@ -302,10 +354,10 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   /** The earliest time at which a job without room is looked at again. */
   function nextLookMs(): number {
-    if (hasFailed) return RETRY_MS
+    if (hasFailed) return FAILED_MS
     let delayMs = store.supports.sharedBetweenNodes ? SHARED_INTERVAL_MS : INTERVAL_MS
     const now = clock.monotonic()
-    for (const { waitUntilMs } of known.values()) delayMs = Math.min(delayMs, Math.max(0, waitUntilMs - now))
+    for (const untilMs of waits.values()) delayMs = Math.min(delayMs, Math.max(0, untilMs - now))
     return delayMs
   }
 
@@ -321,7 +373,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   async function readJobs(): Promise<readonly ReplayJob[]> {
     if (!isAwake && !hasFailed && clock.monotonic() - readAtMs < JOBS_MS) return unfinished
     isAwake = hasFailed = false
-    unfinished = (await store.replays.unfinished(MAX_JOBS)).map(fromStoredReplay)
+    unfinished = (await store.replays.unfinished(MAX_UNFINISHED)).map(fromStoredReplay)
     readAtMs = clock.monotonic()
     return unfinished
   }
@@ -333,6 +385,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     const busy = new Set<string | undefined>()
     const ids = new Set(running.map(({ id }) => id))
     for (const [id, progress] of known) if (!ids.has(id)) await leave(id, progress)
+    for (const id of waits.keys()) if (!ids.has(id)) waits.delete(id)
     for (const accountId of noticed.keys()) await startAutomatic(accountId, jobs)
     for (const job of running) {
       const { accountId } = job.request
@@ -351,9 +404,8 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
   function pauseAfter(job: ReplayJob, thrown: unknown): void {
     hasFailed = true
-    const progress = known.get(job.id)
-    const seconds = thrown instanceof HookswitchError ? (thrown.retryAfterSeconds ?? 1) : 1
-    if (progress) progress.waitUntilMs = clock.monotonic() + seconds * 1_000
+    const { retryAfterSeconds = FAILED_MS / 1_000 } = thrown instanceof HookswitchError ? thrown : {}
+    wait(job, retryAfterSeconds * 1_000)
     const reason = thrown instanceof Error ? thrown.message : 'unknown'
     const what = isHopeless(thrown)
       ? 'a replay cannot continue, and has ended'
@@ -382,13 +434,15 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   async function startAutomatic(accountId: string, jobs: readonly ReplayJob[]): Promise<void> {
     const found = jobs.find(({ isAutomatic, request }) => isAutomatic && request.accountId === accountId)
     if (found) {
-      if (isOwn(found)) return
-      noticed.delete(accountId)
-      await write({ ...found, revision: found.revision + 1 })
+      // Its own node may write it at the same time: then once more.
+      if (!isOwn(found) && (await write({ ...found, revision: found.revision + 1 })))
+        noticed.delete(accountId)
       return
     }
+    // There may be one that was not read.
+    if (jobs.length >= MAX_UNFINISHED) return
     const request = { accountId, result: 'expired', reason: QUEUE_FULL }
-    const job = newReplayJob(newId(), request, dispatcher.now(), 0)
+    const job = newReplayJob(newId(), request, Math.floor(dispatcher.now()), 0)
     await store.replays.create(toStoredReplay({ ...job, isAutomatic: true }))
     isAwake = true
   }

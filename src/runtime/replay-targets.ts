@@ -3,6 +3,7 @@ import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import type { ReplayRequest } from '../delivery/replay-job.js'
 import { statesOf } from '../delivery/replay-selection.js'
 import { invalidInput } from '../errors.js'
+import { withoutPlus } from '../values/number-text.js'
 import type { Core } from './core.js'
 
 /** A webhook of a replay. */
@@ -16,10 +17,15 @@ export interface ReplayedCalls extends ReplayTarget {
   rows: StoredDelivery[]
 }
 
-type Deps = Pick<Core, 'store' | 'accounts' | 'clock'>
+type Deps = Pick<Core, 'store' | 'accounts' | 'clock'> & {
+  /** Aborts the search. */
+  readonly stopping?: AbortSignal
+}
 
 /** Rows read at a time. */
 const PAGE = 500
+/** Events of which one call of the store searches the bodies, as in an erasure. */
+const NUMBERS_PAGE = 200
 /** Most calls in which a number may occur: their deliveries are in memory. */
 const MAX_CALLS = 10_000
 
@@ -29,7 +35,7 @@ const MAX_CALLS = 10_000
  * @param isAlone without the accounts below
  */
 export async function replayTargets(
-  { store, accounts, clock }: Deps,
+  { store, accounts, clock, stopping }: Deps,
   { accountId, webhookId }: ReplayRequest,
   isAlone = false,
 ): Promise<ReplayTarget[]> {
@@ -37,6 +43,7 @@ export async function replayTargets(
   const targets: ReplayTarget[] = []
   if (accountId === undefined) {
     for (let after: string | undefined; ; await clock.yield()) {
+      stopping?.throwIfAborted()
       const page = await store.webhooks.ids(PAGE, after)
       for (const { id, accountId } of page) targets.push({ webhookId: id, accountId })
       after = page.at(-1)?.id
@@ -61,7 +68,7 @@ export async function findDeliveriesOfCalls(
   request: ReplayRequest,
   targets: readonly ReplayTarget[],
 ): Promise<ReplayedCalls[] | undefined> {
-  const { store, clock } = deps
+  const { store, clock, stopping } = deps
   const { callId, number, createdFromMs, createdToMs, webhookId } = request
   if (callId === undefined && number === undefined) return undefined
   const ofNumber = number === undefined ? undefined : await callsOf(deps, request)
@@ -71,6 +78,7 @@ export async function findDeliveriesOfCalls(
   )
   for (const one of callIds) {
     for (let cursor: number | undefined; ; await clock.yield()) {
+      stopping?.throwIfAborted()
       const page = await store.deliveries.search({
         callId: one,
         states: statesOf(request),
@@ -93,14 +101,15 @@ export async function findDeliveriesOfCalls(
 
 /** The calls of the accounts in which a number occurs. */
 async function callsOf(
-  { store, accounts, clock }: Deps,
+  { store, accounts, clock, stopping }: Deps,
   { accountId, number }: ReplayRequest,
 ): Promise<string[]> {
   const ids = accountId === undefined ? [] : [accountId, ...(await accounts.descendants(accountId))]
   const found = new Set<string>()
   for (const id of ids) {
     for (let cursor: number | undefined; ; await clock.yield()) {
-      const page = await store.deliveries.mentions(id, number!.replace(/^\+/, ''), cursor, PAGE)
+      stopping?.throwIfAborted()
+      const page = await store.deliveries.mentions(id, withoutPlus(number!), cursor, NUMBERS_PAGE)
       for (const callId of page.callIds) found.add(callId)
       if (found.size > MAX_CALLS) throw tooManyCalls()
       cursor = page.cursor

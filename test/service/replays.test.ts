@@ -1,110 +1,8 @@
 /** Replays of many deliveries, as jobs of the whole service. Receivers answer at once, on a manual clock. */
-import { createHookswitch, type Hookswitch, memoryStore, type Observation, type ReplayJob } from 'hookswitch'
-import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ACCOUNTS, type ServiceOptions } from './service-fixture.js'
+import { closeServices, createService, type Sent } from './replay-service.js'
 
-const answer = (status: number): Observation => ({
-  kind: 'response',
-  status,
-  headers: [],
-  body: '',
-  bodyEnd: 'complete',
-})
-
-interface Sent {
-  readonly webhook: string
-  readonly call: string
-  readonly event: string
-  readonly sequence: number
-  readonly atMs: number
-}
-
-const open: Hookswitch[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((hs) => hs.close({ drainMs: 0 })))
-})
-
-/** A service on a manual clock, whose store outlives it. */
-async function createService(options: ServiceOptions = {}) {
-  const clock = manualClock()
-  const kept = memoryStore({ clock })
-  await kept.open({ clock, log: { debug() {}, info() {}, warn() {}, error() {} } })
-  const store = { ...kept, open: async () => {}, close: async () => {} }
-  const sent: Sent[] = []
-  const releases: ((observation: Observation) => void)[] = []
-  const service = {
-    clock,
-    sent,
-    store,
-    status: 200,
-    /** Names of webhooks whose receivers do not answer. */
-    silent: new Set<string>(),
-    hs: undefined as unknown as Hookswitch,
-    /** Another process on the same store; the one before is not closed: it has crashed. */
-    async start() {
-      const hs = createHookswitch({
-        clock,
-        random: seededRandom(open.length),
-        defaultRetries: 0,
-        pauses: false,
-        autoDisable: false,
-        ...options,
-        store,
-        sender: {
-          async send({ url, body }) {
-            const { call_id: call, event_id: event, sequence } = JSON.parse(body!)
-            sent.push({
-              webhook: new URL(url).pathname.slice(1),
-              call,
-              event,
-              sequence,
-              atMs: clock.monotonic(),
-            })
-            return service.silent.has(new URL(url).pathname.slice(1))
-              ? new Promise((resolve) => releases.push(resolve))
-              : answer(service.status)
-          },
-          close: async () => {
-            for (const release of releases.splice(0)) release(answer(200))
-          },
-        },
-      })
-      open.push(hs)
-      await hs.start()
-      service.hs = hs
-      return hs
-    },
-    async create(name: string, input = {}, account = 'parent') {
-      const uri = `https://receiver.example.com/${name}`
-      return (await service.hs.webhooks.create(account, { name, uri, hook: 'all', ...input })).id
-    },
-    /** Publishes events of `calls` calls in turns, `events` of each. */
-    async publish(calls: number, events: number, accountId = 'parent') {
-      for (let event = 0; event < events; event++)
-        for (let call = 0; call < calls; call++)
-          await service.hs.publish({
-            hook: 'channel_create',
-            accountId,
-            callId: `call-${call}`,
-            timestampMs: 1,
-          })
-      await clock.settle()
-    },
-    /** Advances time until a job has ended. */
-    async ended(id: string): Promise<ReplayJob> {
-      for (let left = 100; left > 0; left--) {
-        const job = await service.hs.replays.read(id)
-        if (job.endedMs !== undefined) return job
-        await clock.advance(1_000)
-      }
-      return service.hs.replays.read(id)
-    },
-  }
-  await service.start()
-  for (const account of ACCOUNTS) await service.hs.accounts.create({ ...account })
-  return service
-}
+afterEach(closeServices)
 
 const ordered = (sent: readonly Sent[]) =>
   sent.every(
@@ -403,6 +301,9 @@ describe('a replay of all that was lost', () => {
     [{ accountId: 'parent', callId: 'x'.repeat(257) }, 'InvalidInput', 'callId'],
     [{ accountId: 'parent', number: 7 }, 'InvalidInput', 'number'],
     [{ number: '+4930' }, 'InvalidInput', 'number'],
+    [{ accountId: 'parent', number: '+' }, 'InvalidInput', 'number'],
+    [{ accountId: 'parent', number: '\ud800\ud800\ud800' }, 'InvalidInput', 'number'],
+    [{ accountId: 'parent', createdFromMs: 1e16 }, 'InvalidInput', 'createdFromMs'],
     [{ webhookId: 'w' }, 'InvalidInput', 'webhookId'],
     [{ accountId: 'parent', createdFromMs: 2, createdToMs: 1 }, 'InvalidInput', 'createdFromMs'],
     [{ accountId: 'parent', createdFromMs: Number.NaN }, 'InvalidInput', 'createdFromMs'],
@@ -447,6 +348,7 @@ describe('what expired because too many waited', () => {
     await clock.advance(600_000)
     expect(new Set(sent.map(({ event }) => event)).size).toBe(300)
     const [job] = await hs.replays.list({ accountId: 'parent' })
+    expect(job!.replayed).toBe(expired.length)
     expect(job).toMatchObject({ isAutomatic: true, request: { accountId: 'parent', reason: 'queue_full' } })
     await clock.advance(3_600_000)
     expect(await hs.replays.read(job!.id)).toMatchObject({ state: 'completed', replayed: expired.length })

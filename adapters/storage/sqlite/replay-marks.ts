@@ -21,12 +21,12 @@ interface ReplayRow {
 const NEWEST = 'max(position) as position, id, accepted_ms as "acceptedMs"'
 
 /** Parameters: key of the webhook, position of the delivery. */
-export const ENDED_REPLAYS_SQL = `select ${NEWEST}, sum(state = ${DELIVERED}) as recovered
+const ENDED_REPLAYS_SQL = `select ${NEWEST}, sum(state = ${DELIVERED}) as recovered
   from hookswitch_attempt indexed by hookswitch_attempt_original
   where webhook = ? and event = ? and event is not null and state is not null`
 
 /** Parameters: epoch and key of the webhook, position of the delivery. */
-export const WAITING_REPLAYS_SQL = `select ${NEWEST}, sum(epoch >= ?) as recovered
+const WAITING_REPLAYS_SQL = `select ${NEWEST}, sum(epoch >= ?) as recovered
   from hookswitch_waiting indexed by hookswitch_waiting_original
   where webhook = ? and event = ? and event is not null`
 

@@ -1,6 +1,7 @@
 /** Seeded faults: replays of single deliveries, replay jobs, and how much history is kept. */
 
 const SERVICE = ['test/service/replays.test.ts']
+const FAULTS = ['test/service/replay-faults.test.ts']
 const RUNNER = 'src/runtime/replay-runner.ts'
 const SELECTION = 'src/delivery/replay-selection.ts'
 
@@ -79,14 +80,14 @@ export const mutants = [
   {
     what: 'a job ends after its first page of a webhook',
     file: RUNNER,
-    find: 'if (rows.length < room) remove(progress, part)',
+    find: 'if (part.ids ? part.ids.length === 0 : rows.length < room) remove(progress, part)',
     replace: 'remove(progress, part)',
     tests: SERVICE,
   },
   {
     what: 'a webhook that was disabled is left out without a reason',
     file: RUNNER,
-    find: '    if (progress.leftOut.length < MAX_LEFT_OUT) progress.leftOut.push({ webhookId: part.webhookId, reason })\n',
+    find: '    if (!isKnown && leftOut.length < MAX_LEFT_OUT) leftOut.push({ webhookId, reason })\n',
     replace: '',
     tests: SERVICE,
   },
@@ -142,9 +143,44 @@ export const mutants = [
   {
     what: 'there is no limit of unfinished jobs',
     file: 'src/runtime/replay-api.ts',
-    find: 'own >= MAX_UNFINISHED_OF_ACCOUNT',
-    replace: 'own >= MAX_UNFINISHED',
+    find: 'own.length < most',
+    replace: 'own.length < MAX_UNFINISHED',
     tests: SERVICE,
+  },
+  {
+    what: 'many jobs of others keep an account from its first',
+    file: 'src/runtime/replay-api.ts',
+    find: ': 1\n',
+    replace: ': 0\n',
+    tests: FAULTS,
+  },
+  {
+    what: 'tests are replayed',
+    file: SELECTION,
+    find: '  if (delivery.lane.startsWith(TEST_LANE)) return false\n',
+    replace: '',
+    tests: FAULTS,
+  },
+  {
+    what: 'a webhook is left out of a job twice',
+    file: RUNNER,
+    find: 'if (!isKnown && ',
+    replace: 'if (',
+    tests: FAULTS,
+  },
+  {
+    what: 'a job looks for room again and again at the same short interval',
+    file: RUNNER,
+    find: 'Math.min(2 * progress.noRoomMs, MAX_NO_ROOM_MS)',
+    replace: 'NO_ROOM_MS',
+    tests: FAULTS,
+  },
+  {
+    what: 'an erasure changes replays of other accounts',
+    file: 'src/runtime/erase.ts',
+    find: 'accounts.length > 0 && ',
+    replace: 'accounts.length < 0 && ',
+    tests: FAULTS,
   },
   {
     what: 'the history grows above its limit',
