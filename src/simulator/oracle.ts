@@ -69,7 +69,7 @@ export function checkInvariants(input: OracleInput): void {
   checkRecords(input, byDelivery)
   checkOrder(input, events)
   checkWaits(input, byDelivery)
-  checkReplays(input)
+  checkReplays(input.finalState, input.violations, input.cover)
   checkRegisters(input)
 }
 

@@ -1,7 +1,8 @@
 /** The oracle's rules for replay jobs: nothing that was recovered is repeated (I8), and nothing is left out (I1). */
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { replayByJob } from '../delivery/replay.js'
-import type { OracleInput } from './oracle.js'
+import type { FinalState } from './final-state.js'
+import type { ViolationLog } from './violation.js'
 
 /** Ids that a job tries for one replay. */
 const MAX_SALTS = 5
@@ -39,8 +40,12 @@ function hadRecovered(earlier: StoredDelivery, later: StoredDelivery): boolean {
   return earlier.state === 'delivered' || (earlier.endedMs ?? Number.POSITIVE_INFINITY) > later.acceptedMs
 }
 
-export function checkReplays({ finalState, violations, cover }: OracleInput): void {
-  const { deliveries, live, replays: jobs } = finalState
+/** @param cover called with what has occurred */
+export function checkReplays(
+  { deliveries, live, replays: jobs }: FinalState,
+  violations: ViolationLog,
+  cover: (name: string) => void,
+): void {
   const byOriginal = replaysByOriginal(deliveries.values())
   for (const [id, replays] of byOriginal) {
     const original = deliveries.get(id)
