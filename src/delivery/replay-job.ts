@@ -57,6 +57,12 @@ export const MAX_LEFT_OUT = 100
 /** Jobs that have not ended, of all accounts. */
 export const MAX_UNFINISHED = 10_000
 
+/** The part of a request for a log, which must not contain numbers and calls. */
+export const scopeOf = ({ accountId, webhookId }: ReplayRequest): ReplayScope => ({
+  ...(accountId !== undefined && { accountId }),
+  ...(webhookId !== undefined && { webhookId }),
+})
+
 /** @param now store time, ms */
 export const newReplayJob = (id: string, request: ReplayRequest, now: number, count: number): ReplayJob => ({
   id,

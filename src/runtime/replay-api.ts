@@ -9,6 +9,7 @@ import {
   type ReplayRequest,
   SETTABLE_STATES,
   type SettableState,
+  scopeOf,
   toStoredReplay,
   withState,
 } from '../delivery/replay-job.js'
@@ -91,7 +92,7 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
       const job = newReplayJob(deps.newId(), bounded, now, count)
       const started = count > 0 ? job : withState(job, 'completed', now)
       await deps.store.replays.create(toStoredReplay(started))
-      deps.log.info({ replayId: job.id, ...bounded, count }, 'a replay was requested')
+      deps.log.info({ replayId: job.id, ...scopeOf(bounded), count }, 'a replay was requested')
       wake()
       return started
     },

@@ -17,6 +17,7 @@ import {
   MAX_UNFINISHED,
   newReplayJob,
   type ReplayJob,
+  scopeOf,
   toStoredReplay,
   withState,
 } from '../delivery/replay-job.js'
@@ -135,8 +136,8 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     )
     if (!(await write(ended))) return
     forget(job.id)
-    const { count, request, replayed } = ended
-    log.info({ replayId: job.id, ...request, count, replayed }, 'a replay is complete')
+    const { count, replayed } = ended
+    log.info({ replayId: job.id, ...scopeOf(job.request), count, replayed }, 'a replay is complete')
   }
 
   async function begin(job: ReplayJob): Promise<Progress> {

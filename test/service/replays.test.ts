@@ -212,6 +212,22 @@ describe('a replay of all that was lost', () => {
     ])
   })
 
+  it('is named in the log by account, without calls and numbers', async () => {
+    const lines: string[] = []
+    const info = (fields: object, text: string) => void lines.push(`${text} ${JSON.stringify(fields)}`)
+    const service = await createService({ log: { debug() {}, info, warn: info, error: info } })
+    await service.create('crm')
+    service.status = 400
+    await service.publish(1, 1)
+    const { id } = await service.hs.replays.start({ accountId: 'parent', callId: 'call-0' })
+    await service.ended(id)
+    await service.hs.replays.start({ accountId: 'parent', number: '+493012345' })
+    const ofReplays = lines.filter((line) => line.includes('replayId'))
+    expect(ofReplays).toHaveLength(3)
+    expect(ofReplays.join()).toContain(`{"replayId":"${id}","accountId":"parent","count":1,"replayed":1}`)
+    expect(ofReplays.join()).not.toMatch(/call-0|493012345/)
+  })
+
   it('no longer names a call or number that was erased', async () => {
     const service = await createService()
     const { hs } = service
