@@ -19,7 +19,8 @@ import {
 
 /**
  * The application under test: sums the billed seconds of each customer. An event may arrive twice (after a lost
- * response), so it skips a known `webhook-id`; and a stranger may know the URL, so it verifies the signature.
+ * response, or as a replay), so it skips what it has processed by webhook and event, which a replay does not change; and a
+ * stranger may know the URL, so it verifies the signature.
  */
 function billing() {
   const processed = new Set()
@@ -30,16 +31,18 @@ function billing() {
     /** @param {import('hookswitch/testkit').ReceivedRequest} request @param {string} secret @param {number} nowMs */
     receive(request, secret, nowMs) {
       const checked = verify(request, secret, { nowSeconds: Math.floor(nowMs / 1000) })
-      if (!checked.ok || processed.has(checked.id)) return
-      processed.add(checked.id)
-      const { account_id, billing_seconds, call_direction } = JSON.parse(request.body)
+      if (!checked.ok) return
+      const { event_id, account_id, billing_seconds, call_direction } = JSON.parse(request.body)
+      const id = `${request.headers['x-hook-id']} ${event_id}`
+      if (processed.has(id)) return
+      processed.add(id)
       if (call_direction !== 'inbound') return
       seconds.set(account_id, (seconds.get(account_id) ?? 0) + billing_seconds)
     },
   }
 }
 
-test('every answered call is billed once, even when the receiver fails', async () => {
+test('every answered call is billed once, even when the receiver fails and all is replayed', async () => {
   const clock = manualClock()
   const hs = createHookswitch({ store: memoryStore(), clock, allowLocal: true })
   await hs.start()
@@ -76,13 +79,17 @@ test('every answered call is billed once, even when the receiver fails', async (
     await hs.publish(event)
   }
   const legs = calls.flatMap((call) => call.legs)
-  await until(
-    async () => {
-      await clock.advance(1_000)
-      return delivered === legs.length
-    },
-    { timeoutMs: 60_000, description: 'everything is delivered' },
-  )
+  const untilDelivered = (/** @type {number} */ count) =>
+    until(
+      async () => {
+        await clock.advance(1_000)
+        return delivered === count
+      },
+      { timeoutMs: 60_000, description: 'everything is delivered' },
+    )
+  await untilDelivered(legs.length)
+  await hs.replays.start({ result: 'success' })
+  await untilDelivered(2 * legs.length)
 
   const bills = billing()
   for (const request of receiver.requests) {
@@ -96,7 +103,7 @@ test('every answered call is billed once, even when the receiver fails', async (
       .reduce((sum, leg) => sum + Math.floor((leg.destroyedMs - (leg.answeredMs ?? 0)) / 1000), 0)
     assert.equal(bills.seconds.get(id), expected, `seed ${seed}: the bill of ${id}`)
   }
-  assert.ok(receiver.requests.length > legs.length, 'the receiver failed')
+  assert.ok(receiver.requests.length > 2 * legs.length, 'the receiver failed')
   const figures = `${calls.length} calls, ${legs.length} legs, ${receiver.requests.length} requests`
   console.log(`${figures}: every call billed once`)
 

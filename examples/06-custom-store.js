@@ -37,6 +37,7 @@ function countingStore(store) {
     tokens: counted('tokens', store.tokens),
     webhooks: counted('webhooks', store.webhooks),
     deliveries: counted('deliveries', store.deliveries),
+    replays: counted('replays', store.replays),
   }
 }
 

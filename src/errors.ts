@@ -131,7 +131,7 @@ export function closingError(): HookswitchError {
  */
 export function notFound(
   id: string,
-  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user' | 'call',
+  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user' | 'call' | 'replay',
 ): HookswitchError {
   const message = kind === undefined ? `'${id}' does not exist` : `${kind} '${id}' does not exist`
   return new HookswitchError('NotFound', message, { id })

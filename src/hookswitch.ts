@@ -50,6 +50,7 @@ import {
   type StagedEvent,
 } from './runtime/publish.js'
 import { systemRandom } from './runtime/random.js'
+import { createReplayApi, type ReplayApi } from './runtime/replay-api.js'
 import { safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
@@ -163,6 +164,8 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
   }
   /** Webhooks, their attempts and deliveries. */
   readonly webhooks: WebhookApi
+  /** Replays of all that was lost, or of a part of it, as jobs. */
+  readonly replays: ReplayApi
   /**
    * Open legs of event sources, kept in the store: pass it to `freeswitchSource`, `asteriskAmi` or `asteriskAri`, so that
    * a call that ends while this process is down gets its `channel_destroy` at the next start.
@@ -336,6 +339,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   }
 
   const webhooks = createWebhookApi(core)
+  const replays = createReplayApi(core, () => background?.wake())
   const { catalogue, ingest, cors, trustProxy, tokenInQuery } = normalized
   const node = newId()
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
@@ -349,7 +353,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     authority: normalized,
     accountRules: normalized,
     erase: eraseRecords,
-    replays: createReplayRateLimiter(clock, normalized),
+    replays,
+    replayLimiter: createReplayRateLimiter(clock, normalized),
     ...(ingest && { publish: (inputs, traceparent) => publishEvents(publishing, inputs, traceparent) }),
   }
   // Validates the option now; the handler is created later.
@@ -414,6 +419,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       signOut: async (token) => signOut(core().auth, token),
     },
     webhooks,
+    replays,
     openLegs: bindOpenLegs(core),
     stream: ({ signal, ...request }) => iterateStream(async () => core().streams.open(request), signal),
     watchEvents: (accountId, listener) => watchers.watch(accountId, listener),

@@ -39,6 +39,7 @@ export type { Caller } from './auth/authenticate.js'
 export type { SignedIn, SignInInput } from './auth/sign-in.js'
 
 // Webhooks.
+export type { ReplayApi, ReplayListOptions } from './runtime/replay-api.js'
 export type {
   AttemptListOptions,
   DeliveryListOptions,
@@ -90,7 +91,15 @@ export type { Mismatch } from './delivery/match.js'
 export type { MatchReport } from './delivery/match-report.js'
 export type { NodeOverview, Overview } from './delivery/overview.js'
 export type { RequestPreview } from './delivery/preview.js'
-export type { ReplayCount, ReplayCursor, Replayed, ReplayRequest } from './delivery/replay.js'
+export type {
+  LeftOutWebhook,
+  ReplayJob,
+  ReplayRequest,
+  ReplayScope,
+  SettableState,
+} from './delivery/replay-job.js'
+export type { ReplaySelection } from './delivery/replay-selection.js'
+export type { ReplayState } from './delivery/replay-store.js'
 export type { Verified, VerifyFailure } from './delivery/signature.js'
 export { type SignedRequest, verify } from './runtime/verify.js'
 

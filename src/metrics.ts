@@ -113,6 +113,14 @@ export const METRICS = Object.freeze({
     kind: 'gauge',
     help: 'Deliveries waiting or in flight, on all nodes as far as this one knows.',
   },
+  hookswitch_history_bytes: {
+    kind: 'gauge',
+    help: 'About how many bytes events, attempts and ended deliveries take in the store.',
+  },
+  hookswitch_history_limit_bytes: {
+    kind: 'gauge',
+    help: 'The option maxHistoryBytes; 0: there is no limit.',
+  },
   hookswitch_oldest_due_seconds: {
     kind: 'gauge',
     help: 'Time since the longest-waiting delivery of this node became due.',

@@ -20,7 +20,8 @@ Commands:
   accounts, users, webhooks    list, show, create, change and delete them; the webhooks that fail
   deliveries                   list and search deliveries, explain one
   attempts                     list the requests to receivers, or watch them live
-  replay                       send deliveries of a webhook again
+  replay                       send deliveries again that were not delivered
+  replays                      list replays and their progress; pause, continue and cancel them
   events                       publish events, list their kinds
   token                        log in for scripts
   erase                        erase the stored data of a call or a number

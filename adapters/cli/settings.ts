@@ -592,7 +592,7 @@ const DELIVERY = {
     default: OPTION_DEFAULTS.statistics,
   }),
   attemptsPerWebhook: setting(integer(1, 1_000_000), {
-    about: 'attempts stored of one webhook',
+    about: 'attempts stored of one webhook, of deliveries that were delivered',
     default: OPTION_DEFAULTS.attemptsPerWebhook,
     reloadable: true,
   }),
@@ -601,13 +601,18 @@ const DELIVERY = {
     default: OPTION_DEFAULTS.retentionDays,
     reloadable: true,
   }),
+  maxHistoryBytes: setting(integer(1_048_576, Number.MAX_SAFE_INTEGER), {
+    about: 'bytes that events, attempts and ended deliveries may take; default: no limit',
+  }),
   replayBurst: setting(burst, {
-    about: 'tests, replays and resumptions of one webhook before they are rate-limited',
+    about:
+      'tests, replays and resumptions of one webhook, or replays of one account, before they are rate-limited',
     default: OPTION_DEFAULTS.replayBurst,
     reloadable: true,
   }),
   replayRefillPerSecond: setting(number(0.001), {
-    about: 'tests, replays and resumptions of one webhook a second in the long run',
+    about:
+      'tests, replays and resumptions of one webhook, or replays of one account, a second in the long run',
     default: OPTION_DEFAULTS.replayRefillPerSecond,
     reloadable: true,
   }),
@@ -709,6 +714,7 @@ export const OPTION_SETTINGS = [
   'statistics',
   'attemptsPerWebhook',
   'retentionDays',
+  'maxHistoryBytes',
   'replayRefillPerSecond',
   'cors',
   'trustProxy',

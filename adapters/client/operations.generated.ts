@@ -26,7 +26,7 @@ export interface WebhookSettings {
   readonly include_subaccounts?: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs?: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: `event_id`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -104,7 +104,7 @@ export interface Webhook {
   readonly include_subaccounts: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: `event_id`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -353,8 +353,12 @@ export interface Delivery {
   readonly call_id?: string
   /** What its next attempt is, or what its last one was if it has ended. */
   readonly kind: 'first' | 'retry' | 'replay' | 'test'
-  /** Id of the delivery that this one repeats. */
+  /** Id of the delivery that this one repeats, never that of a replay. */
   readonly replay_of?: string
+  /** Id of the newest delivery that repeats this one; absent if there is none. */
+  readonly replayed_by?: string
+  /** True: a replay was delivered or is about to be; absent otherwise. */
+  readonly recovered?: true
   /** Value of `state`. */
   readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
   /** Why the last attempt failed, or why the delivery ended. */
@@ -389,8 +393,12 @@ export interface FoundDelivery {
   readonly call_id?: string
   /** What its next attempt is, or what its last one was if it has ended. */
   readonly kind: 'first' | 'retry' | 'replay' | 'test'
-  /** Id of the delivery that this one repeats. */
+  /** Id of the delivery that this one repeats, never that of a replay. */
   readonly replay_of?: string
+  /** Id of the newest delivery that repeats this one; absent if there is none. */
+  readonly replayed_by?: string
+  /** True: a replay was delivered or is about to be; absent otherwise. */
+  readonly recovered?: true
   /** Value of `state`. */
   readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
   /** Why the last attempt failed, or why the delivery ended. */
@@ -413,8 +421,51 @@ export interface FoundDelivery {
 export interface ReplayCount {
   /** Number of deliveries that would be sent again. */
   readonly count: number
-  /** True: there are more. */
-  readonly capped: boolean
+}
+
+/** The schema `ReplayJob` of the API. */
+export interface ReplayJob {
+  /** Id of the replay. */
+  readonly id: string
+  /** Id of the account that it belongs to; absent for one of all accounts. */
+  readonly account_id?: string
+  /** Id of the only webhook; absent for one of all webhooks. */
+  readonly webhook_id?: string
+  /** The last two are final. */
+  readonly state: 'running' | 'paused' | 'cancelled' | 'completed'
+  /** Number of deliveries that the request selected when it was made. */
+  readonly count: number
+  /** Number of deliveries that were accepted again as new ones. Sending them has its own result. */
+  readonly replayed: number
+  /** Time of the request. */
+  readonly created_at: string
+  /** Time when it was completed or cancelled; absent before. */
+  readonly ended_at?: string
+  /** As requested. */
+  readonly created_from?: string
+  /** As requested. */
+  readonly created_to?: string
+  /** As requested. */
+  readonly result?: 'failure' | 'success' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+  /** As requested. */
+  readonly hook?: string
+  /** As requested. */
+  readonly reason?: string
+  /** As requested. */
+  readonly call_id?: string
+  /** As requested. */
+  readonly number?: string
+  /** As requested. */
+  readonly include_recovered: boolean
+  /** Webhooks whose deliveries were not all repeated, at most 100. */
+  readonly left_out: ReadonlyArray<{
+    /** Id of the webhook. */
+    readonly webhook_id: string
+    /** What happened to it before its part was done. */
+    readonly reason: 'disabled' | 'deleted'
+  }>
+  /** True: the service itself repeats what expired as `queue_full`. */
+  readonly automatic: boolean
 }
 
 /** The schema `RequestPreview` of the API. */
@@ -903,16 +954,54 @@ export interface Reenable {
 
 /** The schema `Replay` of the API. */
 export interface Replay {
-  /** Delivery to repeat. */
+  /** Delivery to repeat, whatever its result; no other field. */
   readonly delivery_id?: string
-  /** Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string). Or `next_from` of an earlier response, to continue it. */
+  /** Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string). */
   readonly created_from?: unknown
-  /** Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string). */
+  /** Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string). Default: now. */
   readonly created_to?: unknown
   /** Only deliveries with this result, or in this state. */
-  readonly result?: 'success' | 'failure' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+  readonly result?: 'failure' | 'success' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+  /** Only events of this type. */
+  readonly hook?: string
+  /** Only deliveries that ended for exactly this reason, as `status 500`, `refused` or `queue_full`. */
+  readonly reason?: string
+  /** Only events of this call leg. */
+  readonly call_id?: string
+  /** Only events of the calls in which this number or name occurs; not over all accounts. */
+  readonly number?: string
+  /** True: also deliveries that a replay has delivered or is about to deliver. */
+  readonly include_recovered?: boolean
   /** Counts the deliveries and sends nothing. */
   readonly dry_run?: boolean
+}
+
+/** The schema `ReplaySelection` of the API. */
+export interface ReplaySelection {
+  /** Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string). */
+  readonly created_from?: unknown
+  /** Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string). Default: now. */
+  readonly created_to?: unknown
+  /** Only deliveries with this result, or in this state. */
+  readonly result?: 'failure' | 'success' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+  /** Only events of this type. */
+  readonly hook?: string
+  /** Only deliveries that ended for exactly this reason, as `status 500`, `refused` or `queue_full`. */
+  readonly reason?: string
+  /** Only events of this call leg. */
+  readonly call_id?: string
+  /** Only events of the calls in which this number or name occurs; not over all accounts. */
+  readonly number?: string
+  /** True: also deliveries that a replay has delivered or is about to deliver. */
+  readonly include_recovered?: boolean
+  /** Counts the deliveries and sends nothing. */
+  readonly dry_run?: boolean
+}
+
+/** The schema `ReplayState` of the API. */
+export interface ReplayState {
+  /** A cancelled replay cannot be continued; what it has repeated is still sent. */
+  readonly state: 'running' | 'paused' | 'cancelled'
 }
 
 /** An event to publish, in the format of the payload. `hook` is an alias of `hook_event`. */
@@ -1167,7 +1256,7 @@ export interface PartialEvent {
   readonly idempotency_key?: string
 }
 
-/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`). */
+/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. An event that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`). */
 export interface Payload {
   /** Event type. */
   readonly hook_event: string
@@ -1287,13 +1376,13 @@ export interface Payload {
   readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Time of the event, in Gregorian seconds. */
   readonly timestamp: number
-  /** Id of the event, the same in every delivery of the event. */
+  /** Id of the event, the same in every delivery of the event and in replays. */
   readonly event_id: string
   /** Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests. */
   readonly sequence: number
 }
 
-/** An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields. */
+/** An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. */
 export interface MetaPayload {
   /** Event type. */
   readonly hook_event: string
@@ -1327,7 +1416,7 @@ export interface MetaPayload {
   readonly max_pending?: number
   /** Events of this type and account that were left out since the last one, because there were too many. */
   readonly suppressed?: number
-  /** Id of the event, the same in every delivery of the event. */
+  /** Id of the event, the same in every delivery of the event and in replays. */
   readonly event_id: string
 }
 
@@ -1812,6 +1901,42 @@ export interface ListCallAttemptsParameters extends ListParameters {
   readonly ascending?: boolean
 }
 
+/** Parameters of `replayAccount`. */
+export interface ReplayAccountParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: ReplaySelection
+}
+
+/** Parameters of `listReplays`. */
+export interface ListReplaysParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+}
+
+/** Parameters of `readReplay`. */
+export interface ReadReplayParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a replay. */
+  readonly replayId: string
+}
+
+/** Parameters of `setReplay`. */
+export interface SetReplayParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a replay. */
+  readonly replayId: string
+  /** `data` of the request. */
+  readonly data: ReplayState
+}
+
 /** Parameters of `publishEvents`. */
 export interface PublishEventsParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
@@ -1856,6 +1981,34 @@ export interface SearchDeliveriesParameters extends ListParameters {
   readonly createdFrom?: number | string
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
   readonly createdTo?: number | string
+}
+
+/** Parameters of `replayAllAccounts`. */
+export interface ReplayAllAccountsParameters {
+  /** `data` of the request. */
+  readonly data: ReplaySelection
+}
+
+/** Parameters of `listAllReplays`. */
+export interface ListAllReplaysParameters extends ListParameters {
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+}
+
+/** Parameters of `readAnyReplay`. */
+export interface ReadAnyReplayParameters {
+  /** Id of a replay. */
+  readonly replayId: string
+}
+
+/** Parameters of `setAnyReplay`. */
+export interface SetAnyReplayParameters {
+  /** Id of a replay. */
+  readonly replayId: string
+  /** `data` of the request. */
+  readonly data: ReplayState
 }
 
 /** Parameters of `listAccounts`. */
@@ -2192,15 +2345,11 @@ export interface Operations {
     /** Id of the delivery of the sample. */
     readonly delivery_id: string
   }>>
-  /** Send deliveries again: `PUT /accounts/{account_id}/webhooks/{webhook_id}/replay`. Creates new deliveries with new ids and the same bytes, at most 1,000 in one request. The 200 is that of `dry_run`. */
+  /** Send deliveries of a webhook again: `PUT /accounts/{account_id}/webhooks/{webhook_id}/replay`. With `delivery_id` that one: a new delivery with a new id and the same bytes. Otherwise a job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`. 409 if the webhook is disabled, or the delivery has not ended. */
   replayWebhook(parameters: ReplayWebhookParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | {
     /** Value of `delivery_ids`. */
     readonly delivery_ids: readonly string[]
-    /** Whether deliveries of the range are left. */
-    readonly more: boolean
-    /** Where the next request begins, as its `created_from`; present if there are more. */
-    readonly next_from?: string
-  }>>
+  } | ReplayJob>>
   /** End the pause of a webhook: `PUT /accounts/{account_id}/webhooks/{webhook_id}/resume`. Its waiting deliveries are due now, retries included: one request first, then twice as many with each round that was answered. If the receiver still fails, a new pause begins. Changes nothing if the webhook is not paused; 409 if it is disabled. */
   resumeWebhook(parameters: ResumeWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
   /** Show the request that a webhook would send: `PUT /accounts/{account_id}/webhooks/preview`. For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in each request, are placeholders such as `$AUTHORIZATION`. */
@@ -2225,6 +2374,14 @@ export interface Operations {
   readCall(parameters: ReadCallParameters, options?: CallOptions): Promise<ApiResponse<Call>>
   /** List the attempts of all legs of a call: `GET /accounts/{account_id}/calls/{call_id}/attempts`. Newest first. */
   listCallAttempts(parameters: ListCallAttemptsParameters, options?: CallOptions): List<Attempt>
+  /** Send deliveries of all webhooks of the account and its descendants again: `PUT /accounts/{account_id}/replay`. A job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`. */
+  replayAccount(parameters: ReplayAccountParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | ReplayJob>>
+  /** List the replays of the account: `GET /accounts/{account_id}/replays`. Newest first. */
+  listReplays(parameters?: ListReplaysParameters, options?: CallOptions): List<ReplayJob>
+  /** Read a replay and its progress: `GET /accounts/{account_id}/replays/{replay_id}`. */
+  readReplay(parameters: ReadReplayParameters, options?: CallOptions): Promise<ApiResponse<ReplayJob>>
+  /** Pause, continue or cancel a replay: `POST /accounts/{account_id}/replays/{replay_id}`. What it has repeated already is still sent. 409 if it has ended. */
+  setReplay(parameters: SetReplayParameters, options?: CallOptions): Promise<ApiResponse<ReplayJob>>
   /** Publish one or more events, all or none: `PUT /accounts/{account_id}/events`. */
   publishEvents(parameters: PublishEventsParameters, options?: CallOptions): Promise<ApiResponse<{
     /** Value of `event_ids`. */
@@ -2240,6 +2397,14 @@ export interface Operations {
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
   searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
+  /** Send deliveries of all accounts again: `PUT /system/replay`. A job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`. Only for the token of an operator, otherwise 403. */
+  replayAllAccounts(parameters: ReplayAllAccountsParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | ReplayJob>>
+  /** List the replays of all accounts: `GET /system/replays`. Those of single accounts too. Newest first. Only for the token of an operator, otherwise 403. */
+  listAllReplays(parameters?: ListAllReplaysParameters, options?: CallOptions): List<ReplayJob>
+  /** Read a replay of any account, or of all: `GET /system/replays/{replay_id}`. Only for the token of an operator, otherwise 403. */
+  readAnyReplay(parameters: ReadAnyReplayParameters, options?: CallOptions): Promise<ApiResponse<ReplayJob>>
+  /** Pause, continue or cancel a replay of any account, or of all: `POST /system/replays/{replay_id}`. What it has repeated already is still sent. 409 if it has ended. Only for the token of an operator, otherwise 403. */
+  setAnyReplay(parameters: SetAnyReplayParameters, options?: CallOptions): Promise<ApiResponse<ReplayJob>>
   /** List all accounts: `GET /accounts`. For operators only. Sorted by name. */
   listAccounts(parameters?: ListAccountsParameters, options?: CallOptions): List<AnyAccount>
   /** Create an account below the token's account: `PUT /accounts`. */
@@ -2349,12 +2514,20 @@ export const ENDPOINTS = {
   listDeliveryAttempts: { method: 'GET', path: '/accounts/{account_id}/deliveries/{delivery_id}/attempts', isList: true },
   readCall: { method: 'GET', path: '/accounts/{account_id}/calls/{call_id}' },
   listCallAttempts: { method: 'GET', path: '/accounts/{account_id}/calls/{call_id}/attempts', isList: true },
+  replayAccount: { method: 'PUT', path: '/accounts/{account_id}/replay' },
+  listReplays: { method: 'GET', path: '/accounts/{account_id}/replays', isList: true },
+  readReplay: { method: 'GET', path: '/accounts/{account_id}/replays/{replay_id}' },
+  setReplay: { method: 'POST', path: '/accounts/{account_id}/replays/{replay_id}' },
   publishEvents: { method: 'PUT', path: '/accounts/{account_id}/events' },
   matchEvent: { method: 'PUT', path: '/accounts/{account_id}/events/match' },
   lookUp: { method: 'GET', path: '/accounts/{account_id}/lookup' },
   readOverview: { method: 'GET', path: '/system/overview', hasNoParameters: true },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },
+  replayAllAccounts: { method: 'PUT', path: '/system/replay' },
+  listAllReplays: { method: 'GET', path: '/system/replays', isList: true },
+  readAnyReplay: { method: 'GET', path: '/system/replays/{replay_id}' },
+  setAnyReplay: { method: 'POST', path: '/system/replays/{replay_id}' },
   listAccounts: { method: 'GET', path: '/accounts', isList: true },
   createAccount: { method: 'PUT', path: '/accounts' },
   readAccount: { method: 'GET', path: '/accounts/{account_id}', headers: { ifNoneMatch: 'If-None-Match' } },

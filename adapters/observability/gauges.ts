@@ -23,6 +23,8 @@ const MAXIMA: ReadonlySet<GaugeReading['name']> = new Set([
   'hookswitch_oldest_due_seconds',
   'hookswitch_source_lag_seconds',
   'hookswitch_outage',
+  'hookswitch_history_bytes',
+  'hookswitch_history_limit_bytes',
 ])
 /** Gauges that may be negative: over several instances the value that is farthest from zero. */
 const EXTREMES: ReadonlySet<GaugeReading['name']> = new Set(['hookswitch_clock_deviation_seconds'])

@@ -7,7 +7,8 @@ import { createServer } from 'node:http'
 const FAILURES = 2
 
 /**
- * Starts the receiver. `/unsteady` responds to its first requests with 500, every other request gets 200.
+ * Starts the receiver. `/unsteady` responds to its first requests with 500, every other request gets 200. What it has
+ * taken before is not processed again.
  *
  * @param {number} preferredPort the port; if it is taken, any other
  * @param {string} [logFile] file for every request, one JSON object per line, written before the response
@@ -16,6 +17,8 @@ const FAILURES = 2
 export async function startReceiver(preferredPort, logFile) {
   const log = logFile === undefined ? undefined : openLog(logFile)
   let failuresLeft = FAILURES
+  /** What was processed, by webhook and event: both ids stay when a request comes again, also as a replay. */
+  const processed = new Set()
 
   const server = createServer((request, response) => {
     /** @type {Buffer[]} */
@@ -28,7 +31,10 @@ export async function startReceiver(preferredPort, logFile) {
       const body = Buffer.concat(chunks).toString()
       // At once: a request that was answered must be in the file even if this process is killed now.
       if (log !== undefined) writeSync(log, `${JSON.stringify({ method, url, status, headers, body })}\n`)
-      response.writeHead(status).end(fails ? 'an error\n' : 'thank you\n')
+      if (fails) return response.writeHead(status).end('an error\n')
+      const id = `${headers['x-hook-id']} ${eventIdOf(body)}`
+      response.writeHead(status).end(processed.has(id) ? 'already processed\n' : 'thank you\n')
+      processed.add(id)
     })
   })
   await listening(server, preferredPort).catch(() => listening(server, 0))
@@ -43,6 +49,9 @@ export async function startReceiver(preferredPort, logFile) {
     },
   }
 }
+
+/** @param {string} body JSON or form fields */
+const eventIdOf = (body) => /\bevent_id"?[:=]"?(\w+)/.exec(body)?.[1]
 
 /**
  * @param {import('node:http').Server} server

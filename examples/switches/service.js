@@ -104,11 +104,11 @@ async function startReceiver() {
     let body = ''
     for await (const chunk of request) body += chunk
     response.writeHead(204).end()
-    // A webhook may come again: for example if this process was so slow that the first request timed out.
-    const id = request.headers['webhook-id']
+    const event = JSON.parse(body)
+    // A webhook may come again: as a replay, or if this process was so slow that the first request timed out.
+    const id = `${request.headers['x-hook-id']} ${event.event_id}`
     if (ids.has(id)) return
     ids.add(id)
-    const event = JSON.parse(body)
     count.webhooks += 1
     const hook = String(event.hook_event)
     count.hooks[hook] = (count.hooks[hook] ?? 0) + 1

@@ -27,6 +27,7 @@ export function delayedStore(store) {
     tokens: delayed(store.tokens),
     webhooks: delayed(store.webhooks),
     deliveries: delayed(store.deliveries),
+    replays: delayed(store.replays),
   }
 }
 

@@ -65,12 +65,35 @@ export interface DeliveryQuery {
   readonly fromMs?: number
   /** Latest time of acceptance (`Delivery.acceptedMs`), ms, inclusive. Default: no limit. */
   readonly toMs?: number
+  /** True: only deliveries that are no replays. Default false. */
+  readonly onlyOriginals?: boolean
   /** Only positions before (descending) or after (ascending) this one. */
   readonly cursor?: number
   /** True: oldest first. Default false. */
   readonly ascending?: boolean
   /** Maximum number of deliveries to return. */
   readonly limit: number
+}
+
+/**
+ * Selects ended deliveries of some webhooks that a replay would repeat: never replays or tests. All given conditions must
+ * hold.
+ */
+export interface ReplayableQuery {
+  /** Ids of webhooks, at most 1,000; unknown ones have no deliveries. */
+  readonly webhookIds: readonly string[]
+  /** Only deliveries that ended in these states, as `effectiveState` returns them. */
+  readonly states: readonly DeliveryState[]
+  /** Earliest time of acceptance (`Delivery.acceptedMs`), ms, inclusive. Default: no limit. */
+  readonly fromMs?: number
+  /** Latest time of acceptance (`Delivery.acceptedMs`), ms, inclusive. Default: no limit. */
+  readonly toMs?: number
+  /** Only events of these kinds. Default: all kinds. */
+  readonly hooks?: readonly string[]
+  /** Only deliveries that ended for exactly this reason (`Delivery.reason`). Default: any. */
+  readonly reason?: string
+  /** False: without those of which a replay waits, is in flight or was delivered (`DeliveryReplays.hasRecovered`). */
+  readonly includeRecovered: boolean
 }
 
 /** Selects deliveries of all accounts, newest first. All given conditions must hold. */
@@ -112,6 +135,18 @@ export interface StoredDelivery extends Delivery {
   readonly ahead: number
   /** Number of its event within the call: 1, 2, … per account of the event; 0: not numbered. */
   readonly sequence: number
+  /** The replays of this delivery that are stored. Absent: there are none. */
+  readonly replays?: DeliveryReplays
+}
+
+/** The replays of one delivery. */
+export interface DeliveryReplays {
+  /** Id of the newest one: the one with the highest position. */
+  readonly lastId: string
+  /** When that was accepted (`Delivery.acceptedMs`), store time, ms. */
+  readonly lastAcceptedMs: number
+  /** Whether any of them was delivered, is in flight, or waits and is not cancelled by the epoch of its webhook. */
+  readonly hasRecovered: boolean
 }
 
 /** What the store has of the deliveries of one webhook. */

@@ -12,6 +12,7 @@ import type {
   DeliverySearch,
   EndpointActivity,
   FoundDeliveries,
+  ReplayableQuery,
   StoredDelivery,
 } from './delivery-queries.js'
 import type { ErasureStore } from './erasure-store.js'
@@ -177,6 +178,11 @@ export interface DeliveryReads extends ErasureStore {
   /** The number of deliveries that `deliveries` returns for this query; the cost of each is a look-up in an index. */
   countDeliveries(query: DeliveryQuery): Promise<number>
   /**
+   * The number of deliveries that a replay would repeat: 1,000,000 of 5,000 webhooks, in five calls, are counted within
+   * 2 s, unless `hooks` or `reason` are given.
+   */
+  countReplayable(query: ReplayableQuery): Promise<number>
+  /**
    * Deliveries of all accounts, newest first. One call may examine only a part of the deliveries, so that a rare match
    * blocks nobody else: the result then has fewer than `limit` deliveries, and a cursor.
    */
@@ -208,13 +214,28 @@ export interface DeliveryReads extends ErasureStore {
   legs(accountId: string, callId: string): Promise<readonly string[]>
 
   /**
-   * Deletes up to `limit` rows that are past their retention: attempts beyond `attemptsPerWebhook` or
-   * recorded before `beforeMs`, terminal deliveries that ended before it with their events, and expired
-   * idempotency keys. Never deletes a pending delivery. Resolves to the number of rows, where events that go with their last
-   * attempt need not count; to `limit` where it has more to look at.
+   * Deletes up to `limit` rows that are past their retention: attempts recorded before `beforeMs`, terminal deliveries that
+   * ended before it with their events, and expired idempotency keys; of each webhook the oldest deliveries that were
+   * delivered, with their attempts, while those together have more than `attemptsPerWebhook` attempts. Replays are
+   * kept as long as their originals may be, which they mark: neither they nor what was not delivered is counted. Never
+   * deletes a pending delivery or its attempts. Resolves to the number of rows, where events that go with their last attempt
+   * need not count; to `limit` where it has more to look at. A call with a limit of 500 takes less than 50 ms, and no lock
+   * is held for longer.
    */
   prune(
     limits: { readonly attemptsPerWebhook: number; readonly beforeMs: number; readonly limit: number },
     now: number,
   ): Promise<number>
+
+  /**
+   * About how many bytes the history takes: events, attempts and deliveries, with their indexes, without space that is free
+   * for reuse. Cheap enough to be called every minute. `undefined`: the store cannot tell.
+   */
+  historyBytes(): Promise<number | undefined>
+  /**
+   * Deletes up to `limit` ended deliveries with their attempts: the oldest that were delivered first, then the oldest of the
+   * rest, replays among them. Never deletes a pending delivery or its attempts. Resolves to the number of deliveries, and
+   * at least to 1 where it has more to look at; 0: none is left.
+   */
+  pruneOldest(limit: number): Promise<number>
 }

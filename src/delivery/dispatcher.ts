@@ -35,7 +35,7 @@ import type { NodeClock } from './node-clock.js'
 import { createQueueSync, toQueued } from './queue-sync.js'
 import { fillIn } from './body-variants.js'
 import { type AcceptingEvents, createEarlyStarts, NO_DELIVERIES } from './early-starts.js'
-import { createPendingQueue } from './queue/pending-queue.js'
+import { createPendingQueue, type QueueRoom } from './queue/pending-queue.js'
 import type { QueueEndpoint } from './queue/queue-endpoint.js'
 import { QueuedDelivery } from './queue/queued-delivery.js'
 import type { QueueLimits } from './queue/shares.js'
@@ -86,6 +86,10 @@ export interface Dispatcher {
   pending(): number
   /** A delivery of the store with what this node knows of it: in flight, due time, earlier deliveries of its lane. */
   withQueueState(delivery: StoredDelivery): StoredDelivery
+  /** Whether this node owns the shard of a webhook, or of another id, and has loaded it. */
+  ownsShardOf(id: string): boolean
+  /** How many replays a webhook of this node may get. */
+  roomFor(webhookId: string, accountId: string): QueueRoom
   /** Requests of this node to a webhook that are in flight, or start as soon as there is a slot. */
   inFlight(webhookId: string): number
   /** What this node is sending. */
@@ -877,6 +881,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       if (row.state !== 'waiting') return delivery
       return dueMs === undefined ? { ...row, ahead } : { ...row, ahead, dueMs }
     },
+    ownsShardOf: (id) => state.loaded.has(shardOf(id)),
+    roomFor: (webhookId, accountId) => queue.room(webhookId, accountId, maxWaiting()),
     inFlight: scheduler.inFlight,
     inFlightDeliveries: () =>
       active.filter(({ isStartedAhead, isUncommitted }) => !isStartedAhead && !isUncommitted),

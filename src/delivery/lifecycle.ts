@@ -116,8 +116,10 @@ export interface Delivery {
   readonly reason?: string | undefined
   /** Store time of its first failure that its receiver had a part in, ms; absent: there was none. */
   readonly failedMs?: number | undefined
-  /** The delivery that this one replays. */
+  /** Id of the delivery that this one repeats; never that of a replay: a replay of a replay repeats the original. */
   readonly replayOf?: string | undefined
+  /** Position of that delivery, which belongs to the same webhook. Present iff `replayOf` is. */
+  readonly originalPosition?: number | undefined
   /** When it was accepted: store time, ms. */
   readonly acceptedMs: number
   /** When it reached a terminal state: store time, ms. Absent before. */

@@ -7,16 +7,16 @@ export interface ReplayRateLimiter {
   /**
    * Counts one test, replay or resumption.
    *
-   * @param webhook any string that identifies the webhook
+   * @param key identifies the webhook, or the account of which all webhooks are replayed
    * @throws `TooManyReplays`
    */
-  consume(webhook: string): void
+  consume(key: string): void
 }
 
 export interface ReplayLimitOptions {
-  /** Tests, replays and resumptions of one webhook in a burst. Default is 20; `Infinity` switches the limit off. */
+  /** Tests, replays and resumptions of one webhook, or replays of one account, in a burst. Default is 20; `Infinity` switches the limit off. */
   readonly replayBurst?: number
-  /** Tests, replays and resumptions of one webhook per second, sustained. Default is 1. */
+  /** Tests, replays and resumptions of one webhook, or replays of one account, per second, sustained. Default is 1. */
   readonly replayRefillPerSecond?: number
 }
 
@@ -29,7 +29,7 @@ export const REPLAY_LIMIT_DEFAULTS: Required<ReplayLimitOptions> = Object.freeze
 const SWEEP_ABOVE = 10_000
 
 /**
- * One token bucket per webhook, on the monotonic clock. Full buckets are removed from time to time. Reads the limits of
+ * One token bucket per webhook and per account, on the monotonic clock. Full buckets are removed from time to time. Reads the limits of
  * `options` at each request, so that they can change.
  */
 export function createReplayRateLimiter(
@@ -46,29 +46,25 @@ export function createReplayRateLimiter(
   }
 
   function sweep(nowMs: number, rule: RateLimit): void {
-    for (const [webhook, bucket] of buckets) {
-      if (refill(bucket, nowMs, rule).tokens >= rule.burst) buckets.delete(webhook)
+    for (const [key, bucket] of buckets) {
+      if (refill(bucket, nowMs, rule).tokens >= rule.burst) buckets.delete(key)
     }
     // Buckets in use stay: the next sweep is at twice their number.
     sweepAbove = Math.max(SWEEP_ABOVE, 2 * buckets.size)
   }
 
   return {
-    consume(webhook) {
+    consume(key) {
       const rule = currentRule()
       if (rule.burst === Number.POSITIVE_INFINITY) return
       const nowMs = clock.monotonic()
-      const { isGranted, waitMs, bucket } = take(buckets.get(webhook), 1, nowMs, rule)
+      const { isGranted, waitMs, bucket } = take(buckets.get(key), 1, nowMs, rule)
       if (!isGranted) {
-        throw new HookswitchError(
-          'TooManyReplays',
-          'too many tests, replays and resumptions of this webhook',
-          {
-            retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-          },
-        )
+        throw new HookswitchError('TooManyReplays', 'too many tests, replays and resumptions', {
+          retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+        })
       }
-      buckets.set(webhook, bucket)
+      buckets.set(key, bucket)
       if (buckets.size > sweepAbove) sweep(nowMs, rule)
     },
   }

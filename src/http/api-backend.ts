@@ -17,7 +17,8 @@ import type { Explanation } from '../delivery/explain.js'
 import type { MatchReport } from '../delivery/match-report.js'
 import type { Overview } from '../delivery/overview.js'
 import type { RequestPreview } from '../delivery/preview.js'
-import type { ReplayCount, Replayed, ReplayRequest } from '../delivery/replay.js'
+import type { ReplayJob, ReplayRequest, SettableState } from '../delivery/replay-job.js'
+import type { ReplayListQuery } from '../delivery/replay-store.js'
 import type { EndpointListRequest, EndpointPage, UnhealthyEndpointPage } from '../stats/endpoint-list.js'
 import type { StatsRange, StatsSeries } from '../stats/series.js'
 import type { StreamRequest } from '../stream/hub.js'
@@ -126,10 +127,8 @@ export interface ApiBackend {
      * with `NotFound`.
      */
     test(accountId: string, webhookId: string): Promise<string>
-    /** Sends up to 1,000 deliveries again. Rejects with `NotFound`. */
-    replay(accountId: string, webhookId: string, request: ReplayRequest): Promise<Replayed>
-    /** Counts the deliveries that `replay` would send again. Rejects with `NotFound`. */
-    countReplays(accountId: string, webhookId: string, request: ReplayRequest): Promise<ReplayCount>
+    /** Repeats one ended delivery; returns the id of the new one. Rejects with `NotFound` or `Conflict`. */
+    replay(accountId: string, webhookId: string, deliveryId: string): Promise<string>
     /** Whether each webhook of the account would get an event. Rejects with `InvalidInput` or `NotFound`. */
     match(accountId: string, event: Readonly<Record<string, unknown>>): Promise<readonly MatchReport[]>
     /** The request that a webhook with these settings would send. Rejects with `InvalidInput`. */
@@ -151,6 +150,20 @@ export interface ApiBackend {
     call(accountId: string, callId: string): Promise<CallHistory>
     /** Returns the call ids of all legs of the call; empty if the account has no such call. */
     legs(accountId: string, callId: string): Promise<readonly string[]>
+  }
+
+  /** Replays of many deliveries (`ReplayApi`). */
+  readonly replays: {
+    /** Rejects with `NotFound`, `Conflict`, `InvalidInput` or `TooManyReplays`. */
+    start(request: ReplayRequest): Promise<ReplayJob>
+    /** Counts what `start` would repeat. Rejects with `NotFound` or `InvalidInput`. */
+    count(request: ReplayRequest): Promise<number>
+    /** Rejects with `NotFound`, with `accountId` for the job of another account too. */
+    read(id: string, accountId?: string): Promise<ReplayJob>
+    /** Newest first; of all accounts without `accountId`. `limit`: at most 200. */
+    list(query: ReplayListQuery): Promise<readonly ReplayJob[]>
+    /** Rejects with `NotFound`, or with `Conflict` for a job that has ended. */
+    set(id: string, state: SettableState, accountId?: string): Promise<ReplayJob>
   }
 
   /** The state of the service. */

@@ -202,7 +202,7 @@ export function sortedRows<Row>(request: ListRequest, list: SortedList<Row>): Ro
 }
 
 /** The rows without the one beyond the limit, which says that more follow. */
-function upTo<Row, Place>(
+export function upTo<Row, Place>(
   limit: number,
   rows: readonly Row[],
   placeOf: (row: Row) => Place,

@@ -45,6 +45,8 @@ export interface NormalizedOptions<AStore>
   readonly defaultMaxAgeSeconds: number
   /** Most requests per second to a webhook that specifies none. Absent: no limit. */
   readonly defaultRateLimit?: number
+  /** Limit of the history, in bytes. Absent: no limit. */
+  readonly maxHistoryBytes?: number
   readonly healthRules: HealthRules
   readonly policies: Readonly<Record<string, PolicyFunction>>
   readonly catalogue: readonly CatalogueEntry[]
@@ -131,6 +133,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   statistics: boolean,
   attemptsPerWebhook: wholeNumber(1, 1_000_000),
   retentionDays: numberAtLeast(0.001),
+  maxHistoryBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER),
   maxStreams: wholeNumber(1, 100_000),
   maxStreamsPerAccount: wholeNumber(1, 100_000),
   maxStreamsPerToken: wholeNumber(1, 100_000),

@@ -55,9 +55,9 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly loginBurst?: number
   /** Logins per second that one address may make after a burst. Default 10. */
   readonly loginRefillPerSecond?: number
-  /** Tests, replays and resumptions of one webhook over HTTP, in a burst. Default 20; `Infinity`: no limit. */
+  /** Tests, replays and resumptions of one webhook, or replays of one account, over HTTP, in a burst. Default 20; `Infinity`: no limit. */
   readonly replayBurst?: number
-  /** Tests, replays and resumptions of one webhook over HTTP, per second after a burst. Default 1. */
+  /** Tests, replays and resumptions of one webhook, or replays of one account, over HTTP, per second after a burst. Default 1. */
   readonly replayRefillPerSecond?: number
   /**
    * When failed deliveries are retried: a policy, or the name of a preset. Default `standard` (5 s, 30 s, 2 min, 10 min,
@@ -143,10 +143,15 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
    * attempt, and one transaction per 500 rows every 10 s.
    */
   readonly statistics?: boolean
-  /** Attempts kept per webhook. Default 1,000. */
+  /** Attempts kept per webhook of deliveries that were delivered. Default 1,000. What was not delivered does not count. */
   readonly attemptsPerWebhook?: number
-  /** Days for which attempts and ended deliveries are kept. Default 30. */
+  /** Days for which attempts and ended deliveries are kept, those that were not delivered whatever their number. Default 30. */
   readonly retentionDays?: number
+  /**
+   * About how many bytes events, attempts and ended deliveries may take in the store, at least 1 MiB. Above it the oldest that
+   * were delivered are removed first, then the oldest of the rest. Default: no limit.
+   */
+  readonly maxHistoryBytes?: number
   /** Open live streams of this node (`hs.stream`, `GET stream`). Default 1,000. */
   readonly maxStreams?: number
   /** Open live streams of one account on this node. Default 50. */

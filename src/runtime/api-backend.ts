@@ -23,6 +23,7 @@ import type { Core } from './core.js'
 import { asShown, explain, listDeliveries, toStoreTime } from './delivery-views.js'
 import type { EraseRequest, EraseResult } from './erase.js'
 import type { Published } from './publish.js'
+import type { ReplayApi } from './replay-api.js'
 import { previewOf, type WebhookApi } from './webhook-api.js'
 
 /** Dependencies of the API backend that exist before the instance is started. */
@@ -41,8 +42,10 @@ export interface ApiBackendDeps {
   readonly accountRules: AccountRules
   /** `hs.erase`. */
   readonly erase: (request: EraseRequest) => Promise<EraseResult>
-  /** Limits tests, replays and resumptions per webhook. */
-  readonly replays: ReplayRateLimiter
+  /** `hs.replays`. */
+  readonly replays: ReplayApi
+  /** Limits tests, replays and resumptions: per webhook, and replays of an account per account. */
+  readonly replayLimiter: ReplayRateLimiter
   readonly yieldWhenDue: Yielding['whenDue']
   now(): number
   newId(): string
@@ -54,7 +57,8 @@ export interface ApiBackendDeps {
  * @param core returns the running instance; throws while there is none
  */
 export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: ApiBackendDeps): ApiBackend {
-  const { node, catalogue, now, newId, publish, replays, authority, accountRules, erase } = deps
+  const { node, catalogue, now, newId, publish, replays, replayLimiter, authority, accountRules, erase } =
+    deps
   const { checkEventCount, yieldWhenDue } = deps
   return {
     node,
@@ -114,18 +118,17 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
       readSecret: async (accountId, id) => readSigningSecret(core().webhooks, accountId, id),
       rotateSecret: webhooks.rotateSecret,
       async test(accountId, id) {
-        replays.consume(`${accountId}/${id}`)
+        replayLimiter.consume(`${accountId}/${id}`)
         return webhooks.test(accountId, id)
       },
-      async replay(accountId, id, request) {
-        replays.consume(`${accountId}/${id}`)
-        return webhooks.replay(accountId, id, request)
+      async replay(accountId, id, deliveryId) {
+        replayLimiter.consume(`${accountId}/${id}`)
+        return webhooks.replay(accountId, id, deliveryId)
       },
-      countReplays: webhooks.countReplays,
       match: webhooks.match,
       preview: async (accountId, input, hook) => previewOf(core(), accountId, input, hook),
       async resume(accountId, id) {
-        replays.consume(`${accountId}/${id}`)
+        replayLimiter.consume(`${accountId}/${id}`)
         return webhooks.resume(accountId, id)
       },
     },
@@ -144,6 +147,15 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
       attempts: async (query) => (await yieldBetweenBatches(core(), query)).attempts(query),
       call: webhooks.call,
       legs: async (accountId, callId) => core().store.deliveries.legs(accountId, callId),
+    },
+    replays: {
+      ...replays,
+      async start(request) {
+        const { accountId, webhookId } = request
+        if (webhookId !== undefined) replayLimiter.consume(`${accountId}/${webhookId}`)
+        else if (accountId !== undefined) replayLimiter.consume(accountId)
+        return replays.start(request)
+      },
     },
     overview: webhooks.overview,
     streams: {

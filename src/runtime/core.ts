@@ -38,6 +38,7 @@ import { isRegisteredHook } from '../webhooks/catalogue.js'
 import type { DataValidators } from '../webhooks/event-data.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
+import type { Webhook } from '../webhooks/webhook.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
 import { bindExchange, bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
@@ -195,6 +196,8 @@ export function createCore(
     ? createStatistics({ stats: store.stats, clock, log, newId }, options.attemptTimeoutMs)
     : undefined
   const userAgent = `hookswitch/${VERSION}`
+  const maxAgeMsOf = ({ settings }: Webhook) =>
+    (settings.maxAgeSeconds ?? options.defaultMaxAgeSeconds) * 1_000
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -227,7 +230,7 @@ export function createCore(
       isShared: store.supports.sharedBetweenNodes,
       healthRules: options.healthRules,
       recordSuccesses: options.recordSuccesses,
-      maxAgeMsOf: ({ settings }) => (settings.maxAgeSeconds ?? options.defaultMaxAgeSeconds) * 1_000,
+      maxAgeMsOf,
       rateLimitOf: ({ settings }) => settings.rateLimit ?? options.defaultRateLimit,
       patienceMs: options.orderingPatienceSeconds * 1_000,
     },
@@ -325,7 +328,9 @@ export function createCore(
     clock,
     caps,
     attemptTimeoutMs: options.attemptTimeoutMs,
+    maxAgeMsOf,
     userAgent,
+    history: { bytes: 0, limits: options },
     applyLimits,
     metrics,
     tracing,

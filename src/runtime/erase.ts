@@ -1,5 +1,15 @@
 import type { Erasure } from '../delivery/erasure-store.js'
+import {
+  fromStoredReplay,
+  hasEnded,
+  type ReplayJob,
+  toStoredReplay,
+  withState,
+} from '../delivery/replay-job.js'
+import type { StoredReplay } from '../delivery/replay-store.js'
 import { type Failure, invalidInput } from '../errors.js'
+import type { Store } from '../store/contract.js'
+import { isNumber, NUMBER_RULE, withoutPlus } from '../values/number-text.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
@@ -24,16 +34,18 @@ export interface EraseResult {
 /** Rows removed, or bodies searched, per statement: a larger batch would delay calls of the store that wait behind it. */
 const BATCH = 200
 
+/** Stands for a call or number in the request of a replay. */
+const ERASED = '[erased]'
+
 const KEYS = ['accountId', 'callId', 'number']
 
 /**
  * Erases the records of calls permanently: events, deliveries (pending ones too), attempts, numbers, legs, keys, and what
- * sources keep of open legs. For a
- * whole account also its deleted webhooks; its live webhooks, tokens and users have their own operations.
+ * sources keep of open legs; replay jobs no longer name them. For a whole account also its deleted webhooks and replay jobs; its live webhooks, tokens and users have their own operations.
  *
  * @throws `InvalidInput` naming the field, `StoreUnavailable`
  */
-export async function erase({ store, clock }: Core, request: EraseRequest): Promise<EraseResult> {
+export async function erase({ store, clock, auth }: Core, request: EraseRequest): Promise<EraseResult> {
   const failures = validate(request)
   if (failures.length > 0) throw invalidInput(failures)
   const { deliveries, openLegs } = store
@@ -64,24 +76,85 @@ export async function erase({ store, clock }: Core, request: EraseRequest): Prom
     return rows
   }
 
+  /** The jobs, which may name calls and numbers. Their replays are erased with the events. */
+  async function eraseReplays(): Promise<number> {
+    for (let rows = 0; ; ) {
+      const count = await store.replays.erase(accountId, BATCH)
+      if (count === 0) return rows
+      rows += count
+    }
+  }
+
   if (callId === undefined && number === undefined) {
-    const rows = await eraseInBatches({ accountId })
+    const rows = (await eraseInBatches({ accountId })) + (await eraseReplays())
     await deliveries.scrub()
     return { rows }
   }
-  const calls = callId === undefined ? await findCallsMentioning(number!.replace(/^\+/, '')) : [callId]
+  const calls = callId === undefined ? await findCallsMentioning(withoutPlus(number!)) : [callId]
   const legs = new Set(calls)
   for (const call of calls) {
     for (const leg of await deliveries.legs(accountId, call)) legs.add(leg)
     await yieldingOf(clock).whenDue(accountId)
   }
   const callIds = [...legs]
+  const accounts = (await auth.lineages.lineage(accountId)).map(({ id }) => id)
+  await eraseFromReplays(store, { accounts, callIds, number }, Math.floor(clock.now()))
   let rows = 0
   for (let from = 0; from < callIds.length; from += BATCH) {
     rows += await eraseInBatches({ accountId, callIds: callIds.slice(from, from + BATCH) })
   }
   await deliveries.scrub()
   return { callIds, rows }
+}
+
+/** What jobs must not name any more. */
+interface NamedCalls {
+  /** Of these accounts and of operators: the one that is erased, and those above it. Empty: of any account. */
+  readonly accounts: readonly string[]
+  readonly callIds: readonly string[]
+  readonly number: string | undefined
+}
+
+const isSameNumber = (one: string | undefined, other: string | undefined) =>
+  one !== undefined && other !== undefined && withoutPlus(one) === withoutPlus(other)
+
+/** The job without the call or number that it names, ended; `undefined`: it names none of them. */
+function withoutCalls(job: ReplayJob, { accounts, callIds, number }: NamedCalls, now: number) {
+  const { callId, number: named, ...request } = job.request
+  const { accountId } = request
+  if (accountId !== undefined && accounts.length > 0 && !accounts.includes(accountId)) return undefined
+  const isNamed = callId !== undefined && callIds.includes(callId)
+  if (!isNamed && !isSameNumber(named, number)) return undefined
+  const ended = hasEnded(job) ? job : withState(job, 'cancelled', now)
+  const erased = {
+    ...request,
+    ...(callId !== undefined && { callId: ERASED }),
+    ...(named !== undefined && { number: ERASED }),
+  }
+  return { ...ended, request: erased, revision: job.revision + 1 }
+}
+
+/** Jobs that name an erased call or number end, and no longer name it. */
+async function eraseFromReplays(
+  { replays }: Pick<Store, 'replays'>,
+  calls: NamedCalls,
+  now: number,
+): Promise<void> {
+  for (let after: StoredReplay | undefined; ; ) {
+    const page = await replays.list({ limit: BATCH, ...(after && { after }) })
+    for (let stored of page) {
+      for (;;) {
+        const erased = withoutCalls(fromStoredReplay(stored), calls, now)
+        if (!erased || (await replays.replace(toStoredReplay(erased)))) break
+        // Its progress was written meanwhile, or it was pruned.
+        const changed = await replays.read(stored.id)
+        if (!changed) break
+        stored = changed
+      }
+    }
+    after = page.at(-1)
+    if (page.length < BATCH) return
+  }
 }
 
 function validate(request: unknown): Failure[] {
@@ -95,12 +168,7 @@ function validate(request: unknown): Failure[] {
     if (!KEYS.includes(key)) add(key, 'is not a field of an erase request')
   if (typeof accountId !== 'string' || accountId === '') add('accountId', 'must be an id')
   if (callId !== undefined && (typeof callId !== 'string' || callId === '')) add('callId', 'must be an id')
-  if (
-    number !== undefined &&
-    (typeof number !== 'string' || !/^\+?[^\s"\\\p{Cc}\p{Cs}+]{3,128}$/u.test(number))
-  ) {
-    add('number', 'must be a number or name of 3 to 128 characters')
-  }
+  if (number !== undefined && !isNumber(number)) add('number', NUMBER_RULE)
   if (callId !== undefined && number !== undefined) add('number', 'must not be combined with a call')
   return failures
 }

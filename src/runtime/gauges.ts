@@ -2,7 +2,12 @@ import { type GaugeReading, NETWORKS } from '../metrics.js'
 import type { Core } from './core.js'
 
 /** Current gauge values: those of this node, and the pending deliveries of all nodes as far as this one knows. */
-export async function readGauges({ clock, dispatcher, streams }: Core): Promise<readonly GaugeReading[]> {
+export async function readGauges({
+  clock,
+  dispatcher,
+  streams,
+  history,
+}: Core): Promise<readonly GaugeReading[]> {
   const { inFlight, oldestDueMs, open, halfOpen } = dispatcher.stats()
   const outages = dispatcher.outages()
   return [
@@ -12,6 +17,8 @@ export async function readGauges({ clock, dispatcher, streams }: Core): Promise<
     { name: 'hookswitch_endpoints_paused', label: 'probing', value: halfOpen },
     { name: 'hookswitch_streams', value: streams.count },
     { name: 'hookswitch_deliveries_pending', value: dispatcher.pending() },
+    { name: 'hookswitch_history_bytes', value: history.bytes },
+    { name: 'hookswitch_history_limit_bytes', value: history.limits.maxHistoryBytes ?? 0 },
     ...NETWORKS.map(
       (network): GaugeReading => ({
         name: 'hookswitch_outage',

@@ -10,13 +10,7 @@ import type { DeliveryState } from '../delivery/lifecycle.js'
 import { type MatchReport, reportMatches } from '../delivery/match-report.js'
 import type { Overview } from '../delivery/overview.js'
 import { previewRequest, type RequestPreview } from '../delivery/preview.js'
-import {
-  countReplays,
-  type ReplayCount,
-  type Replayed,
-  type ReplayRequest,
-  replayDeliveries,
-} from '../delivery/replay.js'
+import { replayDelivery } from '../delivery/replay.js'
 import { sendTest } from '../delivery/test-delivery.js'
 import { invalidInput, notFound } from '../errors.js'
 import {
@@ -125,12 +119,10 @@ export interface WebhookApi {
   /** Sends the sample of the webhook's hook; resolves to the delivery's id. Throws `NotFound`, `QueueFull`. */
   test(accountId: string, webhookId: string): Promise<string>
   /**
-   * Repeats ended deliveries as new ones, up to 1,000 in one call; `next` leads to the rest. Throws `NotFound`, `Conflict`,
-   * `InvalidInput`, `QueueFull`.
+   * Repeats one ended delivery as a new one, and resolves to its id; `hs.replays` repeats many. Throws `NotFound`, `Conflict`,
+   * `QueueFull`.
    */
-  replay(accountId: string, webhookId: string, request: ReplayRequest): Promise<Replayed>
-  /** Counts the deliveries that `replay` would repeat, up to 10,000. Throws `NotFound`, `Conflict`, `InvalidInput`. */
-  countReplays(accountId: string, webhookId: string, request: ReplayRequest): Promise<ReplayCount>
+  replay(accountId: string, webhookId: string, deliveryId: string): Promise<string>
   /**
    * Ends the pause of a webhook: its waiting deliveries are due now, retries included: one request first, then twice as many
    * with each round that was answered. If the receiver still fails, a new pause begins. Changes nothing if the webhook is not
@@ -292,23 +284,10 @@ export function createWebhookApi(core: () => Core): WebhookApi {
         webhookId,
       )
     },
-    async replay(accountId, webhookId, request) {
+    async replay(accountId, webhookId, deliveryId) {
       const { accept, store } = core()
-      return replayDeliveries(
-        { ...accept, webhooks: store.webhooks, deliveries: store.deliveries },
-        accountId,
-        webhookId,
-        request,
-      )
-    },
-    async countReplays(accountId, webhookId, request) {
-      const { store } = core()
-      return countReplays(
-        { webhooks: store.webhooks, deliveries: store.deliveries },
-        accountId,
-        webhookId,
-        request,
-      )
+      const deps = { ...accept, webhooks: store.webhooks, deliveries: store.deliveries }
+      return replayDelivery(deps, accountId, webhookId, deliveryId)
     },
     resume: async (accountId, webhookId) => resumeWebhook(deps(), accountId, webhookId),
     async attempts(accountId, webhookId, options = {}) {

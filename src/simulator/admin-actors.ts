@@ -42,13 +42,16 @@ const FILTERED_REALM = 'root.example'
 /** An owner gives up after this time. */
 const TIMEOUT_MS = 60_000
 const EDIT_GAP_MS = 360_000
+/** How often an edit comes with a step of a replay job. */
+const REPLAY_CHANCE = 0.5
 /** Maximum number of live webhooks, so that a long run has no larger fan-out than a short one. */
 const MAX_WEBHOOKS = 5
 
 export function createAdminActors(deps: AdminActorDeps): AdminActors {
   const { queue, trace, history, random, cluster, receivers, secrets } = deps
-  /** A separate stream: seeds recorded before `only` and `filter` existed still produce the same runs. */
+  /** Separate streams: seeds recorded before these existed still produce the same runs. */
   const narrowing = random.stream('narrowing')
+  const jobs = random.stream('replay jobs')
   const keys = new Map<string, string>()
   let created = 0
 
@@ -126,7 +129,21 @@ export function createAdminActors(deps: AdminActorDeps): AdminActors {
     if (ended.length === 0) return
     const deliveryId = random.pick(ended).id
     trace.step(queue.now(), `replay of ${deliveryId}`, id, deliveryId, life.name)
-    await hs.webhooks.replay(accountId, id, { deliveryId })
+    await hs.webhooks.replay(accountId, id, deliveryId)
+  }
+
+  /** Replays all that an account has lost, or pauses, continues or cancels an earlier replay. */
+  async function replayAll({ hs, life }: RunningNode): Promise<void> {
+    const accountId = jobs.pick(ACCOUNTS).id
+    const [last] = await hs.replays.list({ accountId, limit: 1 })
+    if (last && last.endedMs === undefined) {
+      const state = jobs.pick(['running', 'running', 'paused', 'cancelled'] as const)
+      trace.step(queue.now(), `replay ${last.id} is ${state}`, accountId, life.name)
+      await hs.replays.set(last.id, state, accountId)
+      return
+    }
+    const { id, count } = await hs.replays.start({ accountId })
+    trace.step(queue.now(), `replay ${id} of ${count} deliveries`, accountId, life.name)
   }
 
   const editOrReplay = (node: RunningNode, webhook: WebhookHistory) =>
@@ -136,6 +153,7 @@ export function createAdminActors(deps: AdminActorDeps): AdminActors {
     const up = cluster.up()
     if (up.length === 0) return
     const node = random.pick(up)
+    if (jobs.chance(REPLAY_CHANCE)) replayAll(node).catch(() => {})
     const live = [...history.webhooks.values()].filter(
       ({ changes }) => !changes.at(-1)!.input.isDeleted && changes.at(-1)!.outcome !== 'open',
     )

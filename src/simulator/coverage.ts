@@ -28,6 +28,7 @@ const REQUIRED = [
   ...['start taken back', 'shards handed over', 'numbers with a gap', 'deliveries polled'],
   'disabled: gone',
   'expired: queue_full',
+  ...['replay of a job', 'replay job completed'],
   ...[200, 201, 401, 403, 503].map((status) => `http ${status}`),
 ]
 

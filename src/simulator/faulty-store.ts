@@ -136,6 +136,7 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
       accounts: wrapped(store.accounts),
       tokens: wrapped(store.tokens),
       openLegs: wrapped(store.openLegs),
+      replays: wrapped(store.replays),
       encryption: wrapped(store.encryption),
       stats: wrapped(store.stats),
       webhooks: wrapped(store.webhooks),

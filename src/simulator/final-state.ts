@@ -2,6 +2,7 @@
 
 import type { StoredAttempt } from '../delivery/attempt-record.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import type { ReplayJob } from '../delivery/replay-job.js'
 import type { Hookswitch } from '../hookswitch.js'
 import type { ViolationLog } from './violation.js'
 
@@ -9,6 +10,8 @@ export interface FinalState {
   readonly deliveries: ReadonlyMap<string, StoredDelivery>
   /** By delivery, oldest first. */
   readonly attempts: ReadonlyMap<string, readonly StoredAttempt[]>
+  /** All replay jobs. */
+  readonly replays: readonly ReplayJob[]
   /** Live webhooks by id. */
   readonly live: ReadonlyMap<string, { readonly accountId: string; readonly name: string }>
 }
@@ -86,5 +89,5 @@ export async function readFinalState(
         violations.add('I20', 0, `attempt ${id} belongs to no webhook of ${accountId}`, id, deliveryId)
     }
   }
-  return { deliveries, attempts, live }
+  return { deliveries, attempts, live, replays: await hs.replays.list({ limit: 200 }) }
 }

@@ -2,7 +2,8 @@
  * Checks the invariants of a run when everything is quiet, from what was seen from outside and the final state.
  *
  * Contents: input · publishes (I6, I17) · fan-out (I1, I2, I3) · ends of deliveries (I1, I7, I10, I23) · shares (I10, I24) · requests (I3,
- * I4, I5, I8) · attempt records (I9, I19) · order within calls (I17) · latency and backlogs (I15, I23) · registers (I21).
+ * I4, I5, I8) · attempt records (I9, I19) · order within calls (I17) · latency and backlogs (I15, I23) · replays
+ * (`replay-rules.ts`) · registers (I21).
  */
 
 import type { StoredAttempt } from '../delivery/attempt-record.js'
@@ -13,6 +14,7 @@ import { expectedPayload } from './expected-payload.js'
 import type { FinalState } from './final-state.js'
 import type { Disruption, PublishCall, ReceivedRequest, RunHistory, WebhookHistory } from './history.js'
 import { isLinearizable } from './linearizability.js'
+import { checkReplays } from './replay-rules.js'
 import {
   hasEnded,
   type TrackedDelivery,
@@ -67,6 +69,7 @@ export function checkInvariants(input: OracleInput): void {
   checkRecords(input, byDelivery)
   checkOrder(input, events)
   checkWaits(input, byDelivery)
+  checkReplays(input.finalState, input.violations, input.cover)
   checkRegisters(input)
 }
 

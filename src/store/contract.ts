@@ -3,6 +3,7 @@ import type { TokenStore } from '../auth/token-store.js'
 import type { InboxStore } from '../delivery/inbox-store.js'
 import type { LiveStore } from '../delivery/live-store.js'
 import type { QueueStore } from '../delivery/queue-store.js'
+import type { ReplayStore } from '../delivery/replay-store.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock, Log } from '../ports.js'
 import type { StatsStore } from '../stats/stats-store.js'
@@ -58,6 +59,8 @@ export interface Store {
   readonly deliveries: QueueStore
   /** Open legs of event sources, which survive a restart where the store is durable. */
   readonly openLegs: OpenLegStore
+  /** Replay jobs. */
+  readonly replays: ReplayStore
   /** Which service secrets are in use, and everything that is encrypted with them. */
   readonly encryption: EncryptionStore
   /** Counts of attempts over time. */

@@ -36,10 +36,12 @@ export type {
   AttemptLogQuery,
   AttemptQuery,
   DeliveryQuery,
+  DeliveryReplays,
   DeliverySearch,
   EndpointActivity,
   FoundDeliveries,
   LoggedAttempt,
+  ReplayableQuery,
   StoredDelivery,
 } from '../delivery/delivery-queries.js'
 export type {
@@ -87,6 +89,7 @@ export type {
   WaitingDeliveries,
 } from '../delivery/queue-store.js'
 export { isNotWritten, notWritten } from '../delivery/queue-store.js'
+export type { ReplayListQuery, ReplayState, ReplayStore, StoredReplay } from '../delivery/replay-store.js'
 export { type ErrorCode, errorCode, HookswitchError, notFound } from '../errors.js'
 export type { OpenLeg, OpenLegChanges, OpenLegErasure, OpenLegStore } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { NodeLease, QueueStore } from '../delivery/queue-store.js'
+import type { ReplayStore } from '../delivery/replay-store.js'
 import { createStoreClock } from '../delivery/store-clock.js'
 import { HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
@@ -26,17 +27,19 @@ import {
   attemptLog,
   attempts,
   countDeliveries,
+  countReplayable,
   deliveries,
   delivery,
   lastSuccesses,
   search,
 } from './memory/queries.js'
-import { prune } from './memory/retention.js'
+import { memoryReplays } from './memory/replays.js'
+import { prune, pruneOldest } from './memory/retention.js'
 import { newState } from './memory/state.js'
 import { memoryStats } from './memory/stats.js'
 import { memoryTokens } from './memory/tokens.js'
 import { page } from './memory/webhook-order.js'
-import { candidates, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
+import { candidates, ids, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -44,9 +47,15 @@ export interface MemoryStoreOptions {
   readonly shared?: boolean
   /** The store's own clock, if `shared`. Default: the clock of the first node that opens it. */
   readonly clock?: Clock
-  /** Maximum attempts, and maximum ended deliveries, retained per webhook; the oldest are removed. Default 1,000. */
+  /**
+   * Maximum attempts of deliveries that were delivered and are no replays, and maximum of such deliveries without attempts,
+   * retained per webhook; the oldest are removed. Default 1,000.
+   */
   readonly attemptsPerWebhook?: number
-  /** Maximum attempts, and maximum ended deliveries, retained over all webhooks; the oldest are removed. Default 100,000. */
+  /**
+   * Maximum attempts, and maximum ended deliveries apart from those whose attempts count, retained over all webhooks; the
+   * oldest that were delivered are removed first, then the oldest of the others. Default 100,000.
+   */
   readonly attemptsInAll?: number
 }
 
@@ -135,6 +144,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     encryption: asyncPort<EncryptionStore>(memoryEncryption(state, { apiKeyIds, ...accounts })),
     tokens: asyncPort<TokenStore>(memoryTokens()),
     openLegs: asyncPort<OpenLegStore>(memoryOpenLegs()),
+    replays: asyncPort<ReplayStore>(memoryReplays()),
     stats: asyncPort<StatsStore>(memoryStats()),
     webhooks: asyncPort<WebhookStore>({
       insert: (webhook) => insert(state, webhook),
@@ -143,6 +153,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       page: (accountId, query) => page(state, accountId, query),
       candidates: (accountIds, hook) => candidates(state, accountIds, hook),
       unhealthy: (limit, afterId) => unhealthy(state, limit, afterId),
+      ids: (limit, afterId) => ids(state, limit, afterId),
       replace: (webhook, expectedRevision) => replace(state, webhook, expectedRevision),
     }),
     deliveries: {
@@ -161,6 +172,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         delivery: (accountId, deliveryId) => delivery(state, accountId, deliveryId),
         deliveries: (query) => deliveries(state, query),
         countDeliveries: (query) => countDeliveries(state, query),
+        countReplayable: (query) => countReplayable(state, query),
         search: (query) => search(state, query),
         attempts: (query) => attempts(state, query),
         attemptLog: (query) => attemptLog(state, query),
@@ -168,6 +180,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         activity: (webhookIds, maxPending) => activity(state, webhookIds, maxPending),
         legs: (accountId, callId) => legs(state, accountId, callId),
         prune: (given, now) => prune(state, given, now),
+        historyBytes: () => state.historyBytes,
+        pruneOldest: (limit) => pruneOldest(state, limit),
         erase: (what, limit) => erase(state, what, limit),
         mentions: (accountId, text, cursor, limit) => mentions(state, accountId, text, cursor, limit),
         scrub: () => {},

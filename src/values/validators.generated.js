@@ -2774,23 +2774,15 @@ return errors === 0;
 }
 
 export const validateReplay = validate17;
-const schema18 = {"type":"object","if":{"not":{"anyOf":[{"required":["created_from"]},{"required":["created_to"]},{"required":["result"]}]}},"then":{"required":["delivery_id"]},"properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["success","failure","delivered","exhausted","expired","cancelled","quarantined"]},"dry_run":{"type":"boolean"}}};
+const schema18 = {"type":"object","properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["failure","success","delivered","exhausted","expired","cancelled","quarantined"]},"hook":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":256},"call_id":{"type":"string","minLength":1,"maxLength":256},"number":{"type":"string","minLength":1,"maxLength":256},"include_recovered":{"type":"boolean"},"dry_run":{"type":"boolean"}}};
 
 function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs1 = errors;
-let valid0 = true;
-const _errs2 = errors;
-const _errs3 = errors;
-const _errs4 = errors;
-const _errs5 = errors;
-let valid2 = false;
-const _errs6 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.created_from === undefined) && (missing0 = "created_from")){
-const err0 = {};
+if(data.delivery_id !== undefined){
+if(typeof data.delivery_id !== "string"){
+const err0 = {instancePath:instancePath+"/delivery_id",schemaPath:"#/properties/delivery_id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2800,14 +2792,10 @@ vErrors.push(err0);
 errors++;
 }
 }
-var _valid1 = _errs6 === errors;
-valid2 = valid2 || _valid1;
-if(!valid2){
-const _errs7 = errors;
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing1;
-if((data.created_to === undefined) && (missing1 = "created_to")){
-const err1 = {};
+if(data.result !== undefined){
+let data1 = data.result;
+if(typeof data1 !== "string"){
+const err1 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2816,15 +2804,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-var _valid1 = _errs7 === errors;
-valid2 = valid2 || _valid1;
-if(!valid2){
-const _errs8 = errors;
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing2;
-if((data.result === undefined) && (missing2 = "result")){
-const err2 = {};
+if(!(((((((data1 === "failure") || (data1 === "success")) || (data1 === "delivered")) || (data1 === "exhausted")) || (data1 === "expired")) || (data1 === "cancelled")) || (data1 === "quarantined"))){
+const err2 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/enum",keyword:"enum",params:{allowedValues: schema18.properties.result.enum}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2834,12 +2815,9 @@ vErrors.push(err2);
 errors++;
 }
 }
-var _valid1 = _errs8 === errors;
-valid2 = valid2 || _valid1;
-}
-}
-if(!valid2){
-const err3 = {};
+if(data.hook !== undefined){
+if(typeof data.hook !== "string"){
+const err3 = {instancePath:instancePath+"/hook",schemaPath:"#/properties/hook/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2848,20 +2826,12 @@ vErrors.push(err3);
 }
 errors++;
 }
-else {
-errors = _errs5;
-if(vErrors !== null){
-if(_errs5){
-vErrors.length = _errs5;
 }
-else {
-vErrors = null;
-}
-}
-}
-var valid1 = _errs4 === errors;
-if(valid1){
-const err4 = {};
+if(data.reason !== undefined){
+let data3 = data.reason;
+if(typeof data3 === "string"){
+if(func2(data3) > 256){
+const err4 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/maxLength",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2870,32 +2840,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-else {
-errors = _errs3;
-if(vErrors !== null){
-if(_errs3){
-vErrors.length = _errs3;
-}
-else {
-vErrors = null;
-}
-}
-}
-var _valid0 = _errs2 === errors;
-errors = _errs1;
-if(vErrors !== null){
-if(_errs1){
-vErrors.length = _errs1;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid0){
-const _errs9 = errors;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.delivery_id === undefined){
-const err5 = {instancePath,schemaPath:"#/then/required",keyword:"required",params:{missingProperty: "delivery_id"}};
+if(func2(data3) < 1){
+const err5 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2905,11 +2851,8 @@ vErrors.push(err5);
 errors++;
 }
 }
-var _valid0 = _errs9 === errors;
-valid0 = _valid0;
-}
-if(!valid0){
-const err6 = {instancePath,schemaPath:"#/if",keyword:"if",params:{failingKeyword: "then"}};
+else {
+const err6 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2918,10 +2861,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.delivery_id !== undefined){
-if(typeof data.delivery_id !== "string"){
-const err7 = {instancePath:instancePath+"/delivery_id",schemaPath:"#/properties/delivery_id/type",keyword:"type",params:{type: "string"}};
+}
+if(data.call_id !== undefined){
+let data4 = data.call_id;
+if(typeof data4 === "string"){
+if(func2(data4) > 256){
+const err7 = {instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2930,11 +2875,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-if(data.result !== undefined){
-let data1 = data.result;
-if(typeof data1 !== "string"){
-const err8 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/type",keyword:"type",params:{type: "string"}};
+if(func2(data4) < 1){
+const err8 = {instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2943,8 +2885,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!(((((((data1 === "success") || (data1 === "failure")) || (data1 === "delivered")) || (data1 === "exhausted")) || (data1 === "expired")) || (data1 === "cancelled")) || (data1 === "quarantined"))){
-const err9 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/enum",keyword:"enum",params:{allowedValues: schema18.properties.result.enum}};
+}
+else {
+const err9 = {instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2954,9 +2897,11 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data.dry_run !== undefined){
-if(typeof data.dry_run !== "boolean"){
-const err10 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+if(data.number !== undefined){
+let data5 = data.number;
+if(typeof data5 === "string"){
+if(func2(data5) > 256){
+const err10 = {instancePath:instancePath+"/number",schemaPath:"#/properties/number/maxLength",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2965,10 +2910,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(func2(data5) < 1){
+const err11 = {instancePath:instancePath+"/number",schemaPath:"#/properties/number/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2977,14 +2920,116 @@ vErrors.push(err11);
 }
 errors++;
 }
+}
+else {
+const err12 = {instancePath:instancePath+"/number",schemaPath:"#/properties/number/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.include_recovered !== undefined){
+if(typeof data.include_recovered !== "boolean"){
+const err13 = {instancePath:instancePath+"/include_recovered",schemaPath:"#/properties/include_recovered/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.dry_run !== undefined){
+if(typeof data.dry_run !== "boolean"){
+const err14 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
 validate17.errors = vErrors;
 return errors === 0;
 }
 
-export const validatePreview = validate18;
-const schema19 = {"type":"object","required":["webhook"],"properties":{"webhook":{"type":"object"},"hook":{"type":"string"}}};
+export const validateReplayState = validate18;
+const schema19 = {"type":"object","required":["state"],"properties":{"state":{"type":"string","enum":["running","paused","cancelled"]}}};
 
 function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.state === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "state"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.state !== undefined){
+let data0 = data.state;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(((data0 === "running") || (data0 === "paused")) || (data0 === "cancelled"))){
+const err2 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema19.properties.state.enum}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate18.errors = vErrors;
+return errors === 0;
+}
+
+export const validatePreview = validate19;
+const schema20 = {"type":"object","required":["webhook"],"properties":{"webhook":{"type":"object"},"hook":{"type":"string"}}};
+
+function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3034,6 +3079,6 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate18.errors = vErrors;
+validate19.errors = vErrors;
 return errors === 0;
 }

@@ -101,8 +101,10 @@ function hookFailures(hook: string, rules: SettingsRules): readonly Failure[] {
   ]
 }
 
-/** The size is limited because every event includes the data. */
+/** The size is limited because every event includes the data. Receivers recognize an event by its id. */
 function dataFailures(data: Readonly<Record<string, string>>): readonly Failure[] {
+  if (Object.hasOwn(data, 'event_id'))
+    return [failure('customData.event_id', 'may not be set: receivers recognize repetitions by it')]
   if (Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES) return []
   const message = `must have at most ${MAX_DATA_BYTES} bytes in total`
   return [{ path: 'customData', rule: 'maxSize', message, target: MAX_DATA_BYTES }]

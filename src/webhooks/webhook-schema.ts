@@ -103,7 +103,8 @@ export const webhookSchema = {
     customData: {
       ...strings,
       description:
-        'Merged into every event, overriding its fields; the keys `type` and `action` are dropped first.',
+        'Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: ' +
+        '`event_id`.',
     },
     customRequestHeaders: {
       ...strings,

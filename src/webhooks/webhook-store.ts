@@ -40,6 +40,11 @@ export interface WebhookStore {
    */
   unhealthy(limit: number, afterId?: string): Promise<readonly Webhook[]>
   /**
+   * Up to `limit` webhooks of all accounts that are not deleted, sorted by id (UTF-16 code units). `afterId`: only greater
+   * ids. Default: from the start.
+   */
+  ids(limit: number, afterId?: string): Promise<readonly Pick<Webhook, 'id' | 'accountId'>[]>
+  /**
    * Replaces the row whose revision is `expectedRevision`. Resolves to false when another change came first or the
    * webhook is deleted. A row with a higher `epoch` cancels, for every reader at once, the deliveries of older epochs.
    * `health` belongs to the store, which writes it with settlements: the stored health is kept and the row's is ignored,

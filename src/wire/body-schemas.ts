@@ -5,7 +5,8 @@
  * Login schemas only check required fields and types. Any other mistake (length, alphabet) is a wrong login and gets
  * the same response as every other one: 401.
  */
-import { REPLAY_RESULTS } from '../delivery/replay.js'
+import { SETTABLE_STATES } from '../delivery/replay-job.js'
+import { REPLAY_RESULTS } from '../delivery/replay-selection.js'
 import type { JsonSchema } from '../values/json-schema.js'
 
 /** Body of `api_auth`. */
@@ -71,27 +72,44 @@ export const previewSchema = {
   },
 } as const satisfies JsonSchema
 
-/**
- * Body of a replay; `parseReplay` checks the times, which are numbers or text. One delivery by id, or a selection by time range, result or both, but never all
- * deliveries.
- */
-export const replaySchema = {
+/** A reason, a call or a number of a selection. */
+const selectedText = (description: string): JsonSchema => ({
+  type: 'string',
+  minLength: 1,
+  maxLength: 256,
+  description,
+})
+
+/** Body of a replay of many deliveries; `parseReplay` checks the times, which are numbers or text, and unknown fields. */
+export const replaySelectionSchema = {
   type: 'object',
   properties: {
-    delivery_id: { type: 'string', description: 'Delivery to repeat.' },
     created_from: {
       description:
-        'Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string). Or `next_from` of ' +
-        'an earlier response, to continue it.',
+        'Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string).',
     },
     created_to: {
       description:
-        'Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string).',
+        'Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string). Default: now.',
     },
     result: {
       type: 'string',
       description: 'Only deliveries with this result, or in this state.',
       enum: REPLAY_RESULTS,
+      default: 'failure',
+    },
+    hook: { type: 'string', description: 'Only events of this type.' },
+    reason: selectedText(
+      'Only deliveries that ended for exactly this reason, as `status 500`, `refused` or `queue_full`.',
+    ),
+    call_id: selectedText('Only events of this call leg.'),
+    number: selectedText(
+      'Only events of the calls in which this number or name occurs; not over all accounts.',
+    ),
+    include_recovered: {
+      type: 'boolean',
+      description: 'True: also deliveries that a replay has delivered or is about to deliver.',
+      default: false,
     },
     dry_run: {
       type: 'boolean',
@@ -99,11 +117,26 @@ export const replaySchema = {
       default: false,
     },
   },
-  if: {
-    not: {
-      anyOf: [{ required: ['created_from'] }, { required: ['created_to'] }, { required: ['result'] }],
+} as const satisfies JsonSchema
+
+/** Body of a replay of one webhook: one delivery by its id, or a selection. */
+export const replaySchema = {
+  type: 'object',
+  properties: {
+    delivery_id: { type: 'string', description: 'Delivery to repeat, whatever its result; no other field.' },
+    ...replaySelectionSchema.properties,
+  },
+} as const satisfies JsonSchema
+
+/** Body that pauses, continues or cancels a replay. */
+export const replayStateSchema = {
+  type: 'object',
+  required: ['state'],
+  properties: {
+    state: {
+      type: 'string',
+      description: 'A cancelled replay cannot be continued; what it has repeated is still sent.',
+      enum: SETTABLE_STATES,
     },
   },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-  then: { required: ['delivery_id'] },
 } as const satisfies JsonSchema

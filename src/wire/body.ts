@@ -193,6 +193,8 @@ export function extractData(
   kind: BodyKind,
 ): { readonly data: unknown } | { readonly failures: readonly Failure[] } {
   if (kind === 'none') return { data: {} }
+  if (kind === 'object or nothing' && Object.keys(envelope).every((name) => HEAD_FIELDS.includes(name)))
+    return { data: {} }
   if (!Object.hasOwn(envelope, 'data')) {
     const message = 'Field is required but missing'
     return { failures: [{ path: 'data', rule: 'required', message, target: 'required' }] }
@@ -200,7 +202,7 @@ export function extractData(
   const { data } = envelope
   const isObject = typeof data === 'object' && data !== null
   if (isObject && (kind === 'object or list' || !Array.isArray(data))) return { data }
-  const target = kind === 'object' ? 'object' : 'object, array'
+  const target = kind === 'object or list' ? 'object, array' : 'object'
   const message = `Value did not match type(s): ${target}`
   return { failures: [{ path: 'data', rule: 'type', message, target }] }
 }

@@ -2,7 +2,7 @@
  * Cursors of lists as opaque text. A cursor names the last item of the previous page, not an offset, so that pages
  * neither skip nor repeat items while rows are inserted and deleted.
  */
-import type { ReplayCursor } from '../delivery/replay.js'
+import type { ReplayListQuery } from '../delivery/replay-store.js'
 
 const encode = (text: string) => Buffer.from(text, 'utf8').toString('base64url')
 
@@ -24,18 +24,19 @@ export function decodePosition(cursor: string): number | undefined {
   return Number.isSafeInteger(position) ? position : undefined
 }
 
-const REPLAY = /^r(0|[1-9][0-9]{0,15})-(0|[1-9][0-9]{0,15})$/
+/** The place of a replay in their list. */
+export type ReplayPlace = NonNullable<ReplayListQuery['after']>
 
-/** Encodes where the replay of a range continues. */
-export const encodeReplayCursor = ({ position, untilMs }: ReplayCursor): string =>
-  encode(`r${position}-${untilMs}`)
+const REPLAY = /^r(0|[1-9][0-9]{0,15})-([0-9a-f]{32})$/
 
-/** Returns where the replay continues, or `undefined` for text that `encodeReplayCursor` did not produce. */
-export function decodeReplayCursor(cursor: string): ReplayCursor | undefined {
+/** Encodes the place of a replay as a cursor. */
+export const encodeReplayPlace = ({ createdMs, id }: ReplayPlace): string => encode(`r${createdMs}-${id}`)
+
+/** Returns the place, or `undefined` for text that `encodeReplayPlace` did not produce. */
+export function decodeReplayPlace(cursor: string): ReplayPlace | undefined {
   const match = REPLAY.exec(decode(cursor) ?? '')
-  if (!match) return undefined
-  const [position, untilMs] = [Number(match[1]), Number(match[2])]
-  return Number.isSafeInteger(position) && Number.isSafeInteger(untilMs) ? { position, untilMs } : undefined
+  const createdMs = match ? Number(match[1]) : Number.NaN
+  return Number.isSafeInteger(createdMs) ? { createdMs, id: match![2]! } : undefined
 }
 
 /** Sort key of a list: by name, then by id. */

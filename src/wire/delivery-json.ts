@@ -19,6 +19,8 @@ export function deliveryJson(delivery: StoredDelivery, explanation?: Explanation
     call_id: delivery.callId,
     kind: deliveryKind(delivery),
     replay_of: delivery.replayOf,
+    replayed_by: delivery.replays?.lastId,
+    recovered: delivery.replays?.hasRecovered === true ? true : undefined,
     state: delivery.state,
     reason: delivery.reason,
     attempts: delivery.attempts,

@@ -4,7 +4,7 @@ import { parseInteger } from './coerce.js'
 import { compareSortKeys, decodeSortKey, encodeSortKey, type SortKey } from './cursor.js'
 import { type Filter, parseFilter } from './filter.js'
 import { getQueryValue, type Query } from './query.js'
-import { isFailure, parseTime, type TimeSpan } from './time.js'
+import { isFailure, lateStart, parseTime, type TimeSpan } from './time.js'
 import type { JsonObject } from './webhook-json.js'
 
 export const DEFAULT_PAGE_SIZE = 50
@@ -76,16 +76,8 @@ export function parseListRequest(
   if (from) request.fromMs = from.firstMs
   // Up to the end of that second or day.
   if (to) request.toMs = to.lastMs
-  if (from && to && from.firstMs > to.lastMs) {
-    const [value, target] = [getQueryValue(query, 'created_from'), getQueryValue(query, 'created_to')]
-    failures.push({
-      path: 'created_from',
-      rule: 'maximum',
-      message: `Value must be at most ${target}`,
-      target: parseInteger(target!) ?? target,
-      value: parseInteger(value!) ?? value,
-    })
-  }
+  if (from && to && from.firstMs > to.lastMs)
+    failures.push(lateStart(getQueryValue(query, 'created_from'), getQueryValue(query, 'created_to')))
   const ascending = boolean('ascending')
   if (ascending !== undefined) request.ascending = ascending
   const startKey = getQueryValue(query, 'start_key')

@@ -2,7 +2,14 @@
 import { type Method, NOT_IMPLEMENTED, ROUTES, type Route } from './routes.js'
 
 /** Path parameters, in camelCase. */
-export type ParameterName = 'accountId' | 'userId' | 'webhookId' | 'deliveryId' | 'callId' | 'sampleId'
+export type ParameterName =
+  | 'accountId'
+  | 'userId'
+  | 'webhookId'
+  | 'deliveryId'
+  | 'replayId'
+  | 'callId'
+  | 'sampleId'
 
 /** The methods of an existing path, and its parameters, decoded once. */
 export interface RouteMatch {

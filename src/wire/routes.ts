@@ -7,8 +7,8 @@ import type { Access } from '../auth/authority.js'
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
 
-/** Type of `data` in the request body; `none`: it is ignored. */
-export type BodyKind = 'none' | 'object' | 'object or list'
+/** Type of `data` in the request body; `none`: it is ignored; `object or nothing`: the body may also be `{}`. */
+export type BodyKind = 'none' | 'object' | 'object or nothing' | 'object or list'
 
 /** `operationId` in the OpenAPI document. */
 export type OperationId =
@@ -37,6 +37,14 @@ export type OperationId =
   | 'listEndpoints'
   | 'testWebhook'
   | 'replayWebhook'
+  | 'replayAccount'
+  | 'listReplays'
+  | 'readReplay'
+  | 'setReplay'
+  | 'replayAllAccounts'
+  | 'listAllReplays'
+  | 'readAnyReplay'
+  | 'setAnyReplay'
   | 'resumeWebhook'
   | 'previewWebhook'
   | 'matchEvent'
@@ -126,6 +134,7 @@ const change = { requiresToken: true, bodyKind: 'object', status: 200, access: '
 const write = { ...read, access: 'write' } as const
 /** A question that needs a body. */
 const ask = { ...read, bodyKind: 'object' } as const
+const replay = { ...change, bodyKind: 'object or nothing', status: 202 } as const
 const administer = { ...change, access: 'admin' } as const
 const USERS = `${ACCOUNT}/users`
 const USER = `${USERS}/{user_id}`
@@ -178,7 +187,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
   { operation: 'readWebhookStats', method: 'GET', path: `${WEBHOOK}/stats`, ...read },
 
   { operation: 'testWebhook', method: 'PUT', path: `${WEBHOOK}/test`, ...write, status: 202 },
-  { operation: 'replayWebhook', method: 'PUT', path: `${WEBHOOK}/replay`, ...change, status: 202 },
+  { operation: 'replayWebhook', method: 'PUT', path: `${WEBHOOK}/replay`, ...replay },
   { operation: 'resumeWebhook', method: 'PUT', path: `${WEBHOOK}/resume`, ...write },
   { operation: 'previewWebhook', method: 'PUT', path: `${WEBHOOKS}/preview`, ...ask },
   { operation: 'listDeliveries', method: 'GET', path: `${WEBHOOK}/deliveries`, ...read, isList: true },
@@ -207,6 +216,10 @@ export const ROUTES: readonly DocumentedRoute[] = [
     ...read,
     isList: true,
   },
+  { operation: 'replayAccount', method: 'PUT', path: `${ACCOUNT}/replay`, ...replay },
+  { operation: 'listReplays', method: 'GET', path: `${ACCOUNT}/replays`, ...read },
+  { operation: 'readReplay', method: 'GET', path: `${ACCOUNT}/replays/{replay_id}`, ...read },
+  { operation: 'setReplay', method: 'POST', path: `${ACCOUNT}/replays/{replay_id}`, ...change },
   {
     operation: 'publishEvents',
     method: 'PUT',
@@ -233,6 +246,28 @@ export const ROUTES: readonly DocumentedRoute[] = [
     method: 'GET',
     path: '/system/deliveries',
     ...read,
+    access: 'operator',
+  },
+  {
+    operation: 'replayAllAccounts',
+    method: 'PUT',
+    path: '/system/replay',
+    ...replay,
+    access: 'operator',
+  },
+  { operation: 'listAllReplays', method: 'GET', path: '/system/replays', ...read, access: 'operator' },
+  {
+    operation: 'readAnyReplay',
+    method: 'GET',
+    path: '/system/replays/{replay_id}',
+    ...read,
+    access: 'operator',
+  },
+  {
+    operation: 'setAnyReplay',
+    method: 'POST',
+    path: '/system/replays/{replay_id}',
+    ...change,
     access: 'operator',
   },
 

@@ -61,3 +61,15 @@ function notATime(path: string, value: unknown): Failure {
 export function isFailure(parsed: TimeSpan | Failure): parsed is Failure {
   return 'path' in parsed
 }
+
+/** The failure of a range whose start is later than its end. Both are given as they were sent. */
+export function lateStart(value: unknown, target: unknown): Failure {
+  const number = (sent: unknown) => (typeof sent === 'string' ? (parseInteger(sent) ?? sent) : sent)
+  return {
+    path: 'created_from',
+    rule: 'maximum',
+    message: `Value must be at most ${target}`,
+    target: number(target),
+    value: number(value),
+  }
+}

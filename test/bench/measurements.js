@@ -20,6 +20,7 @@ import { measurePage } from './page.js'
 import { measurePeers } from './peers.js'
 import { measurePublish } from './publishing.js'
 import { measureRateLimits } from './rate-limits.js'
+import { measureReplay } from './replay.js'
 import { measureNodes } from './scale-out.js'
 import { measureServing } from './serving.js'
 import { measureSources } from './sources.js'
@@ -75,6 +76,7 @@ export const MEASUREMENTS = {
   P20D: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P20E: { measure: measureHostileTenant, storeKinds: STORE_KINDS, profiled: true },
   P23: { measure: measureCrash, storeKinds: DURABLE },
+  REPLAY: { measure: measureReplay, storeKinds: DURABLE },
   PAGE: { measure: measurePage, storeKinds: DURABLE },
   ACCOUNTS: { measure: measureAccounts, storeKinds: STORE_KINDS },
   SERVE: { measure: measureServing, storeKinds: ['sqlite'] },

@@ -4,16 +4,18 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
 import { findPrograms } from './replication.js'
 
-const run = fileURLToPath(new URL('./run.js', import.meta.url))
+const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 
-/** Runs the command line and returns its exit code and output. */
-function crash(...flags: string[]): Promise<{ code: number; text: string }> {
+/** Runs a command line and returns its exit code and output. */
+function execute(file: string, flags: readonly string[]): Promise<{ code: number; text: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [run, ...flags], { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [file, ...flags], { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code) : 0, text: stdout + stderr })
     })
   })
 }
+
+const crash = (...flags: string[]) => execute(pathOf('./run.js'), flags)
 
 const postgres = await postgresForTests()
 afterAll(() => postgres?.end())
@@ -65,5 +67,21 @@ describe('a crash run', { timeout: 120_000 }, () => {
     expect(text).toMatch(/was acknowledged, should have reached account-\d\/., and never did/)
     expect(text).toContain('A promise was broken')
     expect(code).toBe(1)
+  })
+})
+
+describe('a replay whose node is killed', { timeout: 120_000 }, () => {
+  const drill = (...flags: string[]) => execute(pathOf('./replay-drill.js'), ['--events', '1500', ...flags])
+
+  it('repeats each event once on SQLite, but for what was in flight', async () => {
+    const { code, text } = await drill()
+    expect(text).toContain('Each event came once')
+    expect(code).toBe(0)
+  })
+
+  it.skipIf(!postgres)('does the same on PostgreSQL', async () => {
+    const { code, text } = await drill('--store', 'postgres', '--postgres', String(postgres?.url))
+    expect(text).toContain('Each event came once')
+    expect(code).toBe(0)
   })
 })

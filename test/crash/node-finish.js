@@ -40,10 +40,8 @@ async function replayUndelivered(hs, accountId, webhookId, webhook) {
   const query = { states: UNDELIVERED_STATES, limit: MAX_DELIVERIES }
   const deliveries = await hs.webhooks.deliveries(accountId, webhookId, query)
   for (const { id: delivery, eventId: event, state, reason = '' } of deliveries) {
-    const {
-      deliveryIds: [replay],
-    } = await hs.webhooks.replay(accountId, webhookId, { deliveryId: delivery })
-    undelivered.push({ delivery, webhook, event, state, reason, ...(replay !== undefined && { replay }) })
+    const replay = await hs.webhooks.replay(accountId, webhookId, delivery)
+    undelivered.push({ delivery, webhook, event, state, reason, replay })
   }
   return undelivered
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { acceptEvents } from '../../src/delivery/accept.js'
 import type { WebhookBacklogFull } from '../../src/delivery/delivery-events.js'
 import type { QueueLimits } from '../../src/delivery/queue/shares.js'
-import { replayDeliveries } from '../../src/delivery/replay.js'
+import { replayDelivery } from '../../src/delivery/replay.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, type Harness, LIMITS, responseWith, silentLog } from './harness.js'
 
@@ -80,9 +80,9 @@ describe('above the share of a webhook', () => {
     const deps = { ...harness.accept, ...harness.store }
     harness.sender.script = () => responseWith(200)
     harness.sender.open[0]!.answer(responseWith(200))
-    const { deliveryIds } = await replayDeliveries(deps, 'acc', 'w1', { deliveryId: row!.id })
+    const again = await replayDelivery(deps, 'acc', 'w1', row!.id)
     await settleAll(harness)
-    const replayed = (await harness.deliveries()).find(({ id }) => id === deliveryIds[0])
+    const replayed = (await harness.deliveries()).find(({ id }) => id === again)
     expect(replayed).toMatchObject({ state: 'delivered', replayOf: row!.id })
     await node.close(0)
   })

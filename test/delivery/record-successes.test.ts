@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import { constant } from '../../src/delivery/policy.js'
-import { replayDeliveries } from '../../src/delivery/replay.js'
+import { replayDelivery } from '../../src/delivery/replay.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, type Harness, headerOf, responseWith } from './harness.js'
 
@@ -72,8 +72,7 @@ describe('recordSuccesses: false', () => {
     await harness.clock.settle()
     const [old] = await harness.deliveries()
     const deps = { ...harness.accept, ...harness.store }
-    const { deliveryIds } = await replayDeliveries(deps, 'acc', 'w1', { deliveryId: old!.id })
-    const [again] = deliveryIds
+    const again = await replayDelivery(deps, 'acc', 'w1', old!.id)
     await harness.clock.settle()
     expect(harness.sender.requests.map((request) => headerOf(request, 'webhook-id'))).toEqual([
       old!.id,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { acceptEvents } from '../../src/delivery/accept.js'
 import type { DispatcherDeps } from '../../src/delivery/dispatcher.js'
 import { constant } from '../../src/delivery/policy.js'
-import { replayDeliveries } from '../../src/delivery/replay.js'
+import { replayDelivery } from '../../src/delivery/replay.js'
 import { createEndpointSecretsCache } from '../../src/delivery/worker/endpoint-secrets.js'
 import type { Observation, SpanAttributes, Tracing } from '../../src/ports.js'
 import { safeTracing } from '../../src/runtime/safe-metrics.js'
@@ -62,7 +62,7 @@ describe('the trace context of a published event', () => {
     await publish(harness, PARENT)
     await harness.clock.advance(5000)
     const [old] = await harness.deliveries()
-    await replayDeliveries({ ...harness.accept, ...harness.store }, 'acc', 'w1', { deliveryId: old!.id })
+    await replayDelivery({ ...harness.accept, ...harness.store }, 'acc', 'w1', old!.id)
     await harness.clock.advance(5000)
     expect(traceparents(harness)).toEqual(new Array(6).fill([PARENT]))
     expect((await harness.attempts())[0]!.requestHeaders).toContain(PARENT)

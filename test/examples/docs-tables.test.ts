@@ -27,6 +27,7 @@ import { deliveryJson } from '../../src/wire/delivery-json.js'
 import * as errorBodies from '../../src/wire/error-body.js'
 import { SETTING_NAMES } from '../../src/wire/field-names.js'
 import { LIST_PARAMETERS } from '../../src/wire/openapi/components.js'
+import { replayJobJson } from '../../src/wire/replay-json.js'
 import { ROUTES } from '../../src/wire/routes.js'
 import { sourceFiles } from '../house/sources.js'
 import { blocks, code, codes, PAGES, prose, read, sorted, table } from './pages.js'
@@ -341,6 +342,12 @@ describe('the tables of the HTTP API', () => {
     expect(sorted(listed)).toEqual(sorted([...catalogueOf().map(({ id }) => id), 'all']))
   })
 
+  it('list every field of a replay', () => {
+    const job = replayJobJson({ request: {}, createdMs: 0, leftOut: [] } as never)
+    const names = ['| HTTP | JavaScript | Selects', 'A job has'].flatMap((after) => firstCodes(API, after))
+    expect(sorted(names)).toEqual(sorted(Object.keys(job)))
+  })
+
   it('list every field of an attempt, of a delivery and of an event', () => {
     const attempt = listedAttemptJson({ method: 'POST', atMs: 0 } as never)
     expect(sorted(firstCodes(API, '\n## An attempt'))).toEqual(sorted(Object.keys(attempt)))
@@ -354,10 +361,11 @@ describe('the tables of the API', () => {
   it('list everything that a service offers, and every event that it emits', () => {
     const hs = createHookswitch({ store: memoryStore() })
     const methods = (after: string) => firstCodes(API, after).map((text) => text.replace(/^hs\.|[.(].*/g, ''))
-    for (const member of ['webhooks', 'accounts', 'auth'] as const) {
+    const groups = ['webhooks', 'replays', 'accounts', 'auth'] as const
+    for (const member of groups) {
       expect(sorted(methods(`| \`hs.${member}\` |`))).toEqual(sorted(Object.keys(hs[member])))
     }
-    const names = Object.keys(hs).filter((name) => !['node', 'webhooks', 'accounts', 'auth'].includes(name))
+    const names = Object.keys(hs).filter((name) => !['node', ...groups].includes(name))
     const listed = methods('| Member |').filter((name) => !['once', 'off'].includes(name))
     expect(sorted(listed)).toEqual(sorted(names))
 

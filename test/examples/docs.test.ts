@@ -234,7 +234,7 @@ echo "LATER=$API $TOKEN $HOOK"`
     const { code, stdout, stderr } = await run('bash', ['-e', '-o', 'pipefail', '-c', script], folder)
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(/^valid: [0-9a-f]{32}$/m)
-    expect(stdout).toMatch(/"delivery_ids":\["[0-9a-f]{32}"/)
+    expect(stdout).toMatch(/^[0-9a-f]{32}\t(running|completed)\t\d\t[12]\t/m)
   })
 })
 

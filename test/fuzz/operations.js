@@ -24,7 +24,7 @@ export const ACCOUNTS = [
 
 /**
  * Values from earlier responses, newest last.
- * @typedef {Record<'tokens' | 'accounts' | 'users' | 'webhooks' | 'deliveries' | 'calls' | 'revisions' | 'cursors', string[]>} KnownValues
+ * @typedef {Record<'tokens' | 'accounts' | 'users' | 'webhooks' | 'deliveries' | 'replays' | 'calls' | 'revisions' | 'cursors', string[]>} KnownValues
  * @typedef {import('hookswitch/testkit').SeededRandom} Random
  * @typedef {object} OperationInput
  * @property {Record<string, string>} [params]
@@ -43,6 +43,7 @@ export const emptyKnownValues = () => ({
   users: [],
   webhooks: [],
   deliveries: [],
+  replays: [],
   calls: [],
   revisions: [],
   cursors: [],
@@ -62,7 +63,7 @@ export function learnFrom(known, operation, json) {
   if (/^signInBy/.test(operation)) addKnownValue(known, 'tokens', json.auth_token)
   if (/^create(Child)?Account$/.test(operation)) addKnownValue(known, 'accounts', data?.id)
   if (operation === 'createUser') addKnownValue(known, 'users', data?.id)
-  addKnownValue(known, 'cursors', data?.next_from)
+  if (/^replay/.test(operation)) addKnownValue(known, 'replays', data?.id)
   if (/^(create|replace|patch)Webhook$/.test(operation)) addKnownValue(known, 'webhooks', data?.id)
   for (const id of [data?.delivery_id, ...(Array.isArray(data?.delivery_ids) ? data.delivery_ids : [])])
     addKnownValue(known, 'deliveries', id)
@@ -78,6 +79,22 @@ const pickRecent = (
   /** @type {readonly string[]} */ list,
   /** @type {string} */ fallback,
 ) => (list.length === 0 ? fallback : (list[Math.max(0, list.length - 1 - random.integer(0, 5))] ?? fallback))
+
+/** @param {Random} random @param {KnownValues} known */
+const replayParams = (random, known) => ({ replay_id: pickRecent(random, known.replays, 'unknown') })
+/** @param {Random} random */
+const replayState = (random) => ({ state: random.pick(['paused', 'running', 'cancelled']) })
+
+/** @param {Random} random @param {KnownValues} known */
+const replaySelection = (random, known) =>
+  random.pick([
+    {},
+    { created_from: GREGORIAN_EPOCH, created_to: GREGORIAN_EPOCH + 4_000_000_000, result: 'failure' },
+    { result: random.pick(['success', 'cancelled']), dry_run: random.pick([true, 'false']) },
+    { result: 'success', include_recovered: 'true', hook: random.pick(['channel_create', 'unknown']) },
+    { call_id: pickRecent(random, known.calls, 'call-1'), reason: random.pick(['status 500', 'refused']) },
+    { number: random.pick(['+4930123456', 'ü']), created_to: '2030-01-15' },
+  ])
 
 /** @param {Random} random */
 function webhookSettings(random) {
@@ -287,11 +304,20 @@ export const OPERATION_INPUTS = {
     params: webhookParams(random, known),
     data: random.pick([
       { delivery_id: pickRecent(random, known.deliveries, 'unknown') },
-      { created_from: GREGORIAN_EPOCH, created_to: GREGORIAN_EPOCH + 4_000_000_000, result: 'failure' },
-      { created_from: pickRecent(random, known.cursors, 'x'), dry_run: random.pick([true, 'false']) },
-      { result: random.pick(['success', 'cancelled']), dry_run: true },
+      replaySelection(random, known),
     ]),
   }),
+  replayAccount: (random, known) => ({
+    params: { account_id: random.pick(['parent', 'child']) },
+    data: replaySelection(random, known),
+  }),
+  listReplays: (random, known) => ({ query: listQuery(random, known) }),
+  readReplay: (random, known) => ({ params: replayParams(random, known) }),
+  setReplay: (random, known) => ({ params: replayParams(random, known), data: replayState(random) }),
+  replayAllAccounts: (random, known) => ({ data: replaySelection(random, known) }),
+  listAllReplays: (random, known) => ({ query: listQuery(random, known) }),
+  readAnyReplay: (random, known) => ({ params: replayParams(random, known) }),
+  setAnyReplay: (random, known) => ({ params: replayParams(random, known), data: replayState(random) }),
   resumeWebhook: (random, known) => ({ params: webhookParams(random, known), data: {} }),
   previewWebhook: (random) => ({
     data: {

@@ -60,7 +60,11 @@ for (let epoch = firstEpoch; remaining > 0 && violations.length < MAX_VIOLATIONS
   violations.push(...result.violations)
 }
 
-const uncovered = Object.keys(OPERATION_INPUTS).filter((name) => !totals.has(`succeeded: ${name}`))
+/** A replay has ended before the next request, and its state is final then. */
+const NEVER_SUCCEED = ['setReplay', 'setAnyReplay']
+const uncovered = Object.keys(OPERATION_INPUTS).filter(
+  (name) => !totals.has(`succeeded: ${name}`) && !NEVER_SUCCEED.includes(name),
+)
 if (requests >= MIN_REQUESTS_FOR_COVERAGE && violations.length === 0 && uncovered.length > 0)
   violations.push({ message: `never succeeded: ${uncovered.join(', ')}`, epoch: firstEpoch, replay: 'none' })
 for (const { message, epoch, replay } of violations.slice(0, MAX_VIOLATIONS))

@@ -9,6 +9,7 @@ import {
   previewSchema,
   reenableSchema,
   replaySchema,
+  replayStateSchema,
   userAuthSchema,
 } from '../../src/wire/body-schemas.js'
 
@@ -25,6 +26,7 @@ export const VALIDATORS: Readonly<Record<string, JsonSchema>> = {
   validateUserAuth: userAuthSchema,
   validateReenable: reenableSchema,
   validateReplay: replaySchema,
+  validateReplayState: replayStateSchema,
   validatePreview: previewSchema,
 }
 

@@ -1,6 +1,7 @@
 /** An in-memory API backend that records its calls and can be made to fail. */
 import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
+import type { ReplayJob } from '../../src/delivery/replay-job.js'
 import { notFound } from '../../src/errors.js'
 import type { ApiBackend } from '../../src/http/api-backend.js'
 import type { ListedEndpoint } from '../../src/stats/endpoint-list.js'
@@ -20,6 +21,7 @@ import {
   OWN_ACCOUNT,
   parentAccount,
   REQUEST_ID,
+  replayJob,
   TOKEN,
   user,
   VERSION,
@@ -34,6 +36,8 @@ export interface FakeBackend {
   readonly webhooks: Map<string, WebhookView>
   readonly attempts: StoredAttempt[]
   readonly deliveries: StoredDelivery[]
+  /** Newest first: one of the own account, one of all accounts. */
+  readonly replays: ReplayJob[]
 }
 
 const STATISTICS: StatsSeries = {
@@ -85,6 +89,7 @@ export function createFakeBackend(
   const webhooks = new Map([[WEBHOOK_ID, webhook()]])
   const attempts: StoredAttempt[] = []
   const deliveries: StoredDelivery[] = []
+  const replays = [replayJob(2), replayJob(1, { request: {}, state: 'completed', endedMs: NOW + 9000 })]
   const record = (method: string, ...args: unknown[]) => {
     calls.push([method, ...args])
     if (options.faults && method in options.faults) throw options.faults[method]
@@ -92,6 +97,11 @@ export function createFakeBackend(
   const find = (accountId: string, id: string) => {
     const found = webhooks.get(id)
     if (!found || found.accountId !== accountId) throw notFound(id)
+    return found
+  }
+  const findReplay = (id: string, accountId: string | undefined) => {
+    const found = replays.find((one) => one.id === id)
+    if (!found || (accountId !== undefined && found.request.accountId !== accountId)) throw notFound(id)
     return found
   }
   const store = (view: WebhookView) => {
@@ -289,15 +299,10 @@ export function createFakeBackend(
         find(accountId, id)
         return 'delivery-test'
       },
-      async replay(accountId, id, selection) {
-        record('replay', accountId, id, selection)
+      async replay(accountId, id, deliveryId) {
+        record('replay', accountId, id, deliveryId)
         find(accountId, id)
-        return { deliveryIds: ['delivery-again'], next: { position: 7, untilMs: 9 } }
-      },
-      async countReplays(accountId, id, selection) {
-        record('countReplays', accountId, id, selection)
-        find(accountId, id)
-        return { count: 12, isCapped: true }
+        return 'delivery-again'
       },
       async resume(accountId, id) {
         record('resume', accountId, id)
@@ -378,6 +383,32 @@ export function createFakeBackend(
         return callId === 'unknown' ? [] : [callId, 'other-leg']
       },
     },
+    replays: {
+      async start(request) {
+        record('startReplay', request)
+        return replayJob(3, { request })
+      },
+      async count(request) {
+        record('countReplay', request)
+        return 12
+      },
+      async read(id, accountId) {
+        record('readReplay', id, accountId)
+        return findReplay(id, accountId)
+      },
+      async list(query) {
+        record('listReplays', query)
+        const { accountId, after, limit } = query
+        return replays
+          .filter(({ request }) => accountId === undefined || request.accountId === accountId)
+          .filter(({ createdMs }) => !after || createdMs < after.createdMs)
+          .slice(0, limit)
+      },
+      async set(id, state, accountId) {
+        record('setReplay', id, state, accountId)
+        return { ...findReplay(id, accountId), state }
+      },
+    },
     overview: async () => ({
       pending: 4,
       oldestDueMs: 1500,
@@ -400,5 +431,5 @@ export function createFakeBackend(
       },
     }),
   }
-  return { backend, calls, webhooks, attempts, deliveries }
+  return { backend, calls, webhooks, attempts, deliveries, replays }
 }

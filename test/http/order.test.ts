@@ -93,7 +93,7 @@ describe('the request guard', () => {
     ['the body before existence', 'POST', `${WEBHOOKS}/unknown`, { body: BAD_JSON }, 400],
     ['`data` before existence', 'PATCH', `${WEBHOOKS}/unknown`, { body: '{}' }, 400],
     ['the query before existence', 'GET', `${WEBHOOKS}/unknown/attempts?page_size=0`, {}, 400],
-    ['a command before existence', 'PUT', `${WEBHOOKS}/unknown/replay`, { body: { data: {} } }, 400],
+    ['a command before existence', 'PUT', `${WEBHOOKS}/unknown/replay`, { body: { data: { x: 1 } } }, 400],
     ['existence last', 'POST', `${WEBHOOKS}/unknown`, { body: { data: {} } }, 404],
   ])('checks %s', async (_, method, url, sent, status) => {
     expect((await respond(method, url, sent)).status).toBe(status)

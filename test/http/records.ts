@@ -3,6 +3,7 @@ import type { Account } from '../../src/accounts/account.js'
 import type { User } from '../../src/accounts/user.js'
 import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
+import type { ReplayJob } from '../../src/delivery/replay-job.js'
 import { type ErrorCode, HookswitchError } from '../../src/errors.js'
 import type { RequestRecord, ResponseRecord } from '../../src/http/message.js'
 import type { WebhookView } from '../../src/webhooks/view.js'
@@ -55,6 +56,20 @@ export const user: User = {
 
 export const errorWithCode = (code: ErrorCode, details = {}) =>
   new HookswitchError(code, `thrown: ${code}`, details)
+
+/** A job over the account, its id of this digit. */
+export const replayJob = (digit: number, changes: Partial<ReplayJob> = {}): ReplayJob => ({
+  id: String(digit).repeat(32),
+  request: { accountId: OWN_ACCOUNT },
+  state: 'running',
+  createdMs: NOW + digit * 1000,
+  count: 12,
+  replayed: 5,
+  leftOut: [],
+  isAutomatic: false,
+  revision: 2,
+  ...changes,
+})
 
 export function webhook(changes: Partial<WebhookView> = {}): WebhookView {
   return {

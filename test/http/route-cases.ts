@@ -1,7 +1,6 @@
 /** One request for every route, with its expected response. */
 import { expect } from 'vitest'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
-import { encodeReplayCursor } from '../../src/wire/cursor.js'
 import { API_KEY, CHILD_ACCOUNT, OWN_ACCOUNT, TOKEN, USER_ID, WEBHOOK_ID } from './records.js'
 
 const WEBHOOKS = `/accounts/${OWN_ACCOUNT}/webhooks`
@@ -45,6 +44,30 @@ const STATS_DATA = {
   outcomes: { timeout: [1] },
   latency_ms: { p50: [3], p95: [null], p99: [4] },
   complete_to: 62_167_219_260,
+}
+
+const NEW_JOB = {
+  id: '3'.repeat(32),
+  state: 'running',
+  count: 12,
+  replayed: 5,
+  created_at: '2030-01-15T12:00:03.250Z',
+  include_recovered: false,
+  left_out: [],
+  automatic: false,
+}
+const JOB = {
+  ...NEW_JOB,
+  id: '2'.repeat(32),
+  account_id: OWN_ACCOUNT,
+  created_at: '2030-01-15T12:00:02.250Z',
+}
+const JOB_OF_ALL = {
+  ...NEW_JOB,
+  id: '1'.repeat(32),
+  state: 'completed',
+  created_at: '2030-01-15T12:00:01.250Z',
+  ended_at: '2030-01-15T12:00:09.250Z',
 }
 
 export interface RouteCase {
@@ -318,32 +341,117 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     operation: 'replayWebhook',
     method: 'PUT',
     path: `${WEBHOOK}/replay`,
-    data: { created_from: '62167219201', result: 'failure' },
+    data: { delivery_id: 'delivery-1', ui_metadata: {} },
     status: 202,
-    expectedData: {
-      delivery_ids: ['delivery-again'],
-      more: true,
-      next_from: encodeReplayCursor({ position: 7, untilMs: 9 }),
-    },
-    expectedCall: ['replay', OWN_ACCOUNT, WEBHOOK_ID, { createdFromMs: 1000, result: 'failure' }],
+    expectedData: { delivery_ids: ['delivery-again'] },
+    expectedCall: ['replay', OWN_ACCOUNT, WEBHOOK_ID, 'delivery-1'],
   },
   {
     operation: 'replayWebhook',
     method: 'PUT',
     path: `${WEBHOOK}/replay`,
-    data: {
-      created_from: encodeReplayCursor({ position: 7, untilMs: 9 }),
-      result: 'failure',
-      dry_run: 'true',
+    data: { created_from: '62167219201', result: 'expired' },
+    status: 202,
+    expectedData: {
+      ...NEW_JOB,
+      account_id: OWN_ACCOUNT,
+      webhook_id: WEBHOOK_ID,
+      created_from: '1970-01-01T00:00:01.000Z',
+      result: 'expired',
     },
-    status: 200,
-    expectedData: { count: 12, capped: true },
     expectedCall: [
-      'countReplays',
-      OWN_ACCOUNT,
-      WEBHOOK_ID,
-      { result: 'failure', after: { position: 7, untilMs: 9 } },
+      'startReplay',
+      { accountId: OWN_ACCOUNT, webhookId: WEBHOOK_ID, createdFromMs: 1000, result: 'expired' },
     ],
+  },
+  {
+    operation: 'replayAccount',
+    method: 'PUT',
+    path: `/accounts/${OWN_ACCOUNT}/replay`,
+    data: {
+      created_to: '1970-01-01',
+      hook: 'channel_destroy',
+      reason: 'status 500',
+      call_id: 'c',
+      number: '+493012345',
+      include_recovered: 'true',
+    },
+    status: 202,
+    expectedData: {
+      ...NEW_JOB,
+      account_id: OWN_ACCOUNT,
+      created_to: '1970-01-01T23:59:59.999Z',
+      hook: 'channel_destroy',
+      reason: 'status 500',
+      call_id: 'c',
+      number: '+493012345',
+      include_recovered: true,
+    },
+    expectedCall: [
+      'startReplay',
+      {
+        accountId: OWN_ACCOUNT,
+        createdToMs: 86_399_999,
+        hook: 'channel_destroy',
+        reason: 'status 500',
+        callId: 'c',
+        number: '+493012345',
+        includeRecovered: true,
+      },
+    ],
+  },
+  {
+    operation: 'replayAllAccounts',
+    method: 'PUT',
+    path: '/system/replay',
+    data: {},
+    status: 202,
+    expectedData: NEW_JOB,
+    expectedCall: ['startReplay', {}],
+  },
+  ...[`${WEBHOOK}/replay`, `/accounts/${OWN_ACCOUNT}/replay`, '/system/replay'].map(
+    (path): RouteCase => ({
+      operation: 'replayWebhook',
+      method: 'PUT',
+      path,
+      data: { dry_run: 'true' },
+      status: 200,
+      expectedData: { count: 12 },
+    }),
+  ),
+  {
+    ...get('listReplays', `/accounts/${OWN_ACCOUNT}/replays?page_size=7`, [JOB]),
+    expectedCall: ['listReplays', { accountId: OWN_ACCOUNT, limit: 8 }],
+  },
+  {
+    ...get('listAllReplays', '/system/replays', [JOB, JOB_OF_ALL]),
+    expectedCall: ['listReplays', { limit: 51 }],
+  },
+  {
+    ...get('readReplay', `/accounts/${OWN_ACCOUNT}/replays/${JOB.id}`, JOB),
+    expectedCall: ['readReplay', JOB.id, OWN_ACCOUNT],
+  },
+  {
+    ...get('readAnyReplay', `/system/replays/${JOB_OF_ALL.id}`, JOB_OF_ALL),
+    expectedCall: ['readReplay', JOB_OF_ALL.id, undefined],
+  },
+  {
+    operation: 'setReplay',
+    method: 'POST',
+    path: `/accounts/${OWN_ACCOUNT}/replays/${JOB.id}`,
+    data: { state: 'paused' },
+    status: 200,
+    expectedData: { ...JOB, state: 'paused' },
+    expectedCall: ['setReplay', JOB.id, 'paused', OWN_ACCOUNT],
+  },
+  {
+    operation: 'setAnyReplay',
+    method: 'POST',
+    path: `/system/replays/${JOB.id}`,
+    data: { state: 'cancelled' },
+    status: 200,
+    expectedData: { ...JOB, state: 'cancelled' },
+    expectedCall: ['setReplay', JOB.id, 'cancelled', undefined],
   },
   {
     operation: 'resumeWebhook',

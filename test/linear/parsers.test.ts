@@ -43,7 +43,7 @@ import { isSecretHeader, isSecretName } from '../../src/values/secret-names.js'
 import { parseTraceparent } from '../../src/values/traceparent.js'
 import { canonicalizeUri } from '../../src/values/uri.js'
 import { acceptsJson, isJsonContentType } from '../../src/wire/content-type.js'
-import { decodeReplayCursor, decodeSortKey } from '../../src/wire/cursor.js'
+import { decodeReplayPlace, decodeSortKey } from '../../src/wire/cursor.js'
 import { allowedRevisions } from '../../src/wire/precondition.js'
 import { parseQuery } from '../../src/wire/query.js'
 import { clientRequestId, findToken } from '../../src/wire/request-head.js'
@@ -175,7 +175,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'text on a screen': (text) => [printable(text), printableLine(text), textParts(text)],
   'text on a screen, of pictures': (text) =>
     textParts('\u{1F469}\u200d'.repeat(text.length / 3) + '\u200d'.repeat(text.length / 3)),
-  cursors: (text) => [decodeReplayCursor(text), decodeSortKey(text)],
+  cursors: (text) => [decodeReplayPlace(text), decodeSortKey(text)],
   'time in a query': (text) => [parseIsoTime(text), parseIsoTime(`2026-01-01${text}`)],
   'uri of a webhook': (text) => canonicalizeUri(`http://a${text}`),
   traceparent: (text) => parseTraceparent(`00-${text}`),

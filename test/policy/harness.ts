@@ -6,13 +6,18 @@
  * One check alone: `npx vitest run test/policy -t 'check 7'`. Checks that take long have their full size with
  * `POLICY_FULL_SIZE=1` and `--testTimeout 900000` only. `POLICY_FIGURES=1` prints what was measured.
  */
-import { createHookswitch, type Hookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
+import {
+  createHookswitch,
+  type Hookswitch,
+  type HookswitchOptions,
+  memoryStore,
+  type ReplaySelection,
+} from 'hookswitch'
 import { type ManualClock, manualClock, seededRandom, timeQueue } from 'hookswitch/testkit'
 import { onTestFinished } from 'vitest'
 import type { Account } from '../../src/accounts/account.js'
 import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import type { DeliveryEnd } from '../../src/delivery/delivery-events.js'
-import type { ReplayCursor } from '../../src/delivery/replay.js'
 import type { DefaultSender, Observation, SendRequest } from '../../src/ports.js'
 import type { WebhookInput } from '../../src/runtime/webhook-api.js'
 import { headerOf } from '../delivery/harness.js'
@@ -487,17 +492,11 @@ export async function countGivenUp(hs: Hookswitch, { accountId }: EndpointRun): 
   return (await hs.webhooks.health(accountId)).endpoints[0]!.exhausted
 }
 
-/** Replays all deliveries of a webhook that a request selects; resolves to their number. */
+/** Starts a replay of all deliveries of a webhook that a request selects; resolves to their number. */
 export async function replayAll(
   hs: Hookswitch,
   { accountId, webhookId }: EndpointRun,
-  range: { readonly createdFromMs?: number; readonly createdToMs?: number; readonly result?: string },
+  selection: ReplaySelection,
 ): Promise<number> {
-  let count = 0
-  for (let after: ReplayCursor | undefined, isFirst = true; isFirst || after; isFirst = false) {
-    const replayed = await hs.webhooks.replay(accountId, webhookId, { ...range, ...(after && { after }) })
-    count += replayed.deliveryIds.length
-    after = replayed.next
-  }
-  return count
+  return (await hs.replays.start({ accountId, webhookId, ...selection })).count
 }

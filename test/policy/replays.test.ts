@@ -13,7 +13,9 @@ it('check 13: a replay of an event that is three days old is delivered', async (
     isFull: true,
     endpoints: [{ receiver: healthy, arrivals: [[1, 'c', 0]] }],
     options: RECORDED,
-    actions: [{ at: 3 * DAY, run: ({ hs, endpoints }) => replayAll(hs, endpoints[0]!, {}) }],
+    actions: [
+      { at: 3 * DAY, run: ({ hs, endpoints }) => replayAll(hs, endpoints[0]!, { result: 'success' }) },
+    ],
   })
   const { replays, requests } = run.endpoints[0]!
   expect(requests.map(({ isReplay }) => isReplay)).toEqual([false, true])
@@ -26,7 +28,9 @@ it('check 13: a replay to a dead receiver ends 24 h after the replay', async () 
     isFull: true,
     endpoints: [{ receiver: away(DAY, Infinity, REFUSED), arrivals: [[1, 'c', 0]] }],
     options: RECORDED,
-    actions: [{ at: 3 * DAY, run: ({ hs, endpoints }) => replayAll(hs, endpoints[0]!, {}) }],
+    actions: [
+      { at: 3 * DAY, run: ({ hs, endpoints }) => replayAll(hs, endpoints[0]!, { result: 'success' }) },
+    ],
   })
   const { replays } = run.endpoints[0]!
   expect(replays.map(({ state }) => state)).toEqual(['expired'])

@@ -180,3 +180,21 @@ describe('the headers', () => {
     expect(accountsOf('/plain')).toEqual([['parent', 'parent']])
   })
 })
+
+describe('the id of an event', () => {
+  it('cannot be set by custom data', async () => {
+    const { callApi, createWebhook, receiver } = await startService()
+    const id = await createWebhook('/hook', { customData: { source: 'pbx' } })
+    const whole = { name: 'n', uri: receiver.url('/hook'), hook: 'all', custom_data: { event_id: 'mine' } }
+    for (const [method, path, data] of [
+      ['PUT', '', whole],
+      ['POST', `/${id}`, whole],
+      ['PATCH', `/${id}`, { custom_data: { event_id: 'mine' } }],
+    ] as const) {
+      const { status, json } = await callApi(method, `/v1/accounts/parent/webhooks${path}`, { data })
+      expect([status, Object.keys(json.data)]).toEqual([400, ['custom_data.event_id']])
+    }
+    const { json } = await callApi('GET', `/v1/accounts/parent/webhooks/${id}`)
+    expect(json.data.custom_data).toEqual({ source: 'pbx' })
+  })
+})

@@ -48,6 +48,8 @@ async function harness(options: ServiceOptions = {}) {
 
 const NOTHING = {
   in_flight: 0,
+  history_bytes: 0,
+  history_limit_bytes: 0,
   oldest_due_seconds: 0,
   'endpoints_paused waiting': 0,
   'endpoints_paused probing': 0,

@@ -1,7 +1,9 @@
 /** Responses of every operation, and requests to receivers, validated against the OpenAPI document that the service publishes. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { memoryStore } from 'hookswitch'
 import { status } from 'hookswitch/testkit'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newReplayJob, toStoredReplay } from '../../src/delivery/replay-job.js'
 import type { ApiRequest, ApiResponse } from './api-client.js'
 import { API_KEY, channelCreate, nextEvents, type RunningService, serviceFixture } from './service-fixture.js'
 
@@ -132,7 +134,8 @@ async function checkStream({ hs, token, createWebhook, receiver }: RunningServic
 
 describe('the OpenAPI document', () => {
   it('describes the response of every operation, and the errors', async () => {
-    const service = await startService({ ingest: true, operators: ['other'] })
+    const store = memoryStore()
+    const service = await startService({ ingest: true, operators: ['other'], store })
     const { call, called } = caller(service)
     const { hs, receiver } = service
     receiver.on('/hook', [status(500, { headers: { 'set-cookie': 'a=b' } }), status(200, { body: 'ok' })])
@@ -187,8 +190,16 @@ describe('the OpenAPI document', () => {
     await call('matchEvent', account, { data: { hook: 'channel_create', account_id: 'child' } })
     await call('resumeWebhook', hook)
     await call('replayWebhook', hook, { data: { delivery_id } })
-    const counted = await call('replayWebhook', hook, { data: { delivery_id, dry_run: true } })
-    expect(counted.status).toBe(200)
+    expect((await call('replayWebhook', hook, { data: { dry_run: true } })).status).toBe(200)
+    await call('replayWebhook', hook, { data: { hook: 'channel_create', reason: 'refused' } })
+    const job = { ...account, replay_id: (await call('replayAccount', account, {})).json.data.id }
+    await call('listReplays', account)
+    await call('readReplay', job)
+    expect((await call('setReplay', job, { data: { state: 'paused' } })).status).toBe(409)
+    const paused = { ...account, replay_id: 'a'.repeat(32) }
+    const stored = newReplayJob(paused.replay_id, { accountId: account_id }, Date.now(), 1)
+    await store.replays.create(toStoredReplay({ ...stored, state: 'paused' }))
+    expect((await call('setReplay', paused, { data: { state: 'paused' } })).json.data.count).toBe(1)
     await call('testWebhook', hook)
     await call('readSecret', hook)
     await call('rotateSecret', hook)
@@ -211,6 +222,11 @@ describe('the OpenAPI document', () => {
     await call('patchAccount', child, { data: { enabled: true, timezone: null } })
     await call('listAccounts', {}, { token: operator })
     await call('readOverview', {}, { token: operator })
+    await call('replayAllAccounts', {}, { data: { dry_run: true }, token: operator })
+    await call('replayAllAccounts', {}, { data: {}, token: operator })
+    await call('listAllReplays', {}, { token: operator })
+    await call('readAnyReplay', job, { token: operator })
+    await call('setAnyReplay', paused, { data: { state: 'cancelled' }, token: operator })
     for (const id of ['listChildren', 'listDescendants', 'listApps', 'listUsers']) await call(id, account)
     for (const id of ['listSiblings', 'listTree', 'listParents', 'listAncestors']) await call(id, child)
     await call('search', { query: '?t=account&q=name&v=n' })
@@ -235,7 +251,7 @@ describe('the OpenAPI document', () => {
     await call('deleteAccount', child)
     await call('eraseRecords', { account_id: childId }, { token: operator, data: { number: '+15550100' } })
 
-    const ofOperators = new Set(['listAccounts', 'moveAccount'])
+    const ofOperators = new Set(['listAccounts', 'moveAccount', 'replayAllAccounts', 'setAnyReplay'])
     for (const { id, doc, method } of operations) {
       const by = ofOperators.has(id) ? { token: operator } : {}
       const token = doc.security === undefined
@@ -254,7 +270,7 @@ describe('the OpenAPI document', () => {
     expect((await call('readWebhook', account)).status).toBe(404)
     expect((await call('readDelivery', account)).status).toBe(404)
 
-    for (const id of ['readOverview', 'listUnhealthyWebhooks', 'searchDeliveries'])
+    for (const id of ['readOverview', 'listUnhealthyWebhooks', 'searchDeliveries', 'listAllReplays'])
       expect((await call(id)).status).toBe(403)
 
     await checkStream(service)

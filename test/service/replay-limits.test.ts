@@ -68,6 +68,21 @@ describe('tests and replays over HTTP', () => {
     expect((await callApi('PUT', '/v1/api_auth', { data: { api_key: API_KEY } })).status).toBe(201)
   })
 
+  it('have a limit per account where they are of all its webhooks, and counting is not limited', async () => {
+    const { callApi, replay } = await harness({ replayBurst: 1 })
+    const all = (account: string, data = {}) =>
+      callApi('PUT', `/v1/accounts/${account}/replay`, { data }).then(({ status }) => status)
+    expect([await all('parent'), await all('parent'), await all('child')]).toEqual([202, 429, 202])
+    expect((await replay()).status).toBe(202)
+    for (let n = 0; n < 5; n += 1) expect(await all('parent', { dry_run: true })).toBe(200)
+  })
+
+  it('have one limit per webhook, whether of one delivery or of many', async () => {
+    const { callApi, replay, path } = await harness({ replayBurst: 1 })
+    expect((await callApi('PUT', `${path}/replay`, { data: {} })).status).toBe(202)
+    expect((await replay()).status).toBe(429)
+  })
+
   it('are not counted for unauthorized callers', async () => {
     const { callApi, hs, path, test } = await harness({ replayBurst: 1 })
     const { token } = await hs.auth.signIn({ apiKey: 'o'.repeat(64) })
@@ -92,7 +107,7 @@ describe('tests and replays of the host', () => {
     const { hs, id, deliveryId, test } = await harness({ replayBurst: 1 })
     for (let n = 0; n < 40; n += 1) {
       await hs.webhooks.test('parent', id)
-      await hs.webhooks.replay('parent', id, { deliveryId })
+      await hs.webhooks.replay('parent', id, deliveryId)
     }
     expect((await test()).status).toBe(202)
     expect((await test()).status).toBe(429)

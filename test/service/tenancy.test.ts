@@ -12,6 +12,7 @@ interface AccountData {
   readonly token: string
   readonly webhook: string
   readonly delivery: string
+  readonly replay: string
   readonly call: string
   readonly user: string
 }
@@ -50,7 +51,8 @@ async function createData(service: RunningService): Promise<Record<AccountId, Ac
       firstName: name,
       lastName: name,
     })
-    dataOf[id] = { token, webhook, delivery: end!.deliveryId, call: `call-${name}`, user }
+    const { id: replay } = await hs.replays.start({ accountId: id, callId: `call-${name}` })
+    dataOf[id] = { token, webhook, delivery: end!.deliveryId, replay, call: `call-${name}`, user }
   }
   return dataOf
 }
@@ -78,6 +80,8 @@ const PLAIN: readonly Row[] = [
   { method: 'PATCH', path: '/webhooks', data: () => ({ 're-enable': true }) },
   { method: 'PATCH', path: '/descendants/webhooks', data: () => ({ 're-enable': true }) },
   { method: 'PUT', path: '/webhooks/preview', data: () => ({ webhook: { name: 'new', ...SETTINGS } }) },
+  { method: 'PUT', path: '/replay', data: () => ({ dry_run: true }) },
+  { method: 'GET', path: '/replays' },
   { method: 'PUT', path: '/events/match', data: () => ({ hook: 'channel_create' }) },
   { method: 'PUT', path: '/webhooks', data: () => ({ name: 'new', enabled: false, ...SETTINGS }) },
 ]
@@ -96,6 +100,7 @@ const WITH_ID: readonly Row[] = [
   { method: 'PUT', path: '/webhooks/{webhook}/resume' },
   { method: 'GET', path: '/deliveries/{delivery}' },
   { method: 'GET', path: '/deliveries/{delivery}/attempts' },
+  { method: 'GET', path: '/replays/{replay}' },
   { method: 'GET', path: '/calls/{call}' },
   { method: 'GET', path: '/calls/{call}/attempts' },
   { method: 'POST', path: '/webhooks/{webhook}', data: () => ({ name: canary('unknown'), ...SETTINGS }) },
@@ -106,7 +111,7 @@ const WITH_ID: readonly Row[] = [
   { method: 'DELETE', path: '/users/{user}' },
 ]
 
-const kindOf = ({ path }: Row) => /\{(\w+)\}/.exec(path)![1] as 'webhook' | 'delivery' | 'call' | 'user'
+const kindOf = ({ path }: Row) => /\{(\w+)\}/.exec(path)![1] as Exclude<keyof AccountData, 'token'>
 
 function callRoute(
   service: RunningService,

@@ -6,6 +6,10 @@ import { newEvent } from '../../src/testkit/conformance/sample-data.js'
 import { log, openStore, settlement } from './memory/fixture.js'
 
 const DAY_MS = 86_400_000
+const WAITS = { state: 'waiting', attempts: 1, tries: 1, interruptions: 0, dueMs: 1 } as const
+const EXHAUSTED = { state: 'exhausted', attempts: 1, tries: 1, interruptions: 0 } as const
+const CANCELLED = { state: 'cancelled', attempts: 0, tries: 0, interruptions: 0 } as const
+const DELIVERED = { state: 'delivered', attempts: 1, tries: 1, interruptions: 0 } as const
 
 describe('memoryStore', () => {
   it('retains the newest attempts and their deliveries of each webhook up to a limit', async () => {
@@ -33,20 +37,85 @@ describe('memoryStore', () => {
     expect(await store.deliveries.delivery('account', made[1]!)).toBeUndefined()
   })
 
-  it('retains a delivery while one of its records is stored, and a waiting one without any', async () => {
-    const { store, webhook, node, attemptsOf } = await openStore({ attemptsPerWebhook: 2 })
+  it('removes what was delivered with all its attempts, lowest position first', async () => {
+    const { store, webhook, node, attemptsOf } = await openStore({ attemptsPerWebhook: 3 })
     const owner = await node()
     const target = await webhook()
-    const [retried, waiting] = [await owner.accept(target), await owner.accept(target)]
-    const again = { state: 'waiting', attempts: 1, tries: 1, interruptions: 0, dueMs: 1 } as const
-    await owner.end(settlement(waiting, { next: again }), settlement(retried, { next: again }))
+    const retried = await owner.accept(target)
+    const first = await owner.deliver(target)
+    await owner.end(settlement(retried, { next: WAITS }))
     await owner.end(settlement(retried, { attempts: 1 }))
-    expect(await attemptsOf(target)).toEqual([retried.id, retried.id])
-    await owner.deliver(target)
-    expect((await store.deliveries.delivery('account', retried.id))?.state).toBe('delivered')
-    await owner.deliver(target)
+    expect(await attemptsOf(target)).toEqual([first, retried.id, retried.id])
+    const second = await owner.deliver(target)
+    expect(await attemptsOf(target)).toEqual([first, second])
     expect(await store.deliveries.delivery('account', retried.id)).toBeUndefined()
-    expect((await store.deliveries.delivery('account', waiting.id))?.attempts).toBe(1)
+  })
+
+  it('retains what was not delivered, and replays, whatever the limit of a webhook', async () => {
+    const { store, webhook, node, attemptsOf } = await openStore({ attemptsPerWebhook: 1 })
+    const owner = await node()
+    const target = await webhook()
+    const acceptance = owner.acceptance([target])
+    const [original, event] = [acceptance.deliveries[0]!, acceptance.events[0]!]
+    await owner.write({ accepted: [acceptance], ended: [settlement(original, { next: EXHAUSTED })] })
+    const [waiting, slim] = [await owner.accept(target), await owner.accept(target)]
+    const { record: _none, ...withoutRecord } = settlement(slim, { next: CANCELLED })
+    await owner.end(settlement(waiting, { next: WAITS }), withoutRecord)
+    const replays = [1, 2].map(() => owner.replay(target, original, event))
+    const replayed = replays.map(({ deliveries }) => deliveries[0]!)
+    await owner.write({ accepted: replays, ended: replayed.map((replay) => settlement(replay)) })
+    const delivered = [await owner.deliver(target), await owner.deliver(target)]
+    const kept = [original.id, waiting.id, ...replayed.map(({ id }) => id), delivered[1]]
+    expect(await attemptsOf(target)).toEqual(kept)
+    expect((await store.deliveries.delivery('account', slim.id))?.state).toBe('cancelled')
+    expect((await store.deliveries.delivery('account', original.id))?.replays?.hasRecovered).toBe(true)
+  })
+
+  it('above the limit over all, removes what was delivered before the rest, and never a waiting delivery', async () => {
+    const { store, webhook, node, attemptsOf } = await openStore({ attemptsInAll: 4 })
+    const owner = await node()
+    const [dead, fine] = [await webhook(), await webhook()]
+    const [first, second, third] = [
+      await owner.accept(dead),
+      await owner.accept(dead),
+      await owner.accept(dead),
+    ]
+    await owner.end(settlement(first, { next: WAITS }), settlement(second, { next: EXHAUSTED }))
+    await owner.deliver(fine)
+    const last = await owner.deliver(fine)
+    await owner.end(settlement(third, { next: EXHAUSTED }))
+    expect(await attemptsOf(fine)).toEqual([last])
+    const more = [await owner.accept(fine), await owner.accept(fine), await owner.accept(fine)]
+    for (const one of more) await owner.end(settlement(one, { next: EXHAUSTED }))
+    expect(await attemptsOf(dead)).toEqual([third.id])
+    expect(await attemptsOf(fine)).toEqual(more.map(({ id }) => id))
+    expect(await store.deliveries.delivery('account', second.id)).toBeUndefined()
+    expect(await store.deliveries.delivery('account', first.id)).toMatchObject({
+      state: 'waiting',
+      attempts: 1,
+    })
+  })
+
+  it('retains ends without a record over all webhooks up to a limit, and what was delivered goes first', async () => {
+    const { store, webhook, node } = await openStore({ attemptsInAll: 3 })
+    const owner = await node()
+    const [one, two] = [await webhook(), await webhook()]
+    const end = async (target: typeof one, next: typeof CANCELLED | typeof DELIVERED) => {
+      const delivery = await owner.accept(target)
+      const { record: _none, ...withoutRecord } = settlement(delivery, { next })
+      await owner.end(withoutRecord)
+      return delivery.id
+    }
+    const lost = [await end(one, CANCELLED), await end(two, CANCELLED)]
+    await end(one, DELIVERED)
+    const stored = async () => {
+      const { deliveries } = await store.deliveries.search({ limit: 9 })
+      return deliveries.map(({ id }) => id).reverse()
+    }
+    const newest = await end(two, DELIVERED)
+    expect(await stored()).toEqual([...lost, newest])
+    const more = [await end(one, CANCELLED), await end(one, CANCELLED)]
+    expect(await stored()).toEqual([lost[1], ...more])
   })
 
   it('retains ends without a record up to the limits of their own, and not past the retention time', async () => {

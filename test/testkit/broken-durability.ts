@@ -18,8 +18,9 @@ async function openEmpty(): Promise<Store> {
 }
 
 /** The store after a restart that lost one port. */
-const without = (port: 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'encryption' | 'stats') =>
-  lost(`a restart loses ${port}`, async (store) => ({ ...store, [port]: (await openEmpty())[port] }))
+const without = (
+  port: 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'replays' | 'encryption' | 'stats',
+) => lost(`a restart loses ${port}`, async (store) => ({ ...store, [port]: (await openEmpty())[port] }))
 
 const afterRestart = (sentence: string, change: Fault['breakStore']) =>
   lost(sentence, async (store) => change(store, newClock()))
@@ -30,6 +31,7 @@ export const brokenDurability: readonly Fault[] = [
   without('tokens'),
   without('webhooks'),
   without('openLegs'),
+  without('replays'),
   without('encryption'),
   without('stats'),
   lost('a restart loses everything', openEmpty),

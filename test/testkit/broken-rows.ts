@@ -136,6 +136,9 @@ export const brokenHealth: readonly Fault[] = [
       unhealthy: (limit) => webhooks.unhealthy(limit),
     })),
   },
+  onReplace('health')('ids lists webhooks of the page before again', (webhooks) => ({
+    ids: (limit) => webhooks.ids(limit),
+  })),
   healthFault(
     'loads have no health',
     onLoad((part) => ({
@@ -569,6 +572,28 @@ export const brokenPruning: readonly Fault[] = [
   pruneFault('prune removes rows of any age', (store) => ({
     prune: (limits, now) => store.prune({ ...limits, beforeMs: now + 1 }, now),
   })),
+  pruneFault('attempts of all deliveries count', (store) => ({
+    async prune(limits, now) {
+      const { deliveries } = await store.search({ limit: 1e9 })
+      const rows = await store.attempts({ accountId: 'account', limit: 1e9 })
+      const states = new Map(deliveries.map(({ id, state }) => [id, state]))
+      const others = rows.filter(({ deliveryId }) => states.get(deliveryId) !== 'delivered').length
+      const attemptsPerWebhook = Math.max(0, limits.attemptsPerWebhook - others)
+      return store.prune({ ...limits, attemptsPerWebhook }, now)
+    },
+  })),
+  pruneFault('what was not delivered is removed by number', (store) => ({
+    async prune(limits, now) {
+      const { deliveries } = await store.search({ states: ['exhausted', 'quarantined'], limit: 1e9 })
+      const [oldest] = deliveries.toReversed()
+      if (limits.attemptsPerWebhook < 5 && oldest)
+        return store.erase({ accountId: oldest.eventAccountId, callIds: [oldest.callId!] }, limits.limit)
+      return store.prune(limits, now)
+    },
+  })),
+  pruneFault('nothing is removed by number', (store) => ({
+    prune: (limits, now) => store.prune({ ...limits, attemptsPerWebhook: 1e9 }, now),
+  })),
   pruneFault('prune keeps one attempt too few', (store) => ({
     prune: (limits, now) =>
       store.prune({ ...limits, attemptsPerWebhook: Math.max(0, limits.attemptsPerWebhook - 1) }, now),
@@ -605,7 +630,8 @@ export const brokenPruning: readonly Fault[] = [
       attempts: async (query) => known.get(String(query.callIds)) ?? store.attempts(query),
       ...whenPruned(store, async () => {
         for (const call of ['a', 'b'])
-          known.set(call, await store.attempts({ accountId: 'account', callIds: [call], limit: 99 }))
+          if (!known.has(call))
+            known.set(call, await store.attempts({ accountId: 'account', callIds: [call], limit: 99 }))
       }),
     }
   }),

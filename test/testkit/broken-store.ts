@@ -28,6 +28,7 @@ type Port =
   | 'tokens'
   | 'webhooks'
   | 'openLegs'
+  | 'replays'
   | 'encryption'
   | 'stats'
   | 'inbox'

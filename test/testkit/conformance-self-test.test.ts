@@ -17,6 +17,7 @@ import {
 } from './broken-loads.js'
 import { brokenNodes, brokenSharedNotifications } from './broken-nodes.js'
 import { brokenOpenLegs } from './broken-open-legs.js'
+import { brokenHistory, brokenReplayJobs, brokenReplays } from './broken-replays.js'
 import {
   brokenAttempts,
   brokenDeliveries,
@@ -51,10 +52,13 @@ const FAULTS: readonly Fault[] = [
   ...brokenEpochs,
   ...brokenHealth,
   ...brokenDeliveries,
+  ...brokenReplays,
+  ...brokenReplayJobs,
   ...brokenAttempts,
   ...brokenLegs,
   ...brokenNotifications,
   ...brokenPruning,
+  ...brokenHistory,
   ...brokenErasure,
   ...brokenOpenLegs,
   ...brokenEncryption,

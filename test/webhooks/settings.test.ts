@@ -105,6 +105,7 @@ describe('the settings of a webhook', () => {
     [{ includeInternalLegs: 0 }, ['includeInternalLegs type']],
     [{ customData: [] }, ['customData type']],
     [{ customData: { a: 1 } }, ['customData.a type']],
+    [{ customData: { event_id: 'mine' } }, ['customData.event_id error']],
     [{ customData: { a: 'x'.repeat(MAX_DATA_BYTES) } }, ['customData maxSize']],
     [{ customData: { a: '\u00e9'.repeat(MAX_DATA_BYTES / 2) } }, ['customData maxSize']],
     [{ customRequestHeaders: { a: 1 } }, ['customRequestHeaders.a type']],

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { REPLAY_RESULTS } from '../../src/delivery/replay-selection.js'
 import { type SchemaValidator, toSchemaFailures } from '../../src/values/schema-failures.js'
 import {
   validateApiAuth,
   validateReenable,
   validateReplay,
+  validateReplayState,
   validateUserAuth,
 } from '../../src/values/validators.generated.js'
 
@@ -50,18 +52,38 @@ describe('command bodies', () => {
     expect(failuresOf(validateReenable, { 're-enable': 'true' })).toEqual(['re-enable type'])
   })
 
-  it('replay one delivery or a selection, never all', () => {
-    expect(failuresOf(validateReplay, {})).toEqual(['delivery_id required'])
-    expect(failuresOf(validateReplay, { ui_metadata: {} })).toEqual(['delivery_id required'])
+  it('replay one delivery or a selection, which may be empty', () => {
     const selections = [
+      {},
+      { ui_metadata: {} },
       { delivery_id: 'd' },
       { created_from: 0 },
       { created_to: 63_000_000_000 },
-      { result: 'failure' },
+      {
+        reason: 'r'.repeat(256),
+        call_id: 'c',
+        number: '1',
+        hook: 'x',
+        include_recovered: true,
+        dry_run: true,
+      },
+      ...REPLAY_RESULTS.map((result) => ({ result })),
     ]
     for (const selection of selections) expect(failuresOf(validateReplay, selection)).toEqual([])
-    expect(failuresOf(validateReplay, { created_from: -1, created_to: 1e300, result: 'all' })).toEqual([
+    const wrong = { result: 'all', reason: 'r'.repeat(257), call_id: '', number: 5, include_recovered: 1 }
+    expect(failuresOf(validateReplay, { created_from: -1, created_to: 1e300, ...wrong })).toEqual([
       'result enum',
+      'reason maxLength',
+      'call_id minLength',
+      'number type',
+      'include_recovered type',
     ])
+  })
+
+  it('set a replay to a state that it has not by itself', () => {
+    for (const state of ['running', 'paused', 'cancelled'])
+      expect(failuresOf(validateReplayState, { state, ui_metadata: {} })).toEqual([])
+    expect(failuresOf(validateReplayState, {})).toEqual(['state required'])
+    expect(failuresOf(validateReplayState, { state: 'completed' })).toEqual(['state enum'])
   })
 })

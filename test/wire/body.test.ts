@@ -136,10 +136,15 @@ describe('extractData', () => {
     expect(extractData({ data: [1] }, 'object or list')).toEqual({ data: [1] })
     expect(extractData({ data: 'x' }, 'none')).toEqual({ data: {} })
     expect(extractData({}, 'none')).toEqual({ data: {} })
+    expect(extractData({ auth_token: 't', verb: 'put' }, 'object or nothing')).toEqual({ data: {} })
+    expect(extractData({ data: { a: 1 } }, 'object or nothing')).toEqual({ data: { a: 1 } })
   })
 
   it('reports missing data and data of another type', () => {
     expect(extractData({ name: 'x' }, 'object')).toMatchObject({
+      failures: [{ path: 'data', rule: 'required' }],
+    })
+    expect(extractData({ name: 'x' }, 'object or nothing')).toMatchObject({
       failures: [{ path: 'data', rule: 'required' }],
     })
     for (const data of [null, [], 'x', 1, true]) {

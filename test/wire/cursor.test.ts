@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest'
 import {
   compareSortKeys,
   decodePosition,
+  decodeReplayPlace,
   decodeSortKey,
   encodePosition,
+  encodeReplayPlace,
   encodeSortKey,
   type SortKey,
 } from '../../src/wire/cursor.js'
@@ -68,6 +70,28 @@ describe('the cursor of a position', () => {
       expect(Buffer.from(other, 'base64url').toString()).toBe('p7')
       expect(decodePosition(other)).toBeUndefined()
     }
+  })
+})
+
+describe('the cursor of a replay', () => {
+  const id = '0123456789abcdef'.repeat(2)
+
+  it('returns the place that it was made of', () => {
+    const cursor = encodeReplayPlace({ createdMs: 1_767_225_600_000, id })
+    expect(cursor).toMatch(URL_SAFE)
+    expect(decodeReplayPlace(cursor)).toEqual({ createdMs: 1_767_225_600_000, id })
+  })
+
+  it.each<[string, string]>([
+    ...FOREIGN,
+    ['the cursor of a position', encodePosition(7)],
+    ['no id', base64url('r7-')],
+    ['an id that is too short', base64url(`r7-${id.slice(1)}`)],
+    ['an id in capitals', base64url(`r7-${id.toUpperCase()}`)],
+    ['a leading zero', base64url(`r07-${id}`)],
+    ['a time beyond 2^53', base64url(`r9999999999999999-${id}`)],
+  ])('rejects %s', (_, cursor) => {
+    expect(decodeReplayPlace(cursor)).toBeUndefined()
   })
 })
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { deliveryKind } from '../../src/delivery/delivery-queries.js'
+import type { HookswitchError } from '../../src/errors.js'
 import { attemptJson } from '../../src/wire/attempt-json.js'
 import { loginJson, parseCredentialsLogin } from '../../src/wire/auth-json.js'
-import { parseReplay, replayJson } from '../../src/wire/command-json.js'
-import { encodePosition } from '../../src/wire/cursor.js'
 import { deliveryJson } from '../../src/wire/delivery-json.js'
 import { parseWebhookFields } from '../../src/wire/field-names.js'
+import { parseReplay, replayJobJson } from '../../src/wire/replay-json.js'
 import { webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
-import { account, attempt, delivery, NOW, webhook } from '../http/records.js'
+import { account, attempt, delivery, NOW, replayJob, webhook } from '../http/records.js'
 
 /** The JSON that a client reads, without absent fields. */
 const roundTrip = (value: unknown) => JSON.parse(JSON.stringify(value))
@@ -179,29 +179,61 @@ describe('JSON of logins and commands', () => {
       accountName: 'n',
     })
   })
+})
 
-  it('includes the whole last second of the range of a replay', () => {
-    expect(parseReplay({ delivery_id: 'd', created_from: 5 })).toEqual({
-      request: { deliveryId: 'd' },
+describe('the body of a replay', () => {
+  it('names one delivery, or includes the whole last second of a range', () => {
+    expect(parseReplay({ delivery_id: 'd', ui_metadata: {} }, true)).toEqual({ deliveryId: 'd' })
+    expect(
+      parseReplay({ created_from: 62_167_219_201, created_to: 62_167_219_201, result: 'failure' }, false),
+    ).toEqual({
+      selection: { createdFromMs: 1000, createdToMs: 1999, result: 'failure' },
       isDryRun: false,
     })
-    expect(
-      parseReplay({ created_from: 62_167_219_201, created_to: 62_167_219_201, result: 'failure' }).request,
-    ).toEqual({
-      createdFromMs: 1000,
-      createdToMs: 1999,
-      result: 'failure',
-    })
+    expect(parseReplay({ dry_run: true }, true)).toEqual({ selection: {}, isDryRun: true })
   })
 
-  it('continues a replay where an earlier response says', () => {
-    const after = { position: 8_191_000_000_000_064, untilMs: 1_767_225_600_000 }
-    const { next_from: from } = replayJson({ deliveryIds: ['d'], next: after }) as { next_from: string }
-    expect(parseReplay({ created_from: from, created_to: 62_167_219_201, dry_run: true })).toEqual({
-      request: { after, createdToMs: 1999 },
-      isDryRun: true,
+  it.each<[Record<string, unknown>, boolean, string]>([
+    [{ created_from: '2030-01-16', created_to: '2030-01-15' }, true, 'created_from maximum'],
+    [{ created_from: 'yesterday', created_to: -1 }, true, 'created_from type, created_to minimum'],
+    [{ delivery_id: 'd', result: 'failure' }, true, 'delivery_id error'],
+    [{ delivery_id: 'd', dry_run: true }, true, 'delivery_id error'],
+    [{ delivery_id: 'd' }, false, 'delivery_id additionalProperties'],
+    [
+      { reslt: 'success', constructor: 1 },
+      true,
+      'reslt additionalProperties, constructor additionalProperties',
+    ],
+  ])('%j is refused', (data, isOfWebhook, expected) => {
+    try {
+      parseReplay(data, isOfWebhook)
+      expect.unreachable()
+    } catch (thrown) {
+      const { failures } = thrown as HookswitchError
+      expect(failures!.map(({ path, rule }) => `${path} ${rule}`).join(', ')).toBe(expected)
+    }
+  })
+
+  it('shows its range in the JSON of its job so that it can be sent again', () => {
+    const { created_from, created_to } = replayJobJson(
+      replayJob(1, { request: { createdFromMs: 1000, createdToMs: 1999 } }),
+    )
+    expect(parseReplay({ created_from, created_to }, false)).toMatchObject({
+      selection: { createdFromMs: 1000, createdToMs: 1999 },
     })
-    for (const wrong of [`${from}x`, encodePosition(7), 'x', Buffer.from('r1-').toString('base64url')])
-      expect(() => parseReplay({ created_from: wrong })).toThrow()
+  })
+})
+
+describe('the JSON of a delivery', () => {
+  it('names its newest replay, and says whether one has recovered it', () => {
+    const replays = { lastId: 'd3', lastAcceptedMs: NOW, hasRecovered: false }
+    const failed = roundTrip(deliveryJson(delivery(1, { replays })))
+    expect(failed).toMatchObject({ replayed_by: 'd3' })
+    expect(failed).not.toHaveProperty('recovered')
+    expect(deliveryJson(delivery(1, { replays: { ...replays, hasRecovered: true } }))).toMatchObject({
+      replayed_by: 'd3',
+      recovered: true,
+    })
+    expect(roundTrip(deliveryJson(delivery(1)))).not.toHaveProperty('replayed_by')
   })
 })

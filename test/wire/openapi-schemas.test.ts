@@ -5,6 +5,7 @@ import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import type { CheckedEvent } from '../../src/delivery/event.js'
 import { payloadOf } from '../../src/delivery/payload.js'
+import type { ReplayJob, ReplayRequest } from '../../src/delivery/replay-job.js'
 import type { ListedEndpoint } from '../../src/stats/endpoint-list.js'
 import type { StatsSeries } from '../../src/stats/series.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
@@ -14,6 +15,7 @@ import { loginJson } from '../../src/wire/auth-json.js'
 import { deliveryJson, foundDeliveryJson } from '../../src/wire/delivery-json.js'
 import { SCHEMAS as OTHER_SCHEMAS } from '../../src/wire/openapi/schemas.js'
 import { STATS_SCHEMAS } from '../../src/wire/openapi/stats-schemas.js'
+import { replayJobJson } from '../../src/wire/replay-json.js'
 import { endpointJson, foundEndpointJson, statsJson } from '../../src/wire/stats-json.js'
 import { webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
 
@@ -106,11 +108,36 @@ const delivery: Required<StoredDelivery> = {
   reason: 'r',
   failedMs: 1,
   replayOf: 'o',
+  originalPosition: 1,
   acceptedMs: 1,
   endedMs: 1,
   position: 1,
   ahead: 0,
   sequence: 1,
+  replays: { lastId: 'd', lastAcceptedMs: 1, hasRecovered: true },
+}
+const job: Required<ReplayJob> & { readonly request: Required<ReplayRequest> } = {
+  id: '1'.repeat(32),
+  request: {
+    accountId: 'a',
+    webhookId: 'w',
+    createdFromMs: 1,
+    createdToMs: 2,
+    result: 'failure',
+    hook: 'channel_create',
+    reason: 'r',
+    callId: 'c',
+    number: '1',
+    includeRecovered: true,
+  },
+  state: 'completed',
+  createdMs: 1,
+  endedMs: 2,
+  count: 1,
+  replayed: 1,
+  leftOut: [{ webhookId: 'w', reason: 'deleted' }],
+  isAutomatic: true,
+  revision: 1,
 }
 const account: Required<Account> = {
   id: 'a',
@@ -178,6 +205,7 @@ const documents: [name: string, document: object][] = [
   ['Statistics', statsJson(statistics)],
   ['Attempt', listedAttemptJson(attempt)],
   ['Delivery', deliveryJson(delivery, { code: 'due' })],
+  ['ReplayJob', replayJobJson(job)],
   ['FoundDelivery', foundDeliveryJson(delivery, { code: 'due' })],
   ['Login', loginJson(account, 'u', [])],
   ['Payload', payload],

@@ -6,6 +6,7 @@ import type { Command } from './command.js'
 import { completionScript, SHELLS, type Shell } from './completion.js'
 import { DELIVERY_COMMANDS } from './delivery-commands.js'
 import { EVENT_COMMANDS } from './event-commands.js'
+import { REPLAY_COMMANDS } from './replay-commands.js'
 import { TOKEN_COMMANDS } from './token-commands.js'
 import { VERIFY_COMMAND } from './verify-command.js'
 import { WEBHOOK_COMMANDS } from './webhook-commands.js'
@@ -17,6 +18,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   webhooks: 'webhooks of an account',
   deliveries: 'deliveries of a webhook and their states',
   attempts: 'requests to receivers: list them, or watch them live',
+  replays: 'replays of many deliveries: their progress, pause and end',
   events: 'publish events, list their kinds',
   token: 'log in for scripts',
 }
@@ -42,6 +44,7 @@ export const COMMANDS: readonly Command[] = [
   ...USER_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...DELIVERY_COMMANDS,
+  ...REPLAY_COMMANDS,
   ...EVENT_COMMANDS,
   ...TOKEN_COMMANDS,
   VERIFY_COMMAND,

@@ -1,12 +1,5 @@
-/** The commands `deliveries`, `attempts`, `replay` and `erase`. */
-import type {
-  ApiResponse,
-  Attempt,
-  HookswitchClient,
-  List,
-  ListAttemptsParameters,
-  Replay,
-} from 'hookswitch/client'
+/** The commands `deliveries`, `attempts` and `erase`. */
+import type { Attempt, HookswitchClient, List, ListAttemptsParameters } from 'hookswitch/client'
 import { wrongFlag } from '../read-flags.js'
 import { callCommand, given, listCommand } from './api-commands.js'
 import type { Command, CommandContext, Flag } from './command.js'
@@ -38,23 +31,23 @@ const ATTEMPT_COLUMNS: readonly Column[] = [
 ]
 
 const WEBHOOK: Flag = { name: 'webhook', value: 'ID', description: 'only of this webhook' }
-const STATE: Flag = {
+export const STATE: Flag = {
   name: 'state',
   value: 'STATE',
   values: ['waiting', 'in_flight', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
   description: 'only in this state',
 }
 /** States of deliveries that have not ended. */
-const PENDING = ['waiting', 'in_flight']
+export const PENDING = ['waiting', 'in_flight']
 const CALL: Flag = { name: 'call', value: 'ID', description: 'only of this call, all its legs' }
-const RESULT: Flag = {
+export const RESULT: Flag = {
   name: 'result',
   value: 'RESULT',
   values: ['success', 'failure'],
   description: 'only with this result',
 }
-const FROM: Flag = { name: 'from', value: 'TIME', description: `not older than ${TIME}` }
-const TO: Flag = { name: 'to', value: 'TIME', description: `not newer than ${TIME}` }
+export const FROM: Flag = { name: 'from', value: 'TIME', description: `not older than ${TIME}` }
+export const TO: Flag = { name: 'to', value: 'TIME', description: `not newer than ${TIME}` }
 
 /** The list that `--webhook` and `--call` select. */
 function attemptsOf(
@@ -140,27 +133,6 @@ const tail: Command = {
   },
 }
 
-/** Replays all deliveries of a selection: the service replays up to 1,000 in one request. */
-async function replayAll(
-  client: HookswitchClient,
-  webhookId: string,
-  selection: Replay,
-  signal: AbortSignal,
-): Promise<ApiResponse<unknown>> {
-  const deliveryIds: string[] = []
-  let data = selection
-  for (;;) {
-    const response = await client.replayWebhook({ webhookId, data })
-    const replayed = response.data
-    if (!('delivery_ids' in replayed)) return response
-    deliveryIds.push(...replayed.delivery_ids)
-    const { next_from: next } = replayed
-    if (next === undefined || signal.aborted)
-      return { ...response, data: { ...replayed, delivery_ids: deliveryIds } }
-    data = { ...selection, created_from: next }
-  }
-}
-
 export const DELIVERY_COMMANDS: readonly Command[] = [
   listCommand(
     {
@@ -228,42 +200,6 @@ export const DELIVERY_COMMANDS: readonly Command[] = [
       }),
   ),
   tail,
-  callCommand(
-    {
-      words: ['replay'],
-      summary: 'send deliveries of a webhook again',
-      details: 'Needs --delivery, or a selection by --from, --to, and --result or --state.',
-      operands: [{ name: 'WEBHOOK', description: 'id of a webhook' }],
-      flags: [
-        { name: 'delivery', value: 'ID', description: 'this delivery' },
-        FROM,
-        TO,
-        RESULT,
-        STATE,
-        { name: 'dry-run', description: 'only count the deliveries' },
-      ],
-    },
-    (client, context) => {
-      const [result, state] = [context.flag('result'), context.flag('state')]
-      if (result !== undefined && state !== undefined)
-        throw wrongFlag('--state', 'cannot be combined with --result')
-      if (state !== undefined && PENDING.includes(state))
-        throw wrongFlag('--state', `must be a state of deliveries that have ended, not '${state}'`)
-      const selection = given({
-        created_from: timeFlag(context, 'from'),
-        created_to: timeFlag(context, 'to'),
-        result: result ?? state,
-      })
-      const delivery = context.flag('delivery')
-      if ((delivery === undefined) === (Object.keys(selection).length === 0)) {
-        throw wrongFlag('--delivery', 'is required, or --from, --to, --result or --state instead of it')
-      }
-      const data = (delivery === undefined ? selection : { delivery_id: delivery }) as Replay
-      const webhookId = context.operand('WEBHOOK')!
-      if (context.has('dry-run')) return client.replayWebhook({ webhookId, data: { ...data, dry_run: true } })
-      return replayAll(client, webhookId, data, context.signal)
-    },
-  ),
   callCommand(
     {
       words: ['erase'],

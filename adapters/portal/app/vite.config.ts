@@ -27,15 +27,18 @@ function snippets(): Plugin {
   }
 }
 
-const CREDENTIALS = fileURLToPath(new URL('api/credentials.ts', import.meta.url))
+/** What takes the place of modules of the client; the files say why. */
+const REPLACEMENTS: Readonly<Record<string, string>> = {
+  './credentials.js': fileURLToPath(new URL('api/credentials.ts', import.meta.url)),
+  './operations.generated.js': fileURLToPath(new URL('api/operations.ts', import.meta.url)),
+}
 
-/** Replaces the hashes of the client (api/credentials.ts says why). */
-function credentials(): Plugin {
+function replacements(): Plugin {
   return {
-    name: 'credentials',
+    name: 'replacements',
     enforce: 'pre',
     resolveId: (id, importer) =>
-      id === './credentials.js' && importer?.endsWith('/adapters/client/client.ts') ? CREDENTIALS : undefined,
+      importer?.endsWith('/adapters/client/client.ts') ? REPLACEMENTS[id] : undefined,
   }
 }
 
@@ -45,7 +48,7 @@ export const pageConfig = (outDir: string): InlineConfig => ({
   configFile: false,
   base: './',
   logLevel: 'warn',
-  plugins: [snippets(), credentials()],
+  plugins: [snippets(), replacements()],
   resolve: {
     alias: {
       'hookswitch/client': fileURLToPath(new URL('../../client/index.ts', import.meta.url)),

@@ -45,6 +45,7 @@ import { refusePooler } from './pooler-check.js'
 import { postgresQueries } from './queries.js'
 import { postgresQueue } from './queue.js'
 import { createRejectionLog } from './rejection-log.js'
+import { postgresReplays } from './replays.js'
 import { createSession, notOpenError, type Session } from './session.js'
 import type { Deps } from './session-deps.js'
 import { createPool, type PostgresPool } from './session-pool.js'
@@ -225,6 +226,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     accounts: whenOpen(postgresAccounts(deps, queue)),
     tokens: whenOpen(postgresTokens(deps)),
     openLegs: whenOpen(postgresOpenLegs(deps)),
+    replays: whenOpen(postgresReplays(deps)),
     encryption: whenOpen(postgresEncryption(deps)),
     stats: whenOpen(postgresStats(deps)),
     webhooks: whenOpen(postgresWebhooks(deps, queue)),

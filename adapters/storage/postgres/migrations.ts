@@ -12,6 +12,7 @@ import { liveTables } from './schema-live.js'
 import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
 import { queueLogTables } from './schema-queue-log.js'
+import { replayTables } from './schema-replays.js'
 import { statsTables } from './schema-stats.js'
 import { undeliveredIndex } from './schema-undelivered.js'
 import type { Session, Transaction } from './session.js'
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 11, text: withoutParentIndex },
   { version: 12, text: undeliveredIndex },
   { version: 13, text: firstFailure },
+  { version: 14, text: replayTables },
 ]
 
 /** The schema version of this package. */

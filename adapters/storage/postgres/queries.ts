@@ -15,7 +15,16 @@ import { lookupOf } from './delivery-id.js'
 import { postgresErasure } from './erase.js'
 import { postgresPruning } from './prune.js'
 import { readableUpTo } from './read-horizon.js'
-import { type AttemptRow, attemptOf, type DeliveryRow, deliveryOf, stateNumberOf, verbOf } from './rows.js'
+import {
+  type AttemptRow,
+  attemptOf,
+  type DeliveryRow,
+  deliveryOf,
+  type ReplaysRow,
+  replaysOf,
+  stateNumberOf,
+  verbOf,
+} from './rows.js'
 import type { Deps, Queries, Queue } from './session-deps.js'
 import { type ActivityRow, activityStatement } from './sql/activity.js'
 import {
@@ -28,6 +37,7 @@ import {
 } from './sql/attempts.js'
 import { type AheadRow, deliveryStatements, type SearchRow } from './sql/deliveries.js'
 import { type LegRow, legsStatement } from './sql/legs.js'
+import { replayableStatement } from './sql/replayable.js'
 import type { Statement } from './statement.js'
 import { webhookReader } from './webhook-reader.js'
 
@@ -38,18 +48,28 @@ const NEWEST = Number.MAX_SAFE_INTEGER
 /** Lower than every position, also those of converted rows. */
 const OLDEST = Number.MIN_SAFE_INTEGER
 
+type FoundRow = DeliveryRow & ReplaysRow
+
+interface CountRow {
+  readonly count: number
+}
+
 /** The values of the statements `deliveryStatements.down` and its variants. */
 const listValues = (query: DeliveryQuery) => [
   query.cursor ?? (query.ascending ? OLDEST : NEWEST),
   ...rangeOf(query),
   query.states ? query.states.map(stateNumberOf) : null,
   query.limit,
-  ...[query.webhookId, query.accountId],
+  ...[query.webhookId, query.accountId, query.onlyOriginals ?? false],
 ]
 
 export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notify'>): Queries {
   const { session, schema } = deps
   const sql = deliveryStatements(schema)
+  const [replayable, replayableDetailed] = [
+    replayableStatement(schema, false),
+    replayableStatement(schema, true),
+  ]
   const legsOf = legsStatement(schema)
   const lastSuccesses = lastSuccessStatement(schema)
   const activity = activityStatement(schema)
@@ -67,8 +87,8 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   const attemptsUp = { all: attemptsBy(true, false), failures: attemptsBy(true, true) }
   const attemptsDown = { all: attemptsBy(false, false), failures: attemptsBy(false, true) }
 
-  /** Adds to deliveries how many of the lane must end first. */
-  async function toStored(rows: readonly DeliveryRow[]): Promise<StoredDelivery[]> {
+  /** Adds to deliveries how many of the lane must end first, and their replays. */
+  async function toStored(rows: readonly FoundRow[]): Promise<StoredDelivery[]> {
     const waiting = rows.filter((row) => row.state === 0 && row.lane !== 0 && row.epoch >= row.webhookEpoch)
     const isOfCall = ({ eventAccountId, callId, lane }: DeliveryRow) =>
       callId !== null && laneKey(`${eventAccountId}/${callId}`) === lane
@@ -94,12 +114,14 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     }
     return rows.map((row) => {
       const before = ahead.get(nameOf(row)) ?? 0
+      const replays = replaysOf(row)
       const dueMs = row.state === 0 ? dueMsForReaders(row.dueMs ?? 0, row.acceptedMs, before) : undefined
       return {
         ...effectiveState(deliveryOf(row, dueMs), row.webhookEpoch),
         position: row.position,
         ahead: before,
         sequence: row.eventSequence,
+        ...(replays && { replays }),
       }
     })
   }
@@ -120,21 +142,30 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     async delivery(accountId, deliveryId) {
       const { fromEventId, toEventId, derived, whole } = lookupOf(deliveryId)
       const values = [fromEventId, toEventId, derived, whole, accountId]
-      return (await toStored(await session.query<DeliveryRow>(sql.one, values)))[0]
+      return (await toStored(await session.query<FoundRow>(sql.one, values)))[0]
     },
     async deliveries(query) {
       const { ascending = false, states } = query
       const [up, down] = isUndelivered(states) ? [sql.upUndelivered, sql.downUndelivered] : [sql.up, sql.down]
       const statement = ascending ? up : down
       if (ascending) await upTo('waiting')
-      return toStored(await session.query<DeliveryRow>(statement, listValues(query)))
+      return toStored(await session.query<FoundRow>(statement, listValues(query)))
     },
     async countDeliveries(query) {
       const [up, down] = isUndelivered(query.states)
         ? [sql.countUpUndelivered, sql.countDownUndelivered]
         : [sql.countUp, sql.countDown]
       const statement = query.ascending ? up : down
-      const [row] = await session.query<{ readonly count: number }>(statement, listValues(query))
+      const [row] = await session.query<CountRow>(statement, listValues(query))
+      return row!.count
+    },
+    async countReplayable(query) {
+      const { webhookIds, states, hooks = null, reason = null, includeRecovered } = query
+      const values = [webhookIds, states.map(stateNumberOf), ...rangeOf(query), includeRecovered]
+      const isDetailed = hooks !== null || reason !== null
+      const [row] = isDetailed
+        ? await session.query<CountRow>(replayableDetailed, [...values, hooks, reason])
+        : await session.query<CountRow>(replayable, values)
       return row!.count
     },
     async search(query) {

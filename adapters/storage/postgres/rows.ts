@@ -2,6 +2,7 @@
 import {
   type AttemptRecord,
   type Delivery,
+  type DeliveryReplays,
   type DeliveryState,
   decodeRecord,
   encodeRecord,
@@ -95,6 +96,14 @@ export interface DeliveryRow {
   readonly endedMs: number | null
 }
 
+/** The replays of a delivery; all null: there are none. */
+export interface ReplaysRow {
+  /** Stored id of the newest. */
+  readonly lastReplay: string | null
+  readonly lastReplayMs: number | null
+  readonly hasRecovered: boolean | null
+}
+
 /** @param dueMs of a waiting delivery, as readers see it */
 export function deliveryOf(row: DeliveryRow, dueMs: number | undefined): Delivery {
   const { eventId, form } = row
@@ -128,10 +137,24 @@ export function deliveryOf(row: DeliveryRow, dueMs: number | undefined): Deliver
   if (callId !== undefined) delivery.callId = callId
   if (dueMs !== undefined) delivery.dueMs = dueMs
   if (row.reason !== null) delivery.reason = row.reason
-  if (row.replayOf !== null) delivery.replayOf = row.replayOf
+  if (row.replayOf !== null) {
+    delivery.replayOf = row.replayOf
+    // An original has the position of its event.
+    delivery.originalPosition = row.event
+  }
   if (row.failedMs !== null) delivery.failedMs = row.failedMs
   if (row.endedMs !== null) delivery.endedMs = row.endedMs
   return delivery
+}
+
+export function replaysOf(row: ReplaysRow & Pick<DeliveryRow, 'eventId'>): DeliveryReplays | undefined {
+  const { lastReplay, lastReplayMs, hasRecovered, eventId } = row
+  if (lastReplay === null) return undefined
+  return {
+    lastId: deliveryIdOf(lastReplay, eventId),
+    lastAcceptedMs: lastReplayMs!,
+    hasRecovered: hasRecovered!,
+  }
 }
 
 /** A stored webhook: one JSON document, and its health. */

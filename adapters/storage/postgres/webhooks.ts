@@ -43,6 +43,7 @@ export function postgresWebhooks(
     },
     candidates,
     unhealthy: (limit, afterId = '') => many(sql.unhealthy, [limit, afterId]),
+    ids: (limit, afterId = '') => session.query<Pick<Webhook, 'id' | 'accountId'>>(sql.ids, [limit, afterId]),
     async replace(next, expectedRevision) {
       const shard = shardOf(next.id)
       const written = session.transaction(async (tx) => {

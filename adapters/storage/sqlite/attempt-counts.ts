@@ -1,83 +1,165 @@
-/** Counts attempt records per webhook, for retention. */
+/** Counts the attempts of delivered deliveries per webhook, for retention. */
 import type { SqliteHandle } from './driver.js'
 import { prepareQuery } from './query.js'
 
 /**
- * Counts the attempt records per webhook, to find webhooks that have more than retention allows. Only webhooks with
- * records written since the file was opened can exceed the limit again, so each other one is counted once.
+ * The attempts of an ended delivery that count towards `attemptsPerWebhook`, as SQL: the recorded ones of a delivery that
+ * was delivered and is no replay; null for any other. Part of the schema: an index contains it.
+ */
+export const COUNTED_ATTEMPTS = 'case when state = 3 and event is null then attempts - (doc is null) end'
+
+/** A delivery that was delivered. */
+export interface DeliveredDelivery {
+  readonly position: number
+  /** Its attempts that count, at least 1. */
+  readonly counted: number
+}
+
+/**
+ * Counts attempts per webhook, to find webhooks that have more than retention allows. Only webhooks with deliveries that were
+ * delivered since the file was opened can exceed the limit again, so each other one is counted once.
  */
 export interface AttemptCounts {
-  /** A record was inserted. */
-  added(webhook: number): void
-  /** Records were deleted. */
-  removed(webhook: number, count: number): void
-  /** Yields webhooks with more than `most` records and their excess. Counts at most `steps` index entries. */
-  exceeding(most: number, steps: number): Iterable<readonly [webhook: number, excess: number]>
+  /** A delivery that is no replay was delivered. */
+  added(webhook: number, position: number, counted: number): void
+  /** The end of a delivery was deleted. */
+  removed(webhook: number, position: number, counted: number): void
+  /**
+   * Yields, for one webhook after the other, the oldest deliveries while the webhook has more than `most` attempts without
+   * those that were yielded. The caller deletes each.
+   *
+   * @param steps how many index entries are read, about. Returns false if it needs more
+   */
+  exceeding(most: number, steps: number): Generator<ExcessDelivery, boolean, void>
   invalidate(): void
+}
+
+export interface ExcessDelivery extends DeliveredDelivery {
+  readonly webhook: number
+}
+
+/** What is known of a webhook. */
+interface Count {
+  /** Attempts of its deliveries up to the position `upTo`. */
+  attempts: number
+  /** Deliveries up to this position are counted; Infinity: all. */
+  upTo: number
+  /** No delivery at or before this position counts. */
+  passed: number
 }
 
 /** Above this number of webhooks all counts are discarded, and made again. */
 const MAX_COUNTS = 100_000
 /** Webhooks read at a time. */
 const SLICE = 100
+/** Index entries read at a time. */
+const ENTRIES = 1_000
+/** What a query costs besides the entries that it reads. */
+const QUERY_STEPS = 20
+
+/** Ended deliveries of a webhook. Parameters: webhook, position, limit. */
+const SLICE_SQL = `select position, ${COUNTED_ATTEMPTS} as counted
+  from hookswitch_attempt indexed by hookswitch_attempt_end
+  where webhook = ? and state is not null and position > ? order by position limit ? + 0`
+
+interface SliceRow {
+  readonly entries: number
+  readonly attempts: number
+  /** The last position; null: the slice is empty. */
+  readonly last: number | null
+}
 
 export function createAttemptCounts(db: SqliteHandle): AttemptCounts {
-  const countOf = prepareQuery<{ readonly count: number }>(
+  const countSlice = prepareQuery<SliceRow>(
     db,
-    `select count(*) as count from hookswitch_attempt indexed by hookswitch_attempt_webhook
-    where webhook = ? and doc is not null`,
+    `select count(*) as entries, ifnull(sum(counted), 0) as attempts, max(position) as last from (${SLICE_SQL})`,
   )
-  const slice = prepareQuery<{ readonly key: number }>(
+  const deliveredIn = prepareQuery<DeliveredDelivery>(
+    db,
+    `select position, counted from (${SLICE_SQL}) where counted > 0`,
+  )
+  const webhooksAfter = prepareQuery<{ readonly key: number }>(
     db,
     'select key from hookswitch_webhook where key > ? order by key limit ? + 0',
   )
-  /** Number of records by webhook key. NaN: not counted yet. */
-  const counts = new Map<number, number>()
+  /** By webhook key. */
+  const counts = new Map<number, Count>()
   /** Webhooks up to this key have been counted since the file was opened; Infinity: all. */
   let countedUpTo = 0
 
-  function* exceeding(most: number, steps: number): Generator<readonly [number, number]> {
+  const newCount = (): Count => ({ attempts: 0, upTo: -1, passed: -1 })
+
+  function* exceeding(most: number, steps: number): Generator<ExcessDelivery, boolean, void> {
     let left = steps
-    const count = (webhook: number): number => {
-      const { count } = countOf.get(webhook)!
-      left -= count + 1
-      return count
+
+    /** Counts on, until the webhook is counted or there are no steps left. */
+    function countOn(webhook: number, count: Count): void {
+      while (count.upTo !== Number.POSITIVE_INFINITY && left > 0) {
+        const { entries, attempts, last } = countSlice.get(webhook, count.upTo, ENTRIES)!
+        left -= entries + QUERY_STEPS
+        count.attempts += attempts
+        count.upTo = entries < ENTRIES ? Number.POSITIVE_INFINITY : last!
+      }
     }
-    for (const [webhook, stored] of counts) {
-      if (Number.isNaN(stored) && left <= 0) continue
-      const exact = Number.isNaN(stored) ? count(webhook) : stored
-      counts.set(webhook, exact)
-      if (exact > most) yield [webhook, exact - most]
+
+    function* excessOf(webhook: number, count: Count): Generator<ExcessDelivery, void, void> {
+      while (count.attempts > most && left > 0) {
+        const { entries, last } = countSlice.get(webhook, count.passed, ENTRIES)!
+        left -= 2 * (entries + QUERY_STEPS)
+        for (const { position, counted } of deliveredIn.all(webhook, count.passed, ENTRIES)) {
+          if (count.attempts <= most) return
+          yield { webhook, position, counted }
+          count.passed = position
+        }
+        if (last === null) return
+        count.passed = last
+      }
+    }
+
+    for (const [webhook, count] of counts) {
+      if (left <= 0) return false
+      countOn(webhook, count)
+      if (count.attempts > most) yield* excessOf(webhook, count)
     }
     while (left > 0 && countedUpTo !== Number.POSITIVE_INFINITY) {
-      const webhooks = slice.all(countedUpTo, SLICE)
+      const webhooks = webhooksAfter.all(countedUpTo, SLICE)
       for (const { key } of webhooks) {
-        const excess = counts.has(key) ? 0 : count(key) - most
-        if (excess > 0) {
-          counts.set(key, most + excess)
-          yield [key, excess]
+        if (left <= 0) return false
+        if (!counts.has(key)) {
+          const count = newCount()
+          countOn(key, count)
+          // Its count goes on with the next call, or it may exceed the limit again.
+          if (count.upTo !== Number.POSITIVE_INFINITY || count.attempts > most) counts.set(key, count)
+          yield* excessOf(key, count)
         }
         countedUpTo = key
       }
       if (webhooks.length < SLICE) countedUpTo = Number.POSITIVE_INFINITY
     }
+    return left > 0
   }
 
   return {
-    added(webhook) {
-      if (counts.size >= MAX_COUNTS) {
-        counts.clear()
-        countedUpTo = 0
+    added(webhook, position, counted) {
+      let count = counts.get(webhook)
+      if (!count) {
+        if (counts.size >= MAX_COUNTS) {
+          counts.clear()
+          countedUpTo = 0
+        }
+        count = newCount()
+        counts.set(webhook, count)
       }
-      counts.set(webhook, (counts.get(webhook) ?? Number.NaN) + 1)
+      if (position <= count.upTo) count.attempts += counted
+      if (position <= count.passed) count.passed = position - 1
     },
-    removed(webhook, count) {
-      const stored = counts.get(webhook)
-      if (stored !== undefined) counts.set(webhook, stored - count)
+    removed(webhook, position, counted) {
+      const count = counts.get(webhook)
+      if (count && position <= count.upTo) count.attempts -= counted
     },
     exceeding,
     invalidate() {
-      for (const webhook of counts.keys()) counts.set(webhook, Number.NaN)
+      for (const webhook of counts.keys()) counts.set(webhook, newCount())
     },
   }
 }

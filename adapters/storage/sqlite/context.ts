@@ -25,6 +25,8 @@ export interface EngineContext {
   readonly rows: DeliveryRows
   readonly requests: Requests
   readonly attemptCounts: AttemptCounts
+  /** Has this called when a transaction was rolled back. */
+  onRollback(listener: () => void): void
   committed(): void
   rolledBack(): void
 }
@@ -39,6 +41,7 @@ export function createContext(db: SqliteHandle): EngineContext {
   const phoneCalls = createPhoneCalls(db)
   const attemptCounts = createAttemptCounts(db)
   const requests = createRequests(db)
+  const rollbackListeners: (() => void)[] = []
   return {
     db,
     notify() {
@@ -58,6 +61,7 @@ export function createContext(db: SqliteHandle): EngineContext {
     rows: createDeliveryRows(db, accounts, endpoints),
     requests,
     attemptCounts,
+    onRollback: (listener) => void rollbackListeners.push(listener),
     committed() {
       hasNotice ||= isNoticePending
       isNoticePending = false
@@ -73,6 +77,7 @@ export function createContext(db: SqliteHandle): EngineContext {
       phoneCalls.invalidate()
       attemptCounts.invalidate()
       requests.invalidate()
+      for (const listener of rollbackListeners) listener()
     },
   }
 }

@@ -1,4 +1,5 @@
 /** Deletes deliveries and attempt records, with the rows that depend on them. */
+import { COUNTED_ATTEMPTS } from './attempt-counts.js'
 import type { EngineContext } from './context.js'
 import { isWhole, wholeDeliveryId } from './delivery-ids.js'
 import { idHashKey } from './hash-key.js'
@@ -11,37 +12,46 @@ export interface DeliveryRef {
 }
 
 export interface Deletion {
-  /**
-   * Deletes a delivery with its attempt records, and its event if this was the event's last delivery. Returns whether it
-   * was waiting.
-   */
-  deleteDelivery(delivery: DeliveryRef): boolean
+  /** Deletes a delivery with its attempt records, and its event if this was the event's last delivery. */
+  deleteDelivery(delivery: DeliveryRef): DeletedDelivery
   /** Deletes one attempt record, and the end of its delivery if that is in it. Returns false if there is none. */
   deleteAttempt(key: number): boolean
   /** Every delivery of an event, waiting or not. */
   deliveriesOf(event: number): readonly DeliveryRef[]
 }
 
+export interface DeletedDelivery {
+  readonly wasWaiting: boolean
+  /** Rows of its attempts and its end. */
+  readonly attempts: number
+}
+
 interface DeletedRow extends DeliveryRef {
   readonly event: number | null
   readonly id: string
-  readonly hasRecord: number
+}
+
+interface DeletedAttempt extends DeletedRow {
+  /** Whether its delivery ended with it. */
+  readonly isEnd: number
+  /** See `COUNTED_ATTEMPTS`. */
+  readonly counted: number | null
 }
 
 export function createDeletion({ db, eventBodies, attemptCounts }: EngineContext): Deletion {
-  const returning = (hasRecord: string) =>
-    `returning webhook, position, event, id, ${hasRecord} as "hasRecord"`
+  const returning = 'returning webhook, position, event, id'
+  const returningAttempt = `${returning}, state is not null as "isEnd", ${COUNTED_ATTEMPTS} as counted`
   const removeWaiting = prepareQuery<DeletedRow>(
     db,
-    `delete from hookswitch_waiting where position = ? and webhook = ? ${returning('0')}`,
+    `delete from hookswitch_waiting where position = ? and webhook = ? ${returning}`,
   )
-  const removeAttempts = prepareQuery<DeletedRow>(
+  const removeAttempts = prepareQuery<DeletedAttempt>(
     db,
-    `delete from hookswitch_attempt where position = ? and webhook = ? ${returning('doc is not null')}`,
+    `delete from hookswitch_attempt where position = ? and webhook = ? ${returningAttempt}`,
   )
-  const removeAttempt = prepareQuery<DeletedRow & { readonly isEnd: number }>(
+  const removeAttempt = prepareQuery<DeletedAttempt>(
     db,
-    `delete from hookswitch_attempt where key = ? ${returning('doc is not null')}, state is not null as "isEnd"`,
+    `delete from hookswitch_attempt where key = ? ${returningAttempt}`,
   )
   const ofEvent = (table: string) =>
     `select webhook, position from hookswitch_${table} where position = ?
@@ -69,6 +79,10 @@ export function createDeletion({ db, eventBodies, attemptCounts }: EngineContext
     removeId(idHashKey(whole), webhook, position)
   }
 
+  function uncount({ webhook, position, counted }: DeletedAttempt): void {
+    if (counted !== null) attemptCounts.removed(webhook, position, counted)
+  }
+
   function removeUnreferenced(event: number): void {
     if (!isReferenced.get(event, event, event, event)) eventBodies.remove(event)
   }
@@ -78,7 +92,7 @@ export function createDeletion({ db, eventBodies, attemptCounts }: EngineContext
     deleteAttempt(key) {
       const row = removeAttempt.get(key)
       if (!row) return false
-      if (row.hasRecord) attemptCounts.removed(row.webhook, 1)
+      uncount(row)
       if (row.isEnd) removeIdOf(row)
       removeUnreferenced(row.event ?? row.position)
       return true
@@ -86,13 +100,13 @@ export function createDeletion({ db, eventBodies, attemptCounts }: EngineContext
     deleteDelivery({ webhook, position }) {
       const waiting = removeWaiting.get(position, webhook)
       const attempts = removeAttempts.all(position, webhook)
-      attemptCounts.removed(webhook, attempts.filter(({ hasRecord }) => hasRecord).length)
+      attempts.forEach(uncount)
       const row = waiting ?? attempts[0]
       if (row) {
         removeIdOf(row)
         removeUnreferenced(row.event ?? position)
       }
-      return waiting !== undefined
+      return { wasWaiting: waiting !== undefined, attempts: attempts.length }
     },
   }
 }

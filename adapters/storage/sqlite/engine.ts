@@ -8,6 +8,7 @@ import type {
   NodeLease,
   OpenLegStore,
   QueueStore,
+  ReplayStore,
   StatsStore,
   TokenStore,
   WebhookStore,
@@ -20,12 +21,15 @@ import type { SqliteHandle } from './driver.js'
 import type { Encoded } from './encoded-values.js'
 import { createEncryptionStore } from './encryption.js'
 import { createErase } from './erase.js'
+import { createHistory } from './history.js'
 import { createStagedQuery } from './inbox.js'
 import { createMentionSearch } from './mentions.js'
 import { createOpenLegStore } from './open-legs.js'
 import { createPrune } from './prune.js'
 import { createDeliveryQueries } from './queries.js'
 import { createQueue } from './queue.js'
+import { createReplayableCount } from './replayable.js'
+import { createReplayStore } from './replays.js'
 import type { RpcAccounts } from './rpc-methods.js'
 import { createSecureVacuum } from './secure-vacuum.js'
 import { createStatsStore } from './stats.js'
@@ -53,6 +57,7 @@ export interface Engine {
   readonly deliveries: EngineDeliveries
   readonly inbox: Pick<Synchronous<InboxStore>, 'staged'>
   readonly openLegs: Synchronous<OpenLegStore>
+  readonly replays: Synchronous<ReplayStore>
   readonly encryption: Synchronous<EncryptionStore>
   readonly stats: Synchronous<StatsStore>
   /** Number of webhook changes since the engine was created. */
@@ -81,6 +86,7 @@ export function createEngine(db: SqliteHandle): Engine {
     deliveries: {
       ...createQueue(context),
       ...createDeliveryQueries(context),
+      countReplayable: createReplayableCount(context),
       attempts: createAttemptQuery(context),
       attemptLog: createAttemptLog(context),
       lastSuccesses: createLastSuccessQuery(context),
@@ -90,12 +96,14 @@ export function createEngine(db: SqliteHandle): Engine {
         return account === undefined ? [] : phoneCalls.legs(account, callId)
       },
       prune: createPrune(context),
+      ...createHistory(context),
       erase: createErase(context, noteErased),
       mentions: createMentionSearch(context),
       scrub,
     },
     inbox: { staged: createStagedQuery(context) },
     openLegs: createOpenLegStore(db, noteErased),
+    replays: createReplayStore(db, noteErased),
     encryption: createEncryptionStore(context),
     stats: createStatsStore(db),
     webhookVersion: endpoints.version,

@@ -83,7 +83,7 @@ export function createErase(
 
     function eraseDelivery(delivery: DeliveryRef, callId: string | null): void {
       const endpoint = endpoints.byKey(delivery.webhook)!
-      if (deleteDelivery(delivery)) {
+      if (deleteDelivery(delivery).wasWaiting) {
         removed.push({ webhookId: endpoint.webhook.id, position: delivery.position })
       }
       left -= 1

@@ -4,6 +4,10 @@ import type { Delivery, LaneKind } from 'hookswitch/store'
 const VERBS: readonly Delivery['httpVerb'][] = ['get', 'post', 'put', 'patch', 'delete']
 const VERB_STEP = 2
 const LANE_STEP = 16
+const TEST_LANE_KIND: LaneKind = 3
+
+/** Formats of tests are at least this number, all others are lower. */
+export const TEST_FORMATS = TEST_LANE_KIND * LANE_STEP
 
 /** Lane kind × 16 + method × 2 + encoding: part of the schema. */
 export function formatOf(

@@ -127,11 +127,14 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ),
     tokens: createPortClient('tokens', request),
     openLegs: createPortClient('openLegs', request),
+    replays: createPortClient('replays', request),
     encryption: createPortClient('encryption', request),
     stats: createPortClient('stats', request),
     webhooks: createPortClient('webhooks', request),
     deliveries: {
       ...createPortClient('deliveries', request),
+      // The host's tables are in the file too.
+      ...(checked.kind === 'database' && { historyBytes: async () => undefined }),
       own: leaseMethod('own'),
       renew: leaseMethod('renew'),
       async commit(group) {
@@ -145,10 +148,23 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         })
         return decodeResult(result as Encoded, group)
       },
+      async countReplayable({ webhookIds, ...query }) {
+        let count = 0
+        const ids = [...new Set(webhookIds)]
+        for (let from = 0; from < ids.length; from += COUNTED_WEBHOOKS) {
+          const part = ids.slice(from, from + COUNTED_WEBHOOKS)
+          const args = [{ ...query, webhookIds: part }]
+          count += (await request({ port: 'deliveries', method: 'countReplayable', args })) as number
+        }
+        return count
+      },
       subscribe,
     },
     ...(inbox && { inbox }),
   }
 }
+
+/** Webhooks whose deliveries are counted at once: other calls are executed in between. */
+const COUNTED_WEBHOOKS = 100
 
 const notOpen = () => unavailableError('the SQLite store is not open')

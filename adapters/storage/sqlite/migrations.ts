@@ -13,6 +13,7 @@ import { SCHEMA_11 } from './schema-first-failure.js'
 import { SCHEMA_2 } from './schema-open-legs.js'
 import { SCHEMA_5, SCHEMA_6 } from './schema-queue.js'
 import { SCHEMA_10 } from './schema-replay-index.js'
+import { SCHEMA_12 } from './schema-replays.js'
 import { SCHEMA_7 } from './schema-stats.js'
 
 /** A released migration never changes; new ones are appended. */
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly string[] = [
   SCHEMA_9,
   SCHEMA_10,
   SCHEMA_11,
+  SCHEMA_12,
 ]
 
 /** The version whose old tables have to be empty before they are removed. */

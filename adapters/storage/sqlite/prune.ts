@@ -13,13 +13,23 @@ type Prune = Synchronous<QueueStore>['prune']
 const KEEP_DELETED_WEBHOOK_MS = 60_000
 /** How long an event without deliveries is kept. */
 const KEEP_UNSENT_EVENT_MS = 3_600_000
-/** Index entries counted per call, for webhooks whose number of attempts is unknown. */
-const MAX_COUNTED_ENTRIES = 50_000
+/**
+ * Rows that a call deletes. Rows of different webhooks share few pages: those of 100 are about 400, which the commit writes to the
+ * disk while other calls wait.
+ */
+export const MAX_DELETED = 100
+/** How often a call looks for so many rows, where it may delete none of those that it finds. */
+const MAX_SLICES = 10
+/** Index entries that a call reads, about, to count the attempts of webhooks and to find those above the limit. */
+const MAX_STEPS = 20_000
 /** Deleted webhooks checked per call. */
 const MAX_CHECKED_WEBHOOKS = 200
 
-interface KeyRow {
+interface AttemptRow {
   readonly key: number
+  readonly atMs: number
+  /** Whether its delivery waits. */
+  readonly isPending: number
 }
 
 interface DeletedWebhookRow {
@@ -27,19 +37,17 @@ interface DeletedWebhookRow {
   readonly deletedMs: number
 }
 
+/** The oldest attempts and ends. */
+const OLDEST_SQL = `select key, at_ms as "atMs", state is null and exists (
+    select 1 from hookswitch_waiting w where w.position = a.position and w.webhook = a.webhook
+  ) as "isPending"
+  from hookswitch_attempt a where key > ? order by key limit ? + 0`
+
 export function createPrune(context: EngineContext): Prune {
   const { db, endpoints, eventBodies, attemptCounts } = context
-  const { deleteAttempt } = createDeletion(context)
+  const { deleteAttempt, deleteDelivery } = createDeletion(context)
   const pruneCalls = createCallPrune(db, context.phoneCalls)
-  const oldestOfWebhook = prepareQuery<KeyRow>(
-    db,
-    `select key from hookswitch_attempt indexed by hookswitch_attempt_webhook
-    where webhook = ? and doc is not null order by key limit ? + 0`,
-  )
-  const oldest = prepareQuery<KeyRow & { readonly atMs: number }>(
-    db,
-    'select key, at_ms as "atMs" from hookswitch_attempt where key > ? order by key limit ? + 0',
-  )
+  const oldest = prepareQuery<AttemptRow>(db, OLDEST_SQL)
   const unsent = prepareQuery<{ readonly position: number }>(
     db,
     `select position from hookswitch_event indexed by hookswitch_event_unsent
@@ -70,28 +78,33 @@ export function createPrune(context: EngineContext): Prune {
 
   function pruneExcessAttempts(maxAttempts: number, limit: number): number {
     let removed = 0
-    for (const [webhook, excess] of attemptCounts.exceeding(maxAttempts, MAX_COUNTED_ENTRIES)) {
-      if (removed >= limit) break
-      for (const { key } of oldestOfWebhook.all(webhook, Math.min(excess, limit - removed))) {
-        if (deleteAttempt(key)) removed += 1
-      }
+    const excess = attemptCounts.exceeding(maxAttempts, MAX_STEPS)
+    for (;;) {
+      const next = excess.next()
+      if (next.done) return next.value ? removed : limit
+      removed += deleteDelivery(next.value).attempts
+      if (removed >= limit) return removed
     }
-    return removed
   }
 
   function pruneOldAttempts(beforeMs: number, limit: number, now: number): number {
     let removed = 0
-    for (const { key, atMs } of oldest.all(passedKey, limit)) {
-      if (atMs >= beforeMs && atMs <= now) {
-        passedKey = 0
-        return removed
+    for (let slice = 0; slice < MAX_SLICES && removed < limit; slice += 1) {
+      const found = oldest.all(passedKey, limit - removed)
+      for (const { key, atMs, isPending } of found) {
+        if (atMs >= beforeMs && atMs <= now) {
+          passedKey = 0
+          return removed
+        }
+        if (atMs < beforeMs && isPending === 0 && deleteAttempt(key)) removed += 1
+        passedKey = key
       }
-      if (atMs < beforeMs && deleteAttempt(key)) removed += 1
-      passedKey = key
+      if (found.length > 0) continue
+      // Those that are left are looked at again after all others.
+      passedKey = 0
+      return removed
     }
-    // They are looked at again after all others.
-    if (removed === 0 && !oldest.get(passedKey, 1)) passedKey = 0
-    return removed
+    return limit
   }
 
   /** Removes events without deliveries: they are stored for the repeat of their group only. */
@@ -121,7 +134,8 @@ export function createPrune(context: EngineContext): Prune {
   }
 
   return ({ attemptsPerWebhook, beforeMs, limit }, now) => {
-    let left = limit
+    const most = Math.min(limit, MAX_DELETED)
+    let left = most
     const run = (step: (limit: number) => number) => {
       if (left > 0) left -= step(left)
     }
@@ -131,7 +145,7 @@ export function createPrune(context: EngineContext): Prune {
     run((most) => deleteExpiredKeys(now, most))
     run((most) => pruneCalls(most, now))
     run((most) => pruneDeletedWebhooks(most, now))
-    return limit - left
+    return left <= 0 ? limit : most - left
   }
 }
 

@@ -9,34 +9,41 @@ import {
   type StoredDelivery,
 } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
-import type { SqliteValue } from './driver.js'
+import type { SqliteHandle, SqliteValue } from './driver.js'
+import type { CachedEndpoint } from './endpoints.js'
 import { hashKey } from './hash-key.js'
 import { prepareQuery } from './query.js'
+import { createReplayReader } from './replay-marks.js'
 import { type DeliveryRow, ENDED_COLUMNS, type LocatedDelivery, WAITING_COLUMNS } from './rows.js'
 import { CANCELLED, stateCode, WAITING } from './state-codes.js'
 
 /** Above every position. */
 const MAX_POSITION = Number.MAX_SAFE_INTEGER
+/** The epoch of a new webhook. */
+const FIRST_EPOCH = 1
 /** Beyond every timestamp, in both directions. */
-const MAX_TIME_MS = 9e15
+export const MAX_TIME_MS = 9e15
 
-type Table = 'waiting' | 'attempt'
+export type Table = 'waiting' | 'attempt'
 const TABLES: readonly Table[] = ['waiting', 'attempt']
 
 const columnsOf = (table: Table) => (table === 'waiting' ? WAITING_COLUMNS : ENDED_COLUMNS)
 /** @param epoch the epoch of the webhook, as SQL */
-const hasState = (table: Table, epoch: string) =>
+export const hasState = (table: Table, epoch: string) =>
   table === 'waiting'
     ? `? & (case when d.epoch < ${epoch} then ${1 << CANCELLED} else ${1 << WAITING} end) <> 0`
     : 'd.state is not null and ? & (1 << d.state) <> 0'
 
 /** The deliveries of a webhook. */
-const inTable = (table: Table) =>
+export const inTable = (table: Table) =>
   `from hookswitch_${table} d indexed by hookswitch_${table === 'waiting' ? 'waiting_webhook' : 'attempt_end'}`
-/** Parameters: webhook, cursor, earliest and latest acceptance, mask of states, epoch if they wait. */
+/**
+ * Parameters: webhook, cursor, last position, earliest and latest acceptance, whether replays match, mask of states, epoch if
+ * they wait.
+ */
 const isMatch = (table: Table, ascending: boolean) =>
-  `d.webhook = ? and d.position ${ascending ? '>' : '<'} ? and d.accepted_ms >= ? and d.accepted_ms <= ?
-    and ${hasState(table, '?')}`
+  `d.webhook = ? and d.position ${ascending ? '> ? and d.position <=' : '< ? and d.position >='} ? and d.accepted_ms >= ? and d.accepted_ms <= ?
+    and (d.event is null or ?) and ${hasState(table, '?')}`
 
 /** Parameters: those of `isMatch`, limit. */
 export const LIST_SQL = (table: Table, ascending: boolean) => `select ${columnsOf(table)}
@@ -75,8 +82,31 @@ interface CountRow {
   readonly count: number
 }
 
+/** Parameters: webhook, first and last position, epoch. */
+export const CANCELLED_SQL = `select 1 from hookswitch_waiting indexed by hookswitch_waiting_webhook
+  where webhook = ? and position >= ? and position <= ? and epoch < ? limit 1`
+
+/**
+ * Returns a function that says which of these states deliveries have that wait in a range of positions, as a mask. Nearly always
+ * none is cancelled by its epoch, and then the rows of a long backlog are not read.
+ */
+export function createWaitingMask(db: SqliteHandle) {
+  const anyCancelled = prepareQuery<object>(db, CANCELLED_SQL)
+  return (mask: number, { key, webhook }: CachedEndpoint, first = 0, last = MAX_POSITION): number => {
+    const cancelled = mask & (1 << CANCELLED)
+    const isCancelled =
+      cancelled !== 0 &&
+      webhook.epoch > FIRST_EPOCH &&
+      anyCancelled.get(key, first, last, webhook.epoch) !== undefined
+    return (mask & (1 << WAITING)) | (isCancelled ? cancelled : 0)
+  }
+}
+
 /** Reads deliveries with their effective state: a waiting delivery of an older epoch reads as cancelled. */
-export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineContext) {
+export function createDeliveryQueries(context: EngineContext) {
+  const { db, accounts, endpoints, rows } = context
+  const replaysOf = createReplayReader(context)
+  const waitingMask = createWaitingMask(db)
   const prepareBoth = <Row>(table: Table, sql: (table: Table, ascending: boolean) => string) => {
     const [up, down] = [prepareQuery<Row>(db, sql(table, true)), prepareQuery<Row>(db, sql(table, false))]
     return (ascending: boolean) => (ascending ? up : down)
@@ -96,21 +126,34 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
   )
   function storedDelivery({ row, delivery }: LocatedDelivery): StoredDelivery {
     const { position, eventSequence: sequence } = row
-    const read = effectiveState(delivery, endpoints.byKey(row.webhook)!.webhook.epoch)
-    if (read.state !== 'waiting') return { ...read, position, ahead: 0, sequence }
+    const { epoch } = endpoints.byKey(row.webhook)!.webhook
+    const read = effectiveState(delivery, epoch)
+    const replays = replaysOf(row, epoch)
+    const found = { ...read, position, ahead: 0, sequence, ...(replays && { replays }) }
+    if (read.state !== 'waiting') return found
     // What is ahead of it in its lane, the queue of this process knows.
     const dueMs = dueMsForReaders(row.dueMs ?? 0, delivery.acceptedMs, 0)
-    return { ...read, ...(dueMs !== undefined && { dueMs }), position, ahead: 0, sequence }
+    return dueMs === undefined ? found : { ...found, dueMs }
   }
 
-  /** The parameters of a list of a webhook, and the epoch of the webhook; `undefined`: the account has no such webhook. */
+  /** The parameters of a list of a webhook, of those that wait and those that ended; `undefined`: the account has no such webhook. */
   function selectionOf({ accountId, webhookId, states, ascending, ...query }: DeliveryQuery) {
-    const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
+    const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS, onlyOriginals = false } = query
     const endpoint = endpoints.byId(webhookId)
     if (!endpoint || endpoint.account !== accounts.find(accountId)) return undefined
+    const end = ascending ? MAX_POSITION : -1
     const cursor = query.cursor ?? (ascending ? -1 : MAX_POSITION)
-    const { key, webhook } = endpoint
-    return { range: [key, cursor, fromMs, toMs, maskOf(states)] as const, epoch: webhook.epoch }
+    const mask = maskOf(states)
+    const rest = [fromMs, toMs, onlyOriginals ? 0 : 1] as const
+    return {
+      ended: [endpoint.key, cursor, end, ...rest, mask] as const,
+      /** @param last the last position that the list needs. Default: all. Returns `undefined` if there are none */
+      waiting(last = end) {
+        const found = waitingMask(mask, endpoint, Math.min(cursor, last), Math.max(cursor, last))
+        if (found === 0) return undefined
+        return [endpoint.key, cursor, last, ...rest, found, endpoint.webhook.epoch] as const
+      },
+    }
   }
 
   /** Newest first. */
@@ -134,9 +177,10 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       const { ascending = false, limit } = query
       const selection = selectionOf(query)
       if (!selection) return []
-      const { range, epoch } = selection
-      const waiting = listWaiting(ascending).all(...range, epoch, limit)
-      return [...waiting, ...listEnded(ascending).all(...range, limit)]
+      const ended = listEnded(ascending).all(...selection.ended, limit)
+      const range = selection.waiting(ended[limit - 1]?.position)
+      const waiting = range ? listWaiting(ascending).all(...range, limit) : []
+      return [...waiting, ...ended]
         .sort((a, b) => (ascending ? a.position - b.position : b.position - a.position))
         .slice(0, limit)
         .map((row) => storedDelivery(rows.fromRow(row)))
@@ -145,9 +189,10 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       const { ascending = false, limit } = query
       const selection = selectionOf(query)
       if (!selection) return 0
-      const { range, epoch } = selection
-      const waiting = countWaiting(ascending).get(...range, epoch, limit)!.count
-      return Math.min(limit, waiting + countEnded(ascending).get(...range, limit)!.count)
+      const { count } = countEnded(ascending).get(...selection.ended, limit)!
+      const range = count < limit ? selection.waiting() : undefined
+      const waiting = range ? countWaiting(ascending).get(...range, limit)!.count : 0
+      return Math.min(limit, count + waiting)
     },
     search(query: DeliverySearch): FoundDeliveries {
       const { accountId, webhookId, callId, states, cursor = MAX_POSITION, limit } = query
@@ -176,7 +221,7 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
 const ALL_CODES = 0xff
 
 /** The codes of these states as bits; `undefined`: of all states. */
-function maskOf(states: readonly DeliveryState[] | undefined): number {
+export function maskOf(states: readonly DeliveryState[] | undefined): number {
   if (!states) return ALL_CODES
   return states.map(stateCode).reduce((bits, code) => (code < 0 ? bits : bits | (1 << code)), 0)
 }

@@ -151,7 +151,11 @@ function deliveryOf(
     acceptedMs: row.acceptedMs,
   }
   if (row.callId !== null) delivery.callId = row.callId
-  if (row.replayOf !== null) delivery.replayOf = row.replayOf
+  if (row.replayOf !== null) {
+    delivery.replayOf = row.replayOf
+    // The first delivery of an event to a webhook has the event's position.
+    delivery.originalPosition = row.event
+  }
   if (row.reason !== null) delivery.reason = row.reason
   if (row.failedMs !== null) delivery.failedMs = row.failedMs
   if (row.endedMs !== null) delivery.endedMs = row.endedMs

@@ -6,6 +6,7 @@ import type {
   InboxStore,
   OpenLegStore,
   QueueStore,
+  ReplayStore,
   StatsStore,
   TokenStore,
   WebhookStore,
@@ -40,6 +41,7 @@ interface RpcPorts {
   readonly deliveries: Omit<QueueStore, 'subscribe'>
   readonly inbox: Pick<InboxStore, 'staged'>
   readonly openLegs: OpenLegStore
+  readonly replays: ReplayStore
   readonly encryption: EncryptionStore
   readonly stats: StatsStore
 }
@@ -80,6 +82,7 @@ export const METHODS: {
     page: 'read',
     candidates: 'read',
     unhealthy: 'read',
+    ids: 'read',
     replace: 'write',
   },
   deliveries: {
@@ -103,14 +106,26 @@ export const METHODS: {
     lastSuccesses: 'read',
     activity: 'read',
     countDeliveries: 'read',
+    countReplayable: 'read',
     legs: 'read',
     prune: 'write',
+    historyBytes: 'read',
+    pruneOldest: 'write',
     erase: 'write',
     mentions: 'read',
     scrub: 'noTransaction',
   },
   inbox: { staged: 'read' },
   openLegs: { write: 'write', list: 'read', erase: 'write', mentions: 'read', prune: 'write' },
+  replays: {
+    create: 'write',
+    read: 'read',
+    list: 'read',
+    unfinished: 'read',
+    replace: 'write',
+    prune: 'write',
+    erase: 'write',
+  },
   encryption: { record: 'read', replaceRecord: 'write', encryptedRows: 'read', reencrypt: 'write' },
   stats: { add: 'write', read: 'read', totals: 'read', prune: 'write' },
 }

@@ -110,7 +110,6 @@ export function createSettle(
       : update.get(attempts, tries, interruptions, dueMs, reason, failedMs, position, key, expected)
     if (!row) return { kind: 'fenced' }
     const { event, variant, format, id } = row
-    if (record) attemptCounts.added(key)
     if (record || hasEnded) {
       const request = record ? requests.keyOf(key, record.request) : null
       const atMs = record?.atMs ?? now
@@ -120,6 +119,8 @@ export function createSettle(
       else {
         const { epoch, lane, acceptedMs, replayOf } = row
         const result = [stateCode(next.state), attempts, tries, interruptions] as const
+        const counted = record ? attempts : attempts - 1
+        if (next.state === 'delivered' && event === null) attemptCounts.added(key, position, counted)
         insertEnd(
           ...attempt,
           request,

@@ -43,6 +43,10 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
     where deleted_ms is null and id > ? and (health is not null or json_extract(doc, '$.disableReason') is not null)
     order by id limit ? + 0`,
   )
+  const idsAfter = prepareQuery<{ readonly id: string; readonly account: number }>(
+    db,
+    'select id, account from hookswitch_webhook where deleted_ms is null and id > ? order by id limit ? + 0',
+  )
   const conflict = (id: string) => new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
 
   function ofAccounts(
@@ -84,6 +88,8 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
       ofAccounts(accountIds, (account) => ofAccountAndHook.all(account, hook)),
     unhealthy: (limit, afterId = '') =>
       withProblem.all(afterId, limit).map(({ key }) => endpoints.byKey(key)!.webhook),
+    ids: (limit, afterId = '') =>
+      idsAfter.all(afterId, limit).map(({ id, account }) => ({ id, accountId: accounts.idOf(account) })),
     replace(next, expectedRevision) {
       const endpoint = endpoints.byId(next.id)
       const before = endpoint?.webhook

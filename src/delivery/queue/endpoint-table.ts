@@ -28,6 +28,11 @@ export class EndpointTable {
     return this.byIndex[index]!
   }
 
+  /** Deliveries that wait for the webhooks of an account. */
+  backlogOf(accountId: string): number {
+    return this.accounts.get(accountId)?.backlog ?? 0
+  }
+
   all(): Iterable<QueueEndpoint> {
     return this.byId.values()
   }

@@ -68,6 +68,14 @@ export interface QueuePosition {
   readonly ahead: number
 }
 
+/** What a webhook may get besides its events. */
+export interface QueueRoom {
+  /** Deliveries that wait for it. */
+  readonly waiting: number
+  /** Deliveries that it may get until half of a limit waits: its own, that of its account, or that of all. */
+  readonly spare: number
+}
+
 /** The waiting and taken deliveries of one node. Times are store time, ms. */
 export interface PendingQueue {
   /** Waiting and taken deliveries. */
@@ -83,6 +91,8 @@ export interface PendingQueue {
   /** `undefined`: unknown, or evicted because nothing was pending for a long time. */
   endpoint(webhookId: string): QueueEndpoint | undefined
   endpoints(): Iterable<QueueEndpoint>
+  /** @param maxTotal as in `trim` */
+  room(webhookId: string, accountId: string, maxTotal: number): QueueRoom
   /**
    * Adds an endpoint, or replaces its webhook, unless the known row has a higher revision. A higher epoch makes the older
    * deliveries stale: `take` never returns them. The health of the row is used as it is.
@@ -630,6 +640,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     },
     endpoint: (webhookId) => table.find(webhookId),
     endpoints: () => table.all(),
+    room(webhookId, accountId, maxTotal) {
+      const waiting = table.find(webhookId)?.backlog ?? 0
+      return { waiting, spare: shares.spare(waiting, table.backlogOf(accountId), maxTotal) }
+    },
     setWebhook(webhook) {
       const endpoint = table.set(webhook)
       if (webhook.epoch > endpoint.epoch) {

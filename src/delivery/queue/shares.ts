@@ -80,6 +80,16 @@ export class Shares {
     this.backlog += count
   }
 
+  /** How many deliveries a webhook may get until half of a limit waits; possibly less than 0. */
+  spare(ofWebhook: number, ofAccount: number, maxTotal: number): number {
+    const half = (limit: number, waiting: number) => Math.floor(limit / 2) - waiting
+    return Math.min(
+      half(this.limits.maxPendingPerWebhook, ofWebhook),
+      half(accountLimit(this.limits), ofAccount),
+      half(maxTotal, this.backlog),
+    )
+  }
+
   /** A delivery enters the queue. What returns after a failed attempt does not: it makes nothing full. */
   enter(endpoint: QueueEndpoint): void {
     this.add(endpoint, 1)

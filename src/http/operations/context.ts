@@ -74,7 +74,10 @@ export type Operation = (context: OperationContext) => Promise<OperationResult>
 export const accountIdOf = (context: OperationContext): string => context.params.accountId!
 
 /** Returns an id of the path. A malformed id is treated like an unknown one: throws `NotFound`. */
-export function entityIdOf(context: OperationContext, name: 'webhookId' | 'deliveryId' | 'userId'): string {
+export function entityIdOf(
+  context: OperationContext,
+  name: 'webhookId' | 'deliveryId' | 'replayId' | 'userId',
+): string {
   const id = context.params[name]!
   if (!isId(id)) throw notFound(id)
   return id

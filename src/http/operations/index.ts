@@ -29,7 +29,6 @@ import {
   readSecret,
   reenableDescendantWebhooks,
   reenableWebhooks,
-  replayWebhook,
   resumeWebhook,
   rotateSecret,
   testWebhook,
@@ -38,6 +37,17 @@ import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { matchEvent, publishEvents } from './events.js'
 import { lookUp } from './lookup.js'
+import {
+  listAllReplays,
+  listReplays,
+  readAnyReplay,
+  readReplay,
+  replayAccount,
+  replayAllAccounts,
+  replayWebhook,
+  setAnyReplay,
+  setReplay,
+} from './replays.js'
 import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
 import { streamItems } from './stream.js'
 import { readOverview, searchDeliveries } from './system.js'
@@ -83,6 +93,14 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listWebhookAttempts,
   testWebhook,
   replayWebhook,
+  replayAccount,
+  listReplays,
+  readReplay,
+  setReplay,
+  replayAllAccounts,
+  listAllReplays,
+  readAnyReplay,
+  setAnyReplay,
   resumeWebhook,
   previewWebhook,
   matchEvent,

@@ -59,6 +59,7 @@ export function createDisconnectableStore(real: Store, scheduler?: FastCheck.Sch
       tokens: wrapped(real.tokens),
       webhooks: wrapped(real.webhooks),
       openLegs: wrapped(real.openLegs),
+      replays: wrapped(real.replays),
       encryption: wrapped(real.encryption),
       stats: wrapped(real.stats),
       deliveries: {

@@ -31,6 +31,13 @@ export type StoreCall = { readonly now: number } & (
   /** The next page of attempts, read while others write: after this record, which may be pruned. */
   | { readonly do: 'page'; readonly size: number; readonly last: string | undefined }
   | { readonly do: 'prune'; readonly keep: number; readonly beforeMs: number }
+  /** Removes all deliveries that have ended, the oldest first. */
+  | { readonly do: 'prune oldest' }
+  | {
+      readonly do: 'count replayable'
+      readonly webhookIds: readonly string[]
+      readonly includeRecovered: boolean
+    }
   | { readonly do: 'erase'; readonly callId: string }
   | { readonly do: 'issue'; readonly token: TokenCall }
   | { readonly do: 'read token' | 'revoke'; readonly hash: string }
@@ -88,8 +95,9 @@ export interface DeliveryCall {
   readonly webhookId: string
   readonly epoch: number
   readonly lane: string
-  /** Id of the delivery that it repeats; its event is stored already. */
+  /** Id and position of the delivery that it repeats, which is no replay; its event is stored already. */
   readonly replayOf?: string
+  readonly originalPosition?: number
 }
 
 export interface SettlementCall {

@@ -91,7 +91,7 @@ function groupParts(fc: Fc) {
   })
   const end = fc.record<DrawnEnds>({
     deliveries: fc.uniqueArray(fc.nat(5), { minLength: 1, maxLength: 3 }),
-    end: fc.option(fc.nat(4), { freq: 2 }),
+    end: fc.option(fc.constantFrom(0, 0, 0, 0, 1, 2, 3, 4), { freq: 2 }),
     dueInMs: fc.nat(15),
     interruptions: fc.nat(2),
     failedForMs: fc.option(fc.nat(9), { freq: 2 }),
@@ -331,6 +331,7 @@ function acceptanceOf(client: StoreClient, node: ClientNode, drawn: DrawnAccept)
 function replayOf(client: StoreClient, node: ClientNode, which: number): AcceptanceCall[] {
   return pick([...client.deliveries.values()], which).map((delivery) => {
     const { eventId, callId, webhookId, epoch } = delivery
+    const { replayOf = delivery.id, originalPosition = delivery.position } = delivery
     const id = client.newId('d')
     const position = node.positions.next(client.now)
     const row = {
@@ -341,7 +342,8 @@ function replayOf(client: StoreClient, node: ClientNode, which: number): Accepta
       webhookId,
       epoch,
       lane: `replay/${id}`,
-      replayOf: delivery.id,
+      replayOf,
+      originalPosition,
     }
     return { events: [], deliveries: [row] }
   })
@@ -511,9 +513,13 @@ export function exclusiveCommands(fc: Fc, durable: boolean): WeightedCommand[] {
       const webhookId = which === null ? undefined : webhooks[which % webhooks.length]?.id
       return [{ do: 'attempts', now, webhookId, callId: call ?? undefined, ascending, size }]
     }),
-    drawn(1, 'prune', fc.tuple(fc.integer({ min: 1, max: 4 }), fc.nat(60)), ({ now }, [keep, ageMs]) => [
-      { do: 'prune', now, keep, beforeMs: now - ageMs },
-    ]),
+    drawn(
+      2,
+      'prune',
+      fc.tuple(fc.nat(3), fc.oneof(fc.nat(60), fc.constant(1_000_000))),
+      ({ now }, [keep, ageMs]) => [{ do: 'prune', now, keep, beforeMs: now - ageMs }],
+    ),
+    fixed(1, 'prune oldest', ({ now }) => [{ do: 'prune oldest', now }]),
     drawn(1, 'erase', fc.constantFrom('x', 'y', 'z'), ({ now }, callId) => [{ do: 'erase', now, callId }]),
   ]
 }

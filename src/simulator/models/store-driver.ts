@@ -2,6 +2,7 @@
 
 import type { Acceptance, DeliveryContent, Settlement } from '../../delivery/delivery-store.js'
 import { laneKey } from '../../delivery/lane-key.js'
+import { DELIVERY_STATES, isTerminal } from '../../delivery/lifecycle.js'
 import type {
   AcceptanceResult,
   DeliveryKey,
@@ -157,6 +158,13 @@ async function executeCall(store: Store, call: StoreCall, state: StoreDriverStat
       return repeatUntilNone(() =>
         deliveries.prune({ attemptsPerWebhook: call.keep, beforeMs: call.beforeMs, limit: 3 }, now),
       )
+    case 'prune oldest':
+      return repeatUntilNone(() => deliveries.pruneOldest(2))
+    case 'count replayable': {
+      const { webhookIds, includeRecovered } = call
+      const states = DELIVERY_STATES.filter(isTerminal)
+      return deliveries.countReplayable({ webhookIds, states, includeRecovered })
+    }
     case 'erase':
       return repeatUntilNone(() => deliveries.erase({ accountId: ACCOUNT, callIds: [call.callId] }, 2))
     default:
@@ -233,12 +241,12 @@ function toAcceptance(call: AcceptanceCall, state: StoreDriverState): Acceptance
     ...(key === undefined ? {} : { idempotency: { key, bodyHash: hash!, untilMs: untilMs! } }),
   }))
   const deliveries = call.deliveries.map(
-    ({ id, position, eventId, callId, webhookId, epoch, lane, replayOf }) => {
+    ({ id, position, eventId, callId, webhookId, epoch, lane, replayOf, originalPosition }) => {
       state.keys.set(id, { webhookId, position })
       state.lanes.set(`${webhookId} ${laneKey(lane)}`, lane)
       const event =
         events.find((one) => one.id === eventId) ?? newEvent({ id: eventId, callId, accountId: ACCOUNT })
-      const source = replayOf === undefined ? {} : { replayOf }
+      const source = replayOf === undefined ? {} : { replayOf, originalPosition }
       return newDelivery(newWebhook({ id: webhookId }), event, { id, position, epoch, lane, ...source })
     },
   )
@@ -375,13 +383,15 @@ async function readDeliveries(
 ): Promise<unknown> {
   const query = { accountId: ACCOUNT, webhookId, ascending, limit: size }
   const rows = await readPages((cursor) => store.deliveries({ ...query, ...cursor }), size)
-  return rows.map(({ id, state, reason, attempts, dueMs, ahead }) => ({
+  return rows.map(({ id, state, reason, attempts, dueMs, ahead, originalPosition, replays }) => ({
     id,
     state,
     reason,
     attempts,
     dueMs,
     ahead,
+    originalPosition,
+    replays,
   }))
 }
 

@@ -47,6 +47,10 @@ export function formatCall(call: StoreCall): string {
       return `read the next ${call.size} attempts after ${call.last ?? 'none'}`
     case 'prune':
       return `prune: keep ${call.keep} attempts per webhook, none older than ${call.now - call.beforeMs} ms`
+    case 'prune oldest':
+      return 'prune all deliveries that have ended, the oldest first'
+    case 'count replayable':
+      return `count what a replay of ${call.webhookIds.join(', ')} would repeat${call.includeRecovered ? ', with what has recovered' : ''}`
     case 'erase':
       return `erase call ${call.callId}`
     case 'issue':

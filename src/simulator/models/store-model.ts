@@ -235,5 +235,11 @@ function readCalls({ now, nodes, webhooks, deliveries }: StoreClient): StoreCall
       size: 1_000,
     })),
     { do: 'attempts', now, ...all },
+    ...[true, false].map((includeRecovered) => ({
+      do: 'count replayable' as const,
+      now,
+      webhookIds: webhooks.map(({ id }) => id),
+      includeRecovered,
+    })),
   ]
 }

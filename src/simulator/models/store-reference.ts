@@ -3,6 +3,7 @@
  * evidently correct. Where the contract leaves a choice to the store, the reference takes the store's choice and checks it.
  */
 
+import type { DeliveryReplays } from '../../delivery/delivery-queries.js'
 import { SHARDS, shardOf } from '../../store/shards.js'
 import type {
   AcceptanceCall,
@@ -39,8 +40,6 @@ type ReferenceDelivery = DeliveryCall & {
   isNudged: boolean
   reason?: string | undefined
   endedMs?: number
-  /** Id of the record of its end. */
-  endRecord?: string | undefined
 }
 
 interface ReferenceNode {
@@ -73,7 +72,7 @@ export interface ReferenceStore {
   deliveries: ReferenceDelivery[]
   /** Stored events. `hasGap`: its node had not read what others had accepted before. */
   events: Record<string, { readonly number: number; readonly callId: string; readonly hasGap: boolean }>
-  records: { id: string; webhookId: string; callId: string; atMs: number }[]
+  records: { id: string; deliveryId: string; webhookId: string; callId: string; atMs: number }[]
   /** Ids of all records ever written: the position of a reader whose last record is pruned. */
   recorded: string[]
   keys: (EventCall & { number: number })[]
@@ -356,7 +355,7 @@ function accept(
   const areStored =
     own.length > 0
       ? own.every(({ id }) => m.events[id])
-      : events.length === 0 && m.deliveries.some(({ id }) => id === deliveries[0]!.id)
+      : events.length === 0 && deliveries.every((one) => m.deliveries.some(({ id }) => id === one.id))
   const added = deliveries.filter(({ eventId }) => !originals[events.findIndex(({ id }) => id === eventId)])
   let mustHaveGap = isRepeat && own.some(({ id }) => m.events[id]?.hasGap)
   if (!(isRepeat && areStored)) {
@@ -418,9 +417,9 @@ function settle(m: ReferenceStore, s: SettlementCall, now: number, isRepeat: boo
     reason: s.reason,
     dueMs: s.dueMs ?? 0,
   })
-  if (s.to !== 'waiting') Object.assign(row, { endedMs: now, endRecord: s.record })
+  if (s.to !== 'waiting') row.endedMs = now
   if (s.record) {
-    m.records.push({ id: s.record, webhookId: s.webhookId, callId: s.callId, atMs: now })
+    m.records.push({ id: s.record, deliveryId: s.id, webhookId: s.webhookId, callId: s.callId, atMs: now })
     m.recorded.push(s.record)
   }
   const at = m.webhooks.findIndex(({ id }) => id === s.webhookId)
@@ -505,15 +504,30 @@ const leavesAheadToQueue = (actual: unknown) =>
   Array.isArray(actual) && actual.every(({ ahead }: { readonly ahead: number }) => ahead === 0)
 
 function readDelivery(m: ReferenceStore, row: ReferenceDelivery, leavesAhead: boolean) {
-  const { id, attempts, state, reason, webhookId, lane } = row
-  if (isStale(m, row)) return { id, state: 'cancelled', reason: 'cancelled', attempts, ahead: 0 }
-  if (state !== 'waiting') return { id, state, reason, attempts, ahead: 0 }
+  const { id, attempts, state, reason, webhookId, lane, originalPosition } = row
+  const common = { id, attempts, originalPosition, replays: replaysOf(m, row) }
+  if (isStale(m, row)) return { ...common, state: 'cancelled', reason: 'cancelled', ahead: 0 }
+  if (state !== 'waiting') return { ...common, state, reason, ahead: 0 }
   const ofLane = m.deliveries.filter((one) => one.webhookId === webhookId && one.lane === lane)
   const isAhead = (one: ReferenceDelivery) =>
     one.state === 'waiting' && !isStale(m, one) && compareInLane(one, row) < 0
   const ahead = leavesAhead ? 0 : ofLane.filter(isAhead).length
   const dueMs = ahead > 0 ? undefined : row.dueMs || row.acceptedMs
-  return { id, state, reason, attempts, dueMs, ahead }
+  return { ...common, state, reason, dueMs, ahead }
+}
+
+/** The mark that the replays of a delivery make. */
+function replaysOf(
+  m: ReferenceStore,
+  { webhookId, position }: ReferenceDelivery,
+): DeliveryReplays | undefined {
+  const replays = m.deliveries.filter(
+    (row) => row.webhookId === webhookId && row.originalPosition === position,
+  )
+  const last = replays.sort((a, b) => a.position - b.position).at(-1)
+  const isRecovery = (row: ReferenceDelivery) =>
+    row.state === 'delivered' || (row.state === 'waiting' && !isStale(m, row))
+  return last && { lastId: last.id, lastAcceptedMs: last.acceptedMs, hasRecovered: replays.some(isRecovery) }
 }
 
 /** Webhooks, attempt records, removal and tokens. */
@@ -546,20 +560,29 @@ function expectedRows(m: ReferenceStore, call: StoreCall): unknown {
       const after = m.records.map(({ id }) => id).filter((id) => m.recorded.indexOf(id) > from)
       return after.slice(0, call.size)
     }
-    case 'prune': {
-      const newest = m.webhooks.flatMap(({ id }) =>
-        m.records.filter(({ webhookId }) => webhookId === id).slice(-call.keep),
-      )
+    case 'prune':
       m.hasPruned = true
-      m.records = m.records.filter((record) => newest.includes(record) && record.atMs >= call.beforeMs)
-      // A delivery goes with the record of its end.
-      m.deliveries = m.deliveries.filter(({ state, endRecord, endedMs }) => {
-        if (state === 'waiting') return true
-        return endRecord === undefined
-          ? endedMs! >= call.beforeMs
-          : m.records.some(({ id }) => id === endRecord)
-      })
+      for (const { id } of m.webhooks) pruneDelivered(m, id, call.keep)
+      for (const { id, endedMs = now } of [...m.deliveries])
+        if (endedMs < call.beforeMs) removeDelivery(m, id)
+      m.records = m.records.filter(
+        ({ deliveryId, atMs }) =>
+          atMs >= call.beforeMs ||
+          m.deliveries.some(({ id, state }) => id === deliveryId && state === 'waiting'),
+      )
       return null
+    case 'prune oldest':
+      m.hasPruned = true
+      for (const { id, state } of [...m.deliveries]) if (state !== 'waiting') removeDelivery(m, id)
+      return null
+    case 'count replayable': {
+      const read = m.deliveries.filter(({ replayOf }) => replayOf === undefined)
+      return read.filter(
+        (row) =>
+          call.webhookIds.includes(row.webhookId) &&
+          (row.state !== 'waiting' || isStale(m, row)) &&
+          (call.includeRecovered || !replaysOf(m, row)?.hasRecovered),
+      ).length
     }
     case 'erase':
       for (const node of m.nodes) node.mayHaveChanged += 1
@@ -588,6 +611,23 @@ function expectedRows(m: ReferenceStore, call: StoreCall): unknown {
       return removeTokens(m, ({ expiresMs }) => expiresMs <= now)
     default:
       return expectedAccounts(m, call)
+  }
+}
+
+function removeDelivery(m: ReferenceStore, deliveryId: string): void {
+  m.deliveries = m.deliveries.filter(({ id }) => id !== deliveryId)
+  m.records = m.records.filter((record) => record.deliveryId !== deliveryId)
+}
+
+/** Removes the oldest originals that were delivered, with their attempts, while those have too many. */
+function pruneDelivered(m: ReferenceStore, webhookId: string, keep: number): void {
+  const originals = m.deliveries.filter(
+    (row) => row.webhookId === webhookId && row.state === 'delivered' && row.replayOf === undefined,
+  )
+  const attemptsOf = (id: string) => m.records.filter(({ deliveryId }) => deliveryId === id).length
+  for (const { id } of originals.sort((a, b) => a.position - b.position)) {
+    const attempts = originals.reduce((sum, row) => sum + attemptsOf(row.id), 0)
+    if (attempts > keep && attemptsOf(id) > 0) removeDelivery(m, id)
   }
 }
 

@@ -176,8 +176,8 @@ function duplicatesOf(
 }
 
 /**
- * Whether an acceptance was written: all its own events are stored, or, if it has none, its first replay is, or, if it has no
- * replay either, its inbox entries are gone.
+ * Whether an acceptance was written: all its own events are stored, or, if it has none, all its replays are, or, if it has no
+ * replay either, its inbox entries are gone. Another node may have accepted some of the same replays.
  */
 function isStored(
   { events, deliveries, inboxIds = [] }: Acceptance,
@@ -192,8 +192,7 @@ function isStored(
   }
   if (own > 0) return true
   if (events.length > 0) return false
-  const [first] = deliveries
-  if (first) return facts.isTaken(first)
+  if (deliveries.length > 0) return deliveries.every((delivery) => facts.isTaken(delivery))
   return inboxIds.length > 0 && !inboxIds.some((id) => facts.hasInboxEntry(id))
 }
 

@@ -4,8 +4,9 @@ import { eventIndexOf } from '../../delivery/event-index.js'
 import type { AcceptanceResult } from '../../delivery/queue-store.js'
 import { type AcceptanceFacts, planAcceptance } from '../engine/acceptance.js'
 import { noteLegs, touchCall } from './calls.js'
+import { noteDelivery } from './history.js'
 import { enterLane } from './lanes.js'
-import { append, insert, valueAt } from './position-log.js'
+import { append, valueAt } from './position-log.js'
 import {
   type Call,
   type IdempotencyKey,
@@ -137,13 +138,10 @@ function addDelivery(
 ): void {
   const endpoint = state.endpoints.get(delivery.webhookId)!
   const row = new Row(delivery, event, endpoint, call, nextOrdinal(state), moment)
-  event.rows += 1
-  if (call) call.rows += 1
   enterLane(row)
   endpoint.waitingCount += 1
   const position = delivery.position!
-  insert(endpoint.deliveries, position, row)
-  state.rows.set(delivery.id, row)
+  noteDelivery(state, row)
   if (position > state.lastPosition) state.lastPosition = position
   const shard = state.shards[endpoint.shard]!
   if (node !== undefined && shard.owner === node) return

@@ -13,11 +13,11 @@ import { applyEndpointChange } from '../engine/endpoint-change.js'
 import { canStart, decideSettlement, disabledByRepeat } from '../engine/settlement.js'
 import { accept, factsOf } from './accept.js'
 import { recordChange } from './changes.js'
+import { addAttempt, addEnd, limitHistory } from './history.js'
 import { leaveLane } from './lanes.js'
 import { nodeOf } from './leases.js'
 import { notifyListeners } from './notify.js'
 import { insert, removeAt, valueAt, walk } from './position-log.js'
-import { addAttempt, addSlimEnd } from './retention.js'
 import type { Endpoint, Moment, Node, Row, State } from './state.js'
 
 const SETTLED: EndedResult = Object.freeze({ kind: 'settled' })
@@ -98,8 +98,9 @@ function settle(
     row.state = next.state
     row.due = undefined
     row.ended = moment
-    if (!record) addSlimEnd(state, row)
+    addEnd(state, row)
   } else row.due = { ms: next.dueMs ?? moment.ms }
+  limitHistory(state, endpoint)
   if (!change) return SETTLED
   const before = endpoint.webhook
   endpoint.webhook = applyEndpointChange(before, change)

@@ -12,20 +12,20 @@ import {
   isDeliveryCovered,
 } from '../engine/erasure.js'
 import { recordChange } from './changes.js'
+import { removeRow } from './history.js'
 import { leaveLane } from './lanes.js'
 import { notifyListeners } from './notify.js'
-import { walk } from './position-log.js'
-import { dropAttempt, removeEndpoint, removeRow } from './retention.js'
-import { type Call, deleteInner, type Endpoint, type Row, type State } from './state.js'
+import { removeEndpoint } from './retention.js'
+import { type Call, deleteInner, type Row, type State } from './state.js'
 
 /** Removes up to `limit` rows of one step; returns their number. */
 type Step = (state: State, what: ErasedCalls, limit: number) => number
 
-/** The version is raised with each waiting delivery, in the same run; the store has no inbox. */
+/** The version is raised with each waiting delivery, in the same run; attempts go with theirs; the store has no inbox. */
 const STEPS: Readonly<Record<ErasureStep, Step>> = {
   version: () => 0,
   deliveries: eraseDeliveries,
-  attempts: eraseAttempts,
+  attempts: () => 0,
   calls: eraseCalls,
   idempotencyKeys: eraseKeys,
   inbox: () => 0,
@@ -46,13 +46,11 @@ function eraseDeliveries(state: State, what: ErasedCalls, limit: number): number
   let removed = 0
   for (const row of state.rows.values()) {
     if (removed >= limit) break
-    const { source, endpoint } = row
+    const { source } = row
     if (!isDeliveryCovered(what, source)) continue
     removed += 1
     if (row.state === 'waiting') dropWaiting(state, row)
-    // Its last record may take an ended delivery with it.
-    if (row.hasRecords) eraseAttemptsOf(state, endpoint, (one) => one === row)
-    if (row.isStored) removeRow(state, row)
+    removeRow(state, row)
     const { accountId, callId } = source
     if (callId === undefined) continue
     if (accountId === what.accountId) forgetCall(state, accountId, callId)
@@ -67,31 +65,6 @@ function dropWaiting(state: State, row: Row): void {
   leaveLane(row)
   endpoint.waitingCount -= 1
   recordChange(state, endpoint.shard, { removed: { webhookId: source.webhookId, position } })
-}
-
-function eraseAttemptsOf(
-  state: State,
-  endpoint: Endpoint,
-  matches: (row: Row) => boolean,
-  limit = Number.POSITIVE_INFINITY,
-): number {
-  let removed = 0
-  for (const [position, row] of [...walk(endpoint.attempts, true)]) {
-    if (removed >= limit) break
-    if (!matches(row)) continue
-    dropAttempt(state, endpoint, position)
-    removed += 1
-  }
-  return removed
-}
-
-/** Records that are left, of deliveries that are covered only as attempts of the account's webhooks. */
-function eraseAttempts(state: State, what: ErasedCalls, limit: number): number {
-  let removed = 0
-  for (const endpoint of state.endpointsByAccount.get(what.accountId) ?? []) {
-    removed += eraseAttemptsOf(state, endpoint, (row) => isCovered(what, row.source.callId), limit - removed)
-  }
-  return removed
 }
 
 function eraseCalls(state: State, what: ErasedCalls, limit: number): number {

@@ -8,14 +8,18 @@ import type {
   EndpointActivity,
   FoundDeliveries,
   LoggedAttempt,
+  ReplayableQuery,
   StoredDelivery,
 } from '../../delivery/delivery-queries.js'
+import { TEST_LANE } from '../../delivery/delivery-queries.js'
+import { isTerminal } from '../../delivery/lifecycle.js'
 import { effectiveState, toStoredAttempt } from '../effective-state.js'
 import { dueMsForReaders } from '../engine/readers.js'
 import { countAhead } from './lanes.js'
 import { mergedWalk } from './merge.js'
 import { type PositionLog, walk } from './position-log.js'
 import { bodyOf, deliveryOf, effectiveStateName } from './readers.js'
+import { replaysOf } from './replay-marks.js'
 import type { Endpoint, Row, State } from './state.js'
 
 /** The contract's read methods over the memory store's state. */
@@ -37,10 +41,34 @@ function rowsOf(state: State, query: DeliveryQuery): Row[] {
   for (const [, row] of walk(endpoint.deliveries, query.ascending === true, query.cursor)) {
     if (found.length >= query.limit) break
     if (query.states && !query.states.includes(effectiveStateName(row))) continue
+    if (query.onlyOriginals && row.source.replayOf !== undefined) continue
     if (isWithin(row.accepted.ms, query)) found.push(row)
   }
   return found
 }
+
+export function countReplayable(state: State, query: ReplayableQuery): number {
+  const states = new Set(query.states.filter(isTerminal))
+  const hooks = query.hooks && new Set(query.hooks)
+  const { reason, includeRecovered } = query
+  let count = 0
+  for (const webhookId of new Set(query.webhookIds)) {
+    const endpoint = state.endpoints.get(webhookId)
+    if (!endpoint) continue
+    for (const [, row] of walk(endpoint.deliveries, true)) {
+      const { source } = row
+      if (!states.has(effectiveStateName(row)) || !isWithin(row.accepted.ms, query)) continue
+      if (source.replayOf !== undefined || source.lane.startsWith(TEST_LANE)) continue
+      if (hooks && !hooks.has(source.hook)) continue
+      if (reason !== undefined && reasonOf(row) !== reason) continue
+      if (includeRecovered || !replaysOf(row)?.hasRecovered) count += 1
+    }
+  }
+  return count
+}
+
+/** As `effectiveState` returns it. */
+const reasonOf = (row: Row) => (row.state === 'waiting' ? effectiveStateName(row) : row.reason)
 
 /** Found rows that are not sorted before all are, however small the page is. */
 const MIN_SORTED = 1_000
@@ -200,10 +228,12 @@ function toStored(rows: readonly Row[]): StoredDelivery[] {
       if (dueMs !== undefined) delivery.dueMs = dueMs
     }
     const { sequence } = row.event
+    const replays = replaysOf(row)
     return {
       position: row.position,
       ahead,
       sequence,
+      ...(replays && { replays }),
       ...effectiveState(delivery, row.endpoint.webhook.epoch),
     }
   })

@@ -37,6 +37,7 @@ export function deliveryOf(row: Row): MutableDelivery {
   }
   if (source.callId !== undefined) copy.callId = source.callId
   if (source.replayOf !== undefined) copy.replayOf = source.replayOf
+  if (source.originalPosition !== undefined) copy.originalPosition = source.originalPosition
   if (row.reason !== undefined) copy.reason = row.reason
   if (row.failed) copy.failedMs = row.failed.ms
   if (row.ended) copy.endedMs = row.ended.ms

@@ -12,8 +12,9 @@
  * Invariants:
  * - A waiting delivery in an ordered lane is linked between its neighbours there, in lane order; `Endpoint.lanes` has the
  *   last one. A delivery that has ended is in no lane.
- * - An ended delivery leaves with its last attempt record. One that ended without a record is in `Endpoint.slimEnds`, and
- *   leaves when it is dropped from there.
+ * - An attempt record belongs to a stored delivery. An ended delivery is in exactly one of `Endpoint.delivered`,
+ *   `slimDelivered` and `otherEnds`, and leaves with all its records.
+ * - Originals are marked by their replays: `Endpoint.replays` has every stored replay of the webhook.
  * - An event lives as long as a delivery of it. One without deliveries is remembered for a while, so that a repeated group
  *   finds its number.
  * - Fences are unique over all nodes, so a lease that has ended never matches again.
@@ -98,8 +99,6 @@ export class Row {
   recordPosition = 0
   /** Its older records, oldest first. */
   olderRecords: StoredRecord[] | undefined = undefined
-  /** Its position in `Endpoint.slimEnds`; 0: it is not there. */
-  slimPosition = 0
   /** False: it was removed. Nudges may still refer to it. */
   isStored = true
   /** Its neighbours in its lane, while it waits. */
@@ -135,8 +134,9 @@ export class Row {
     return this.source.epoch
   }
 
-  get hasRecords(): boolean {
-    return this.record !== undefined || this.olderRecords !== undefined
+  /** Number of its stored records. */
+  get recordCount(): number {
+    return (this.record === undefined ? 0 : 1) + (this.olderRecords?.length ?? 0)
   }
 
   /** The record at this position of `Endpoint.attempts`. */
@@ -159,8 +159,16 @@ export interface Endpoint {
   readonly deliveries: PositionLog<Row>
   /** The delivery of each attempt record, once per record. */
   readonly attempts: PositionLog<Row>
-  /** Deliveries whose end has no record. */
-  readonly slimEnds: PositionLog<Row>
+  /** Deliveries that were delivered and are no replays, by position: those with attempt records. */
+  readonly delivered: PositionLog<Row>
+  /** Number of their records. */
+  deliveredAttempts: number
+  /** The same without records. */
+  readonly slimDelivered: PositionLog<Row>
+  /** Deliveries that ended otherwise, and replays that ended, by position. */
+  readonly otherEnds: PositionLog<Row>
+  /** Replays, lowest position first, by the position of their original. Undefined: there are none. */
+  replays: Map<number, Row[]> | undefined
 }
 
 /** One node, as long as it has a lease, and for a while after. */
@@ -248,7 +256,10 @@ export interface State {
   }>
   /** Over all endpoints. */
   attemptCount: number
-  slimCount: number
+  /** Ended deliveries over all endpoints, except those of `Endpoint.delivered`: their records count. */
+  endCount: number
+  /** About how many bytes events, deliveries and attempt records take. */
+  historyBytes: number
   readonly listeners: Set<() => void>
   /** Number of nudges that were ever left: whether a group left some. */
   nudgeCount: number
@@ -279,7 +290,8 @@ export function newState(limits: Limits, isShared: boolean): State {
     keys: new Map(),
     keyQueue: createPositionLog(),
     attemptCount: 0,
-    slimCount: 0,
+    endCount: 0,
+    historyBytes: 0,
     listeners: new Set(),
     nudgeCount: 0,
     lastFence: 0,
@@ -298,7 +310,11 @@ export function newEndpoint(state: State, webhook: Webhook): Endpoint {
     waitingCount: 0,
     deliveries: createPositionLog(),
     attempts: createPositionLog(),
-    slimEnds: createPositionLog(),
+    delivered: createPositionLog(),
+    deliveredAttempts: 0,
+    slimDelivered: createPositionLog(),
+    otherEnds: createPositionLog(),
+    replays: undefined,
   }
 }
 

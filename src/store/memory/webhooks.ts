@@ -57,6 +57,14 @@ export function unhealthy(state: State, limit: number, afterId = ''): readonly W
   return found.sort((a, b) => compare(a.id, b.id)).slice(0, limit)
 }
 
+export function ids(state: State, limit: number, afterId = ''): readonly Pick<Webhook, 'id' | 'accountId'>[] {
+  const found: Webhook[] = []
+  for (const { webhook } of state.endpoints.values())
+    if (webhook.deletedMs === undefined && webhook.id > afterId) found.push(webhook)
+  const sorted = found.sort((a, b) => compare(a.id, b.id)).slice(0, limit)
+  return sorted.map(({ id, accountId }) => ({ id, accountId }))
+}
+
 export function replace(state: State, next: Webhook, expectedRevision: number): boolean {
   const endpoint = state.endpoints.get(next.id)
   const before = endpoint?.webhook

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { DefineRule } from './fixture.js'
 import { acceptanceOf, queuedOf } from './node.js'
-import { freshId, newDelivery, newEvent } from './sample-data.js'
+import { freshId, newDelivery, newEvent, newReplay } from './sample-data.js'
 
 /** Rules of acceptances, besides numbers and idempotency keys. */
 export function acceptRules(rule: DefineRule): void {
@@ -99,16 +99,19 @@ export function acceptRules(rule: DefineRule): void {
       const [first] = queuedOf(acceptance, fixture.now())
       const { body } = await fixture.waitingOne(webhook)
       await fixture.settle(first!, end)
-      const replay = newDelivery(webhook, event, { replayOf: first!.id })
+      const replay = newReplay(webhook, event, first!)
       const accepted = await fixture.acceptOne(acceptanceOf([], [replay]))
       assert.deepEqual(accepted, { kind: 'accepted', events: [], mayHaveGap: false })
       const waiting = await fixture.waitingOne(webhook)
-      assert.deepEqual([waiting.id, waiting.replayOf, waiting.body], [replay.id, first!.id, body])
+      assert.deepEqual(
+        [waiting.id, waiting.replayOf, waiting.originalPosition, waiting.body],
+        [replay.id, first!.id, first!.position, body],
+      )
       assert.equal(waiting.position, replay.position)
       const stored = await fixture.store.deliveries.delivery('account', replay.id)
       assert.deepEqual(
-        [stored?.state, stored?.replayOf, stored?.position, stored?.eventId],
-        ['waiting', first!.id, replay.position, event.id],
+        [stored?.state, stored?.replayOf, stored?.originalPosition, stored?.position, stored?.eventId],
+        ['waiting', first!.id, first!.position, replay.position, event.id],
       )
       assert.equal(await fixture.state(webhook, first!.id), end)
     })
@@ -119,7 +122,7 @@ export function acceptRules(rule: DefineRule): void {
     const event = newEvent()
     const first = newDelivery(webhook, event)
     await fixture.acceptOne(acceptanceOf(event, [first]))
-    const replays = [1, 2].map(() => newDelivery(webhook, event, { replayOf: first.id }))
+    const replays = [1, 2].map(() => newReplay(webhook, event, first))
     await fixture.acceptOne(acceptanceOf([], replays))
     const waiting = await fixture.waiting(webhook)
     assert.deepEqual(waiting.map(({ id }) => id).sort(), [first, ...replays].map(({ id }) => id).sort())
@@ -139,7 +142,7 @@ export function acceptRules(rule: DefineRule): void {
     const testDelivery = newDelivery(free, test, { lane: `test/${test.id}` })
     const deliveries = [newDelivery(ordered, event), newDelivery(free, event)]
     await fixture.acceptOne(acceptanceOf([event, test], [...deliveries, testDelivery]))
-    const replay = newDelivery(ordered, event, { replayOf: deliveries[0]!.id })
+    const replay = newReplay(ordered, event, deliveries[0]!)
     await fixture.acceptOne(acceptanceOf([], [replay]))
     const laneOf = async (id: string) => (await fixture.store.deliveries.delivery('account', id))?.lane
     assert.equal(await laneOf(deliveries[0]!.id), 'account/call')
@@ -165,8 +168,8 @@ export function acceptRules(rule: DefineRule): void {
       const query = { accountId: 'account', deliveryId: id, limit: 9 }
       assert.equal((await fixture.store.deliveries.attempts(query)).length, 1)
     }
-    const replays = [first, second].map(({ id, eventId }) =>
-      newDelivery(webhook, { ...(eventId === event.id ? event : other) }, { replayOf: id }),
+    const replays = [first, second].map((original) =>
+      newReplay(webhook, { ...(original.eventId === event.id ? event : other) }, original),
     )
     await fixture.acceptOne(acceptanceOf([], replays))
     assert.equal((await fixture.waiting(webhook)).length, 2)
@@ -177,7 +180,7 @@ export function acceptRules(rule: DefineRule): void {
     const unknown = { ...webhook, id: freshId('webhook') }
     for (const wrong of [
       (event: ReturnType<typeof newEvent>) => newDelivery(unknown, event),
-      () => newDelivery(webhook, newEvent(), { replayOf: 'an older one' }),
+      () => newReplay(webhook, newEvent(), { id: 'an older one', position: 1 }),
     ]) {
       const event = newEvent({ callId: 'call' })
       const deliveries = [newDelivery(webhook, event), wrong(event)]

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { newCounts } from '../../stats/columns.js'
 import { type DefineRule, errorCodeOf, LATE_MS, RETRY_MS, waitingDelivery } from './fixture.js'
 import { acceptanceOf, keysOf, startOf } from './node.js'
-import { newAccount, newApiKey, newEvent, newToken, newWebhook } from './sample-data.js'
+import { ended, replay } from './replays.js'
+import {
+  newAccount,
+  newApiKey,
+  newEvent,
+  newReplayJob,
+  newToken,
+  newWebhook,
+  WALL_MS,
+} from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
 /** Rules of `supports` and `close`. */
@@ -13,7 +22,7 @@ export function closingRules(rule: DefineRule): void {
   })
 
   rule('after close, every method rejects with StoreUnavailable', async (fixture) => {
-    const { accounts, tokens, webhooks, deliveries, openLegs, encryption, stats } = fixture.store
+    const { accounts, tokens, webhooks, deliveries, openLegs, replays, encryption, stats } = fixture.store
     const { lease } = fixture.node
     const group = fixture.node.group({ accepted: [acceptanceOf(newEvent())] })
     await fixture.store.close()
@@ -44,16 +53,26 @@ export function closingRules(rule: DefineRule): void {
       deliveries.delivery('account', 'delivery'),
       deliveries.deliveries({ accountId: 'account', webhookId: 'webhook', limit: 1 }),
       deliveries.search({ limit: 1 }),
+      deliveries.countReplayable({ webhookIds: ['webhook'], states: ['exhausted'], includeRecovered: true }),
       deliveries.attempts({ accountId: 'account', limit: 1 }),
       deliveries.activity(['webhook'], 1),
       deliveries.legs('account', 'call'),
       deliveries.erase({ accountId: 'account' }, 1),
       deliveries.prune(limits, fixture.now()),
+      deliveries.pruneOldest(1),
+      deliveries.historyBytes(),
       openLegs.write('switch', { put: [], remove: ['call'] }, fixture.now()),
       openLegs.list('switch', undefined, 1),
       openLegs.erase({ accountId: 'account' }, 1),
       openLegs.mentions('account', '555'),
       openLegs.prune(1, 1),
+      replays.create(newReplayJob()),
+      replays.read('id'),
+      replays.list({ limit: 1 }),
+      replays.unfinished(1),
+      replays.replace(newReplayJob({ revision: 2 })),
+      replays.prune(1, 1),
+      replays.erase('account', 1),
       stats.add({ writer: 'writer', number: 1, rows: [] }),
       stats.read({ series: [], step: 60, slots: [] }),
       stats.prune({ beforeMs: { 60: 1, 3600: 1 } }, 1),
@@ -120,6 +139,24 @@ export function durabilityRules(rule: DefineRule): void {
       listed.toSorted((one, other) => (one.callId < other.callId ? -1 : 1)),
       legs,
     )
+  })
+
+  rule('replay jobs, and what was replayed, survive a restart', async (fixture) => {
+    const jobs = [newReplayJob(), newReplayJob({ state: 'paused', createdMs: WALL_MS + 1 })]
+    for (const job of jobs) await fixture.store.replays.create(job)
+    const changed = { ...jobs[0]!, revision: 2, doc: '{"done":1}' }
+    await fixture.store.replays.replace(changed)
+    const original = await ended(fixture, await fixture.webhook(), 'exhausted')
+    await fixture.settle(await replay(fixture, original), 'delivered')
+    await replay(fixture, original)
+    const read = () => fixture.store.deliveries.delivery('account', original.delivery.id)
+    const before = await read()
+    const { replays } = await fixture.reopen()
+    assert.deepEqual(await replays.unfinished(9), [changed, jobs[1]])
+    assert.deepEqual(await replays.list({ limit: 9 }), [jobs[1], changed])
+    assert.equal(await replays.replace({ ...changed, revision: 3 }), true)
+    assert.ok(before?.replays)
+    assert.deepEqual(await read(), before)
   })
 
   rule('statistics, and which batches were written, survive a restart', async (fixture) => {

@@ -4,7 +4,7 @@ import type { DeliveryState } from '../../delivery/lifecycle.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
 import { acceptanceOf } from './node.js'
-import { newDelivery, newEvent } from './sample-data.js'
+import { newDelivery, newEvent, newReplay } from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
 async function listIds(
@@ -205,7 +205,7 @@ export function deliveryRules(rule: DefineRule): void {
       const { acceptance, deliveries } = fixture.prepare(webhook, { callId: 'call' })
       await fixture.acceptOne(acceptance)
       for (const waiting of await fixture.waiting(webhook)) await fixture.settle(waiting, 'delivered')
-      const replay = newDelivery(webhook, acceptance.events[0]!, { replayOf: deliveries[0]!.id })
+      const replay = newReplay(webhook, acceptance.events[0]!, deliveries[0]!)
       await fixture.acceptOne(acceptanceOf([], [replay]))
       const test = newEvent({ callId: 'call', numbered: false })
       await fixture.acceptOne(acceptanceOf(test, [newDelivery(webhook, test)]))
@@ -290,7 +290,7 @@ export function deliveryRules(rule: DefineRule): void {
       assert.deepEqual(attempts, [])
     }
     assert.equal((await fixture.store.deliveries.lastSuccesses([webhook.id])).size, 0)
-    const replay = newDelivery(webhook, acceptance.events[0]!, { replayOf: id })
+    const replay = newReplay(webhook, acceptance.events[0]!, deliveries[0]!)
     await fixture.acceptOne(acceptanceOf([], [replay]))
     assert.equal((await fixture.waitingOne(webhook)).body, body)
     assert.deepEqual(await listIds(fixture, webhook), [replay.id, id])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Erasure } from '../../delivery/erasure-store.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
 import { acceptanceOf, keyOf } from './node.js'
-import { newDelivery, newEvent } from './sample-data.js'
+import { newDelivery, newEvent, newReplay } from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
 /** Erases in small batches until nothing is left. Returns the number of rows. */
@@ -63,7 +63,7 @@ export function erasureRules(rule: DefineRule): void {
       const firsts = events.map((event) => newDelivery(webhook, event))
       await fixture.acceptOne(acceptanceOf(events, firsts))
       const replays = events.map((event, index) =>
-        newDelivery(webhook, event, { replayOf: firsts[index]!.id, lane: 'replay/request' }),
+        newReplay(webhook, event, firsts[index]!, { lane: 'replay/request' }),
       )
       await fixture.acceptOne(acceptanceOf([], replays))
       const goneKeys = [firsts[0]!, replays[0]!].map((row) => keyOf({ ...row, position: row.position! }))
@@ -157,7 +157,7 @@ export function erasureRules(rule: DefineRule): void {
     await fixture.acceptOne(acceptanceOf(event, [delivery]))
     await fixture.settle(await fixture.waitingOne(webhook), 'delivered')
     await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
-    const replay = newDelivery(webhook, event, { replayOf: delivery.id })
+    const replay = newReplay(webhook, event, delivery)
     const result = await fixture.acceptOne(acceptanceOf([], [replay]))
     assert.ok(result.kind === 'refused')
     assert.equal(result.error.code, 'NotFound')

@@ -58,6 +58,17 @@ export function healthRules(rule: DefineRule): void {
     assert.deepEqual(first, await readWebhook(fixture, webhooks.get('w-B')!))
   })
 
+  rule('ids lists the webhooks of all accounts that are not deleted, by id', async (fixture) => {
+    for (const id of ['w-d', 'w-B', 'w-c']) await fixture.webhook({ id, accountId: `account-${id}` })
+    const removed = await fixture.webhook({ id: 'w-a', accountId: 'account-1' })
+    await fixture.store.webhooks.replace({ ...removed, deletedMs: WALL_MS, revision: 2, epoch: 2 }, 1)
+    const row = (id: string) => ({ id, accountId: `account-${id}` })
+    assert.deepEqual(await fixture.store.webhooks.ids(9), [row('w-B'), row('w-c'), row('w-d')])
+    assert.deepEqual(await fixture.store.webhooks.ids(1), [row('w-B')])
+    assert.deepEqual(await fixture.store.webhooks.ids(1, 'w-B'), [row('w-c')])
+    assert.deepEqual(await fixture.store.webhooks.ids(9, 'w-d'), [])
+  })
+
   rule('a load has the health of the webhooks', async (fixture) => {
     const webhook = await fixture.webhook()
     const health = { failuresInRow: 3, pausedUntilMs: fixture.now() + 9_000, openings: 1 }

@@ -12,6 +12,7 @@ import { erasureRules } from './erasure.js'
 import { type DefineRule, openFixture, type StoreHarness } from './fixture.js'
 import { groupRules } from './groups.js'
 import { healthRules } from './health.js'
+import { historyRules } from './history.js'
 import { inboxRules, sharedInboxRules } from './inbox.js'
 import { laneRules, sharedLaneRules } from './lanes.js'
 import { legRules } from './legs.js'
@@ -24,6 +25,8 @@ import { openLegRules } from './open-legs.js'
 import { ownershipRules, singleNodeRules } from './ownership.js'
 import { pruneRules } from './prune.js'
 import { repeatRules } from './repeats.js'
+import { replayJobRules } from './replay-jobs.js'
+import { replayRules } from './replays.js'
 import { settleRules } from './settle.js'
 import { startRules } from './starts.js'
 import { statsRules } from './stats.js'
@@ -81,11 +84,14 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['epochs', epochRules],
     ['health', healthRules],
     ['deliveries', deliveryRules],
+    ['replays', replayRules],
+    ['replay jobs', replayJobRules],
     ['attempts', attemptRules],
     ['legs', legRules],
     ['notifications', notificationRules],
     ...(sharedBetweenNodes ? [['notifications of several nodes', sharedNotificationRules] as const] : []),
     ['pruning', pruneRules],
+    ['size of the history', historyRules],
     ['erasure', erasureRules],
     ['open legs', openLegRules],
     ['encryption', encryptionRules],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { StoredDelivery } from '../../delivery/delivery-queries.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
 import { acceptanceAt, acceptanceOf, keyOf, type Queued } from './node.js'
-import { newDelivery, newEvent } from './sample-data.js'
+import { newDelivery, newEvent, newReplay } from './sample-data.js'
 
 /** Loads the deliveries of all lanes, in the order of the load. */
 const loadedKeys = async (fixture: Fixture) => (await fixture.node.load()).rows.map(keyOf)
@@ -59,7 +59,7 @@ export function laneRules(rule: DefineRule): void {
     await fixture.acceptOne(acceptanceOf(events, firsts))
     for (const waiting of await fixture.waiting(webhook)) await fixture.settle(waiting, 'exhausted')
     const replays = [2, 3, 0].map((index) =>
-      newDelivery(webhook, events[index]!, { replayOf: firsts[index]!.id, lane: 'replay/request' }),
+      newReplay(webhook, events[index]!, firsts[index]!, { lane: 'replay/request' }),
     )
     await fixture.acceptOne(acceptanceOf([], replays))
     const { rows } = await fixture.node.load()
@@ -174,8 +174,7 @@ export function sharedLaneRules(rule: DefineRule): void {
     const firsts = events.map((event) => newDelivery(webhook, event))
     await fixture.acceptOne(acceptanceOf(events, firsts))
     const replays = [2, 3, 0, 1].map((index) =>
-      newDelivery(webhook, events[index]!, {
-        replayOf: firsts[index]!.id,
+      newReplay(webhook, events[index]!, firsts[index]!, {
         lane: index === 0 ? 'replay/other' : 'replay/request',
       }),
     )

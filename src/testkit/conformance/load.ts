@@ -3,7 +3,7 @@ import { laneKey } from '../../delivery/lane-key.js'
 import { shardOf } from '../../store/shards.js'
 import type { DefineRule } from './fixture.js'
 import { acceptanceOf, keyOf, keysOf, rowsOf, type WaitingRow } from './node.js'
-import { newDelivery, newEvent, newWebhook } from './sample-data.js'
+import { newDelivery, newEvent, newReplay, newWebhook } from './sample-data.js'
 
 /** Rules of `load` and `bodies`: what a queue in memory is built from. */
 export function loadRules(rule: DefineRule): void {
@@ -60,7 +60,7 @@ export function loadRules(rule: DefineRule): void {
     const event = newEvent({ callId: 'call' })
     const first = newDelivery(ordered, event)
     await fixture.acceptOne(acceptanceOf(event, [first, newDelivery(free, event)]))
-    const replay = newDelivery(ordered, event, { replayOf: first.id, lane: 'replay/request' })
+    const replay = newReplay(ordered, event, first, { lane: 'replay/request' })
     await fixture.acceptOne(acceptanceOf([], [replay]))
     const { rows } = await fixture.node.load()
     const laneOf = (webhookId: string, position: number) =>

@@ -3,7 +3,7 @@ import { MAX_NODES } from '../../delivery/positions.js'
 import { SHARDS } from '../../store/shards.js'
 import { type DefineRule, LATE_MS, LEASE_MS, RETRY_MS, waitingDelivery } from './fixture.js'
 import { acceptanceAt, acceptanceOf, keyOf, keysOf } from './node.js'
-import { newDelivery, newEvent } from './sample-data.js'
+import { newEvent, newReplay } from './sample-data.js'
 
 const HOUR_MS = 3_600_000
 const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard)
@@ -54,7 +54,7 @@ export function ownershipRules(rule: DefineRule): void {
       (await fixture.node.renew()).position >= far + 2 ** 30,
       'events without deliveries have positions',
     )
-    const replay = newDelivery(webhook, event, { replayOf: ahead.deliveries[0]!.id })
+    const replay = newReplay(webhook, event, ahead.deliveries[0]!)
     await fixture.acceptOne(acceptanceOf([], [replay]))
     assert.ok(replay.position! > far, 'positions of the node are higher')
     for (const waiting of await fixture.waiting(webhook)) await fixture.settle(waiting, 'delivered')

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import type { NewEvent } from '../../delivery/delivery-store.js'
+import type { DeliveryState } from '../../delivery/lifecycle.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
 import { acceptanceOf } from './node.js'
-import { newDelivery, newEvent } from './sample-data.js'
+import { ended, replay } from './replays.js'
+import { newEvent, newReplay } from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
 const DAY_MS = 86_400_000
@@ -11,6 +13,10 @@ const KEEP_ALL = { attemptsPerWebhook: 1_000, beforeMs: 0, limit: 1_000 }
 
 async function prune(fixture: Fixture, limits: Partial<typeof KEEP_ALL>): Promise<number> {
   return fixture.store.deliveries.prune({ ...KEEP_ALL, ...limits }, fixture.now())
+}
+
+async function pruneAll(fixture: Fixture, limits: Partial<typeof KEEP_ALL>): Promise<void> {
+  while ((await prune(fixture, limits)) > 0) {}
 }
 
 /** Accepts events one after the other and settles them as delivered. Returns the deliveries' ids. */
@@ -43,28 +49,100 @@ export function pruneRules(rule: DefineRule): void {
     assert.deepEqual(await attemptsOf(fixture, webhook), [...made].reverse())
   })
 
-  rule('prune keeps the newest attempts of each webhook up to attemptsPerWebhook', async (fixture) => {
-    const [busy, quiet] = [await fixture.webhook(), await fixture.webhook()]
-    const few = await acceptAndDeliver(fixture, quiet, 2)
-    const many = await acceptAndDeliver(fixture, busy, 5)
-    assert.equal(await prune(fixture, { attemptsPerWebhook: 3 }), 2)
-    assert.deepEqual(await attemptsOf(fixture, busy), many.slice(2).reverse())
-    assert.deepEqual(await attemptsOf(fixture, quiet), [...few].reverse())
-    const oldest = { accountId: 'account', deliveryId: many[0]!, limit: 9 }
-    assert.deepEqual(await fixture.store.deliveries.attempts(oldest), [])
+  rule('of what was delivered, the newest attempts up to attemptsPerWebhook are kept', async (fixture) => {
+    const N = 3
+    const made = new Map<Webhook, string[]>()
+    for (const count of [N - 1, N, N + 1, 10 * N]) {
+      const webhook = await fixture.webhook()
+      made.set(webhook, await acceptAndDeliver(fixture, webhook, count))
+    }
+    await pruneAll(fixture, { attemptsPerWebhook: N })
+    for (const [webhook, ids] of made) {
+      assert.deepEqual(await attemptsOf(fixture, webhook), ids.slice(-N).reverse())
+      for (const id of ids.slice(0, -N)) assert.equal(await fixture.state(webhook, id), undefined)
+    }
   })
 
-  rule('an ended delivery goes with its last attempt', async (fixture) => {
+  rule('what was not delivered is neither counted nor removed by number', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [old] = await fixture.accept(webhook)
-    const retried = await fixture.retry(old!)
-    const [gone] = await acceptAndDeliver(fixture, webhook, 1)
-    await fixture.settle(retried, 'delivered')
-    const [last] = await acceptAndDeliver(fixture, webhook, 1)
-    while ((await prune(fixture, { attemptsPerWebhook: 2 })) > 0) {}
-    const states = await Promise.all([old!.id, gone!, last!].map((id) => fixture.state(webhook, id)))
-    assert.deepEqual(states, ['delivered', undefined, 'delivered'])
-    assert.deepEqual(await attemptsOf(fixture, webhook), [last, old!.id])
+    const kept = new Map<string, DeliveryState>()
+    const delivered: string[] = []
+    for (const state of ['exhausted', 'expired', 'cancelled', 'quarantined', 'waiting'] as const) {
+      const [delivery] = await fixture.accept(webhook)
+      kept.set(delivery!.id, state)
+      const retried = await fixture.retry(await fixture.retry(delivery!))
+      if (state !== 'waiting') await fixture.settle(retried, state)
+      delivered.push(...(await acceptAndDeliver(fixture, webhook, 2)))
+    }
+    const attempts = (await attemptsOf(fixture, webhook)).filter((id) => kept.has(id))
+    assert.equal(attempts.length, 14, 'two of each, and one that says how it ended')
+    await pruneAll(fixture, { attemptsPerWebhook: 10 })
+    for (const id of delivered) assert.equal(await fixture.state(webhook, id), 'delivered')
+    await pruneAll(fixture, { attemptsPerWebhook: 2 })
+    const left = await attemptsOf(fixture, webhook)
+    assert.deepEqual(
+      left.filter((id) => kept.has(id)),
+      attempts,
+    )
+    assert.deepEqual(
+      left.filter((id) => !kept.has(id)),
+      delivered.slice(-2).reverse(),
+    )
+    for (const [id, state] of kept) assert.equal(await fixture.state(webhook, id), state)
+    for (const id of delivered.slice(0, -2)) assert.equal(await fixture.state(webhook, id), undefined)
+  })
+
+  rule('replays are neither counted nor removed by number, and mark what is left', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const lost = await ended(fixture, webhook, 'exhausted')
+    const copies: string[] = []
+    for (let index = 0; index < 3; index += 1) {
+      const copy = await replay(fixture, lost)
+      await fixture.settle(copy, 'delivered')
+      copies.push(copy.id)
+    }
+    const delivered = await acceptAndDeliver(fixture, webhook, 2)
+    await pruneAll(fixture, { attemptsPerWebhook: 2 })
+    const kept = [lost.delivery.id, ...copies, ...delivered]
+    assert.deepEqual(await attemptsOf(fixture, webhook), kept.toReversed())
+    await pruneAll(fixture, { attemptsPerWebhook: 0 })
+    assert.deepEqual(await attemptsOf(fixture, webhook), kept.slice(0, -2).reverse())
+    const original = await fixture.store.deliveries.delivery('account', lost.delivery.id)
+    assert.deepEqual([original?.replays?.lastId, original?.replays?.hasRecovered], [copies[2], true])
+  })
+
+  rule(
+    'prune by number removes whole deliveries, in the order in which they were accepted',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [old] = await fixture.accept(webhook)
+      const retried = await fixture.retry(old!)
+      const [next, last] = await acceptAndDeliver(fixture, webhook, 2)
+      await fixture.settle(retried, 'delivered')
+      await pruneAll(fixture, { attemptsPerWebhook: 4 })
+      assert.deepEqual(await attemptsOf(fixture, webhook), [old!.id, last, next, old!.id])
+      await pruneAll(fixture, { attemptsPerWebhook: 3 })
+      const states = await Promise.all([old!.id, next!, last!].map((id) => fixture.state(webhook, id)))
+      assert.deepEqual(states, [undefined, 'delivered', 'delivered'])
+      assert.deepEqual(await attemptsOf(fixture, webhook), [last, next])
+      const ofOld = { accountId: 'account', deliveryId: old!.id, limit: 9 }
+      assert.deepEqual(await fixture.store.deliveries.attempts(ofOld), [])
+    },
+  )
+
+  rule('replays and what was not delivered go after the retention time', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const lost = await ended(fixture, webhook, 'exhausted')
+    const copy = await replay(fixture, lost)
+    await fixture.settle(copy, 'delivered')
+    await fixture.advance(1_000)
+    const beforeMs = fixture.now()
+    const kept = await ended(fixture, webhook, 'expired')
+    await pruneAll(fixture, { beforeMs })
+    assert.deepEqual(await attemptsOf(fixture, webhook), [kept.delivery.id])
+    const ids = [lost.delivery.id, copy.id, kept.delivery.id]
+    const states = await Promise.all(ids.map((id) => fixture.state(webhook, id)))
+    assert.deepEqual(states, [undefined, undefined, 'expired'])
   })
 
   rule('ends without attempts count towards no limit, and go after the retention time', async (fixture) => {
@@ -74,14 +152,14 @@ export function pruneRules(rule: DefineRule): void {
     await fixture.node.commit({
       ended: slim.map((delivery) => withoutRecord(fixture.settlement(delivery, 'delivered'))),
     })
-    while ((await prune(fixture, { attemptsPerWebhook: 2 })) > 0) {}
+    await pruneAll(fixture, { attemptsPerWebhook: 2 })
     assert.deepEqual(await attemptsOf(fixture, webhook), [...recorded].reverse())
     for (const { id } of slim) assert.equal(await fixture.state(webhook, id), 'delivered')
     await fixture.advance(1_000)
     const beforeMs = fixture.now()
     const [kept] = await fixture.accept(webhook)
     await fixture.node.commit({ ended: [withoutRecord(fixture.settlement(kept!, 'delivered'))] })
-    while ((await prune(fixture, { beforeMs })) > 0) {}
+    await pruneAll(fixture, { beforeMs })
     for (const { id } of slim) assert.equal(await fixture.state(webhook, id), undefined)
     assert.equal(await fixture.state(webhook, kept!.id), 'delivered')
   })
@@ -89,7 +167,7 @@ export function pruneRules(rule: DefineRule): void {
   rule('pruned attempts are not found by their call, retained ones are', async (fixture) => {
     const webhook = await fixture.webhook()
     for (const callId of ['a', 'a', 'b']) await acceptAndDeliver(fixture, webhook, 1, { callId })
-    await prune(fixture, { attemptsPerWebhook: 2 })
+    await pruneAll(fixture, { attemptsPerWebhook: 2 })
     const ofCall = async (callId: string) =>
       (await fixture.store.deliveries.attempts({ accountId: 'account', callIds: [callId], limit: 9 })).length
     assert.deepEqual([await ofCall('a'), await ofCall('b')], [1, 1])
@@ -101,7 +179,7 @@ export function pruneRules(rule: DefineRule): void {
     await fixture.advance(1_000)
     const beforeMs = fixture.now()
     const recent = await acceptAndDeliver(fixture, webhook, 2)
-    while ((await prune(fixture, { beforeMs })) > 0) {}
+    await pruneAll(fixture, { beforeMs })
     assert.deepEqual(await attemptsOf(fixture, webhook), [...recent].reverse())
     for (const id of old) assert.equal(await fixture.store.deliveries.delivery('account', id), undefined)
     for (const id of recent) assert.equal(await fixture.state(webhook, id), 'delivered')
@@ -124,9 +202,9 @@ export function pruneRules(rule: DefineRule): void {
       await fixture.advance(2 * DAY_MS)
       await fixture.node.own()
       await fixture.node.load()
-      while ((await prune(fixture, { beforeMs: fixture.now() })) > 0) {}
-      const replay = newDelivery(fast, event!, { replayOf: deliveries[1]!.id })
-      assert.equal((await fixture.acceptOne(acceptanceOf([], [replay]))).kind, 'accepted')
+      await pruneAll(fixture, { beforeMs: fixture.now() })
+      const copy = newReplay(slow, event!, deliveries[1]!)
+      assert.equal((await fixture.acceptOne(acceptanceOf([], [copy]))).kind, 'accepted')
       for (const waiting of await fixture.waiting()) {
         assert.match(waiting.body, /"sequence":1/)
         await fixture.settle(waiting, 'delivered')
@@ -134,8 +212,8 @@ export function pruneRules(rule: DefineRule): void {
       await fixture.advance(2 * DAY_MS)
       await fixture.node.own()
       await fixture.node.load()
-      while ((await prune(fixture, { beforeMs: fixture.now() })) > 0) {}
-      const again = newDelivery(fast, event!, { replayOf: replay.id })
+      await pruneAll(fixture, { beforeMs: fixture.now() })
+      const again = newReplay(slow, event!, deliveries[1]!)
       const result = await fixture.acceptOne(acceptanceOf([], [again]))
       assert.ok(result.kind === 'refused')
       assert.equal(result.error.code, 'NotFound')
@@ -146,7 +224,7 @@ export function pruneRules(rule: DefineRule): void {
     const webhook = await fixture.webhook()
     await acceptAndDeliver(fixture, webhook, 2, { callId: 'call' })
     await fixture.advance(60_000)
-    while ((await prune(fixture, { beforeMs: fixture.now() })) > 0) {}
+    await pruneAll(fixture, { beforeMs: fixture.now() })
     const [next] = await fixture.acceptEvents(newEvent({ callId: 'call' }))
     assert.equal(next?.sequence, 3)
   })
@@ -159,7 +237,8 @@ export function pruneRules(rule: DefineRule): void {
     const retried = await fixture.retry(third!)
     await fixture.advance(2 * DAY_MS)
     await fixture.node.own()
-    while ((await prune(fixture, { beforeMs: fixture.now(), attemptsPerWebhook: 0 })) > 0) {}
+    await pruneAll(fixture, { beforeMs: fixture.now(), attemptsPerWebhook: 0 })
+    assert.deepEqual(await attemptsOf(fixture, webhook), [retried.id], 'nor are their attempts')
     const waiting = await fixture.waiting(webhook)
     assert.deepEqual(idsOf(waiting), idsOf([first!, second!, retried]))
     for (const { body } of waiting) assert.match(body, /sequence/)

@@ -8,6 +8,7 @@ import type { AttemptRecord } from '../../delivery/attempt-record.js'
 import type { NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
 import { createPositions, MAX_NODES } from '../../delivery/positions.js'
+import type { StoredReplay } from '../../delivery/replay-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 
 /** 2025-01-01T00:00:00Z: the wall clock of all sample rows, Unix ms. */
@@ -141,7 +142,7 @@ export function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
 
 /**
  * The delivery of an event to a webhook, in the lane of the event's call, or in a lane to itself for ordering `none`. A
- * replay (`replayOf`) has its own position, and a lane to itself unless `lane` is given.
+ * replay (`newReplay`) has its own position, and a lane to itself unless `lane` is given.
  */
 export function newDelivery(
   webhook: Webhook,
@@ -167,6 +168,29 @@ export function newDelivery(
     httpVerb: webhook.settings.httpVerb,
     lane,
     epoch: webhook.epoch,
+    ...overrides,
+  }
+}
+
+/** A replay of a stored delivery. */
+export function newReplay(
+  webhook: Webhook,
+  event: NewEvent,
+  { id: replayOf, position: originalPosition }: Pick<NewDelivery, 'id' | 'position'>,
+  overrides: Partial<NewDelivery> = {},
+): NewDelivery {
+  return newDelivery(webhook, event, { replayOf, originalPosition, ...overrides })
+}
+
+/** A replay job of an account that runs. */
+export function newReplayJob(overrides: Partial<StoredReplay> = {}): StoredReplay {
+  return {
+    id: freshEventId(),
+    accountId: 'account',
+    state: 'running',
+    createdMs: WALL_MS,
+    revision: 1,
+    doc: '{"states":["exhausted"]}',
     ...overrides,
   }
 }

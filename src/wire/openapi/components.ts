@@ -35,6 +35,7 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
   user_id: { ...pathParameter('user_id', 'Id of a user.'), schema: ID },
   webhook_id: { ...pathParameter('webhook_id', 'Id of a webhook.'), schema: ID },
   delivery_id: { ...pathParameter('delivery_id', 'Id of a delivery.'), schema: ID },
+  replay_id: { ...pathParameter('replay_id', 'Id of a replay.'), schema: ID },
   call_id: pathParameter('call_id', 'Id of a call leg, percent-encoded as one path segment.'),
   sample_id: pathParameter('sample_id', 'Name from the list of samples, or id of a hook.'),
 

@@ -40,7 +40,7 @@ const ERRORS: readonly (readonly [error: HttpError, description: string])[] = [
   [NOT_ACCEPTABLE, '`Accept` excludes JSON, or for a stream `text/event-stream`.'],
   [
     httpErrorOfCode('Conflict'),
-    'The idempotency key was used for a different event, the id was used before, or there are accounts below.',
+    'The idempotency key was used for a different event, the id was used before, there are accounts below, the webhook of a replay is disabled, or the replay has ended.',
   ],
   [httpErrorOfCode('RevisionConflict'), 'The revision of the document does not match `If-Match`.'],
   [
@@ -101,13 +101,14 @@ export function errorStatuses(route: Route): readonly string[] {
     ['406', true],
     [
       '409',
-      route.isIngest === true || /^(create(Child)?Account|createUser|deleteAccount)$/.test(route.operation),
+      route.isIngest === true ||
+        /^(create(Child)?Account|createUser|deleteAccount|replay\w+|set\w*Replay)$/.test(route.operation),
     ],
     ['412', /^(replace|patch|delete)(Webhook|Account|User)$/.test(route.operation)],
     ['413', route.bodyKind !== 'none'],
     ['415', route.bodyKind !== 'none'],
     ['423', isLogin],
-    ['429', isLogin || route.isIngest === true || route.isStream === true],
+    ['429', isLogin || route.isIngest === true || route.isStream === true || /^replay/.test(route.operation)],
     ['501', KEPT_BY_HOST.test(route.operation)],
     ['503', route.requiresToken || isLogin],
   ]

@@ -16,6 +16,7 @@ const childId = '3f7a1c5e9b204d68a1b3c5d7e9f10246'
 const userId = 'b7e2d94c0a1f4c35869d2b4f7e6a8c01'
 const webhookId = '5e1b3f0c7a924d68b3c1f5d08e97a246'
 const deliveryId = '0f8e6c2a4b7d49d1a35c9e71b6d2f084'
+const replayId = '8c41d07be2f95a3604b7d9e1c6f3a285'
 const eventId = '3a9d5b17e0c84f62a1b7d4f9c6e8025b'
 const callId = 'a-4f0c2b7e9d1a45c8'
 const uri = 'https://receiver.example.com/calls'
@@ -25,6 +26,7 @@ export const IDS: Readonly<Record<string, string>> = {
   user_id: userId,
   webhook_id: webhookId,
   delivery_id: deliveryId,
+  replay_id: replayId,
   call_id: callId,
   sample_id: 'channel_create',
 }
@@ -191,7 +193,20 @@ export const FOUND_DELIVERY = { account_id: accountId, ...DELIVERY }
 export const API_KEY = LOGIN_BY_KEY
 export const SECRET = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
 export const TEST = { delivery_id: deliveryId }
-export const REPLAY = { delivery_ids: ['d2c47a90b1e84f3695a0c8e1f7b36d54'], more: false }
+export const REPLAY_SELECTION = { created_from: '2030-01-15T08:00:00Z', reason: 'status 500' }
+export const REPLAY_JOB = {
+  id: replayId,
+  account_id: accountId,
+  state: 'running',
+  count: 1204,
+  replayed: 500,
+  created_at: '2030-01-15T12:00:00.000Z',
+  created_from: '2030-01-15T08:00:00.000Z',
+  reason: 'status 500',
+  include_recovered: false,
+  left_out: [],
+  automatic: false,
+}
 const PREVIEW_BODY = '{"hook_event":"channel_create"}'
 export const PREVIEW = {
   method: 'POST',

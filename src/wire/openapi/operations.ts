@@ -103,6 +103,30 @@ const statistics = {
   data: ref('Statistics'),
   example: example.STATISTICS,
 } as const
+const REPLAY =
+  'Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has ' +
+  'delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An ' +
+  'unknown field is an error. The 200 is that of `dry_run`.'
+const SET_REPLAY = 'What it has repeated already is still sent. 409 if it has ended.'
+const OPERATORS = 'Only for the token of an operator, otherwise 403.'
+const replayJob = { data: ref('ReplayJob'), example: example.REPLAY_JOB } as const
+const replays = {
+  parameters: ['page_size', 'start_key', 'created_from', 'created_to', ...FILTERS],
+  data: listOf(ref('ReplayJob')),
+  example: [example.REPLAY_JOB],
+} as const
+const replay = {
+  ...replayJob,
+  tag: 'Deliveries',
+  body: { schema: ref('ReplaySelection'), example: example.REPLAY_SELECTION },
+  alternative: {
+    status: 200,
+    description: 'With `dry_run`: the number of deliveries. Nothing is sent.',
+    data: ref('ReplayCount'),
+    example: { count: 1204 },
+  },
+} as const
+const { account_id: _, ...jobOfAllAccounts } = example.REPLAY_JOB
 const MERGE =
   'Applies a JSON merge patch (RFC 7396), then validates the whole document; `null` removes a field.'
 
@@ -243,26 +267,34 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     example: example.TEST,
   },
   replayWebhook: {
-    tag: 'Deliveries',
-    summary: 'Send deliveries again',
+    ...replay,
+    summary: 'Send deliveries of a webhook again',
     description:
-      'Creates new deliveries with new ids and the same bytes, at most 1,000 in one request. The 200 is that of `dry_run`.',
-    body: { schema: ref('Replay'), example: example.TEST },
-    data: object(
-      {
-        delivery_ids: listOf({ type: 'string' }),
-        more: { type: 'boolean', description: 'Whether deliveries of the range are left.' },
-        next_from: text('Where the next request begins, as its `created_from`; present if there are more.'),
-      },
-      ['delivery_ids', 'more'],
-    ),
-    alternative: {
-      status: 200,
-      description: 'With `dry_run`: the number of deliveries. Nothing is sent.',
-      data: ref('ReplayCount'),
-      example: { count: 1204, capped: false },
-    },
-    example: example.REPLAY,
+      'With `delivery_id` that one: a new delivery with a new id and the same bytes. Otherwise a job repeats all that the ' +
+      `selection finds. ${REPLAY} 409 if the webhook is disabled, or the delivery has not ended.`,
+    body: { schema: ref('Replay'), example: example.REPLAY_SELECTION },
+    data: { anyOf: [object({ delivery_ids: listOf({ type: 'string' }) }), ref('ReplayJob')] },
+    example: { ...example.REPLAY_JOB, webhook_id: example.IDS.webhook_id },
+  },
+  replayAccount: {
+    ...replay,
+    summary: 'Send deliveries of all webhooks of the account and its descendants again',
+    description: `A job repeats all that the selection finds. ${REPLAY}`,
+  },
+  listReplays: {
+    ...replays,
+    tag: 'Deliveries',
+    summary: 'List the replays of the account',
+    description: 'Newest first.',
+  },
+  readReplay: { ...replayJob, tag: 'Deliveries', summary: 'Read a replay and its progress' },
+  setReplay: {
+    ...replayJob,
+    tag: 'Deliveries',
+    summary: 'Pause, continue or cancel a replay',
+    description: SET_REPLAY,
+    body: { schema: ref('ReplayState'), example: { state: 'paused' } },
+    example: { ...example.REPLAY_JOB, state: 'paused' },
   },
   resumeWebhook: {
     ...webhook,
@@ -418,6 +450,33 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     ],
     data: listOf(ref('FoundDelivery')),
     example: [example.FOUND_DELIVERY],
+  },
+  replayAllAccounts: {
+    ...replay,
+    tag: 'Operator',
+    summary: 'Send deliveries of all accounts again',
+    description: `A job repeats all that the selection finds. ${REPLAY} ${OPERATORS}`,
+    example: jobOfAllAccounts,
+  },
+  listAllReplays: {
+    ...replays,
+    tag: 'Operator',
+    summary: 'List the replays of all accounts',
+    description: `Those of single accounts too. Newest first. ${OPERATORS}`,
+  },
+  readAnyReplay: {
+    ...replayJob,
+    tag: 'Operator',
+    summary: 'Read a replay of any account, or of all',
+    description: OPERATORS,
+  },
+  setAnyReplay: {
+    ...replayJob,
+    tag: 'Operator',
+    summary: 'Pause, continue or cancel a replay of any account, or of all',
+    description: `${SET_REPLAY} ${OPERATORS}`,
+    body: { schema: ref('ReplayState'), example: { state: 'paused' } },
+    example: { ...example.REPLAY_JOB, state: 'paused' },
   },
   listAccounts: {
     tag: 'Accounts',

@@ -34,14 +34,17 @@ const headerParameter = (
 export const RECEIVER_HEADERS: Readonly<Record<string, SpecObject>> = {
   'webhook-id': headerParameter(
     'webhook-id',
-    'Id of the delivery, the same for every attempt. Use it to detect duplicates.',
+    'Id of the delivery, the same for every attempt. A replay is another delivery.',
   ),
   'webhook-timestamp': headerParameter('webhook-timestamp', 'Time of this attempt, in Unix seconds.'),
   'webhook-signature': headerParameter(
     'webhook-signature',
     '`v1,` and the base64 HMAC-SHA-256 of `id.timestamp.body`; several signatures, separated by spaces, during a rotation.',
   ),
-  'X-Hook-ID': headerParameter('X-Hook-ID', 'Id of the webhook.'),
+  'X-Hook-ID': headerParameter(
+    'X-Hook-ID',
+    'Id of the webhook. With `event_id` it tells what was processed before.',
+  ),
   'X-Account-ID': headerParameter('X-Account-ID', "Id of the webhook's account."),
   'X-Hook-Event': headerParameter('X-Hook-Event', 'Event type.'),
   'X-Hook-Attempt': headerParameter('X-Hook-Attempt', 'Number of the attempt: 1, 2, …', {

@@ -2,12 +2,20 @@
 import { accountSchema, userSchema } from '../../accounts/account-schema.js'
 import { eventSchema } from '../../delivery/event-schema.js'
 import { EXPLANATION_CODES } from '../../delivery/explain.js'
+import { REPLAY_RESULTS } from '../../delivery/replay-selection.js'
 import { FAILURE_CAUSES } from '../../values/failure-cause.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
 import { accountWireName } from '../account-fields.js'
-import { apiAuthSchema, reenableSchema, replaySchema, userAuthSchema } from '../body-schemas.js'
+import {
+  apiAuthSchema,
+  reenableSchema,
+  replaySchema,
+  replaySelectionSchema,
+  replayStateSchema,
+  userAuthSchema,
+} from '../body-schemas.js'
 import { toWireEventName } from '../event-names.js'
 import { SETTING_NAMES } from '../field-names.js'
 
@@ -151,15 +159,15 @@ const eventInputFields: Fields = {
 const payload: JsonSchema = {
   type: 'object',
   description:
-    'One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a ' +
-    'call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`).',
+    'One event. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. An event ' +
+    'that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`).',
   required: ['hook_event', 'account_id', 'timestamp', 'event_id', 'sequence'],
   anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }, { required: ['id'] }],
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
     ...eventFields,
     timestamp,
-    event_id: text('Id of the event, the same in every delivery of the event.'),
+    event_id: text('Id of the event, the same in every delivery of the event and in replays.'),
     sequence: integer(
       'Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests.',
     ),
@@ -170,7 +178,8 @@ const payload: JsonSchema = {
 const metaPayload: JsonSchema = {
   type: 'object',
   description:
-    'An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields.',
+    'An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields except ' +
+    '`event_id`.',
   required: ['hook_event', 'account_id', 'timestamp', 'webhook_id', 'event_id'],
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
@@ -197,7 +206,7 @@ const metaPayload: JsonSchema = {
     suppressed: integer(
       'Events of this type and account that were left out since the last one, because there were too many.',
     ),
-    event_id: text('Id of the event, the same in every delivery of the event.'),
+    event_id: text('Id of the event, the same in every delivery of the event and in replays.'),
   },
 }
 
@@ -279,7 +288,13 @@ const deliveryFields: Readonly<Record<string, JsonSchema>> = {
     description: 'What its next attempt is, or what its last one was if it has ended.',
     enum: ['first', 'retry', 'replay', 'test'],
   },
-  replay_of: text('Id of the delivery that this one repeats.'),
+  replay_of: text('Id of the delivery that this one repeats, never that of a replay.'),
+  replayed_by: text('Id of the newest delivery that repeats this one; absent if there is none.'),
+  recovered: {
+    type: 'boolean',
+    const: true,
+    description: 'True: a replay was delivered or is about to be; absent otherwise.',
+  },
   state: {
     type: 'string',
     enum: ['waiting', 'in_flight', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
@@ -431,10 +446,47 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     'account_id',
     ...requiredDeliveryFields,
   ]),
-  ReplayCount: object({
-    count: integer('Number of deliveries that would be sent again.'),
-    capped: flag('True: there are more.'),
-  }),
+  ReplayCount: object({ count: integer('Number of deliveries that would be sent again.') }),
+  ReplayJob: object(
+    {
+      id: text('Id of the replay.'),
+      account_id: text('Id of the account that it belongs to; absent for one of all accounts.'),
+      webhook_id: text('Id of the only webhook; absent for one of all webhooks.'),
+      state: {
+        type: 'string',
+        enum: ['running', 'paused', 'cancelled', 'completed'],
+        description: 'The last two are final.',
+      },
+      count: integer('Number of deliveries that the request selected when it was made.'),
+      replayed: integer(
+        'Number of deliveries that were accepted again as new ones. Sending them has its own result.',
+      ),
+      created_at: isoTime('Time of the request.'),
+      ended_at: isoTime('Time when it was completed or cancelled; absent before.'),
+      created_from: isoTime('As requested.'),
+      created_to: isoTime('As requested.'),
+      result: { type: 'string', enum: [...REPLAY_RESULTS], description: 'As requested.' },
+      hook: text('As requested.'),
+      reason: text('As requested.'),
+      call_id: text('As requested.'),
+      number: text('As requested.'),
+      include_recovered: flag('As requested.'),
+      left_out: {
+        type: 'array',
+        description: 'Webhooks whose deliveries were not all repeated, at most 100.',
+        items: object({
+          webhook_id: text('Id of the webhook.'),
+          reason: {
+            type: 'string',
+            enum: ['disabled', 'deleted'],
+            description: 'What happened to it before its part was done.',
+          },
+        }),
+      },
+      automatic: flag('True: the service itself repeats what expired as `queue_full`.'),
+    },
+    ['id', 'state', 'count', 'replayed', 'created_at', 'include_recovered', 'left_out', 'automatic'],
+  ),
   RequestPreview: object(
     {
       method: text('HTTP method.'),
@@ -684,6 +736,8 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   CredentialsLogin: userAuthSchema,
   Reenable: reenableSchema,
   Replay: replaySchema,
+  ReplaySelection: replaySelectionSchema,
+  ReplayState: replayStateSchema,
   Event: {
     ...eventRules,
     description: 'An event to publish, in the format of the payload. `hook` is an alias of `hook_event`.',

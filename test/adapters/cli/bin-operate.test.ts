@@ -115,9 +115,12 @@ describe.each(['memory', 'sqlite'] as const)('an operator with commands, store %
       { level: 'info', webhookId: webhook.id, accountId: id },
     ])
     const selection = ['replay', webhook.id, '--from', '1h', '--state', 'exhausted']
-    expect(await documents([...selection, '--dry-run', ...below])).toEqual([{ count: 10, capped: false }])
-    const [{ delivery_ids: replayed }] = await documents([...selection, ...below])
-    expect(replayed).toHaveLength(10)
+    expect(await documents([...selection, '--dry-run', ...below])).toEqual([{ count: 10 }])
+    const waited = await run([...selection, '--wait', '--json', ...below])
+    const replayed = JSON.parse(waited.stdout)
+    expect(replayed).toMatchObject({ account_id: id, state: 'completed', count: 10, replayed: 10 })
+    expect(waited.stderr).toMatch(/^hookswitch: 10 of 10 repeated$/m)
+    expect(await documents(['replays', 'list', '--all'])).toMatchObject([{ id: replayed.id }])
     await expect
       .poll(async () => (await documents(['attempts', 'list', '--result', 'success', ...below])).length)
       .toBe(10)

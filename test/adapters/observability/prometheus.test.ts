@@ -13,6 +13,8 @@ const scrape = async (metrics: { text(): Promise<string> }) => parseExposition(a
 
 const READINGS: readonly GaugeReading[] = [
   { name: 'hookswitch_deliveries_pending', value: 7 },
+  { name: 'hookswitch_history_bytes', value: 4_096 },
+  { name: 'hookswitch_history_limit_bytes', value: 0 },
   { name: 'hookswitch_oldest_due_seconds', value: 1.5 },
   { name: 'hookswitch_in_flight', value: 3 },
   { name: 'hookswitch_streams', value: 2 },

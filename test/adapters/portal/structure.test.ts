@@ -362,6 +362,7 @@ describe('the ladder', () => {
   const ladder = buildLadder(call, attempts)
   const words = {
     unwanted: 'no webhook matched',
+    replay: 'replay',
     state: (state: string) => state,
     waitsFor: (event: string) => `waits for ${event}`,
     webhook: () => 'CRM',
@@ -383,6 +384,15 @@ describe('the ladder', () => {
     const [row] = ladder.rows
     expect(deliveryText(row!.deliveries[0]!, words)).toBe('✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms')
     expect(deliveryText(ladder.rows.at(-1)!.deliveries[0]!, words)).toBe('waiting')
+  })
+
+  it('marks a replay', () => {
+    const delivery = { id: 'd1', hook_id: 'crm', kind: 'replay', state: 'delivered' }
+    const { rows } = buildLadder(
+      { ...call, events: [{ ...call.events[1]!, deliveries: [delivery] }] },
+      attempts,
+    )
+    expect(deliveryText(rows[0]!.deliveries[0]!, words)).toBe('replay: ✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms')
   })
 
   it('says which event of its leg a delivery waits for', () => {

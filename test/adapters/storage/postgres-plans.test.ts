@@ -7,9 +7,12 @@ import { accountStatements } from '../../../adapters/storage/postgres/sql/accoun
 import { attemptStatement } from '../../../adapters/storage/postgres/sql/attempts.js'
 import { deliveryStatements } from '../../../adapters/storage/postgres/sql/deliveries.js'
 import { eraseStatements } from '../../../adapters/storage/postgres/sql/erase.js'
+import { historyStatement } from '../../../adapters/storage/postgres/sql/history-bytes.js'
 import { legsStatement } from '../../../adapters/storage/postgres/sql/legs.js'
 import { mentionStatements } from '../../../adapters/storage/postgres/sql/mentions.js'
 import { pruneStatements } from '../../../adapters/storage/postgres/sql/prune.js'
+import { replayableStatement } from '../../../adapters/storage/postgres/sql/replayable.js'
+import { replayStatements } from '../../../adapters/storage/postgres/sql/replays.js'
 import { tokenStatements } from '../../../adapters/storage/postgres/sql/tokens.js'
 import { userStatements } from '../../../adapters/storage/postgres/sql/users.js'
 import { webhookStatements } from '../../../adapters/storage/postgres/sql/webhooks.js'
@@ -35,7 +38,7 @@ const EXEMPT = new Set([
   'erase_inbox',
   'mentions_inbox',
 ])
-const SMALL = new Set(['inbox', 'node', 'shard', 'nudge'])
+const SMALL = new Set(['inbox', 'node', 'shard', 'nudge', 'store_clock'])
 
 /** Tables whose rows the lists return. */
 const LISTED = new Set(['waiting', 'attempt'])
@@ -58,6 +61,12 @@ const sets: Record<string, Record<string, Statement>> = {
   ),
   legs: { legs: legsStatement(SCHEMA) },
   prune: pruneStatements(SCHEMA),
+  replayable: {
+    index: replayableStatement(SCHEMA, false),
+    detailed: replayableStatement(SCHEMA, true),
+  },
+  history: { bytes: historyStatement(SCHEMA) },
+  replays: replayStatements(SCHEMA),
   erase: eraseStatements(SCHEMA),
   mentions: mentionStatements(SCHEMA),
 }
@@ -220,6 +229,15 @@ insert into hookswitch.attempt (event, delivery, lane, at_ms, accepted_ms, ended
   select i, i, i / 40, i, i, case when i % 10 > 0 then i end, i % 2000 + 1, 1, 1, 1, 1, 0, 0, 2,
     case when i % 10 > 0 then 2 + i % 5 else 0 end, '!d' || i, repeat('x', 500)
   from generate_series(1, 100000) i;
+insert into hookswitch.attempt (event, delivery, lane, at_ms, accepted_ms, ended_ms, webhook_key, epoch, n, attempts, tries,
+    interruptions, variant, form, state, id, replay_of, doc)
+  select i, 200000 + i, 0, i, i, i, i % 2000 + 1, 1, 1, 1, 1, 0, 0, 34, 2 + i % 5, '!r' || i, 'd' || i, '[1,'
+  from generate_series(1, 50000) i;
+insert into hookswitch.waiting (position, event, lane, accepted_ms, webhook_key, sequence, epoch, variant, form, id, replay_of)
+  select 300000 + i, i, i / 40, i, i % 2000 + 1, 0, 1, 0, 34, '!q' || i, 'd' || i from generate_series(1, 10000) i;
+insert into hookswitch.replay (id, account_id, state, created_ms, ended_ms, revision, doc)
+  select 'r' || i, 'a' || i % 200, case when i % 50 = 0 then 'running' else 'completed' end, i,
+    case when i % 50 > 0 then i end, 1, '{}' from generate_series(1, 5000) i;
 insert into hookswitch.change (fence, n, webhook_id) select i % 20, i, 'w' || i % 2000 from generate_series(1, 5000) i;
 insert into hookswitch.idempotency (until_ms, sequence, account_id, key, event_id, body_hash, call_id)
   select i, 1, 'a' || i % 200, 'k' || i, 'e' || i, 'x', 'c' || i / 3 from generate_series(1, 50000) i;

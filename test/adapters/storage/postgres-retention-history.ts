@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { DeliveryState, NewEvent, Webhook } from 'hookswitch/store'
+import type { Acceptance, DeliveryState, NewEvent, Webhook } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
 import { acceptanceOf, type StoreNode } from '../../../src/testkit/conformance/node.js'
 import { newDelivery, newEvent, newWebhook, WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
@@ -85,9 +85,16 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
         `replay/${state.nameCount}`,
         `${event.id}>${webhook.id}`,
       ]
-      const acceptance = acceptanceOf([], [newDelivery(webhook, event, { id, lane, replayOf })])
+      // Both stores get the same positions.
+      let acceptance: Acceptance | undefined
       return async (node) => {
-        if (!(await node.store.deliveries.delivery(webhook.accountId, replayOf))) return 'skipped'
+        const original = await node.store.deliveries.delivery(webhook.accountId, replayOf)
+        if (!original) return 'skipped'
+        const originalPosition = original.position
+        acceptance ??= acceptanceOf(
+          [],
+          [newDelivery(webhook, event, { id, lane, replayOf, originalPosition })],
+        )
         const result = await node.acceptOne(acceptance)
         return result.kind === 'accepted' ? result.kind : result.error.code
       }

@@ -5,8 +5,9 @@ import { ACCOUNTS, type HistoryState } from './postgres-retention-history.js'
 /** Reads everything, through every statement of the queries. */
 export async function readEverything(store: Store, { webhooks, erased, hasPruned }: HistoryState) {
   const { deliveries } = store
-  const withoutPosition = <Row extends { position: number }>(rows: readonly Row[]) =>
-    rows.map(({ position: _position, ...row }) => row)
+  const withoutPosition = <Row extends { position: number; originalPosition?: number | undefined }>(
+    rows: readonly Row[],
+  ) => rows.map(({ position: _position, originalPosition: _original, ...row }) => row)
   const found: Record<string, unknown> = {}
   for (const accountId of ACCOUNTS) {
     for (const ascending of [false, true]) {
@@ -53,6 +54,11 @@ export async function readEverything(store: Store, { webhooks, erased, hasPruned
           await deliveries.deliveries({ ...query, states, limit: 3 })
         ).map(({ id }) => id)
       }
+      for (const onlyOriginals of [false, true])
+        found[`count of ${webhookId} ${ascending} ${onlyOriginals}`] = await deliveries.countDeliveries({
+          ...query,
+          onlyOriginals,
+        })
       found[`attempts of ${webhookId} ${ascending}`] = withoutPosition(await deliveries.attempts(query))
       const [row] = rows
       if (!row) continue
@@ -60,8 +66,16 @@ export async function readEverything(store: Store, { webhooks, erased, hasPruned
         await deliveries.attempts({ accountId, deliveryId: row.id, ascending, limit: 9 }),
       )
       const one = await deliveries.delivery(accountId, row.id)
-      found[`delivery ${row.id}`] = { ...one, position: 0 }
+      found[`delivery ${row.id}`] = withoutPosition(one ? [one] : [])
     }
+  }
+  for (const includeRecovered of [false, true]) {
+    const states = ['delivered', 'exhausted', 'cancelled'] as const
+    const query = { webhookIds: [...webhooks.keys()], states, includeRecovered }
+    found[`replayable ${includeRecovered}`] = [
+      await deliveries.countReplayable(query),
+      await deliveries.countReplayable({ ...query, reason: 'cancelled', hooks: ['channel_create'] }),
+    ]
   }
   return found
 }

@@ -5,8 +5,8 @@ import type { Log, NewEvent, Store, Webhook } from 'hookswitch/store'
 import { type ManualClock, manualClock } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { createNode, type StoreNode } from '../../../src/testkit/conformance/node.js'
-import { newEvent, newWebhook, WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
+import { acceptanceOf, createNode, type StoreNode } from '../../../src/testkit/conformance/node.js'
+import { newDelivery, newEvent, newWebhook, WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
 import { type HistoryState, OWNER, steps } from './postgres-retention-history.js'
 import { readEverything } from './postgres-retention-snapshot.js'
@@ -40,9 +40,9 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     }
     return { store, schema, clock, node, webhook }
   }
-  async function nodeOf(store: Store, clock: ManualClock): Promise<StoreNode> {
+  async function nodeOf(store: Store, clock: ManualClock, owner = OWNER): Promise<StoreNode> {
     const node = createNode(
-      OWNER,
+      owner,
       300 * DAY_MS,
       () => store,
       () => clock.now(),
@@ -163,6 +163,56 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     )
     expect([replay.id, replay.eventId]).toEqual(['replay', delivery!.eventId])
     expect(replay.body).toContain(delivery!.eventId)
+  })
+
+  it('lose their bodies with the oldest of them, while their events are kept for their numbers', async () => {
+    const { store, schema, clock, node, webhook } = await openStore()
+    const [hook, other] = [await webhook(), await webhook()]
+    const { acceptance, deliveries } = node.prepare([hook, other], {
+      callId: 'call',
+      bodies: [{ head: 'one' }, { head: 'two' }],
+    })
+    await node.acceptOne(acceptance)
+    await node.settle(deliveries[0]!, 'delivered')
+    const bodies = async () =>
+      (await direct.sql(`select body from ${schema}.event union all select body from ${schema}.body`)).map(
+        ({ body }) => body,
+      )
+    expect(await store.deliveries.pruneOldest(9)).toBe(1)
+    expect(await bodies()).toEqual(['one', 'two'])
+    await node.settle(deliveries[1]!, 'exhausted')
+    expect(await store.deliveries.pruneOldest(9)).toBe(1)
+    expect(await bodies()).toEqual([null])
+    expect(await node.acceptEvents(newEvent({ callId: 'call' }))).toMatchObject([{ sequence: 2 }])
+    await clock.advance(2 * DAY_MS)
+    const limits = { attemptsPerWebhook: 9, beforeMs: 0, limit: 9 }
+    while ((await store.deliveries.prune(limits, clock.now())) > 0) {}
+    expect(await bodies()).toEqual([])
+  })
+
+  it('are replayed once by nodes that use one id at the same time', async () => {
+    const { store, clock, node, webhook } = await openStore()
+    const hook = await webhook()
+    const { acceptance, deliveries } = node.prepare(hook)
+    await node.acceptOne(acceptance)
+    await node.settle(deliveries[0]!, 'exhausted')
+    const { id: replayOf, position: originalPosition } = deliveries[0]!
+    const nodes = [node, await nodeOf(store, clock, 'other')]
+    for (const id of ['whole', `${acceptance.events[0]!.id.slice(0, 24)}ffffffff`]) {
+      const results = await Promise.all(
+        [0, 1, 2, 3].map((index) => {
+          const replay = newDelivery(hook, acceptance.events[0]!, { id, replayOf, originalPosition })
+          return nodes[index % 2]!.acceptOne(acceptanceOf([], [replay]))
+        }),
+      )
+      const refused = results.filter(({ kind }) => kind === 'refused')
+      expect(refused).toHaveLength(3)
+      for (const one of refused) expect(one).toMatchObject({ error: { code: 'Conflict', field: 'id' } })
+    }
+    expect((await node.waiting()).map(({ originalPosition: of }) => of)).toEqual([
+      originalPosition,
+      originalPosition,
+    ])
   })
 
   it('are pruned by several nodes at the same time, each row once', async () => {

@@ -23,6 +23,8 @@ import { engineStore, temporaryDatabase } from './sqlite-engine-store.js'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const ACCOUNT = 'account'
+/** More than a day, which retention looks back. */
+const START_MS = 100_000_000
 const CALLS = ['a', 'b', 'c']
 const ENDS: readonly DeliveryState[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined']
 
@@ -67,6 +69,8 @@ const command = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('erase' as const), call: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const), most: fc.nat(4) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune all' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('take over' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('roll back' as const) }) },
 )
@@ -83,7 +87,7 @@ async function history(
   const { deliveries, webhooks } = store
   const results: unknown[] = []
   const positions = createPositions(0)
-  let now = 1_000
+  let now = START_MS
   let counter = 0
   let startKey = 0
   let lease: NodeLease = await deliveries.own('node-0', 1)
@@ -182,7 +186,8 @@ async function history(
     const delivery = {
       ...old,
       id: id('replay'),
-      replayOf: old.id,
+      replayOf: old.replayOf ?? old.id,
+      originalPosition: old.originalPosition ?? old.position,
       lane: 'replay/all',
       position: positions.next(now),
     }
@@ -197,7 +202,8 @@ async function history(
       const { delivery } = entry
       const attempts = entry.attempts - (late === 0 ? 1 : 0)
       const state = end === null ? 'waiting' : ENDS[end]!
-      const next = attempts + (recorded ? 1 : 0)
+      // A success counts as an attempt even where it is not recorded.
+      const next = attempts + (recorded || state === 'delivered' ? 1 : 0)
       if (recorded) entry.attempts = next
       return {
         deliveryId: delivery.id,
@@ -260,6 +266,14 @@ async function history(
       case 'erase':
         while ((await deliveries.erase({ accountId: ACCOUNT, callIds: [CALLS[one.call]!] }, 3)) > 0) {}
         return undefined
+      case 'prune': {
+        const limits = { attemptsPerWebhook: one.most, beforeMs: 0, limit: 99 }
+        while ((await deliveries.prune(limits, now)) > 0) {}
+        return undefined
+      }
+      case 'prune all':
+        while ((await deliveries.pruneOldest(3)) > 0) {}
+        return undefined
       case 'take over': {
         lease = await deliveries.own(id('node'), 1)
         const { shards } = lease
@@ -310,6 +324,26 @@ async function history(
       details: (
         await Promise.all(accepted.map(({ delivery }) => deliveries.delivery(ACCOUNT, delivery.id)))
       ).map(withoutPlace),
+      originals: await Promise.all(
+        targets.map(({ id: webhookId }) => {
+          const query = { accountId: ACCOUNT, webhookId, onlyOriginals: true, limit: 99 }
+          return Promise.all([deliveries.deliveries(query), deliveries.countDeliveries(query)]).then(
+            ([found, count]) => [found.map(withoutPlace), count],
+          )
+        }),
+      ),
+      replayable: await Promise.all(
+        [true, false].flatMap((includeRecovered) =>
+          [{}, { reason: 'because' }, { reason: 'cancelled' }].map((more) =>
+            deliveries.countReplayable({
+              webhookIds: targets.map((webhook) => webhook.id),
+              states: ENDS,
+              includeRecovered,
+              ...more,
+            }),
+          ),
+        ),
+      ),
       attempts: withoutPositions(await deliveries.attempts({ accountId: ACCOUNT, limit: 99 })),
       ofCall: withoutPositions(
         await deliveries.attempts({ accountId: ACCOUNT, callIds: ['a', 'b'], limit: 9 }),
@@ -346,7 +380,7 @@ it('behaves like the memory store for every sequence of commands and rollbacks',
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 60, size: 'max' }), async (commands) => {
       const file = temporaryDatabase()
-      const clocks = [manualClock({ nowMs: 1_000 }), manualClock({ nowMs: 1_000 })] as const
+      const clocks = [manualClock({ nowMs: START_MS }), manualClock({ nowMs: START_MS })] as const
       const store = engineStore(file.path, clocks[0])
       store.db.exec('pragma synchronous = off')
       /** Runs a transaction and rolls it back, which must leave nothing in the file or in the engine's caches. */

@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { COUNTED_ATTEMPTS } from '../../../adapters/storage/sqlite/attempt-counts.js'
 import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine } from '../../../adapters/storage/sqlite/engine.js'
+import { CANCELLED_SQL } from '../../../adapters/storage/sqlite/queries.js'
+import { REPLAYABLE_SQL } from '../../../adapters/storage/sqlite/replayable.js'
 import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import { commitGroup, engineStore, placed, settlementOf, temporaryDatabase } from './sqlite-engine-store.js'
 
@@ -67,6 +70,10 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/^select at_ms as "atMs" from \(\s+select/, 'a subquery of limited size'],
   [/^select at_ms as "atMs", substr/, 'a subquery of limited size'],
   [/^select count\(\*\) as pending/, 'a subquery of limited size'],
+  [/^select count\(\*\) as entries/, 'a subquery of limited size'],
+  [/^select position, counted from \(/, 'a subquery of limited size'],
+  [/from pragma_page_count/, 'one row each'],
+  [/indexed by hookswitch_replay_unfinished/, 'an index of what it returns'],
   [/from hookswitch_stat\s+where step = \? and slot in/, 'the slots of the query, which are given as JSON'],
   [/^delete from hookswitch_stat_writer/, 'one row per instance of the last 35 days'],
 ]
@@ -104,4 +111,29 @@ describe('the statements of the engine', () => {
       expect(sql).not.toMatch(/\?\d/)
     })
   }
+
+  it.each([true, false])(
+    'count what a replay would repeat in indexes alone (skipping recovered: %s)',
+    (skips) => {
+      const steps = planOf(db, REPLAYABLE_SQL('attempt', skips, false)).filter((step) => / USING /.test(step))
+      expect(steps).toHaveLength(skips ? 3 : 1)
+      for (const step of steps) expect(step).toMatch(/ USING COVERING INDEX /)
+    },
+  )
+
+  it('find out in an index alone whether a delivery that waits is cancelled', () => {
+    expect(planOf(db, CANCELLED_SQL)).toEqual([
+      'SEARCH hookswitch_waiting USING COVERING INDEX hookswitch_waiting_webhook (webhook=? AND position>? AND position<?)',
+    ])
+  })
+
+  it('count attempts in an index alone', () => {
+    const counting = statements.filter((sql) => sql.includes(COUNTED_ATTEMPTS) && sql.startsWith('select'))
+    expect(counting).toHaveLength(2)
+    for (const sql of counting) {
+      expect(planOf(db, sql)).toContainEqual(
+        expect.stringMatching(/ USING COVERING INDEX hookswitch_attempt_end /),
+      )
+    }
+  })
 })

@@ -128,6 +128,7 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
     ),
     tokens: createPort('tokens'),
     openLegs: createPort('openLegs'),
+    replays: createPort('replays'),
     stats: createPort('stats'),
     encryption: createPort('encryption'),
     webhooks: createPort('webhooks'),

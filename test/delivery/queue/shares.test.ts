@@ -39,6 +39,14 @@ it('an account may use a fifth of the queue unless its limit is set', () => {
   expect(accountLimit({ ...limits, maxPending: 4 })).toBe(1)
 })
 
+it('what may be added besides events leaves half of every limit: of the webhook, its account, and all', () => {
+  const shares = new Shares({ maxPending: 1_000, maxPendingPerAccount: 300, maxPendingPerWebhook: 100 })
+  expect(shares.spare(20, 20, 1_000)).toBe(30)
+  expect(shares.spare(20, 140, 1_000)).toBe(10)
+  expect(shares.spare(0, 0, 30)).toBe(15)
+  expect(shares.spare(80, 80, 1_000)).toBe(-30)
+})
+
 describe('shares', () => {
   const LIMITS = { maxPending: 60, maxPendingPerAccount: 40, maxPendingPerWebhook: 25 }
 

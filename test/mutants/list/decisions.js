@@ -87,13 +87,6 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },
   {
-    what: 'the replay of a range replays its own replays',
-    file: 'src/delivery/replay.ts',
-    find: 'Math.floor(deps.storeNow()) - 1',
-    replace: 'Number.MAX_SAFE_INTEGER',
-    tests: ['test/delivery/replay.test.ts'],
-  },
-  {
     what: 'a preview shows the values of custom headers',
     file: 'src/delivery/preview.ts',
     find: 'redactRequestHeaders(request.headers, placeholderOf)',

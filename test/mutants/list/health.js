@@ -61,7 +61,7 @@ export const mutants = [
   {
     what: 'tests have no rate limit',
     file: 'src/runtime/api-backend.ts',
-    find: '      async test(accountId, id) {\n        replays.consume(`${accountId}/${id}`)',
+    find: '      async test(accountId, id) {\n        replayLimiter.consume(`${accountId}/${id}`)',
     replace: '      async test(accountId, id) {',
     tests: ['test/service/replay-limits.test.ts'],
   },

@@ -33,8 +33,8 @@ export const mutants = [
   {
     what: 'a replay gets the first body of the event',
     file: 'src/delivery/replay.ts',
-    find: '      variant,\n      encoding,',
-    replace: '      variant: variant * 0,\n      encoding,',
+    find: '    variant,\n    encoding,',
+    replace: '    variant: variant * 0,\n    encoding,',
     tests: ['test/service/guarantees.test.ts'],
   },
   {

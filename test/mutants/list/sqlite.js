@@ -160,11 +160,14 @@ export const mutants = [
     tests: ['test/adapters/storage/sqlite-engine-state.test.ts'],
   },
   {
-    what: 'an end without a record counts towards the limit of attempts',
+    what: 'a delivered replay counts towards the limit of attempts',
     file: 'adapters/storage/sqlite/settle.ts',
-    find: 'if (record) attemptCounts.added(key)',
-    replace: 'if (record || hasEnded) attemptCounts.added(key)',
-    tests: ['test/adapters/storage/sqlite-engine-prune.test.ts'],
+    find: "next.state === 'delivered' && event === null",
+    replace: "next.state === 'delivered'",
+    tests: [
+      'test/adapters/storage/sqlite-engine-retention.test.ts',
+      'test/adapters/storage/sqlite-conformance.test.ts',
+    ],
   },
   {
     what: 'a long lane is loaded in the order of positions',

@@ -86,7 +86,11 @@ export const RACING_STORES: readonly BrokenStore[] = [
         const result = await store.commit({ ...group, accepted: [{ ...acceptance, deliveries: [first] }] })
         if (result.kind !== 'committed') return result
         await aWhile()
-        const rest = deliveries.map((one) => ({ ...one, replayOf: first.id }))
+        const rest = deliveries.map((one) => ({
+          ...one,
+          replayOf: first.id,
+          originalPosition: first.position,
+        }))
         await store.commit({ ...group, accepted: [{ ...acceptance, events: [], deliveries: rest }] })
         return result
       },

@@ -105,7 +105,9 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     'a page of attempts repeats the last row of the previous one',
     withDeliveries((store) => ({
       attempts({ cursor, ...query }) {
-        if (cursor === undefined) return store.attempts(query)
+        // Pages of one row would never end.
+        if (cursor === undefined || query.limit === 1)
+          return store.attempts({ ...query, ...(cursor !== undefined && { cursor }) })
         return store.attempts({ ...query, cursor: cursor + (query.ascending ? -1 : 1) })
       },
     })),
@@ -300,10 +302,47 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     })),
   ],
   [
+    'a replay does not mark its original',
+    withDeliveries((store) => ({
+      deliveries: async (query) =>
+        (await store.deliveries(query)).map(({ replays: _lost, ...delivery }) => delivery),
+    })),
+  ],
+  [
+    'a replay of a replay marks the replay',
+    withDeliveries((store) => ({
+      async deliveries(query) {
+        const rows = await store.deliveries(query)
+        return rows.map((row) => {
+          const original = rows.find(({ position }) => position === row.originalPosition)
+          return original?.replays && original.replays.lastId !== row.id
+            ? { ...row, replays: original.replays }
+            : row
+        })
+      },
+    })),
+  ],
+  [
+    'what has recovered would be replayed again',
+    withDeliveries((store) => ({
+      countReplayable: (query) => store.countReplayable({ ...query, includeRecovered: true }),
+    })),
+  ],
+  [
+    'pruneOldest keeps what was not delivered',
+    withDeliveries((store) => ({
+      async pruneOldest(limit) {
+        const { deliveries } = await store.search({ states: ['delivered'], limit: 1_000 })
+        const originals = deliveries.filter(({ replayOf }) => replayOf === undefined).length
+        return store.pruneOldest(Math.min(limit, originals))
+      },
+    })),
+  ],
+  [
     'prune keeps one attempt too few',
     withDeliveries((store) => ({
       prune: (limits, now) =>
-        store.prune({ ...limits, attemptsPerWebhook: Math.max(1, limits.attemptsPerWebhook - 1) }, now),
+        store.prune({ ...limits, attemptsPerWebhook: Math.max(0, limits.attemptsPerWebhook - 1) }, now),
     })),
   ],
   [

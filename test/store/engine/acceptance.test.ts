@@ -245,6 +245,8 @@ describe('planAcceptance: repeats', () => {
     const replay = to(event, { replayOf: 'old', position: 2 })
     const stored = { events: { [event.id]: { sequence: 4, variants: 1 } }, taken: [replay.id] }
     expect(plan(of([], [replay]), stored, true)).toEqual({ kind: 'stored', events: [], mayHaveGap: false })
+    const other = to(event, { replayOf: 'another', position: 3 })
+    expect(plan(of([], [replay, other]), stored, true)).toMatchObject({ kind: 'refused' })
   })
 })
 

@@ -108,7 +108,11 @@ export class TestNode {
   replay(webhook: Webhook, original: NewDelivery, event: NewEvent, overrides: Partial<NewDelivery> = {}) {
     const position = this.positions.next(this.now())
     const delivery = {
-      ...newDelivery(webhook, event, { replayOf: original.id, lane: `replay/${freshId('lane')}` }),
+      ...newDelivery(webhook, event, {
+        replayOf: original.id,
+        originalPosition: original.position,
+        lane: `replay/${freshId('lane')}`,
+      }),
       position,
       ...overrides,
     }

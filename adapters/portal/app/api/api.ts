@@ -20,8 +20,10 @@ function clientOf({ token }: Session): HookswitchClient {
   return current!.client
 }
 
-/** Runs a call with the client of the session. @throws the error of the call */
-export async function call<Result>(run: (client: HookswitchClient) => Promise<Result>): Promise<Result> {
+/** Runs a call with the client of the session, which has no operations (operations.ts). @throws the error of the call */
+export async function call<Result>(
+  run: (client: Pick<HookswitchClient, 'request' | 'list'>) => Promise<Result>,
+): Promise<Result> {
   const used = session.value
   if (!used) throw new HookswitchClientError('invalid_credentials', 'not signed in', { status: 401 })
   try {

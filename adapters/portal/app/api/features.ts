@@ -4,7 +4,6 @@ import { API_URL } from './settings.js'
 
 /** How the document mentions each feature. */
 const MENTIONS = {
-  dryRun: '"dry_run"',
   resume: '/webhooks/{webhook_id}/resume"',
   preview: '/webhooks/preview"',
   match: '/events/match"',

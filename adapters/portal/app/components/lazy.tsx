@@ -4,9 +4,13 @@ import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { LoadError, Skeleton } from './load-state.js'
 
-/** @param load imports the component */
+/**
+ * @param load imports the component
+ * @param Waiting is shown until then. Default: a skeleton
+ */
 export function lazy<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
+  Waiting: FunctionComponent = Skeleton,
 ): FunctionComponent<Props> {
   let loaded: FunctionComponent<Props> | undefined
   return function Lazy(props: Props) {
@@ -32,7 +36,7 @@ export function lazy<Props extends object>(
     const Component = loaded
     if (Component) return <Component {...props} />
     return error.value === undefined ? (
-      <Skeleton />
+      <Waiting />
     ) : (
       <LoadError error={error.value} loadedMs={0} onRetry={start} />
     )

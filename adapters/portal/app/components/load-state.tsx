@@ -3,6 +3,7 @@ import type { Signal } from '@preact/signals'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { statusOf } from '../api/api.js'
 import { describe } from '../state/action.js'
 import type { Resource } from '../state/resource.js'
 import { t } from '../state/translate.js'
@@ -50,16 +51,22 @@ export function LoadError({ error, loadedMs, onRetry }: LoadErrorProps) {
 export interface LoadedProps<Data> {
   readonly resource: Resource<Data>
   readonly children: (data: Data) => ComponentChildren
+  /** Where the service does not have it, or no longer, it says so in a sentence, not as an error. */
+  readonly isGonePossible?: boolean
 }
 
 /** Shows the data of a resource, old data too. */
-export function Loaded<Data>({ resource, children }: LoadedProps<Data>) {
+export function Loaded<Data>({ resource, children, isGonePossible = false }: LoadedProps<Data>) {
   const { data, error, loadedMs, reload } = resource
   const loaded = data.value
   return (
     <>
-      {error.value !== undefined && (
-        <LoadError error={error.value} loadedMs={loadedMs.value} onRetry={reload} />
+      {isGonePossible && statusOf(error.value) === 404 ? (
+        <Empty text={t('load.gone')} />
+      ) : (
+        error.value !== undefined && (
+          <LoadError error={error.value} loadedMs={loadedMs.value} onRetry={reload} />
+        )
       )}
       {loaded === undefined ? error.value === undefined && <Skeleton /> : children(loaded)}
     </>

@@ -4,6 +4,7 @@ import { accountPage, accountRequest } from '../api/api.js'
 import { Exchange } from '../components/exchange.js'
 import { Line } from '../components/hostile-text.js'
 import { Loaded } from '../components/load-state.js'
+import { ReplayMarks } from '../components/replay-marks.js'
 import { useResource } from '../state/resource.js'
 import { explanationText, t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
@@ -32,7 +33,7 @@ export function AttemptPanel({ accountId, attempt, onReplay }: AttemptPanelProps
     [accountId, id],
   )
   return (
-    <Loaded resource={resource}>
+    <Loaded resource={resource} isGonePossible>
       {({ delivery, whole }) => (
         <>
           <Exchange attempt={whole} />
@@ -46,7 +47,8 @@ export function AttemptPanel({ accountId, attempt, onReplay }: AttemptPanelProps
               </a>
             )}
             <span class="explain">
-              <Line text={explanationText(delivery)} />
+              <Line text={explanationText(delivery)} />{' '}
+              <ReplayMarks accountId={accountId} delivery={delivery} />
             </span>
           </p>
         </>

@@ -20,7 +20,7 @@ import { formatRoute } from '../text/routes.js'
 import { duration, parseInputTime } from '../text/times.js'
 
 import { AttemptPanel } from './attempt-panel.js'
-import { ReplayDialog } from './replay-dialog.js'
+import { ReplayOneDialog } from './replay-dialog.js'
 
 const REFRESH_MS = 5_000
 const LIVE_REFRESH_MS = 1_000
@@ -125,7 +125,7 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
         empty={<Empty text={t(isEmptyRange ? 'filter.empty' : 'attempts.none')} />}
       />
       {replaying.value !== undefined && (
-        <ReplayDialog
+        <ReplayOneDialog
           {...{ accountId, webhookId }}
           deliveryId={replaying.value}
           onClose={() => {

@@ -80,10 +80,11 @@ export function CallScreen({ accountId, callId }: CallScreenProps) {
         )
       }
     >
-      <Loaded resource={resource}>
+      <Loaded resource={resource} isGonePossible>
         {({ ladder }) => (
           <>
             <Summary ladder={ladder} />
+            {ladder.webhookIds.length === 0 && <p>{t('call.noDeliveries')}</p>}
             <Diagram
               {...{ accountId, words }}
               ladder={withWebhooks(ladder, shown.value)}
@@ -153,6 +154,7 @@ const withBodies = (accountId: string, callId: string, signal: AbortSignal): Pro
 
 const wordsOf = (names: ReadonlyMap<string, string>): LadderWords => ({
   unwanted: t('call.unwanted'),
+  replay: t('kind.replay'),
   state: (state) => word('state', state),
   waitsFor: (event) => t('call.waitsFor', { event }),
   webhook: (id) => names.get(id) ?? id,

@@ -5,13 +5,14 @@ import { accountPage } from '../api/api.js'
 import { Line } from '../components/hostile-text.js'
 import { Empty } from '../components/load-state.js'
 import { PagedTable } from '../components/paged-table.js'
+import { ReplayMarks } from '../components/replay-marks.js'
 import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime } from '../components/time.js'
 import { usePagedList } from '../state/paged-list.js'
 import { changeQuery } from '../state/router.js'
 import { explanationText, number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
-import { ReplayDialog } from './replay-dialog.js'
+import { ReplayOneDialog } from './replay-dialog.js'
 
 const STATES = [
   'waiting',
@@ -72,7 +73,7 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
         label={t('tab.deliveries')}
         idOf={({ id }) => id}
         hrefOf={({ id }) => formatRoute({ screen: 'delivery', accountId, id })}
-        cardHeight={184}
+        cardHeight={200}
         onReplay={({ id }) => {
           replaying.value = id
         }}
@@ -88,7 +89,15 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
               </>
             ),
           },
-          { label: t('column.state'), width: '9rem', cell: (row) => <StateBadge state={row.state} /> },
+          {
+            label: t('column.state'),
+            width: 'minmax(16rem, 1fr)',
+            cell: (row) => (
+              <span class="lines-of-state">
+                <StateBadge state={row.state} /> <ReplayMarks accountId={accountId} delivery={row} />
+              </span>
+            ),
+          },
           {
             label: t('column.attempts'),
             width: '5rem',
@@ -106,13 +115,13 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
           },
           {
             label: t('column.explain'),
-            width: 'minmax(10rem, 2fr)',
+            width: 'minmax(8rem, 2fr)',
             cell: (row) => <Line text={explanationText(row)} />,
           },
         ]}
       />
       {replaying.value !== undefined && (
-        <ReplayDialog
+        <ReplayOneDialog
           {...{ accountId, webhookId }}
           deliveryId={replaying.value}
           onClose={() => {

@@ -9,6 +9,7 @@ import { Line } from '../components/hostile-text.js'
 import { lazy } from '../components/lazy.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
+import { ReplayMarks } from '../components/replay-marks.js'
 import { StateBadge } from '../components/state-badge.js'
 import { ExactTime, RelativeTime } from '../components/time.js'
 import { registerKeys } from '../state/keyboard.js'
@@ -20,7 +21,7 @@ import { outcomeOf } from '../text/outcome.js'
 import { formatRoute } from '../text/routes.js'
 import { duration } from '../text/times.js'
 
-const ReplayDialog = lazy(async () => (await import('./replay-dialog.js')).ReplayDialog)
+const ReplayDialog = lazy(async () => (await import('./replay-dialog.js')).ReplayOneDialog)
 const REFRESH_MS = 3_000
 const MAX_ATTEMPTS = 100
 
@@ -88,14 +89,17 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
         )
       }
     >
-      <Loaded resource={resource}>
+      <Loaded resource={resource} isGonePossible>
         {(data) => (
           <>
             <p class="explain">
-              <Line text={explanationText(data.delivery)} />
+              <Line text={explanationText(data.delivery)} />{' '}
+              <ReplayMarks accountId={accountId} delivery={data.delivery} />
             </p>
             <Facts delivery={data.delivery} />
-            {data.attempts.length === 0 && <p>{t('delivery.noAttempts')}</p>}
+            {data.attempts.length === 0 && (
+              <p>{t(data.delivery.attempts > 0 ? 'delivery.attemptsGone' : 'delivery.noAttempts')}</p>
+            )}
             {data.attempts.map((attempt, index) => (
               <AttemptPanel key={attempt.id} attempt={attempt} isOpen={index === 0} />
             ))}

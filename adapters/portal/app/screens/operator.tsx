@@ -23,6 +23,7 @@ import { session } from '../state/session.js'
 import { number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 import { duration } from '../text/times.js'
+import { ReplayJobs } from './replay-jobs.js'
 
 const REFRESH_MS = 5_000
 const PAGE_SIZE = 100
@@ -37,8 +38,31 @@ export function OperatorScreen({ query }: { readonly query: Readonly<Record<stri
     [],
     REFRESH_MS,
   )
+  const isReplaying = useSignal(false)
   return (
-    <Page title={t('operator.title')} name="operator" actions={<ReenableTree />}>
+    <Page
+      title={t('operator.title')}
+      name="operator"
+      actions={
+        <>
+          <ReenableTree />
+          <button
+            type="button"
+            onClick={() => {
+              isReplaying.value = true
+            }}
+          >
+            {t('action.replayFailed')}
+          </button>
+        </>
+      }
+    >
+      <ReplayJobs
+        isAsking={isReplaying.value}
+        onAsked={() => {
+          isReplaying.value = false
+        }}
+      />
       <Loaded resource={overview}>{({ document }) => document && <Overview overview={document} />}</Loaded>
       <Endpoints query={query} />
     </Page>

@@ -1,60 +1,43 @@
-/** Replays one delivery, or all of a time range that failed: the count is shown first. */
+/** Replays one delivery, or all that are selected: the count is shown first. */
 import { useSignal } from '@preact/signals'
-import { accountRequest } from '../api/api.js'
-import { hasFeature } from '../api/features.js'
+import type { Hook } from 'hookswitch/client'
+import { page } from '../api/api.js'
+import { type ReplayScope, replay } from '../api/replays.js'
 import { Dialog } from '../components/dialog.js'
 import { ActionButton } from '../components/load-state.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { zone } from '../state/preferences.js'
+import { useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
-import { number, t } from '../state/translate.js'
+import { t } from '../state/translate.js'
 import { toGregorian } from '../text/gregorian-time.js'
-import { exactTime, parseInputTime } from '../text/times.js'
+import { parseInputTime } from '../text/times.js'
 
-const DAY_MS = 86_400_000
-const PATH = '/webhooks/{webhook_id}/replay'
 const RESULTS = ['failure', 'exhausted', 'expired', 'cancelled', 'quarantined', 'delivered'] as const
+/** Longest reason, characters. */
+const MAX_REASON = 256
 
-interface ReplayResult {
-  readonly delivery_ids?: readonly string[]
-  readonly more?: boolean
-  readonly next_from?: number | string
-  readonly count?: number
-  readonly capped?: boolean
-}
-
-export interface ReplayDialogProps {
+export interface ReplayOneDialogProps {
   readonly accountId: string
   readonly webhookId: string
-  /** Only this delivery. */
-  readonly deliveryId?: string
+  readonly deliveryId: string
   readonly onClose: () => void
 }
 
-export function ReplayDialog(props: ReplayDialogProps) {
-  return (
-    <Dialog title={t('replay.title')} onClose={props.onClose}>
-      {props.deliveryId === undefined ? <ReplayRange {...props} /> : <ReplayOne {...props} />}
-    </Dialog>
-  )
-}
-
-function ReplayOne({ accountId, webhookId, deliveryId, onClose }: ReplayDialogProps) {
+/** Replays this delivery, and shows the new one. */
+export function ReplayOneDialog({ accountId, webhookId, deliveryId, onClose }: ReplayOneDialogProps) {
   const action = useAction(async () => {
-    const data = { delivery_id: deliveryId }
-    const { delivery_ids = [] } = await accountRequest<ReplayResult>('PUT', PATH, {
-      accountId,
-      webhookId,
-      data,
-    })
+    const { delivery_ids } = await replay<{ readonly delivery_ids: readonly [string] }>(
+      { accountId, webhookId },
+      { delivery_id: deliveryId },
+    )
     onClose()
-    const [id] = delivery_ids
-    notify(t('replay.done', { count: delivery_ids.length }))
-    if (id !== undefined) navigate({ screen: 'delivery', accountId, id })
+    notify(t('replay.done', { count: 1 }))
+    navigate({ screen: 'delivery', accountId, id: delivery_ids[0] })
   })
   return (
-    <>
+    <Dialog title={t('replay.title')} onClose={onClose}>
       <p>{t('replay.one')}</p>
       <p class="buttons">
         <button type="button" onClick={onClose}>
@@ -64,124 +47,151 @@ function ReplayOne({ accountId, webhookId, deliveryId, onClose }: ReplayDialogPr
           {t('action.replay')}
         </ActionButton>
       </p>
-    </>
+    </Dialog>
   )
 }
 
-function ReplayRange({ accountId, webhookId, onClose }: ReplayDialogProps) {
-  const nowMs = Date.now()
-  const from = useSignal(inputTime(nowMs - DAY_MS))
-  const to = useSignal(inputTime(nowMs + 60_000))
-  const result = useSignal<string>('failure')
-  const counted = useSignal<ReplayResult | undefined>(undefined)
-  const replayed = useSignal(0)
-  const range = () => ({
-    created_from: toGregorian(parseInputTime(from.value, zone.peek()) ?? nowMs - DAY_MS),
-    created_to: toGregorian(parseInputTime(to.value, zone.peek()) ?? nowMs),
-    result: result.value,
-  })
-  const cancelled = useSignal(0)
-  const isWithCancelled = useSignal(false)
-  const countOf = (wanted: string) =>
-    accountRequest<ReplayResult>('PUT', PATH, {
-      accountId,
-      webhookId,
-      data: { ...range(), result: wanted, dry_run: true },
-    })
-  const count = useAction(async () => {
-    const found = await countOf(result.value)
-    // What was cancelled when somebody disabled the webhook has not failed, and is easily forgotten.
-    cancelled.value = result.value === 'failure' ? ((await countOf('cancelled')).count ?? 0) : 0
-    isWithCancelled.value = false
-    counted.value = found
-  })
-  const replayAll = async (selected: Readonly<Record<string, unknown>>) => {
-    let data = selected
-    for (;;) {
-      const address = { accountId, webhookId, data }
-      const { delivery_ids = [], more, next_from } = await accountRequest<ReplayResult>('PUT', PATH, address)
-      replayed.value += delivery_ids.length
-      if (!more || next_from === undefined || delivery_ids.length === 0) return
-      data = { ...data, created_from: next_from }
-    }
-  }
-  const replay = useAction(async () => {
-    const chosen = range()
-    if (isWithCancelled.value) await replayAll({ ...chosen, result: 'cancelled' })
-    await replayAll(chosen)
-    notify(t('replay.done', { count: replayed.value }))
-    onClose()
-  })
-  const change = (field: typeof from) => (event: { readonly currentTarget: { readonly value: string } }) => {
-    field.value = event.currentTarget.value
+export interface ReplayDialogProps extends ReplayScope {
+  readonly onStarted: () => void
+  readonly onClose: () => void
+}
+
+interface Selection {
+  readonly from: string
+  readonly to: string
+  readonly result: string
+  readonly hook: string
+  readonly reason: string
+  readonly isWithRecovered: boolean
+}
+
+const NOT_DELIVERED: Selection = {
+  from: '',
+  to: '',
+  result: 'failure',
+  hook: '',
+  reason: '',
+  isWithRecovered: false,
+}
+
+/** Selects deliveries, counts them, and starts a job that replays them. */
+export function ReplayDialog({ onStarted, onClose, ...scope }: ReplayDialogProps) {
+  const selection = useSignal(NOT_DELIVERED)
+  const counted = useSignal<number | undefined>(undefined)
+  const hooks = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
+  const chosen = selection.value
+  const change = (changed: Partial<Selection>) => {
+    selection.value = { ...selection.peek(), ...changed }
     counted.value = undefined
   }
-  const found = counted.value
-  const canCount = hasFeature('dryRun')
+  const count = useAction(async () => {
+    const selected = selection.peek()
+    const found = await replay<{ readonly count: number }>(scope, { ...dataOf(selected), dry_run: true })
+    // The count of an earlier selection says nothing about this one.
+    if (selection.peek() === selected) counted.value = found.count
+  })
+  const start = useAction(async () => {
+    await replay(scope, dataOf(selection.peek()))
+    onClose()
+    onStarted()
+  })
+  const isEmptyRange = msOf(chosen.to, Number.POSITIVE_INFINITY) < msOf(chosen.from, 0)
   return (
-    <>
-      <p>{t('replay.range')}</p>
+    <Dialog title={t('replay.title')} onClose={onClose}>
+      <p>{t(scopeText(scope))}</p>
       <div class="fields">
-        <label>
-          <span>{t('filter.from')}</span>
-          <input type="datetime-local" value={from.value} onInput={change(from)} />
-        </label>
-        <label>
-          <span>{t('filter.to')}</span>
-          <input type="datetime-local" value={to.value} onInput={change(to)} />
-        </label>
-        <label>
+        <label class="field">
           <span>{t('filter.result')}</span>
-          <select value={result.value} onChange={change(result)}>
+          <select value={chosen.result} onChange={(event) => change({ result: event.currentTarget.value })}>
             {RESULTS.map((name) => (
               <option key={name} value={name}>
-                {t(`state.${name}`)}
+                {name === 'failure' ? t('replay.notDelivered') : t(`state.${name}`)}
               </option>
             ))}
           </select>
         </label>
-      </div>
-      {found?.count !== undefined && (
-        <p role="status">
-          {t('replay.count', { count: found.count })}
-          {found.capped && ` ${t('replay.capped')}`}
-        </p>
-      )}
-      {found && cancelled.value > 0 && (
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={isWithCancelled.value}
-            onChange={(event) => {
-              isWithCancelled.value = event.currentTarget.checked
-            }}
-          />
-          {t('replay.cancelled', { count: cancelled.value })}
+        <label class="field">
+          <span>{t('filter.hook')}</span>
+          <select value={chosen.hook} onChange={(event) => change({ hook: event.currentTarget.value })}>
+            <option value="">{t('filter.all')}</option>
+            {hooks.data.value?.items.map(({ id }) => (
+              <option key={id} value={id}>
+                {id}
+              </option>
+            ))}
+          </select>
         </label>
-      )}
-      {replay.isRunning.value && (
-        <p role="status">{t('replay.progress', { replayed: number(replayed.value) })}</p>
+        {(['from', 'to'] as const).map((end) => (
+          <label class="field" key={end}>
+            <span>{t(`filter.${end}`)}</span>
+            <input
+              type="datetime-local"
+              value={chosen[end]}
+              onInput={(event) => change({ [end]: event.currentTarget.value })}
+            />
+          </label>
+        ))}
+        <label class="field">
+          <span>{t('match.why')}</span>
+          <input
+            value={chosen.reason}
+            maxLength={MAX_REASON}
+            placeholder="status 500"
+            autocapitalize="none"
+            spellcheck={false}
+            onInput={(event) => change({ reason: event.currentTarget.value })}
+          />
+        </label>
+      </div>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={chosen.isWithRecovered}
+          onChange={(event) => change({ isWithRecovered: event.currentTarget.checked })}
+        />
+        {t('replay.withRecovered')}
+      </label>
+      {isEmptyRange && <p class="bad">{t('filter.empty')}</p>}
+      {counted.value !== undefined && (
+        <p role="status">
+          <strong>{t('replay.count', { count: counted.value })}</strong>{' '}
+          {counted.value > 0 && t('replay.leave')}
+        </p>
       )}
       <p class="buttons">
         <button type="button" onClick={onClose}>
           {t('action.cancel')}
         </button>
-        {found === undefined && canCount ? (
+        {!isEmptyRange && counted.value === undefined && (
           <ActionButton action={count} class="primary">
             {t('replay.countFirst')}
           </ActionButton>
-        ) : (
-          canCount !== undefined &&
-          (found?.count !== 0 || isWithCancelled.value) && (
-            <ActionButton action={replay} class="primary">
-              {t('action.replay')}
-            </ActionButton>
-          )
+        )}
+        {counted.value !== undefined && counted.value > 0 && (
+          <ActionButton action={start} class="primary">
+            {t('replay.start', { count: counted.value })}
+          </ActionButton>
         )}
       </p>
-    </>
+    </Dialog>
   )
 }
 
-/** A time as `<input type="datetime-local">` writes it, in the user's zone. */
-const inputTime = (ms: number) => exactTime(ms, zone.peek()).slice(0, 16).replace(' ', 'T')
+function scopeText({ accountId, webhookId }: ReplayScope) {
+  if (webhookId !== undefined) return 'replay.webhook'
+  return accountId === undefined ? 'replay.all' : 'replay.account'
+}
+
+const msOf = (input: string, absent: number) => parseInputTime(input, zone.peek()) ?? absent
+
+/** The selection as the service takes it: what is empty does not limit it. */
+function dataOf({ from, to, result, hook, reason, isWithRecovered }: Selection) {
+  return {
+    result,
+    ...(from !== '' && { created_from: toGregorian(msOf(from, 0)) }),
+    ...(to !== '' && { created_to: toGregorian(msOf(to, 0)) }),
+    ...(hook !== '' && { hook }),
+    ...(reason.trim() !== '' && { reason: reason.trim() }),
+    ...(isWithRecovered && { include_recovered: true }),
+  }
+}

@@ -1,4 +1,5 @@
 /** The settings of a webhook. A change that somebody else made meanwhile is not overwritten. */
+import type { Webhook } from 'hookswitch/client'
 import { call, statusOf } from '../api/api.js'
 import { Loaded } from '../components/load-state.js'
 import { notify } from '../state/announce.js'
@@ -6,6 +7,8 @@ import { useResource } from '../state/resource.js'
 import { t } from '../state/translate.js'
 import { patchOf } from '../text/webhook-form.js'
 import { WebhookForm } from './webhook-form.js'
+
+const PATH = '/accounts/{account_id}/webhooks/{webhook_id}'
 
 export interface SettingsTabProps {
   readonly accountId: string
@@ -16,7 +19,10 @@ export interface SettingsTabProps {
 export function SettingsTab({ accountId, webhookId, onSaved }: SettingsTabProps) {
   // Not refreshed: the form keeps the document that it began with.
   const start = useResource(
-    (signal) => call((client) => client.readWebhook({ accountId, webhookId }, { signal })),
+    (signal) =>
+      call((client) =>
+        client.request<Webhook>({ method: 'GET', path: PATH }, { accountId, webhookId }, { signal }),
+      ),
     [accountId, webhookId],
   )
   return (
@@ -31,12 +37,10 @@ export function SettingsTab({ accountId, webhookId, onSaved }: SettingsTabProps)
             const data = patchOf(webhook, settings)
             try {
               await call((client) =>
-                client.patchWebhook({
-                  accountId,
-                  webhookId,
-                  data,
-                  ...(revision === undefined ? {} : { ifMatch: revision }),
-                }),
+                client.request(
+                  { method: 'PATCH', path: PATH, headers: { ifMatch: 'If-Match' } },
+                  { accountId, webhookId, data, ...(revision === undefined ? {} : { ifMatch: revision }) },
+                ),
               )
             } catch (thrown) {
               if (statusOf(thrown) === 412) notify(t('form.changed'), true)

@@ -23,10 +23,14 @@ import { t, word } from '../state/translate.js'
 import type { LiveItem } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 
-const ReplayDialog = lazy(async () => (await import('./replay-dialog.js')).ReplayDialog)
 const AttemptsTab = lazy(async () => (await import('./attempts-tab.js')).AttemptsTab)
 const DeliveriesTab = lazy(async () => (await import('./deliveries-tab.js')).DeliveriesTab)
 const HealthTab = lazy(async () => (await import('./health-tab.js')).HealthTab)
+/** Most webhooks have none: nothing is in its place before. */
+const ReplayJobs = lazy(
+  async () => (await import('./replay-jobs.js')).ReplayJobs,
+  () => null,
+)
 const SecretTab = lazy(async () => (await import('./secret-tab.js')).SecretTab)
 const SettingsTab = lazy(async () => (await import('./settings-tab.js')).SettingsTab)
 
@@ -98,6 +102,13 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
           <Line text={`${loaded.http_verb.toUpperCase()} ${loaded.uri}`} /> · {loaded.hook}
         </p>
       )}
+      <ReplayJobs
+        {...{ accountId, webhookId }}
+        isAsking={isReplaying.value}
+        onAsked={() => {
+          isReplaying.value = false
+        }}
+      />
       <Tabs
         label={t('webhook.sections')}
         current={current}
@@ -125,14 +136,6 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
         }}
       </Loaded>
       <FollowWebhook {...{ accountId, webhookId }} onNews={onNews} />
-      {isReplaying.value && (
-        <ReplayDialog
-          {...{ accountId, webhookId }}
-          onClose={() => {
-            isReplaying.value = false
-          }}
-        />
-      )}
     </Page>
   )
 }

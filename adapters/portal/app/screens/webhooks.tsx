@@ -12,6 +12,7 @@ import { Chips } from '../components/chips.js'
 import { Confirm } from '../components/dialog.js'
 import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
+import { lazy } from '../components/lazy.js'
 import { ActionButton, Empty } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
@@ -31,6 +32,11 @@ import { withAttempts } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 import { troubleFirst, unique } from '../text/trouble-first.js'
 
+/** Most accounts have none: nothing is in its place before. */
+const ReplayJobs = lazy(
+  async () => (await import('./replay-jobs.js')).ReplayJobs,
+  () => null,
+)
 const STATES = [...TROUBLES, 'ok', 'idle'] as const
 const REFRESH_MS = 10_000
 /** While attempts happen all the time. */
@@ -46,6 +52,7 @@ export interface WebhooksScreenProps {
 export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
   const { state = '', q: text = '' } = query
   const troubles = useSignal<Troubles | undefined>(undefined)
+  const isReplaying = useSignal(false)
   const list = usePagedList<HealthRow>(
     async (startKey, signal) => {
       const page = webhookRows(accountId, { state, text }, startKey, signal)
@@ -95,7 +102,33 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
     </a>
   )
   return (
-    <Page title={t('webhooks.title')} name="webhooks" detail={detail} actions={isReadOnly.value || create}>
+    <Page
+      title={t('webhooks.title')}
+      name="webhooks"
+      detail={detail}
+      actions={
+        !isReadOnly.value && (
+          <>
+            <button
+              type="button"
+              onClick={() => {
+                isReplaying.value = true
+              }}
+            >
+              {t('action.replayFailed')}
+            </button>
+            {create}
+          </>
+        )
+      }
+    >
+      <ReplayJobs
+        accountId={accountId}
+        isAsking={isReplaying.value}
+        onAsked={() => {
+          isReplaying.value = false
+        }}
+      />
       <div class="filters">
         <Chips
           label={t('filter.state')}

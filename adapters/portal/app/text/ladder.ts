@@ -38,6 +38,8 @@ export interface CallEvent {
 export interface CallDelivery {
   readonly id: string
   readonly hook_id: string
+  /** Absent: not known. */
+  readonly kind?: string
   readonly state: string
 }
 
@@ -52,6 +54,7 @@ export interface LadderAttempt {
 export interface LadderDelivery {
   readonly id: string
   readonly webhookId: string
+  readonly isReplay: boolean
   readonly state: string
   readonly attempts: readonly LadderAttempt[]
   /** The earlier event of the leg that its webhook has not got, and that goes first. */
@@ -95,9 +98,10 @@ export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): L
     sequence: event.sequence,
     timeMs: timeOf(event),
     offsetMs: timeOf(event) - startMs,
-    deliveries: event.deliveries.map(({ id, hook_id, state }) => ({
+    deliveries: event.deliveries.map(({ id, hook_id, kind, state }) => ({
       id,
       webhookId: hook_id,
+      isReplay: kind === 'replay',
       state,
       attempts: chain(byDelivery.get(id) ?? []),
       ...waitOf(event, state, byDelivery.has(id), earlier.get(laneOf(event, hook_id))),
@@ -236,6 +240,7 @@ function insertUnwanted(
 /** Words of the ladder's text, translated. */
 export interface LadderWords {
   readonly unwanted: string
+  readonly replay: string
   readonly state: (state: string) => string
   readonly waitsFor: (event: string) => string
   readonly webhook: (id: string) => string
@@ -244,7 +249,7 @@ export interface LadderWords {
 /** One delivery in one line: `✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms`. */
 export function deliveryText(
   delivery: LadderDelivery,
-  words: Pick<LadderWords, 'state' | 'waitsFor'>,
+  words: Pick<LadderWords, 'replay' | 'state' | 'waitsFor'>,
 ): string {
   const attempts = delivery.attempts.map(({ isSuccess, outcome, durationMs, waitedMs }) => {
     const wait = waitedMs === undefined ? '' : `┄${duration(waitedMs)}┄▶ `
@@ -252,9 +257,9 @@ export function deliveryText(
     return `${wait}${isSuccess ? '✓' : '✕'} ${outcome}${took}`
   })
   const isOver = delivery.attempts.at(-1)?.isSuccess === true
-  const { state, waitsFor } = delivery
+  const { isReplay, state, waitsFor } = delivery
   const end = waitsFor === undefined ? words.state(state) : words.waitsFor(waitsFor)
-  return [...attempts, ...(isOver ? [] : [end])].join(' ')
+  return [...(isReplay ? [`${words.replay}:`] : []), ...attempts, ...(isOver ? [] : [end])].join(' ')
 }
 
 /** The whole ladder as lines of text, for tickets and mails. */

@@ -1,5 +1,6 @@
 import { ATTEMPT_COLUMNS, type AttemptRow } from '../rows.js'
 import { none, type Statement } from '../statement.js'
+import { DELIVERED, FAILED, OTHERS } from './ended.js'
 
 /** An attempt with the body of its request; null where that is no longer stored. */
 export interface ReadAttemptRow extends AttemptRow {
@@ -47,7 +48,12 @@ export function attemptStatement(
    */
   const newestBound = `select min(position) from (
       select a.position from (
-        select * from ${s}.attempt where at_ms <= $4 order by at_ms desc limit ${NEWEST_ATTEMPTS}
+        select * from (${[DELIVERED, OTHERS, FAILED]
+          .map(
+            (kind) =>
+              `(select * from ${s}.attempt where ${kind} and at_ms <= $4 order by at_ms desc limit ${NEWEST_ATTEMPTS})`,
+          )
+          .join(' union all ')}) kinds order by at_ms desc limit ${NEWEST_ATTEMPTS}
       ) a where ${filters} and ${ofAccount} ${end}
     ) page where (select count(*) from (
         select from ${s}.webhook where account_id = $1 limit ${MANY_WEBHOOKS}

@@ -1,4 +1,5 @@
 import type { Statement } from '../statement.js'
+import { ofEachKind } from './ended.js'
 
 export interface LeaseRow {
   readonly version: number
@@ -70,6 +71,12 @@ export const isTakenWhole = (s: string) => `(
     )
   )`
 
+/** The ended delivery of this webhook at this position. */
+const endedAt = (s: string, key: string, position: string) =>
+  ofEachKind(
+    (kind) => `select * from ${s}.attempt where webhook_key = ${key} and delivery = ${position} and ${kind}`,
+  )
+
 /** What the slow path of a group reads and locks, each statement after the one before has its locks. */
 export const commitStatements = (s: string) =>
   ({
@@ -112,7 +119,10 @@ export const commitStatements = (s: string) =>
       name: 'commit_exclude_others',
       text: `lock table ${s}.idempotency, ${s}.event in share row exclusive mode`,
     },
-    /** Locked, so that pruning does not remove an event that is replayed. */
+    /**
+     * Locked, so that pruning does not remove an event that is replayed, and that two nodes replay it one after the other: the
+     * second sees which ids the first has used.
+     */
     events: {
       name: 'commit_events',
       text: `select e.id, e.position, coalesce(e.sequence, 0) as sequence,
@@ -120,7 +130,7 @@ export const commitStatements = (s: string) =>
               or exists (select from ${s}.attempt a where a.event = e.position)
             then 1 + (select count(*) from ${s}.body b where b.event = e.position) else 0 end as variants
         from (select distinct id from unnest($1::text[]) u (id) order by id) u cross join lateral (
-          select * from ${s}.event e where e.id = u.id for key share
+          select * from ${s}.event e where e.id = u.id for no key update
         ) e`,
     },
     /** The events at these positions. */
@@ -139,9 +149,7 @@ export const commitStatements = (s: string) =>
       text: `select u.i::int from unnest($1::int[], $2::bigint[], $3::text[], $4::bigint[]) with ordinality
           u (key, position, id, event, i)
         where exists (select from ${s}.waiting w where w.webhook_key = u.key and w.position = u.position)
-          or exists (
-            select from ${s}.attempt a where a.webhook_key = u.key and a.delivery = u.position and a.state >= 2
-          )
+          or exists (${endedAt(s, 'u.key', 'u.position')})
           or left(u.id, 1) = '!' and ${isTakenWhole(s)}
           or exists (select from ${s}.waiting w where w.event = u.event and w.id = u.id)
           or exists (select from ${s}.attempt a where a.event = u.event and a.id = u.id)`,
@@ -167,8 +175,7 @@ export const commitStatements = (s: string) =>
       name: 'commit_ended',
       text: `select a.webhook_key as key, a.delivery as position, a.state, a.attempts, a.epoch, a.event
         from unnest($1::int[], $2::bigint[]) u (key, position) cross join lateral (
-          select * from ${s}.attempt a
-          where a.webhook_key = u.key and a.delivery = u.position and a.state >= 2 offset 0
+          ${endedAt(s, 'u.key', 'u.position')} offset 0
         ) a`,
     },
     /** Which records (`$2`, as in their documents) of deliveries of the events `$1` are stored, by index from 1. */

@@ -2,10 +2,12 @@ import {
   type DeliveryRow,
   ENDED_COLUMNS,
   EVENT_COLUMNS,
+  type ReplaysRow,
   WAITING_COLUMNS,
   WEBHOOK_ID_COLUMNS,
 } from '../rows.js'
 import type { Statement } from '../statement.js'
+import { ofEachKind, REPLAYED, UNDELIVERED } from './ended.js'
 
 /** Number of deliveries in the lane that must end before this one. */
 export interface AheadRow {
@@ -15,7 +17,7 @@ export interface AheadRow {
 }
 
 /** A row of the search over all accounts, or the position at which it stopped (null: there are no more events). */
-export type SearchRow = DeliveryRow & { readonly stoppedAt?: number | null }
+export type SearchRow = DeliveryRow & ReplaysRow & { readonly stoppedAt?: number | null }
 
 /** Events that one search over all accounts examines at most. */
 export const EVENTS_PER_SEARCH = 2_000
@@ -30,6 +32,27 @@ const withEventAndWebhook = (s: string, deliveries: string, more = '') =>
   cross join lateral (select * from ${s}.event e where e.position = d.event offset 0) e
   cross join lateral (select * from ${s}.webhook w where w.key = d."webhookKey" offset 0) w`
 
+/**
+ * The replays of the delivery `f`, unless that is one itself. A replay has the event of its original, and the original has the
+ * position of the event.
+ */
+const replaysOf = (s: string) => `(
+    select (array_agg(r.id order by r.position desc))[1] as "lastReplay",
+      (array_agg(r.accepted_ms order by r.position desc))[1] as "lastReplayMs", bool_or(r.recovers) as "hasRecovered"
+    from (
+      select w.position, w.id, w.accepted_ms, w.epoch >= f."webhookEpoch" as recovers
+      from (select * from ${s}.waiting where event = f.position offset 0) w
+      where w.webhook_key = f."webhookKey" and w.replay_of is not null
+      union all
+      select delivery, id, accepted_ms, state = 2 from ${s}.attempt
+      where webhook_key = f."webhookKey" and event = f.position and state >= 2 and replay_of is not null
+    ) r where f."replayOf" is null
+  )`
+
+/** Adds their replays to deliveries, which are few: after a limit. */
+const withReplays = (s: string, deliveries: string) =>
+  `select f.*, r.* from (${deliveries}) f cross join lateral ${replaysOf(s)} r`
+
 /** A waiting delivery of an older epoch counts as cancelled (5). */
 const stateOf = (webhookEpoch: string) => `case when epoch < ${webhookEpoch} then 5 else 0 end`
 
@@ -39,47 +62,57 @@ const stateOf = (webhookEpoch: string) => `case when epoch < ${webhookEpoch} the
  */
 const ACCEPTED = 'case when accepted_ms >= $2 then accepted_ms <= $3 end'
 
-/**
- * Waiting and ended deliveries of one webhook, each in the order of its index.
- *
- * @param undelivered only exhausted, expired, cancelled and quarantined deliveries, which have an index if they have ended
- */
-function ofWebhook(s: string, key: string, epoch: string, ascending: boolean, undelivered: boolean): string {
+/** Which deliveries of a webhook a statement lists. */
+interface Listed {
+  /** Only exhausted, expired, cancelled and quarantined ones. */
+  readonly undelivered: boolean
+  /** SQL: whether replays are left out. */
+  readonly onlyOriginals: string
+}
+
+/** Waiting and ended deliveries of one webhook, each kind in the order of its index. */
+function ofWebhook(s: string, key: string, epoch: string, ascending: boolean, listed: Listed): string {
   const [after, order] = ascending ? ['>', ''] : ['<', 'desc']
+  const { undelivered, onlyOriginals } = listed
+  const isListed = `(replay_of is null or not ${onlyOriginals})`
+  const ended = (kind: string) => `
+      select ${ENDED_COLUMNS} from ${s}.attempt
+      where webhook_key = ${key} and ${kind} and delivery ${after} $1
+        and ($4::int[] is null or $4 && array[${kind === UNDELIVERED ? '3, 4, 5, 6' : '2'}]) and ${ACCEPTED}
+        and case when $4::int[] is null then true else state = any ($4) end
+        and ${kind === UNDELIVERED ? isListed : kind === REPLAYED ? `not ${onlyOriginals}` : 'true'}
+      order by delivery ${order} limit $5
+    `
   return `(
       select ${WAITING_COLUMNS} from ${s}.waiting
       where webhook_key = ${key} and position ${after} $1 and ($4::int[] is null or $4 && array[0, 5]) and ${ACCEPTED}
-        and case when $4::int[] is null then true else ${stateOf(epoch)} = any ($4) end
+        and case when $4::int[] is null then true else ${stateOf(epoch)} = any ($4) end and ${isListed}
       order by position ${order} limit $5
-    ) union all (
-      select ${ENDED_COLUMNS} from ${s}.attempt
-      where webhook_key = ${key} and state ${undelivered ? '> 2' : '>= 2'} and delivery ${after} $1
-        and ($4::int[] is null or $4 && array[2, 3, 4, 5, 6]) and ${ACCEPTED}
-        and case when $4::int[] is null then true else state = any ($4) end
-      order by delivery ${order} limit $5
-    )`
+    ) union all ${undelivered ? `(${ended(UNDELIVERED)})` : ofEachKind(ended)}`
 }
 
 /**
  * `$1`: before or after this position; `$2`, `$3`: accepted from and to; `$4`: states by number, null for any; `$5`: limit;
- * `$6`: webhook; `$7`: its account.
+ * `$6`: webhook; `$7`: its account; `$8`: without replays.
  */
 function list(s: string, ascending: boolean, undelivered: boolean): Statement {
   const order = ascending ? '' : 'desc'
   // A subquery, not a join: only with a single webhook can the order of the index be used.
   const webhook = (column: string) => `(select ${column} from ${s}.webhook where id = $6 and account_id = $7)`
-  const rows = ofWebhook(s, webhook('key'), webhook('epoch'), ascending, undelivered)
+  const listed = { undelivered, onlyOriginals: '$8::boolean' }
+  const rows = ofWebhook(s, webhook('key'), webhook('epoch'), ascending, listed)
+  const page = withEventAndWebhook(s, `select * from (${rows}) u order by position ${order} limit $5`)
   return {
     name: `deliveries${ascending ? '_up' : ''}${undelivered ? '_undelivered' : ''}`,
-    text: `${withEventAndWebhook(s, `select * from (${rows}) u order by position ${order} limit $5`)}
-      order by d.position ${order}`,
+    text: `${withReplays(s, page)} order by f.position ${order}`,
   }
 }
 
 /** As `list`: the number of rows. */
 function count(s: string, ascending: boolean, undelivered: boolean): Statement {
   const webhook = (column: string) => `(select ${column} from ${s}.webhook where id = $6 and account_id = $7)`
-  const rows = ofWebhook(s, webhook('key'), webhook('epoch'), ascending, undelivered)
+  const listed = { undelivered, onlyOriginals: '$8::boolean' }
+  const rows = ofWebhook(s, webhook('key'), webhook('epoch'), ascending, listed)
   return {
     name: `deliveries_count${ascending ? '_up' : ''}${undelivered ? '_undelivered' : ''}`,
     text: `select least(count(*), $5)::int as count from (${rows}) u`,
@@ -88,12 +121,15 @@ function count(s: string, ascending: boolean, undelivered: boolean): Statement {
 
 /** As `list`, newest first, of all webhooks of the account `$6` (null: any) or of the webhook `$7` (null: any). */
 function searchWebhooks(s: string, undelivered: boolean): Statement {
+  const listed = { undelivered, onlyOriginals: 'false' }
   const rows = `select d.* from ${s}.webhook w cross join lateral (
-      select * from (${ofWebhook(s, 'w.key', 'w.epoch', false, undelivered)}) u order by position desc fetch first $5 rows with ties
+      select * from (${ofWebhook(s, 'w.key', 'w.epoch', false, listed)}) u
+      order by position desc fetch first $5 rows with ties
     ) d where ($6::text is null or w.account_id = $6) and ($7::text is null or w.id = $7)`
+  const page = withEventAndWebhook(s, `${rows} order by d.position desc fetch first $5 rows with ties`)
   return {
     name: `deliveries_search_webhooks${undelivered ? '_undelivered' : ''}`,
-    text: `${withEventAndWebhook(s, `${rows} order by d.position desc fetch first $5 rows with ties`)} order by d.position desc`,
+    text: `${withReplays(s, page)} order by f.position desc`,
   }
 }
 
@@ -120,7 +156,8 @@ const searchCall = (s: string): Statement => ({
   text: `with ev as materialized (select position as at from ${s}.event where call_id = $6), found as (
       ${withEventAndWebhook(s, ofEvents(s, 'ev', 'true'))}
       where ${MATCHING} and ($7::text is null or w.account_id = $7) and ($8::text is null or w.id = $8)
-    ) select * from found order by position desc fetch first $5 rows with ties`,
+    ) ${withReplays(s, 'select * from found order by position desc fetch first $5 rows with ties')}
+    order by f.position desc`,
 })
 
 /**
@@ -145,7 +182,8 @@ const searchAll = (s: string): Statement => ({
       ${withEventAndWebhook(s, 'select * from rows')} where ${MATCHING}
       order by d.position desc fetch first $5 rows with ties
     )
-    select f.*, p.at as "stoppedAt" from stop p left join found f on true order by f.position desc`,
+    select f.*, r.*, p.at as "stoppedAt" from stop p left join found f on true cross join lateral ${replaysOf(s)} r
+    order by f.position desc`,
 })
 
 export const deliveryStatements = (s: string) =>
@@ -154,14 +192,17 @@ export const deliveryStatements = (s: string) =>
     one: {
       name: 'delivery',
       text: `with ev as materialized (select position as at from ${s}.event where id >= $1 and id < $2)
-        ${withEventAndWebhook(
+        ${withReplays(
           s,
-          `${ofEvents(s, 'ev', 'id = $3')}
-          union all
-          select ${WAITING_COLUMNS} from ${s}.waiting where id = $4 and left(id, 1) = '!'
-          union all
-          select ${ENDED_COLUMNS} from ${s}.attempt where id = $4 and left(id, 1) = '!' and state >= 2`,
-        )} where w.account_id = $5`,
+          `${withEventAndWebhook(
+            s,
+            `${ofEvents(s, 'ev', 'id = $3')}
+            union all
+            select ${WAITING_COLUMNS} from ${s}.waiting where id = $4 and left(id, 1) = '!'
+            union all
+            select ${ENDED_COLUMNS} from ${s}.attempt where id = $4 and left(id, 1) = '!' and state >= 2`,
+          )} where w.account_id = $5`,
+        )}`,
     },
     down: list(s, false, false),
     up: list(s, true, false),
@@ -198,7 +239,7 @@ export const deliveryStatements = (s: string) =>
           where w.webhook_key = l.key and w.lane = l.lane and w.epoch >= l.epoch
         ) a join unnest($1::int[], $2::bigint[]) u (key, position) on u.key = a.key and u.position = a.position`,
     },
-    /** The same for lanes of replays: reads the replays that wait for the webhook, once per lane. */
+    /** The same for lanes of replays. */
     aheadOfReplay: {
       name: 'deliveries_ahead_replay',
       text: `select a.key as "webhookKey", a.position, a.ahead
@@ -208,9 +249,9 @@ export const deliveryStatements = (s: string) =>
           from (
             select distinct key, lane, epoch from unnest($1::int[], $3::bigint[], $4::int[]) u (key, lane, epoch)
           ) l cross join lateral (
-            select * from ${s}.waiting where webhook_key = l.key and replay_of is not null offset 0
+            select * from ${s}.waiting where webhook_key = l.key and lane = l.lane and replay_of is not null offset 0
           ) w
-          where w.lane = l.lane and w.epoch >= l.epoch
+          where w.epoch >= l.epoch
         ) a join unnest($1::int[], $2::bigint[]) u (key, position) on u.key = a.key and u.position = a.position`,
     },
   }) satisfies Record<string, Statement>

@@ -1,4 +1,5 @@
 import type { Statement } from '../statement.js'
+import { ofEachKind } from './ended.js'
 
 /** A delivery, waiting or recorded, to remove. */
 export interface ErasedRow {
@@ -52,7 +53,10 @@ export const eraseStatements = (s: string) =>
         from ${s}.webhook w cross join lateral (
           (select position, event from ${s}.waiting where webhook_key = w.key order by position limit $2)
           union
-          (select delivery, event from ${s}.attempt where webhook_key = w.key and state >= 2 order by delivery limit $2)
+          select * from (${ofEachKind(
+            (kind) => `select delivery, event from ${s}.attempt where webhook_key = w.key and ${kind}
+              order by delivery limit $2`,
+          )}) ended
           union
           (select delivery, event from ${s}.attempt where webhook_key = w.key and doc is not null
             order by position limit $2)

@@ -1,4 +1,5 @@
 import { none, type Statement } from '../statement.js'
+import { ofEachKind } from './ended.js'
 
 /** All bodies of one event or inbox entry. */
 export interface BodiesRow {
@@ -35,8 +36,12 @@ export const mentionStatements = (s: string) =>
             (select position, event from ${s}.waiting where webhook_key = w.key and position > $2
               order by position limit $3)
             union all
-            (select delivery, event from ${s}.attempt where webhook_key = w.key and state >= 2 and delivery > $2
-              order by delivery limit $3)
+            ${ofEachKind(
+              (
+                kind,
+              ) => `select delivery, event from ${s}.attempt where webhook_key = w.key and ${kind} and delivery > $2
+                order by delivery limit $3`,
+            )}
           ) d where w.account_id = $1 order by d.position fetch first $3 rows with ties
         ) d cross join lateral (
           select * from ${s}.event e where e.position = d.event offset 0

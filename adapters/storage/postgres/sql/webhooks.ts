@@ -61,6 +61,11 @@ export const webhookStatements = (s: string) =>
           and (health is not null or strpos(doc, '"disableReason":') > 0 and doc::jsonb ? 'disableReason')
         order by id limit $1`,
     },
+    /** `$1` webhooks of all accounts, with an id above `$2`. */
+    ids: {
+      name: 'webhook_ids',
+      text: `select id, account_id as "accountId" from ${s}.webhook where deleted_ms is null and id > $2 order by id limit $1`,
+    },
     /**
      * Webhooks of the accounts `$1` for the kinds of event `$2`, with the place of the request, from 1. Each request
      * has at least one row, unless the account still has the mark `$3`.

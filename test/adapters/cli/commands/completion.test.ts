@@ -44,6 +44,8 @@ describe('the completion of bash', () => {
     ['hookswitch serve --log ', ['json', 'pretty']],
     ['hookswitch serve --port ', []],
     ['hookswitch replay w --st', ['--state']],
+    ['hookswitch replays ', ['list', 'show', 'pause', 'resume', 'cancel']],
+    ['hookswitch replay w --state exp', ['expired']],
   ])('%s offers %j', async (line, expected) => {
     expect(
       (await completeInBash(line)).filter((word) => !(line.endsWith('completion ') && word[0] === '-')),

@@ -161,7 +161,18 @@ describe('commands with a real service', () => {
     const replayed = await run(['replay', webhook, '--delivery', ids[0]!, '--json'])
     expect(replayed.json().delivery_ids).toHaveLength(1)
     const selected = await run(['replay', webhook, '--from', '2020-01-01', '--to', '2021-01-01', '--json'])
-    expect(selected.json().delivery_ids).toEqual([])
+    expect(selected.json()).toMatchObject({ state: 'completed', count: 0, webhook_id: webhook })
+    expect((await run(['replay', webhook, '--dry-run', '--include-recovered', '--json'])).json().count).toBe(
+      3,
+    )
+    const all = await run(['replay', webhook, '--include-recovered', '--wait', '--json'])
+    expect(all.json()).toMatchObject({ state: 'completed', count: 3, replayed: 3 })
+    expect(all.stderr).toMatch(/^hookswitch: replay [0-9a-f]{32}: 3 deliveries$/m)
+    const { id } = all.json()
+    expect((await run(['replays', 'list'])).stdout).toMatch(new RegExp(`^${id}\tcompleted\t3\t3\t`, 'm'))
+    expect((await run(['replays', 'show', id, '--json'])).json().replayed).toBe(3)
+    expect((await run(['replays', 'cancel', id])).code).toBe(5)
+    expect((await run(['replays', 'show', id, '--all'])).code).toBe(3)
   })
 
   it('say that a list is cut unless its limit was chosen', async () => {

@@ -1,7 +1,7 @@
 /** Screens of routes that count over time or need a long wait: their answers are given here, in the form of the API. */
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHROMIUM, launch, logIn, newPage, type Reports, violations } from './browser.js'
+import { CHROMIUM, FAST_POLLING, launch, logIn, newPage, type Reports, violations } from './browser.js'
 import { startWorld, type World } from './world.js'
 
 const HOUR_MS = 3_600_000
@@ -37,7 +37,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
   const features = () =>
     page.route('**/openapi.json', (route) =>
       route.fulfill({
-        json: { paths: { '/accounts/{account_id}/webhooks/{webhook_id}/resume': {} }, has: 'dry_run' },
+        json: { paths: { '/accounts/{account_id}/webhooks/{webhook_id}/resume': {} } },
       }),
     )
 
@@ -102,31 +102,128 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     expect(await violations(page)).toEqual([])
   })
 
-  it('count what a replay would send, and replay until nothing is left', async () => {
-    await features()
-    const bodies: { readonly data: Readonly<Record<string, unknown>> }[] = []
-    await page.route('**/replay', (route) => {
-      const body = route.request().postDataJSON()
-      bodies.push(body)
-      const data = body.data.dry_run
-        ? { count: 1_500, capped: false }
-        : body.data.created_from === 'later'
-          ? { delivery_ids: ['c'], more: false }
-          : { delivery_ids: ['a', 'b'], more: true, next_from: 'later' }
-      return route.fulfill({ status: body.data.dry_run ? 200 : 202, json: { data, status: 'success' } })
+  const job = {
+    id: 'f'.repeat(32),
+    account_id: 'acme',
+    state: 'running',
+    count: 1_500,
+    replayed: 0,
+    created_at: new Date().toISOString(),
+    result: 'failure',
+    include_recovered: false,
+    left_out: [] as object[],
+    automatic: false,
+  }
+  /** Answers for the jobs of an account, or of the service, which the page changes. */
+  async function replays(under: string, kept: (typeof job)[], bodies: Record<string, unknown>[] = []) {
+    await page.route(`**${under}/replay`, (route) => {
+      const { data } = route.request().postDataJSON()
+      bodies.push(data)
+      if (data.dry_run) return route.fulfill({ json: { data: { count: 1_500 }, status: 'success' } })
+      kept.unshift(job)
+      return route.fulfill({ status: 202, json: { data: job, status: 'success' } })
     })
+    await page.route(`**/replays?*`, (route) => route.fulfill({ json: { data: kept, status: 'success' } }))
+    await page.route(`**/replays/*`, (route) => {
+      const at = kept.findIndex(({ id }) => route.request().url().endsWith(id))
+      if (route.request().method() === 'POST') {
+        const { data } = route.request().postDataJSON()
+        kept[at] = { ...kept[at]!, ...data }
+      }
+      return route.fulfill({ json: { data: kept[at], status: 'success' } })
+    })
+  }
+  const shownJobs = () => page.getByRole('region', { name: 'Replay' })
+
+  it('count what a replay would send, start it, and show how far it is until it has ended', async () => {
+    const kept: (typeof job)[] = []
+    const bodies: Record<string, unknown>[] = []
+    await page.addInitScript(FAST_POLLING)
+    await replays('/webhooks/*', kept, bodies)
     await logIn(page, world.url, world.apiKey)
     await page.goto(`${world.url}#/acme/webhooks/${world.badId}/attempts`)
     await page.getByRole('button', { name: 'Replay failed…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Replay' })
-    // Nothing is replayed before the count is shown.
+    expect(await dialog.getByLabel('Also what was recovered already').isChecked()).toBe(false)
+    // Nothing is replayed before the count is shown, and a change makes it void.
     await dialog.getByRole('button', { name: 'Count' }).click()
-    await dialog.getByText('1,500 deliveries would be sent again.').waitFor()
-    expect(bodies.map(({ data }) => data.dry_run)).toEqual([true, true])
-    await dialog.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText('3 deliveries are sent again.').waitFor()
-    expect(bodies.slice(2).map(({ data }) => data.created_from === 'later')).toEqual([false, true])
-    expect(bodies[2]!.data).toMatchObject({ result: 'failure' })
+    const counted = dialog.getByText('1,500 deliveries would be sent again.')
+    await counted.waitFor()
+    await dialog.getByLabel('Event').selectOption('channel_destroy')
+    await dialog.getByLabel('Reason').fill('status 500')
+    await counted.waitFor({ state: 'detached' })
+    await dialog.getByRole('button', { name: 'Count' }).click()
+    await counted.waitFor()
+    expect(await violations(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Replay 1,500' }).click()
+    const selection = { result: 'failure', hook: 'channel_destroy', reason: 'status 500' }
+    await shownJobs().getByText('0 of 1,500 sent again').waitFor()
+    expect(bodies).toEqual([{ result: 'failure', dry_run: true }, { ...selection, dry_run: true }, selection])
+    kept[0] = { ...kept[0]!, replayed: 200 }
+    await shownJobs().getByText('200 of 1,500 sent again').waitFor()
+    expect(await violations(page)).toEqual([])
+    await shownJobs().getByRole('button', { name: 'Pause' }).click()
+    await shownJobs().getByText('paused').waitFor()
+    await shownJobs().getByRole('button', { name: 'Resume now' }).click()
+    await shownJobs().getByText('running').waitFor()
+    const leftOut = [{ webhook_id: world.goodId, reason: 'disabled' }]
+    kept[0] = { ...kept[0]!, state: 'completed', replayed: 1_400, left_out: leftOut }
+    await page.getByText('1,400 deliveries are sent again.').waitFor()
+    await shownJobs().getByText('1,400 of 1,500 sent again').waitFor()
+    await shownJobs().getByText('1 webhook did not get everything').click()
+    await shownJobs().getByText(`${world.goodId}: disabled`).waitFor()
+    expect(await shownJobs().getByRole('button').count()).toBe(0)
+    // An ended one is not asked about again.
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.waitForRequest((request) => request.url().includes('/replays?'))
+    await page.waitForRequest((request) => request.url().includes('/replays?'))
+    expect(asked.filter((url) => url.endsWith(job.id))).toEqual([])
+  })
+
+  it('show again the replays of an account that have not ended, and of the ended ones the latest', async () => {
+    const ended = { ...job, state: 'completed', replayed: 7, count: 7 }
+    const kept = [
+      { ...job, id: '1'.repeat(32), webhook_id: world.badId, count: 3 },
+      { ...job, id: '2'.repeat(32), automatic: true, count: 0, replayed: 40 },
+      { ...ended, id: '3'.repeat(32) },
+      { ...ended, id: '4'.repeat(32), replayed: 6 },
+    ]
+    await replays('/acme', kept)
+    await logIn(page, world.url, world.apiKey)
+    await shownJobs().getByText('40 sent again so far · The service by itself').waitFor()
+    await shownJobs().getByText('7 of 7 sent again').waitFor()
+    expect(await shownJobs().count()).toBe(2)
+    await shownJobs().getByRole('button', { name: 'Cancel' }).click()
+    await shownJobs().getByText('cancelled').waitFor()
+    await page.goto(`${world.url}#/acme/webhooks/${world.badId}/health`)
+    await shownJobs().getByText('0 of 3 sent again').waitFor()
+    await shownJobs().getByText('40 sent again so far · to all webhooks of the account · The').waitFor()
+    expect(await shownJobs().count()).toBe(2)
+  })
+
+  it('replay what all accounts did not get, for an operator', async () => {
+    const kept: (typeof job)[] = []
+    const bodies: Record<string, unknown>[] = []
+    await replays('/system', kept, bodies)
+    await logIn(page, world.url, world.apiKey)
+    await page.getByRole('link', { name: 'Operator' }).click()
+    await page.getByRole('button', { name: 'Replay failed…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Replay' })
+    await dialog.getByText('to all webhooks of all accounts').waitFor()
+    await dialog.getByLabel('To').fill('2026-01-01T00:00')
+    await dialog.getByLabel('From').fill('2026-01-02T00:00')
+    await dialog.getByText('This time range ends before it begins.').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Count' }).count()).toBe(0)
+    await dialog.getByLabel('From').fill('2025-12-31T00:00')
+    await dialog.getByRole('button', { name: 'Count' }).click()
+    await dialog.getByRole('button', { name: 'Replay 1,500' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(bodies[1]).toEqual({
+      result: 'failure',
+      created_from: GREGORIAN_EPOCH + Date.UTC(2025, 11, 31) / 1_000,
+      created_to: GREGORIAN_EPOCH + Date.UTC(2026, 0, 1) / 1_000,
+    })
   })
 
   it('show operators the state of the service', async () => {

@@ -71,7 +71,7 @@ describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () 
     const count = Number(/\d+/.exec(counted)![0])
     expect(count).toBeGreaterThanOrEqual(3)
     await dialog.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText(`${count} deliveries are sent again.`).waitFor()
+    await page.getByText(`${count} of ${count} sent again`).waitFor()
     const replays = async () => {
       const all = await world.hs.webhooks.deliveries('acme', world.badId, { limit: 100 })
       return all.filter(({ replayOf }) => replayOf !== undefined)

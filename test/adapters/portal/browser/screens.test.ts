@@ -121,7 +121,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     expect(await page.getByText('The service reports').count()).toBe(0)
   })
 
-  it('replay one delivery after a question', async () => {
+  it('replay one delivery after a question, and each of the two names the other', async () => {
     await open(`webhooks/${world.goodId}/deliveries`)
     await row('channel_create').first().getByRole('link').click()
     await page.getByRole('heading', { name: /Delivery of/ }).waitFor()
@@ -132,6 +132,37 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await page.waitForURL((url) => url.href !== before)
     await page.getByText('replay', { exact: true }).waitFor()
     await page.getByText('successful').first().waitFor()
+    const idOf = (url: string) => url.split('/').at(-1)
+    const [original, replay] = [idOf(before), idOf(page.url())]
+    await open(`webhooks/${world.goodId}/deliveries`)
+    await row(`replay of ${original}`).locator('.badge', { hasText: 'delivered' }).waitFor()
+    await row(`replayed as ${replay}`).getByText('recovered').waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('link', { name: `replay of ${original}` }).click()
+    await page.getByText('recovered').waitFor()
+    await page.getByRole('link', { name: `replayed as ${replay}` }).click()
+    await page.getByRole('link', { name: `replay of ${original}` }).waitFor()
+  })
+
+  it('say in one sentence that the records of a delivery or of a call are gone', async () => {
+    await open(`deliveries/${'0'.repeat(32)}`)
+    await page.getByText('There are no records of this, or no longer.').waitFor()
+    await open('calls/long-ago')
+    await page.getByRole('heading', { name: 'Call' }).waitFor()
+    await page.getByText('There are no records of this, or no longer.').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    const event = {
+      id: 'e',
+      call_id: 'pruned',
+      hook: 'channel_create',
+      sequence: 1,
+      timestamp: 63_937_000_000,
+    }
+    const data = { call_id: 'pruned', legs: [], events: [{ ...event, deliveries: [] }] }
+    await page.route('**/calls/pruned', (route) => route.fulfill({ json: { data, status: 'success' } }))
+    await open('calls/pruned')
+    await page.getByText('No webhook was sent any of this, or the records').waitFor()
+    expectRefusals(reports, 404)
   })
 
   it('show the ladder of a call, which can be searched by its id and copied as text', async () => {

@@ -1,0 +1,127 @@
+/** Replays of many deliveries: how far they are, what was left out, and their pause, continuation and end. */
+import { useSignal } from '@preact/signals'
+import type { ReplayJob } from 'hookswitch/client'
+import { optional } from '../api/api.js'
+import { hasEnded, listReplays, type ReplayScope, readReplay, setReplay } from '../api/replays.js'
+import { lazy } from '../components/lazy.js'
+import { ActionButton } from '../components/load-state.js'
+import { StateBadge } from '../components/state-badge.js'
+import { RelativeTime } from '../components/time.js'
+import { useAction } from '../state/action.js'
+import { notify } from '../state/announce.js'
+import { useResource } from '../state/resource.js'
+import { isReadOnly } from '../state/scope.js'
+import { number, t } from '../state/translate.js'
+
+const ReplayDialog = lazy(
+  async () => (await import('./replay-dialog.js')).ReplayDialog,
+  () => null,
+)
+
+/** How often jobs are looked for that others, or the service itself, have started. */
+const REFRESH_MS = 10_000
+const PROGRESS_MS = 2_000
+
+export interface ReplayJobsProps extends ReplayScope {
+  /** Whether the question for a new one is open. */
+  readonly isAsking: boolean
+  readonly onAsked: () => void
+}
+
+/** The jobs of a screen, and the dialog that starts one. */
+export function ReplayJobs({ isAsking, onAsked, ...scope }: ReplayJobsProps) {
+  const jobs = useResource(
+    (signal) => optional(listReplays(scope, signal)),
+    [scope.accountId, scope.webhookId],
+    REFRESH_MS,
+  )
+  return (
+    <>
+      {jobs.data.value?.map((job) => (
+        <Job key={job.id} scope={scope} listed={job} />
+      ))}
+      {isAsking && <ReplayDialog {...scope} onStarted={jobs.reload} onClose={onAsked} />}
+    </>
+  )
+}
+
+interface JobProps {
+  readonly scope: ReplayScope
+  /** As the list has it. */
+  readonly listed: ReplayJob
+}
+
+function Job({ scope, listed }: JobProps) {
+  const isOver = useSignal(hasEnded(listed))
+  const show = (job: ReplayJob) => {
+    if (!isOver.value && job.state === 'completed') notify(t('replay.done', { count: job.replayed }))
+    isOver.value = hasEnded(job)
+    return job
+  }
+  const resource = useResource(
+    async (signal) => (isOver.value ? listed : show(await readReplay(scope, listed.id, signal))),
+    [listed.id],
+    isOver.value ? undefined : PROGRESS_MS,
+  )
+  const set = (state: string) => async () => {
+    resource.data.value = show(await setReplay(scope, listed.id, state))
+  }
+  const pause = useAction(set('paused'))
+  const resume = useAction(set('running'))
+  const cancel = useAction(set('cancelled'))
+  const job = resource.data.value ?? listed
+  return (
+    <section class="replay" aria-label={t('replay.title')}>
+      <p>
+        <StateBadge state={job.state} /> <Progress job={job} />
+        {job.webhook_id === undefined && scope.webhookId !== undefined && ` · ${t('replay.ofAccount')}`}
+        {job.automatic && ` · ${t('replay.automatic')}`}{' '}
+        <span class="muted">
+          <RelativeTime at={job.ended_at ?? job.created_at} />
+        </span>
+      </p>
+      {!isOver.value && !isReadOnly.value && (
+        <p class="buttons">
+          {job.state === 'paused' ? (
+            <ActionButton action={resume}>{t('action.resume')}</ActionButton>
+          ) : (
+            <ActionButton action={pause}>{t('live.pause')}</ActionButton>
+          )}
+          <ActionButton action={cancel} class="danger">
+            {t('action.cancel')}
+          </ActionButton>
+        </p>
+      )}
+      <LeftOut job={job} />
+    </section>
+  )
+}
+
+function Progress({ job: { automatic, count, replayed, state } }: { readonly job: ReplayJob }) {
+  // Nobody has counted what the service itself repeats.
+  if (automatic) return <>{t('replay.soFar', { count: replayed })}</>
+  return (
+    <>
+      {(state === 'running' || state === 'paused') && (
+        <progress aria-label={t('replay.title')} max={Math.max(count, replayed)} value={replayed} />
+      )}{' '}
+      {t('replay.progress', { replayed: number(replayed), count })}
+    </>
+  )
+}
+
+function LeftOut({ job: { left_out: leftOut } }: { readonly job: ReplayJob }) {
+  if (leftOut.length === 0) return null
+  return (
+    <details>
+      <summary>{t('replay.leftOut', { count: leftOut.length })}</summary>
+      <ul class="scroll">
+        {leftOut.map(({ webhook_id, reason }) => (
+          <li key={webhook_id}>
+            <span class="number">{webhook_id}</span>: {t(`change.${reason}`)}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,71 @@
+/** Counts what a replay would repeat: ended deliveries that are no replays and no tests. */
+import type { DeliveryReads, ReplayableQuery } from 'hookswitch/store'
+import type { EngineContext } from './context.js'
+import { TEST_FORMATS } from './formats.js'
+import { createWaitingMask, hasState, inTable, MAX_TIME_MS, maskOf, type Table } from './queries.js'
+import { prepareQuery } from './query.js'
+import { IS_NOT_RECOVERED } from './replay-marks.js'
+import { CANCELLED } from './state-codes.js'
+import type { Synchronous } from './synchronous.js'
+
+/** A delivery that waits and is of an older epoch is cancelled for this reason (`effectiveState`). */
+const REASON = { attempt: 'd.reason', waiting: "'cancelled'" } as const
+
+/** Reads the row of the delivery and that of its event. Parameters: reason, twice; kinds of events, as `hookList` writes them, twice. */
+const isSelected = (table: Table) => `and (? is null or ${REASON[table]} = ?) and (? is null or instr(?, (
+    select ' ' || hook || ' ' from hookswitch_event where position = d.position
+  )) > 0)`
+
+/**
+ * Parameters: webhook, earliest and latest acceptance, mask of states, epoch if they wait; epoch if `skipsRecovered`;
+ * those of `isSelected` if `selects`.
+ */
+export const REPLAYABLE_SQL = (
+  table: Table,
+  skipsRecovered: boolean,
+  selects: boolean,
+) => `select count(*) as count
+  ${inTable(table)} where d.webhook = ? and d.accepted_ms >= ? and d.accepted_ms <= ?
+    and d.event is null and d.format < ${TEST_FORMATS} and ${hasState(table, '?')}
+    ${skipsRecovered ? `and ${IS_NOT_RECOVERED}` : ''} ${selects ? isSelected(table) : ''}`
+
+const hookList = (hooks: readonly string[]) => ` ${hooks.join(' ')} `
+
+export function createReplayableCount({
+  db,
+  endpoints,
+}: EngineContext): Synchronous<DeliveryReads>['countReplayable'] {
+  const prepare = (table: Table) => {
+    const of = (skipsRecovered: boolean) =>
+      [false, true].map((selects) =>
+        prepareQuery<{ readonly count: number }>(db, REPLAYABLE_SQL(table, skipsRecovered, selects)),
+      )
+    const [all, unrecovered] = [of(false), of(true)]
+    return ({ includeRecovered, hooks, reason }: ReplayableQuery) =>
+      (includeRecovered ? all : unrecovered)[hooks || reason !== undefined ? 1 : 0]!
+  }
+  const waitingMask = createWaitingMask(db)
+  const [inEnded, inWaiting] = [prepare('attempt'), prepare('waiting')]
+
+  return (query) => {
+    const { webhookIds, states, fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS, includeRecovered } = query
+    const { reason = null, hooks } = query
+    const kinds = hooks ? hookList(hooks) : null
+    const mask = maskOf(states)
+    const selection = kinds === null && reason === null ? [] : [reason, reason, kinds, kinds]
+    const [ended, waiting] = [inEnded(query), inWaiting(query)]
+    let count = 0
+    for (const webhookId of new Set(webhookIds)) {
+      const endpoint = endpoints.byId(webhookId)
+      if (!endpoint) continue
+      const { epoch } = endpoint.webhook
+      const rest = [...(includeRecovered ? [] : [epoch]), ...selection]
+      const range = [endpoint.key, fromMs, toMs]
+      count += ended.get(...range, mask, ...rest)!.count
+      // Of those that wait only those that are cancelled by their epoch have ended.
+      const cancelled = waitingMask(mask & (1 << CANCELLED), endpoint)
+      if (cancelled > 0) count += waiting.get(...range, cancelled, epoch, ...rest)!.count
+    }
+    return count
+  }
+}

@@ -1,0 +1,62 @@
+/** What a replay repeats: ended deliveries, selected by time, result, kind, reason, call or number. */
+import { invalidInput } from '../errors.js'
+import { type StoredDelivery, TEST_LANE } from './delivery-queries.js'
+import type { DeliveryState } from './lifecycle.js'
+
+/** Selects ended deliveries. All given conditions must hold; without any, all that were not delivered. */
+export interface ReplaySelection {
+  /** Earliest time of acceptance, Unix ms, inclusive. Default: no limit. */
+  readonly createdFromMs?: number
+  /** Latest time of acceptance, Unix ms, inclusive. Default: the time of the request. */
+  readonly createdToMs?: number
+  /**
+   * `failure` (all ends but `delivered`), `success`, or a state: `delivered`, `exhausted`, `expired`, `cancelled`,
+   * `quarantined`. Default `failure`.
+   */
+  readonly result?: string
+  /** Only events of this kind, as `channel_destroy`. Default: all kinds. */
+  readonly hook?: string
+  /** Only deliveries that ended for this reason, as `status 500`, `refused` or `queue_full`. Default: any. */
+  readonly reason?: string
+  /** Only events of this call leg. Default: all. */
+  readonly callId?: string
+  /** Only events of which a field contains exactly this number or name, as `+493012345`. Default: all. */
+  readonly number?: string
+  /** True: also deliveries that a replay has delivered or is about to deliver. Default false. */
+  readonly includeRecovered?: boolean
+}
+
+const TERMINAL: readonly DeliveryState[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined']
+const RESULTS: ReadonlyMap<string, readonly DeliveryState[]> = new Map<string, readonly DeliveryState[]>([
+  ['failure', TERMINAL.filter((state) => state !== 'delivered')],
+  ['success', ['delivered']],
+  ...TERMINAL.map((state) => [state, [state]] as const),
+])
+
+/** What `ReplaySelection.result` may be: a result, or a state in which a delivery ends. */
+export const REPLAY_RESULTS: readonly string[] = [...RESULTS.keys()]
+
+/** The states that are selected. @throws `InvalidInput` for an unknown result */
+export function statesOf({ result = 'failure' }: Pick<ReplaySelection, 'result'>): readonly DeliveryState[] {
+  const states = RESULTS.get(result)
+  if (states) return states
+  const message = 'Value not found in enumerated list of values'
+  throw invalidInput([{ path: 'result', rule: 'enum', message, target: REPLAY_RESULTS, value: result }])
+}
+
+/**
+ * Whether a replay repeats a delivery that is in its range, has one of its states and is no replay itself. Tests are not
+ * repeated.
+ *
+ * @param sinceMs when the replay was requested, store time: what was replayed since is not repeated again
+ */
+export function isReplayable(delivery: StoredDelivery, selection: ReplaySelection, sinceMs: number): boolean {
+  const { hook, reason, callId, includeRecovered = false } = selection
+  const { replays } = delivery
+  if (delivery.lane.startsWith(TEST_LANE)) return false
+  if (replays && (replays.lastAcceptedMs >= sinceMs || (replays.hasRecovered && !includeRecovered)))
+    return false
+  if (hook !== undefined && delivery.hook !== hook) return false
+  if (reason !== undefined && delivery.reason !== reason) return false
+  return callId === undefined || delivery.callId === callId
+}

@@ -1,0 +1,211 @@
+/** `hs.replays`: replay jobs as the host sees them. */
+import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import { webhookDisabled } from '../delivery/replay.js'
+import {
+  fromStoredReplay,
+  MAX_UNFINISHED,
+  newReplayJob,
+  type ReplayJob,
+  type ReplayRequest,
+  SETTABLE_STATES,
+  type SettableState,
+  scopeOf,
+  toStoredReplay,
+  withState,
+} from '../delivery/replay-job.js'
+import { isReplayable, statesOf } from '../delivery/replay-selection.js'
+import { HookswitchError, invalidInput, notFound } from '../errors.js'
+import { isNumber, NUMBER_RULE } from '../values/number-text.js'
+import type { Core } from './core.js'
+import { findDeliveriesOfCalls, replayTargets } from './replay-targets.js'
+
+/** Selects replay jobs. */
+export interface ReplayListOptions {
+  /** Only jobs of this account. Default: all. */
+  readonly accountId?: string
+  /** Only jobs behind this one, in the order of the list. */
+  readonly after?: { readonly createdMs: number; readonly id: string }
+  /** 1–200, default 50. */
+  readonly limit?: number
+}
+
+/** Replays of many deliveries: jobs that run until every selected delivery is accepted again. */
+export interface ReplayApi {
+  /**
+   * Starts a job. It survives restarts, leaves out what a replay has recovered, and keeps the order within each call.
+   * Throws `NotFound`, `Conflict` for a webhook that is disabled, `InvalidInput`, `TooManyReplays`.
+   */
+  start(request: ReplayRequest): Promise<ReplayJob>
+  /** Counts what `start` would repeat; writes nothing. Throws `NotFound`, `InvalidInput`. */
+  count(request: ReplayRequest): Promise<number>
+  /** One job. Throws `NotFound`, with `accountId` for a job of another account too. */
+  read(id: string, accountId?: string): Promise<ReplayJob>
+  /** Newest first. Throws `InvalidInput`. */
+  list(options?: ReplayListOptions): Promise<readonly ReplayJob[]>
+  /**
+   * Pauses, continues or cancels a job. What it has accepted already is still sent. Throws `NotFound`, `Conflict` for a job that
+   * has ended, `InvalidInput`.
+   */
+  set(id: string, state: SettableState, accountId?: string): Promise<ReplayJob>
+}
+
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 200
+/** Jobs of an account that have not ended. */
+const MAX_UNFINISHED_OF_ACCOUNT = 100
+/** From this number in all on, each account can have one: those of some keep nobody else from replays. */
+const MANY_UNFINISHED = 1_000
+/** The last time of a `Date`, ms. */
+const MAX_TIME_MS = 8.64e15
+/** Longest condition, characters. */
+const MAX_TEXT = 256
+/** Webhooks that one call counts. */
+const WEBHOOKS_PER_COUNT = 1_000
+/** How often a change of a state is tried while the progress of the job is written. */
+const MAX_CHANGES = 10
+
+type Deps = Pick<
+  Core,
+  'store' | 'accounts' | 'auth' | 'clock' | 'dispatcher' | 'newId' | 'log' | 'catalogue' | 'metrics'
+>
+
+/**
+ * @param core returns the running instance; throws while there is none
+ * @param wake called after a job was added or changed
+ */
+export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
+  async function find(id: string, accountId: string | undefined): Promise<ReplayJob> {
+    const stored = await core().store.replays.read(id)
+    if (!stored || (accountId !== undefined && stored.accountId !== accountId)) throw notFound(id, 'replay')
+    return fromStoredReplay(stored)
+  }
+
+  return {
+    async start(given) {
+      const deps = core()
+      const request = await checked(deps, given, true)
+      const { accountId } = request
+      await checkUnfinished(deps, accountId)
+      const now = Math.floor(deps.dispatcher.now())
+      const bounded = { ...request, createdToMs: Math.min(request.createdToMs ?? now, now) }
+      const count = await countOf(deps, bounded)
+      const job = newReplayJob(deps.newId(), bounded, now, count)
+      const started = count > 0 ? job : withState(job, 'completed', now)
+      await deps.store.replays.create(toStoredReplay(started))
+      deps.log.info({ replayId: job.id, ...scopeOf(bounded), count }, 'a replay was requested')
+      wake()
+      return started
+    },
+    async count(given) {
+      const deps = core()
+      return countOf(deps, await checked(deps, given, false))
+    },
+    read: async (id, accountId) => find(id, accountId),
+    async list(options = {}) {
+      const { limit = DEFAULT_LIMIT } = options
+      if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_LIMIT)
+        throw invalid('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
+      return (await core().store.replays.list({ ...options, limit })).map(fromStoredReplay)
+    },
+    async set(id, state, accountId) {
+      if (!SETTABLE_STATES.includes(state))
+        throw invalid('state', `must be one of ${SETTABLE_STATES.join(', ')}`)
+      for (let left = MAX_CHANGES; left > 0; left--) {
+        const job = await find(id, accountId)
+        const next = withState(job, state, Math.floor(core().dispatcher.now()))
+        if (next === job) return job
+        if (!(await core().store.replays.replace(toStoredReplay(next)))) continue
+        wake()
+        return next
+      }
+      throw new HookswitchError('Conflict', 'this replay was changed at the same time', { field: 'state' })
+    },
+  }
+}
+
+/** @throws `TooManyReplays` if an account, or all operators, cannot have another job. */
+async function checkUnfinished({ store }: Deps, accountId: string | undefined): Promise<void> {
+  const unfinished = await store.replays.unfinished(MAX_UNFINISHED)
+  const own = unfinished.filter((one) => one.accountId === accountId && !fromStoredReplay(one).isAutomatic)
+  const most = unfinished.length < MANY_UNFINISHED ? MAX_UNFINISHED_OF_ACCOUNT : 1
+  if (unfinished.length < MAX_UNFINISHED && (accountId === undefined || own.length < most)) return
+  throw new HookswitchError('TooManyReplays', 'too many replays have not ended', { retryAfterSeconds: 60 })
+}
+
+const invalid = (path: string, message: string) => invalidInput([{ path, rule: 'error', message }])
+
+/** Whether it is a time that can be written as a date. */
+const isTime = (value: unknown) => typeof value === 'number' && Math.abs(value) <= MAX_TIME_MS
+
+const FIELDS: readonly (keyof ReplayRequest)[] = [
+  'accountId',
+  'webhookId',
+  'createdFromMs',
+  'createdToMs',
+  'result',
+  'hook',
+  'reason',
+  'callId',
+  'number',
+  'includeRecovered',
+]
+
+/** Checks a request against its rules and the store. @param isStart whether the webhook must be enabled */
+async function checked(deps: Deps, given: ReplayRequest, isStart: boolean): Promise<ReplayRequest> {
+  if (typeof given !== 'object' || given === null) throw invalid('', 'a request must be an object')
+  const request = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  for (const key of Object.keys(request))
+    if (!FIELDS.includes(key as keyof ReplayRequest)) throw invalid(key, 'is not a field of a replay')
+  const { accountId, webhookId, createdFromMs, createdToMs, hook, number } = request as ReplayRequest
+  for (const path of ['hook', 'reason', 'callId', 'accountId', 'webhookId'] as const) {
+    const value: unknown = request[path]
+    if (value !== undefined && (typeof value !== 'string' || value === '' || value.length > MAX_TEXT))
+      throw invalid(path, `must be a text of 1 to ${MAX_TEXT} characters`)
+  }
+  for (const path of ['createdFromMs', 'createdToMs'] as const)
+    if (request[path] !== undefined && !isTime(request[path]))
+      throw invalid(path, 'must be a time in milliseconds')
+  if (createdFromMs !== undefined && createdToMs !== undefined && createdFromMs > createdToMs)
+    throw invalid('createdFromMs', 'must not be later than createdToMs')
+  if (request.includeRecovered !== undefined && typeof request.includeRecovered !== 'boolean')
+    throw invalid('includeRecovered', 'must be true or false')
+  statesOf(request)
+  if (hook !== undefined && !deps.catalogue.some(({ id }) => id === hook))
+    throw invalid('hook', 'is not a kind of event')
+  if (number !== undefined && !isNumber(number)) throw invalid('number', NUMBER_RULE)
+  if (number !== undefined && accountId === undefined) throw invalid('number', 'requires an account')
+  if (webhookId !== undefined && accountId === undefined) throw invalid('webhookId', 'requires its account')
+  if (accountId !== undefined && (await deps.auth.lineages.lineage(accountId)).length === 0)
+    throw notFound(accountId, 'account')
+  if (webhookId === undefined) return request
+  const webhook = await deps.store.webhooks.read(accountId!, webhookId)
+  if (!webhook) throw notFound(webhookId, 'webhook')
+  if (isStart && !webhook.settings.enabled) throw webhookDisabled()
+  return request
+}
+
+/** Counts what a request selects now. */
+async function countOf(deps: Deps, request: ReplayRequest): Promise<number> {
+  const { store, clock } = deps
+  const targets = await replayTargets(deps, request)
+  const calls = await findDeliveriesOfCalls(deps, request, targets)
+  if (calls) {
+    const isWanted = (row: StoredDelivery) => isReplayable(row, request, Number.POSITIVE_INFINITY)
+    return calls.reduce((sum, { rows }) => sum + rows.filter(isWanted).length, 0)
+  }
+  const { createdFromMs, createdToMs, hook, reason, includeRecovered = false } = request
+  let count = 0
+  for (let from = 0; from < targets.length; from += WEBHOOKS_PER_COUNT) {
+    if (from > 0) await clock.yield()
+    count += await store.deliveries.countReplayable({
+      webhookIds: targets.slice(from, from + WEBHOOKS_PER_COUNT).map(({ webhookId }) => webhookId),
+      states: statesOf(request),
+      includeRecovered,
+      ...(createdFromMs !== undefined && { fromMs: createdFromMs }),
+      ...(createdToMs !== undefined && { toMs: createdToMs }),
+      ...(hook !== undefined && { hooks: [hook] }),
+      ...(reason !== undefined && { reason }),
+    })
+  }
+  return count
+}

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sqliteExportSource } from 'hookswitch/sqlite'
+import type { ExportedDelivery, NewDelivery, StoredReplay, Webhook } from 'hookswitch/store'
+import { expect, it, onTestFinished } from 'vitest'
+import { migrateSchema } from '../../../adapters/storage/sqlite/migrations.js'
+import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { commitGroup, type EngineStore, engineStore, placed, settlementOf } from './sqlite-engine-store.js'
+import { temporaryFolder } from './sqlite-harness.js'
+import { oldWriter } from './sqlite-old-rows.js'
+import { createOldFile } from './sqlite-old-schema.js'
+
+const NOW = 1_735_689_600_000
+
+function openEngine(path: string): EngineStore {
+  const store = engineStore(path, { now: () => NOW })
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** A delivery that failed, and a replay of it. */
+function failAndReplay(store: EngineStore): { webhook: Webhook; original: NewDelivery; replay: NewDelivery } {
+  const webhook = newWebhook()
+  const event = newEvent()
+  const original = newDelivery(webhook, event)
+  return store.inTransaction((engine) => {
+    engine.webhooks.insert(webhook)
+    commitGroup(engine, { accepted: [placed([event], [original])] }, NOW)
+    commitGroup(engine, { ended: [settlementOf(original, 0, 'exhausted')] }, NOW)
+    const replay = newDelivery(webhook, event, {
+      replayOf: original.id,
+      originalPosition: original.position!,
+    })
+    commitGroup(engine, { accepted: [placed([], [replay])] }, NOW + 1)
+    return { webhook, original, replay }
+  })
+}
+
+it('replays in a file of an earlier version mark their originals', async () => {
+  const path = join(temporaryFolder(), 'x.db')
+  const old = createOldFile(path, 4)
+  const writer = oldWriter(old)
+  const webhook = writer.webhook(newWebhook())
+  const event = { id: 'a'.repeat(32), accountId: 'account', callId: 'call', bodies: ['{}'] }
+  const id = (end: string) => `${'a'.repeat(24)}${end.padStart(8, '0')}`
+  writer.event(event, NOW)
+  const replayOf = id('1')
+  writer.delivery(event.id, { id: id('1'), webhook, state: 'exhausted', attempts: 1, endedMs: NOW + 5 }, NOW)
+  const ended = { id: id('2'), webhook, state: 'delivered', attempts: 1, endedMs: NOW + 6, replayOf } as const
+  writer.delivery(event.id, ended, NOW + 2)
+  writer.delivery(event.id, { id: id('3'), webhook, state: 'waiting', replayOf }, NOW + 3)
+  migrateSchema(old, { path, field: 'path' })
+  old.close()
+  const { deliveries } = openEngine(path)
+  const [original, first, second] = await Promise.all(
+    ['1', '2', '3'].map((end) => deliveries.delivery('account', id(end))),
+  )
+  expect(original?.replays).toEqual({ lastId: id('3'), lastAcceptedMs: NOW + 3, hasRecovered: true })
+  const { position } = original!
+  expect([first, second].map((one) => [one?.replayOf, one?.originalPosition])).toEqual(
+    Array(2).fill([replayOf, position]),
+  )
+  expect([first?.replays, second?.replays]).toEqual([undefined, undefined])
+})
+
+it('an export names the position of the original, of a replay that waits and of one that has ended', async () => {
+  const path = join(temporaryFolder(), 'x.db')
+  const store = openEngine(path)
+  const [first, second] = [failAndReplay(store), failAndReplay(store)]
+  store.inTransaction((engine) =>
+    commitGroup(engine, { ended: [settlementOf(first.replay, 0, 'delivered')] }, NOW),
+  )
+  await store.close()
+  const source = sqliteExportSource({ path })
+  onTestFinished(source.close)
+  const exported = new Map<string, ExportedDelivery>()
+  for await (const { kind, rows } of source.rows()) {
+    if (kind === 'deliveries') for (const row of rows) exported.set(row.delivery.id, row)
+  }
+  for (const { original, replay } of [first, second]) {
+    expect(exported.get(original.id)?.delivery).not.toHaveProperty('originalPosition')
+    expect(exported.get(replay.id)?.delivery).toMatchObject({
+      replayOf: original.id,
+      originalPosition: original.position,
+    })
+  }
+})
+
+it('nothing of an erased job is left in the file', async () => {
+  const path = join(temporaryFolder(), 'x.db')
+  const { db, replays, deliveries } = openEngine(path)
+  const job = (index: number): StoredReplay => ({
+    id: index.toString(16).padStart(32, '0'),
+    accountId: index % 3 === 0 ? 'acme' : 'other',
+    state: 'running',
+    createdMs: NOW + index,
+    revision: 1,
+    doc: JSON.stringify({ reason: index % 3 === 0 ? 'MARK4711' : '-', text: 'x'.repeat(100) }),
+  })
+  for (let index = 0; index < 60; index += 1) await replays.create(job((index * 31) % 60))
+  db.exec('pragma wal_checkpoint(truncate)')
+  expect(readFileSync(path).includes('MARK4711')).toBe(true)
+  while ((await replays.erase('acme', 7)) > 0) {}
+  await deliveries.scrub()
+  expect(readFileSync(path).includes('MARK4711')).toBe(false)
+  expect(await replays.unfinished(99)).toHaveLength(40)
+})
