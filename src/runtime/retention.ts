@@ -126,26 +126,27 @@ export function startRetention(
     )
   }
 
-  async function repeat(task: () => Promise<void>, failure: string, intervalMs: () => number): Promise<void> {
-    for (;;) {
-      await clock.sleep(intervalMs(), stopping.signal)
-      if (stopping.signal.aborted) return
-      try {
-        await task()
-      } catch (thrown) {
-        log.warn({ reason: thrown instanceof Error ? thrown.message : 'unknown' }, failure)
-      }
+  async function attempt(task: () => Promise<void>, failure: string): Promise<void> {
+    try {
+      await task()
+    } catch (thrown) {
+      log.warn({ reason: thrown instanceof Error ? thrown.message : 'unknown' }, failure)
     }
   }
 
-  const running = Promise.all([
-    repeat(prune, 'removing expired rows failed', () => INTERVAL_MS),
-    repeat(measure, 'measuring the history failed', () =>
-      limits.maxHistoryBytes === undefined ? INTERVAL_MS : SIZE_INTERVAL_MS,
-    ),
-  ])
-  return async () => {
+  async function run(): Promise<void> {
+    const looks = limits.maxHistoryBytes === undefined ? 1 : INTERVAL_MS / SIZE_INTERVAL_MS
+    for (let look = 1; ; look = (look % looks) + 1) {
+      await clock.sleep(INTERVAL_MS / looks, stopping.signal)
+      if (stopping.signal.aborted) return
+      if (look === looks) await attempt(prune, 'removing expired rows failed')
+      await attempt(measure, 'measuring the history failed')
+    }
+  }
+
+  const running = run()
+  return () => {
     stopping.abort()
-    await running
+    return running
   }
 }

@@ -79,8 +79,8 @@ const WARM_UP_MS = 20_000
 const DRAIN_TIMEOUT_MS = 3 * 3_600_000
 /** How long the run stays quiet before the checks. */
 const QUIET_MS = 30_000
-/** An idle node waits for its lease renewal, the next due time, and retention. */
-const MAX_IDLE_TIMERS = 4
+/** An idle node waits for its lease renewal, the next due time, retention, and replay jobs of other nodes. */
+const MAX_IDLE_TIMERS = 5
 /** Faults, edits and clients are more frequent in a run shorter than an hour, so that it meets enough of them. */
 const MAX_RATE_FACTOR = 4
 const MIN_RATE_FACTOR = 0.1

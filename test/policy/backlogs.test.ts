@@ -213,6 +213,7 @@ describe('check 11: more than may wait', TIMEOUT, () => {
     expect(displaced).toBeGreaterThan(0)
     expect(delivered + displaced).toBe(events)
     // What was displaced is replayed by itself, once.
+    await run.clock.advance(600_000)
     const replays = run.endpoints.flatMap((endpoint) => endpoint.replays)
     expect(replays.filter(({ state }) => state === 'delivered')).toHaveLength(displaced)
     expect(replays).toHaveLength(displaced)

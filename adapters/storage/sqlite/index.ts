@@ -134,7 +134,12 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     deliveries: {
       ...createPortClient('deliveries', request),
       // The host's tables are in the file too.
-      ...(checked.kind === 'database' && { historyBytes: async () => undefined }),
+      ...(checked.kind === 'database' && {
+        async historyBytes() {
+          if (!lifecycle.backend) throw notOpen()
+          return undefined
+        },
+      }),
       own: leaseMethod('own'),
       renew: leaseMethod('renew'),
       async commit(group) {
