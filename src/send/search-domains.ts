@@ -5,7 +5,9 @@ import { normalizeHostname } from '../values/address-policy.js'
 const MAX_DOMAINS = 6
 const MAX_NDOTS = 15
 const MAX_NAME_LENGTH = 253
-const DOMAIN = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
+const LABEL = /^[a-z0-9_-]{1,63}$/
+
+const isDomain = (text: string) => text.split('.').every((label) => LABEL.test(label))
 
 /** What a resolv.conf says of search domains. */
 export interface SearchRules {
@@ -32,7 +34,7 @@ export function parseResolvConf(text: string): SearchRules {
       }
     }
   }
-  const valid = domains.map(normalizeHostname).filter((domain) => domain === '' || DOMAIN.test(domain))
+  const valid = domains.map(normalizeHostname).filter((domain) => domain === '' || isDomain(domain))
   return { domains: [...new Set(valid)].slice(0, MAX_DOMAINS), ndots }
 }
 
