@@ -287,7 +287,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     return true
   }
 
-  /** What is left when all parts are done. */
+  /** Called when no part is left: completes the job. An automatic job stays for `AUTOMATIC_MS`. */
   async function finish(job: ReplayJob, progress: Progress): Promise<void> {
     if (!job.isAutomatic) return complete(job, progress)
     const now = clock.monotonic()

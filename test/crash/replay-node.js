@@ -44,7 +44,7 @@ if (mode === 'lose') await lose(Number(webhooks), Number(events))
 else await replay()
 await hs.close()
 
-/** Each webhook is of an account of its own; the events are for the webhooks in turns. @param {number} count @param {number} total */
+/** Creates one account for each webhook, and publishes to the accounts in turns. @param {number} count @param {number} total */
 async function lose(count, total) {
   for (let index = 0; index < count; index++) {
     const id = `a${index}`

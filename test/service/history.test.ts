@@ -1,4 +1,4 @@
-/** What is kept of deliveries that have ended, and for how long, on a manual clock. */
+/** The history of ended deliveries: its retention by age, number and size, on a manual clock. */
 import { createHookswitch, type GaugeReading, memoryStore } from 'hookswitch'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { afterEach, expect, it } from 'vitest'

@@ -5,8 +5,8 @@
  * of its original. The indexes by which a delivery finds its replays contain only replays.
  *
  * Each ended delivery is in one of three indexes by webhook and position (`sql/ended.ts`), and each attempt in one of three by
- * time, so that what is kept for longer is not walked over to find what is removed. An index of each kind takes the place of
- * one that had them all: an event that is delivered writes as many as before.
+ * time. So a search for rows to remove does not read the rows that are kept for longer. Each of these indexes is partial: a
+ * delivered event writes as many index entries as before.
  *
  * @param s name of the schema, quoted
  */

@@ -6,8 +6,8 @@ import { forgetReplay, noteReplay } from './replay-marks.js'
 import { type Endpoint, nextOrdinal, type Row, type State, type StoredEvent } from './state.js'
 
 /**
- * What is kept of deliveries and attempts. Memory is bounded: the oldest are removed as soon as what was delivered of one
- * webhook, or everything of all webhooks together, exceeds its limit.
+ * The history of ended deliveries and their attempts. Memory is bounded: the oldest rows are removed as soon as the delivered ones
+ * of one webhook, or all rows together, exceed their limit.
  *
  * Old entries are cold memory, so access is minimised: there are logs per webhook and none over all webhooks, and a
  * row points to its event and its call.

@@ -124,7 +124,7 @@ export const pruneStatements = (s: string) =>
     /**
      * Of the next `$2` webhooks after the key `$1`, those whose delivered originals have more than `$3` attempts, with the highest
      * position to remove, and the last one. Attempts of deliveries before the position `$4` may have been removed already: they are
-     * counted. Others are told by the index: an end without a record has no number.
+     * counted. For other deliveries the index has the number of attempts; it is null for an end without a record.
      */
     excess: {
       name: 'prune_excess',

@@ -173,7 +173,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await shownJobs().getByText('1 webhook did not get everything').click()
     await shownJobs().getByText(`${world.goodId}: disabled`).waitFor()
     expect(await shownJobs().getByRole('button').count()).toBe(0)
-    // An ended one is not asked about again.
+    // The page does not read an ended replay again.
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     await page.waitForRequest((request) => request.url().includes('/replays?'))
