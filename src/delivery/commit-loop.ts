@@ -550,18 +550,15 @@ export function createCommitLoop(
     const ms = now()
     // The commit may have taken long, and waited for the store: the lease may be about to end.
     const isInTime = deps.canStart()
-    for (let left = maxStarts; left > 0; ) {
-      const [group] = committed
-      if (!group) return
-      const delivery = group.starts[group.sent]
-      if (delivery) {
-        group.sent++
-        left--
+    let left = maxStarts
+    for (let group = committed[0]; group; group = committed[0]) {
+      for (; group.sent < group.starts.length; left--) {
+        if (left === 0) return
+        const delivery = group.starts[group.sent++]!
         // Since the commit the lease has ended, the delivery was erased, or its webhook disabled.
         if (delivery.isAbandoned) handlers.abandon(delivery)
         else if (isInTime && handlers.mayStart(delivery)) handlers.start(delivery)
         else handlers.putBack(delivery)
-        continue
       }
       committed.shift()
       report(group, ms)

@@ -709,7 +709,9 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       else update(endpoint)
     }
     if (touched) for (const endpoint of touched) update(endpoint)
-    Object.assign(progress, { from, next, near })
+    progress.from = from
+    progress.next = next
+    progress.near = near
   }
 
   function readAhead(accepting: readonly AcceptingEvents[]): void {

@@ -58,7 +58,7 @@ export interface SettleContext {
 }
 
 /** What the settlement of an attempt depends on besides. */
-export interface AttemptContext extends SettleContext {
+export interface AttemptContext {
   /** The attempt was a probe of a paused endpoint. */
   readonly isProbe: boolean
   /** How old the delivery may become, ms. */
@@ -98,9 +98,11 @@ function effectOf(
   outcome: Outcome,
   result: AttemptResult,
   health: Health | undefined,
-  context: AttemptContext,
+  context: SettleContext,
+  attempt: AttemptContext,
 ): AttemptEffect | undefined {
-  const { rules, healthRules, now, isProbe, isOutage } = context
+  const { rules, healthRules, now, isOutage } = context
+  const { isProbe } = attempt
   const lateMs = result.isLate ? result.durationMs : undefined
   if (outcome.kind === 'delivered') return { kind: 'success', lateMs }
   if (outcome.kind === 'own_fault' || outcome.failure === 'blocked_address') return undefined
@@ -111,13 +113,13 @@ function effectOf(
   const isAsked = healthRules.pauses && (isThrottled || retryAfterMs !== undefined)
   const waitsAlone = overtaken && (!isThrottled || attempts >= MAX_THROTTLED)
   const waitMs =
-    !isAsked || waitsAlone ? undefined : isThrottled ? context.throttle(retryAfterMs) : retryAfterMs
+    !isAsked || waitsAlone ? undefined : isThrottled ? attempt.throttle(retryAfterMs) : retryAfterMs
   if (overtaken && !(isProbe || waitMs !== undefined)) return undefined
   return {
     kind: isUnavailable ? 'unavailable' : 'rejected',
     isProbe,
-    isFirst: delivery.attempts === 0 && context.isTelling,
-    ...probeOf(result, context),
+    isFirst: delivery.attempts === 0 && attempt.isTelling,
+    ...probeOf(result, context, attempt),
     isHeld: isUnavailable && !overtaken && rules.policy.retryOn === 'failure' && attempts >= maxTries(rules),
     isThrottled,
     waitUntilMs: waitMs === undefined ? undefined : now + waitMs,
@@ -128,7 +130,11 @@ function effectOf(
 }
 
 /** What the time of the next probe depends on, if the attempt was one. */
-const probeOf = ({ durationMs }: AttemptResult, { now, random, maxAgeMs }: AttemptContext) => ({
+const probeOf = (
+  { durationMs }: AttemptResult,
+  { now, random }: SettleContext,
+  { maxAgeMs }: AttemptContext,
+) => ({
   sentMs: now - durationMs,
   random,
   maxAgeMs,
@@ -153,15 +159,16 @@ export function settleAttempt(
   delivery: SettledDelivery,
   result: AttemptResult,
   health: Health | undefined,
-  context: AttemptContext,
+  context: SettleContext,
+  attempt: AttemptContext,
 ): SettledAttempt {
   const { webhook, rules, healthRules, now, wallMs, random, isOutage } = context
   const outcome = outcomeOf(result.observation, wallMs)
-  const effect = effectOf(delivery, outcome, result, health, context)
-  const isSilentProbe = !effect && context.isProbe && !isStaleConnection(delivery, outcome)
+  const effect = effectOf(delivery, outcome, result, health, context, attempt)
+  const isSilentProbe = !effect && attempt.isProbe && !isStaleConnection(delivery, outcome)
   const update: HealthUpdate = effect
     ? updateHealth(health, effect, now, healthRules)
-    : { health: isSilentProbe ? afterSilentProbe(health, probeOf(result, context), now) : health }
+    : { health: isSilentProbe ? afterSilentProbe(health, probeOf(result, context, attempt), now) : health }
   const isCheck = effect !== undefined && effect.kind !== 'success' && effect.checkCause !== undefined
   const next = nextDelivery(delivery, outcome, rules, now, random, {
     isFree: isProbed(health) || update.opensPause === true,

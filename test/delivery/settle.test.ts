@@ -6,6 +6,7 @@ import type { SkipReason } from '../../src/delivery/retry.js'
 import {
   type AttemptContext,
   type SettleContext,
+  type SettledDelivery,
   settleAttempt,
   settleInterrupted,
   settleSkipped,
@@ -33,14 +34,14 @@ const contextOf = (webhook: Webhook = aWebhook()): SettleContext => ({
   random: 0,
 })
 /** The context of an attempt, and what its receiver asked for. */
-function attemptContext(changes: Partial<AttemptContext> = {}, webhook?: Webhook) {
+function attemptContext(changes: Partial<SettleContext & AttemptContext> = {}, webhook?: Webhook) {
   const asked: (number | undefined)[] = []
-  const context: AttemptContext = {
+  const context = {
     ...contextOf(webhook),
     isProbe: false,
     maxAgeMs: 86_400_000,
     isTelling: true,
-    throttle(askedMs) {
+    throttle(askedMs: number | undefined) {
       asked.push(askedMs)
       return 7000
     },
@@ -70,12 +71,18 @@ const noAnswer = (failure: Failure, changes: object = {}): Observation => ({
 })
 const refused = noAnswer('connection', { cause: 'refused', isSent: false })
 const ownFault: Observation = { kind: 'own_fault', detail: '' }
+const settleWith = (
+  delivery: SettledDelivery,
+  result: AttemptResult,
+  health: Health | undefined,
+  { context }: ReturnType<typeof attemptContext>,
+) => settleAttempt(delivery, result, health, context, context)
 const settle = (
   observation: Observation,
   health?: Health,
   delivery = queued(),
-  changes: Partial<AttemptContext> = {},
-) => settleAttempt(delivery, resultOf(observation), health, attemptContext(changes).context).settlement
+  changes: Partial<SettleContext & AttemptContext> = {},
+) => settleWith(delivery, resultOf(observation), health, attemptContext(changes)).settlement
 const healthAfter = (...args: Parameters<typeof settle>) => settle(...args).endpoint?.health
 
 describe('settleAttempt', () => {
@@ -266,9 +273,9 @@ describe('a receiver that asks for fewer requests', () => {
     health?: Health,
     rules = {},
   ) => {
-    const { context, asked } = attemptContext(rules)
-    const { settlement } = settleAttempt(queued(changes), resultOf(observation), health, context)
-    return { asked, health: settlement.endpoint?.health, next: settlement.next }
+    const given = attemptContext(rules)
+    const { settlement } = settleWith(queued(changes), resultOf(observation), health, given)
+    return { asked: given.asked, health: settlement.endpoint?.health, next: settlement.next }
   }
 
   it('waits as long as its pace says, whether the header is there or not', () => {
@@ -363,7 +370,7 @@ describe('a pause', () => {
 })
 
 describe('a probe that made no connection', () => {
-  const probe = (observation: Observation, changes: Partial<AttemptContext> = {}) =>
+  const probe = (observation: Observation, changes: Partial<SettleContext & AttemptContext> = {}) =>
     settle(observation, PAUSED, queued({ attempts: 2, tries: 1 }), { isProbe: true, ...changes })
 
   it.each<[Observation, string]>([
@@ -405,11 +412,11 @@ describe('a probe that made no connection', () => {
 
 describe('an answer after the time limit', () => {
   const late = (observation: Observation) =>
-    settleAttempt(
+    settleWith(
       queued(),
       { ...resultOf(observation), durationMs: 12_000, isLate: true },
       undefined,
-      attemptContext().context,
+      attemptContext(),
     ).settlement
 
   it('counts, and is remembered', () => {
@@ -472,7 +479,7 @@ describe('what was given up', () => {
   it('is reported to the owner after a day of failures', () => {
     const day: Health = { ...FAILING, failingSinceMs: NOW - 86_400_000 }
     const reports = (health: Health) =>
-      settleAttempt(queued(), resultOf(responseWith(500)), health, attemptContext().context).reports
+      settleWith(queued(), resultOf(responseWith(500)), health, attemptContext()).reports
     expect(reports(day)).toBe(true)
     expect(reports({ ...day, failingSinceMs: NOW - 86_399_999 })).toBeUndefined()
     expect(reports({ ...day, isReported: true })).toBeUndefined()

@@ -267,8 +267,7 @@ export function createSettlementDecider(
       const { endpoint, slot } = delivery
       const before = healthOf(delivery, webhook)
       const sentMs = context.now - result.durationMs
-      const settled = settleAttempt(delivery, result, before, {
-        ...context,
+      const settled = settleAttempt(delivery, result, before, context, {
         isProbe: slot?.isProbe === true,
         maxAgeMs: options.maxAgeMsOf(webhook),
         isTelling: endpoint.isTelling(delivery.hook),
