@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpService, ResponseRecord } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
-import { requestHead } from './node-handler.js'
+import { startRecord } from './node-handler.js'
 import { type Parts, partsOf, watchEnd } from './node-stream.js'
 import { inTurn } from './node-turns.js'
 import {
@@ -71,15 +71,15 @@ async function handleFastifyRequest(
   if (hasTooLargeHeaders(raw.rawHeaders)) return replyAndDrain(raw, reply, transportError(hs, 431))
   const path = requestPath(raw.url ?? '/')
   const mountPrefix = path.split('/', prefixSegments + 1).join('/')
-  const head = requestHead(raw, path.slice(mountPrefix.length))
+  const record = startRecord(raw, path.slice(mountPrefix.length), mountPrefix)
   const bodyResult = await readNodeBody(
     raw,
     BODY_TIMEOUT_MS,
-    () => admitBody(hs, head),
+    () => admitBody(hs, record),
     body instanceof Readable ? body : raw,
   )
   if (bodyResult === 'aborted') return reply.hijack()
-  const response = await handleRequest(hs, { ...head, ...bodyResult, mountPrefix })
+  const response = await handleRequest(hs, Object.assign(record, bodyResult))
   const parts = response.stream ?? ('bodyProblem' in bodyResult ? undefined : partsOf(response))
   if (parts) return replyWithParts(reply, response, parts, awaitTaken)
   if ('bodyProblem' in bodyResult) return replyAndDrain(raw, reply, response)

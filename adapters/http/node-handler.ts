@@ -1,6 +1,6 @@
 /** A request listener for `node:http`, `node:https`, connect and Express. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpService, RequestHead, RequestRecord, ResponseRecord } from 'hookswitch'
+import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
 import { checkOptions, milliseconds, totalBytes } from './node-options.js'
 import { partsOf, sendParts, watchEnd } from './node-stream.js'
@@ -90,19 +90,27 @@ export function createNodeHandler(hs: HttpService, settings: HandlerSettings): N
   }
 }
 
-/** The head of a request as the service sees it. */
-export function requestHead(req: IncomingMessage, url = requestPath(req.url ?? '/')): RequestHead {
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+/**
+ * A request as the service sees it, still without its body.
+ *
+ * @param mountPrefix without trailing slash; '' at the root
+ */
+export function startRecord(req: IncomingMessage, url: string, mountPrefix: string): Mutable<RequestRecord> {
   const { remoteAddress } = req.socket
-  return {
+  const record: Mutable<RequestRecord> = {
     method: req.method ?? 'GET',
     url,
     headers: headerRecord(req.rawHeaders),
-    ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    mountPrefix,
   }
+  if (remoteAddress !== undefined) record.remoteAddress = remoteAddress
+  return record
 }
 
 /** The headers of a body that an earlier body parser has also decoded. */
-function decoded(headers: RequestHead['headers']): RequestHead['headers'] {
+function decoded(headers: RequestRecord['headers']): RequestRecord['headers'] {
   const { 'content-encoding': _, ...others } = headers
   return others
 }
@@ -114,19 +122,15 @@ async function respond(
   url: string,
   { bodyTimeoutMs, awaitTaken, readParsedBody }: HandlerSettings,
 ): Promise<void> {
-  const head = requestHead(req, url)
+  const record = startRecord(req, url, mountPrefix(req as MountedRequest))
   const parsed = readParsedBody?.(req)
   // Awaited only if asynchronous: an unnecessary `await` delays every request without a body.
-  const reading = parsed ?? readNodeBody(req, bodyTimeoutMs, () => admitBody(hs, head))
+  const reading = parsed ?? readNodeBody(req, bodyTimeoutMs, () => admitBody(hs, record))
   const bodyResult = reading instanceof Promise ? await reading : reading
   if (bodyResult === 'aborted') return void res.destroy()
   const isRejected = 'bodyProblem' in bodyResult
-  const response = await handleRequest(hs, {
-    ...head,
-    ...(parsed && head.headers['content-encoding'] !== undefined && { headers: decoded(head.headers) }),
-    ...bodyResult,
-    mountPrefix: mountPrefix(req as MountedRequest),
-  })
+  if (parsed && record.headers['content-encoding'] !== undefined) record.headers = decoded(record.headers)
+  const response = await handleRequest(hs, Object.assign(record, bodyResult))
   const parts = response.stream ?? (isRejected ? undefined : partsOf(response))
   if (parts) return sendParts(res, response, parts, awaitTaken)
   if (!isRejected) return queueResponse(res, response, awaitTaken)

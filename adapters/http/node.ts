@@ -3,11 +3,17 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpService } from 'hookswitch'
-import { createNodeHandler, rejectAndDrain, requestHead } from './node-handler.js'
+import { createNodeHandler, rejectAndDrain, startRecord } from './node-handler.js'
 import { bytes, checkOptions, count, invalidOption, milliseconds, totalBytes } from './node-options.js'
 import { respondToParserErrors } from './node-sockets.js'
 import { inTurn } from './node-turns.js'
-import { admitBody, BODY_TIMEOUT_MS, isDeclaredTooLarge, transportError } from './request-record.js'
+import {
+  admitBody,
+  BODY_TIMEOUT_MS,
+  isDeclaredTooLarge,
+  requestPath,
+  transportError,
+} from './request-record.js'
 import { createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 
 export { type NodeHandler, type NodeHandlerOptions, nodeHandler } from './node-handler.js'
@@ -133,7 +139,8 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
     .on('timeout', closeIdle)
     .on('request', listener)
     .on('checkContinue', (req, res) => {
-      if (!isDeclaredTooLarge(req.headers, admitBody(hs, requestHead(req)).maxBytes)) res.writeContinue()
+      const { maxBytes } = admitBody(hs, startRecord(req, requestPath(req.url ?? '/'), ''))
+      if (!isDeclaredTooLarge(req.headers, maxBytes)) res.writeContinue()
       listener(req, res)
     })
     .on('checkExpectation', (req, res) => reject(req, res, 417))

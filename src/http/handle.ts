@@ -139,12 +139,14 @@ async function respondTo(
     const result = await perform(operationContext(handler, request, query, facts, guard.accepted))
     const options = responseOptions()
     const accountId = facts.caller?.accountId ?? ''
-    const list = await result.list?.(options.envelope, {
-      yieldWhenDue: () => backend.yieldWhenDue(accountId),
-      run: (work) => handler.readGate(accountId, work),
-      onFault: (thrown) => logFault(handler.log, thrown, facts, requestId),
-      onEnd: onStreamEnd,
-    })
+    const list =
+      result.list &&
+      (await result.list(options.envelope, {
+        yieldWhenDue: () => backend.yieldWhenDue(accountId),
+        run: (work) => handler.readGate(accountId, work),
+        onFault: (thrown) => logFault(handler.log, thrown, facts, requestId),
+        onEnd: onStreamEnd,
+      }))
     return successResponse(result, route, backend.version, options, list)
   } catch (thrown) {
     return httpErrorResponse(logFault(handler.log, thrown, facts, requestId), facts.route, responseOptions())

@@ -131,8 +131,8 @@ export const mutants = [
   {
     what: 'a stranger is told to send a body that is refused',
     file: 'adapters/http/node.ts',
-    find: 'admitBody(hs, requestHead(req)).maxBytes',
-    replace: '1_048_576',
+    find: 'isDeclaredTooLarge(req.headers, maxBytes)',
+    replace: 'isDeclaredTooLarge(req.headers, 1_048_576)',
     tests: ['test/adapters/http/body-bounds.test.ts'],
   },
   {
