@@ -2,7 +2,7 @@
 import { main } from './main.js'
 import { saveMemory } from './memory-flag.js'
 
-// Saves a fifth of the memory of a busy service (decision 95). `node --no-optimize-for-size …/bin.js` keeps Node's default.
+// Saves a fifth of the memory of a busy service. `node --no-optimize-for-size …/bin.js` keeps Node's default.
 saveMemory()
 
 // A closed output pipe must not end the process in the middle of a drain.

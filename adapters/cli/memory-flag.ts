@@ -1,4 +1,4 @@
-/** The V8 flag with which the program saves memory (decision 95). A library must not change the flags of its host's process. */
+/** The V8 flag with which the program saves memory. A library must not change the flags of its host's process. */
 import { setFlagsFromString } from 'node:v8'
 
 let isSaving = false

@@ -1,6 +1,8 @@
 /**
  * The connection pool for all origins: assigns requests to connections, queues requests above the limit per origin, and
- * closes idle connections above the limits.
+ * closes idle connections above the limits. Each connection is one undici `Client`: undici's `Pool` and `Agent` neither cancel a
+ * queued request nor bound idle sockets over all origins. The limit counts idle connections only, so those of receivers that
+ * answer survive while thousands of dead receivers are dialled.
  */
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
