@@ -78,7 +78,7 @@ export class AcceptQueue<Item extends Waiting> {
     }
     const turns = Array.from(byAccount, ([accountId, own]) => ({ accountId, own, next: 0, given: 0 }))
     const servedAt = (accountId: string) => this.served.get(accountId) ?? this.groups - 1
-    turns.sort((one, other) => servedAt(one.accountId) - servedAt(other.accountId))
+    turns.sort((a, b) => servedAt(a.accountId) - servedAt(b.accountId))
     const taken = new Set<Item>()
     const quantum = Math.ceil(maxSize / turns.length)
     let size = 0

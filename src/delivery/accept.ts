@@ -205,7 +205,7 @@ export async function acceptPreparedEvents(
   const count = await addDeliveries(deps, matched, deliveries, mayBeFewer)
   // Store time: the wall clocks of nodes may differ.
   const now = deps.storeNow()
-  const events = prepared.slice(0, count).map((one) => buildEvent(one, now))
+  const events = prepared.slice(0, count).map((event) => buildEvent(event, now))
   const acceptance = inboxIds
     ? { events, deliveries, inboxIds: inboxIds.slice(0, count) }
     : { events, deliveries }

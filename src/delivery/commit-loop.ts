@@ -16,10 +16,10 @@
  *   on a server works at the same time as this process. If there is no next group yet, the ends are reported a turn of
  *   the event loop before the requests are sent: what the host publishes then is written while they are sent. At most
  *   `MAX_SENT_AT_ONCE` requests are sent in one turn.
- * - A delivery that can be sent at once starts in the group that accepts it (`early-starts`).
+ * - A delivery that can be sent at once starts in the group that accepts it (`uncommitted-starts`).
  * - Webhooks that the queue does not know yet are read while the group is written that accepts their first event.
  * - Attempts end while a group is written, and their slots would stay empty until the next group is. So a group starts
- *   deliveries ahead of free slots, at most as many as attempts ended during the previous commit.
+ *   deliveries before their slots are free (prefetched), at most as many as attempts ended during the previous commit.
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
  *   written, the same group is committed again as a repeat.
  * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
@@ -32,7 +32,6 @@ import type { Webhook } from '../webhooks/webhook.js'
 import { AcceptQueue, type Waiting } from './accept-queue.js'
 import type { AttemptResult } from './attempt-record.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
-import { type AcceptingEvents, NO_DELIVERIES } from './early-starts.js'
 import { eventIndexOf } from './event-index.js'
 import type { NodeState } from './node-state.js'
 import type { QueuedDelivery } from './queue/queued-delivery.js'
@@ -45,6 +44,7 @@ import {
   type QueueStore,
 } from './queue-store.js'
 import type { StartKeys } from './start-keys.js'
+import { type AcceptingEvents, NO_DELIVERIES } from './uncommitted-starts.js'
 import type { DecidedSettlement } from './worker/settlement-decider.js'
 
 /** An attempt that has ended, or could not begin (`result` undefined). */
@@ -65,13 +65,13 @@ export interface Picked {
 export interface CommitHandlers {
   /** Decides an ended attempt, applies it to the queue and frees its slot. `undefined`: there is nothing to write. */
   settle(finished: FinishedAttempt, now: number): DecidedSettlement | undefined
-  /** These are being committed: what has to be read before they enter the queue is read meanwhile. */
+  /** Reads what the queue needs about these events, while they are being committed. */
   readAhead(accepting: readonly AcceptingEvents[]): void
   /**
-   * Takes due deliveries for free slots, and for `ahead` slots that will be free when the group is committed. Those that the
-   * group accepts may be among them, and enter the queue for that (`AcceptingEvents.entered`).
+   * Takes due deliveries for free slots, and for `prefetch` slots that will be free when the group is committed. Those that the
+   * group accepts may be among them: they enter the queue before they are committed (`AcceptingEvents.uncommitted`).
    */
-  pick(now: number, ahead: number, accepting: readonly AcceptingEvents[]): Picked
+  pick(now: number, prefetch: number, accepting: readonly AcceptingEvents[]): Picked
   /** Whether this acceptance has to wait; `undefined`: none has. */
   isHeld(): ((acceptance: Acceptance) => boolean) | undefined
   /** The acceptance is committed: its deliveries enter the queue, or can be sent if they start. */
@@ -82,8 +82,8 @@ export interface CommitHandlers {
     mayHaveGap: boolean,
     now: number,
   ): void | Promise<void>
-  /** Deliveries that entered the queue were not accepted, or may not start: they are abandoned. */
-  withdraw(entered: readonly QueuedDelivery[]): void
+  /** Abandons uncommitted deliveries: they were not accepted, or may not start. */
+  withdraw(uncommitted: readonly QueuedDelivery[]): void
   /** A settlement is written, or fenced: the queue takes note. */
   ended(decided: DecidedSettlement, result: EndedResult, now: number): void
   /** Reports a settlement that is written. */
@@ -265,18 +265,18 @@ export function createCommitLoop(
 
   /** Refuses what is in no group yet. */
   function refuseAccepts(thrown: unknown): void {
-    for (const one of accepting.removeIf(() => true)) {
-      refuse(one, thrown)
-      forget(one)
+    for (const pending of accepting.removeIf(() => true)) {
+      refuse(pending, thrown)
+      forget(pending)
     }
   }
 
   /** Refuses the acceptances of a group of which nothing was written. */
   function refuseAccepted(group: PendingGroup, thrown: unknown): void {
-    for (const one of group.accepted) {
-      refuse(one, thrown)
-      handlers.withdraw(one.entered)
-      forget(one)
+    for (const pending of group.accepted) {
+      refuse(pending, thrown)
+      handlers.withdraw(pending.uncommitted)
+      forget(pending)
     }
     group.accepted = []
     group.starts = withoutAbandoned(group.starts)
@@ -300,10 +300,10 @@ export function createCommitLoop(
     const { positions } = state
     const ms = now()
     for (const event of events) event.position = positions.next(ms)
-    let near = 0
+    let hint = 0
     for (const delivery of deliveries) {
-      const index = eventIndexOf(events, delivery.eventId, near)
-      if (index >= 0) near = index
+      const index = eventIndexOf(events, delivery.eventId, hint)
+      if (index >= 0) hint = index
       delivery.position = index < 0 ? positions.next(ms) : events[index]!.position!
     }
   }
@@ -326,7 +326,7 @@ export function createCommitLoop(
       starts = picked.starts
       for (const skipped of picked.skipped) ended.push(skipped)
       // The queue counts them.
-      for (const { entered } of accepted) queuedDeliveries -= entered.length
+      for (const { uncommitted } of accepted) queuedDeliveries -= uncommitted.length
     }
     const startKey = starts.length > 0 ? startKeys.add(starts) : 0
     // The start of a lost settlement is what tells the next owner that it was sent.
@@ -390,7 +390,7 @@ export function createCommitLoop(
         if (errorCode(thrown) !== 'StoreUnavailable' && canSplit(group)) {
           log.warn({ reason }, 'a group was refused: its parts are committed separately')
           // Each part would show only its own gaps.
-          for (const { entered } of group.accepted) handlers.withdraw(entered)
+          for (const { uncommitted } of group.accepted) handlers.withdraw(uncommitted)
           await commitParts(group)
           return
         }
@@ -414,7 +414,7 @@ export function createCommitLoop(
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
           hasLost ||= group.ended.length + group.starts.length > 0
-          for (const one of group.accepted) refuse(one, thrown)
+          for (const pending of group.accepted) refuse(pending, thrown)
           giveUp(group, handlers.abandon)
           return
         }
@@ -453,9 +453,9 @@ export function createCommitLoop(
   /** Changes of others have been applied to the queue: what they removed is neither settled nor started. */
   function dropOutdated(group: PendingGroup): void {
     const ms = now()
-    group.ended = group.ended.filter((one) => {
-      if (!one.delivery.isAbandoned) return true
-      handlers.ended(one, { kind: 'fenced' }, ms)
+    group.ended = group.ended.filter((decided) => {
+      if (!decided.delivery.isAbandoned) return true
+      handlers.ended(decided, { kind: 'fenced' }, ms)
       return false
     })
     group.starts = withoutAbandoned(group.starts).filter((delivery) => {
@@ -491,7 +491,7 @@ export function createCommitLoop(
 
   /** The effects of the group are lost: its settlements stay unwritten, and its starts are not sent. */
   function giveUp({ ended, starts }: PendingGroup, giveUpStart: (delivery: QueuedDelivery) => void): void {
-    for (const one of ended) handlers.ended(one, { kind: 'fenced' }, now())
+    for (const decided of ended) handlers.ended(decided, { kind: 'fenced' }, now())
     for (const delivery of starts) giveUpStart(delivery)
   }
 
@@ -503,24 +503,24 @@ export function createCommitLoop(
     state.version = Math.max(state.version, result.version)
     const again: PendingAcceptance[] = []
     const entering: Promise<void>[] = []
-    const mayHaveGap = result.accepted.some((one) => one.kind === 'accepted' && one.mayHaveGap)
+    const mayHaveGap = result.accepted.some((answer) => answer.kind === 'accepted' && answer.mayHaveGap)
     for (let index = 0; index < accepted.length; index++) {
       const pending = accepted[index]!
-      const one = result.accepted[index]!
-      if (one.kind === 'refused') {
-        handlers.withdraw(pending.entered)
+      const answer = result.accepted[index]!
+      if (answer.kind === 'refused') {
+        handlers.withdraw(pending.uncommitted)
         // Its publisher may have waited too long.
         const isWaiting = pending.queue !== undefined
-        if (isWaiting && isCollision(one.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped)
+        if (isWaiting && isCollision(answer.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped)
           again.push(pending)
-        else refuse(pending, one.error)
+        else refuse(pending, answer.error)
         forget(pending)
-        pending.entered = NO_DELIVERIES
+        pending.uncommitted = NO_DELIVERIES
         continue
       }
       unqueue(pending)
-      pending.resolve(one.events)
-      const reading = handlers.accepted(pending, one, mayHaveGap, ms)
+      pending.resolve(answer.events)
+      const reading = handlers.accepted(pending, answer, mayHaveGap, ms)
       if (reading) entering.push(reading.then(() => forget(pending)))
       else forget(pending)
     }
@@ -593,8 +593,8 @@ export function createCommitLoop(
   }
 
   /** The deliveries of an acceptance are in the queue, or will not be. */
-  function forget({ acceptance, entered }: PendingAcceptance): void {
-    queuedDeliveries -= acceptance.deliveries.length - entered.length
+  function forget({ acceptance, uncommitted }: PendingAcceptance): void {
+    queuedDeliveries -= acceptance.deliveries.length - uncommitted.length
   }
 
   async function run(): Promise<void> {
@@ -663,7 +663,7 @@ export function createCommitLoop(
           acceptance,
           accountId: accountOf(acceptance),
           size: events.length + deliveries.length,
-          entered: NO_DELIVERIES,
+          uncommitted: NO_DELIVERIES,
           requestedMs: clock.monotonic(),
           collisions: 0,
           resolve,
@@ -711,7 +711,7 @@ export function createCommitLoop(
     abandon() {
       isAbandoned = true
       stopWatching()
-      for (let one = unanswered.first; one; one = unanswered.first) refuse(one, unavailable())
+      for (let pending = unanswered.first; pending; pending = unanswered.first) refuse(pending, unavailable())
       if (running) hasLost = true
     },
     get hasLost() {
@@ -725,7 +725,10 @@ export function accountOf({ events, deliveries }: Acceptance): string {
   return events[0]?.accountId ?? deliveries[0]?.eventAccountId ?? ''
 }
 
-/** Ids are random, so it is a position that is taken: a node without a lease has no number of its own. */
+/**
+ * Whether another node used the position of an event or a delivery. Ids are random, so a `Conflict` of an id means that; a node
+ * without a lease has no node number, and its positions are not unique.
+ */
 function isCollision({ code, field }: HookswitchError): boolean {
   return code === 'Conflict' && field === 'id'
 }

@@ -34,7 +34,7 @@ import { createLeaseKeeper } from './lease.js'
 import type { NodeClock } from './node-clock.js'
 import { createQueueSync, toQueued } from './queue-sync.js'
 import { fillIn } from './body-variants.js'
-import { type AcceptingEvents, createEarlyStarts, NO_DELIVERIES } from './early-starts.js'
+import { type AcceptingEvents, createUncommittedStarts, NO_DELIVERIES } from './uncommitted-starts.js'
 import { createPendingQueue, type QueueRoom } from './queue/pending-queue.js'
 import type { QueueEndpoint } from './queue/queue-endpoint.js'
 import { QueuedDelivery } from './queue/queued-delivery.js'
@@ -188,15 +188,15 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const stopping = new AbortController()
   /** Aborts when `drainMs` of `close` have passed. */
   const drainDeadline = new AbortController()
-  /** The deliveries that are started: in flight, or in `startedAhead`. No set, see `unanswered` in `commit-loop`. */
+  /** The deliveries that are started: in flight, or in `prefetched`. No set, see `unanswered` in `commit-loop`. */
   const active: QueuedDelivery[] = []
-  /** Started, and waiting for a slot. Those that are not `isStartedAhead` any more were put back. */
-  const startedAhead = createFifoQueue<QueuedDelivery>()
+  /** Started deliveries that wait for a slot. Those that are no longer `isPrefetched` were put back. */
+  const prefetched = createFifoQueue<QueuedDelivery>()
   /** Requests in flight. */
   let inFlight = 0
-  /** A delivery that may not start ahead of a slot is next. */
-  let isAheadBlocked = false
-  let isSendingAhead = false
+  /** Whether the next delivery may not be prefetched. */
+  let isPrefetchBlocked = false
+  let isSendingPrefetched = false
   const activeCount = createWaitGroup()
   const notices = createBacklogNotices(deps, limits, stopping.signal)
   const lease = createLeaseKeeper({ store, clock, log, owner }, isShared, (grant) => sync.granted(grant))
@@ -207,14 +207,14 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       now: lease.now,
       drainDeadline: drainDeadline.signal,
       onPauseChange,
-      onOutageEnded: () => hastenProbes(OUTAGE_NEWS_MS, queue.endpoints()),
+      onOutageEnded: () => advanceProbes(OUTAGE_NEWS_MS, queue.endpoints()),
     },
     scheduler,
   )
   const worker = createWorker(deps, options.attemptDeadlineMs, (finished) => {
     if (!isProbe(finished.delivery)) inFlight--
     loop.finish(finished)
-    sendStartedAhead()
+    sendPrefetched()
   })
   const timer = createTimer(clock, lease.now, () => loop.trigger())
   const loop = createCommitLoop(
@@ -235,20 +235,20 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       pick,
       isHeld,
       accepted,
-      withdraw: (entered) => early.withdraw(entered, lease.now()),
+      withdraw: (deliveries) => uncommitted.withdraw(deliveries, lease.now()),
       ended,
       report,
       start(delivery) {
         if (inFlight < caps.total || isProbe(delivery)) return send(delivery)
-        delivery.isStartedAhead = true
-        startedAhead.push(delivery)
+        delivery.isPrefetched = true
+        prefetched.push(delivery)
       },
       notStarted,
       abandon: release,
       mayStart: isOfCurrentEpoch,
       putBack(delivery) {
         if (!delivery.isUncommitted) return putBack(delivery, lease.now() + OWN_FAULT_PAUSE_MS)
-        early.withdraw([delivery], lease.now())
+        uncommitted.withdraw([delivery], lease.now())
         release(delivery)
       },
       onFenced: () => sync.onFenced(),
@@ -277,7 +277,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         const { id: webhookId, accountId } = endpoint.webhook
         if (wasPaused) deps.emit('webhook_resumed', { webhookId, accountId })
       },
-      putBackStartedAhead: () => putBackStartedAhead(() => true),
+      putBackPrefetched: () => putBackPrefetched(() => true),
       renew: lease.renew,
       renewNow: lease.renewNow,
       onLost: (deliveries) => deps.metrics?.count('hookswitch_deliveries_lost_total', deliveries, undefined),
@@ -287,7 +287,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     state,
     maxContents,
   )
-  const early = createEarlyStarts({
+  const uncommitted = createUncommittedStarts({
     queue,
     maxContents,
     isLoaded: (shard) => state.loaded.has(shard),
@@ -326,18 +326,18 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     return isPatient ? Math.max(LATE_WAIT_MS, options.attemptDeadlineMs) : options.attemptDeadlineMs
   }
 
-  /** What a pause held is sent in order of acceptance when it ends, one request first; what begins one is due at its probes. */
+  /** Begins a pause: its retries become due at the probes. Ends a pause: heads are due in order of acceptance, one request first. */
   function onPauseChange(endpoint: QueueEndpoint, { kind }: PauseChange, hasSucceeded: boolean): void {
     const now = lease.now()
     if (kind === 'opened') {
       if (endpoint.webhook.health?.pause?.kind === 'rejected') endpoint.forgetAccepted()
-      queue.hasten(endpoint, now)
+      queue.makeRetriesDue(endpoint, now)
       return
     }
     resume(endpoint, now)
     backlog.pauseEnded(now)
     if (hasSucceeded && backlog.isNews(endpoint.origin, now))
-      hastenProbes(
+      advanceProbes(
         ORIGIN_NEWS_MS,
         scheduler.probedOf(endpoint.origin).map((id) => queue.endpoint(id)),
       )
@@ -351,7 +351,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   }
 
   /** Spreads the next probes of paused endpoints over a time from now. */
-  function hastenProbes(withinMs: number, endpoints: Iterable<QueueEndpoint | undefined>): void {
+  function advanceProbes(withinMs: number, endpoints: Iterable<QueueEndpoint | undefined>): void {
     const now = lease.now()
     for (const endpoint of endpoints) {
       const health = endpoint?.webhook.health
@@ -368,24 +368,24 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     return !stopping.signal.aborted && lease.canStart() && !sync.hasNewLease
   }
 
-  /** Uses free slots for what was started ahead of them. */
-  function sendStartedAhead(): void {
+  /** Sends prefetched deliveries while slots are free. */
+  function sendPrefetched(): void {
     // A request that ends at once calls this again: the loop goes on.
-    if (isSendingAhead) return
-    isSendingAhead = true
+    if (isSendingPrefetched) return
+    isSendingPrefetched = true
     while (inFlight < caps.total) {
-      const delivery = startedAhead.shift()
+      const delivery = prefetched.shift()
       if (!delivery) break
-      if (!delivery.isStartedAhead) continue
-      delivery.isStartedAhead = false
+      if (!delivery.isPrefetched) continue
+      delivery.isPrefetched = false
       if (delivery.isAbandoned) release(delivery)
       else if (mayBeSent(delivery)) send(delivery)
       else putBack(delivery)
     }
-    isSendingAhead = false
+    isSendingPrefetched = false
   }
 
-  /** Whether what holds for a start holds still: it may have waited for its slot. */
+  /** Whether a prefetched delivery may still be sent: its lease, epoch, health or speed may have changed while it waited for a slot. */
   function mayBeSent(delivery: QueuedDelivery): boolean {
     const { health } = delivery.endpoint.webhook
     const now = lease.now()
@@ -399,19 +399,20 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     )
   }
 
-  /** What was started ahead of a slot waits in the queue again. */
-  function putBackStartedAhead(isConcerned: (delivery: QueuedDelivery) => boolean): void {
-    for (const delivery of active.filter((one) => one.isStartedAhead && isConcerned(one))) putBack(delivery)
+  /** Puts prefetched deliveries back into the queue. */
+  function putBackPrefetched(isConcerned: (delivery: QueuedDelivery) => boolean): void {
+    for (const delivery of active.filter((started) => started.isPrefetched && isConcerned(started)))
+      putBack(delivery)
   }
 
   function isOfCurrentEpoch({ epoch, endpoint }: QueuedDelivery): boolean {
     return epoch >= endpoint.webhook.epoch
   }
 
-  /** What is committed and not yet sent must be sent first: otherwise it would be sent afterwards. */
+  /** Sends committed deliveries first: otherwise they would be sent after the cancellation. */
   function cancelUnsent(webhookId: string): void {
     loop.flush()
-    putBackStartedAhead((delivery) => delivery.webhookId === webhookId)
+    putBackPrefetched((delivery) => delivery.webhookId === webhookId)
     worker.cancelUnsent(webhookId)
   }
 
@@ -429,7 +430,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   /** Frees the slot of a delivery that is no longer in flight. */
   function release(delivery: QueuedDelivery): void {
     startKeys.end(delivery)
-    delivery.isStartedAhead = delivery.isSent = false
+    delivery.isPrefetched = delivery.isSent = false
     if (delivery.activeIndex < 0) return
     const last = active.pop()!
     if (last !== delivery) {
@@ -558,18 +559,22 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     return taken
   }
 
-  function pick(now: number, maxAhead: number, accepting: readonly AcceptingEvents[]): Picked {
+  function pick(now: number, maxPrefetch: number, accepting: readonly AcceptingEvents[]): Picked {
     const skipped: DecidedSettlement[] = []
     skipStale(now, skipped)
     const starts: QueuedDelivery[] = []
     // A backlog of stale deliveries must not delay the others.
     const maxSkipped = skipped.length + MAX_SKIPPED
-    if (freeSlots() > 0) isAheadBlocked = false
-    early.enter(accepting, freeSlots() + maxAhead, now)
+    if (freeSlots() > 0) isPrefetchBlocked = false
+    uncommitted.enqueue(accepting, freeSlots() + maxPrefetch, now)
     while (skipped.length < maxSkipped) {
       const free = freeSlots()
-      const ahead = isAheadBlocked ? 0 : Math.min(maxAhead, caps.total)
-      const selections = scheduler.next(now, Math.max(free, 0), Math.max(0, Math.min(ahead, free + ahead)))
+      const prefetch = isPrefetchBlocked ? 0 : Math.min(maxPrefetch, caps.total)
+      const selections = scheduler.next(
+        now,
+        Math.max(free, 0),
+        Math.max(0, Math.min(prefetch, free + prefetch)),
+      )
       if (selections.length === 0) break
       const before = starts.length + skipped.length
       /** Endpoints whose due contents are not in memory: their arrival updates the scheduler. */
@@ -590,7 +595,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
           }
           // A start that is not followed by a request counts as interrupted after a crash, and three of them are the limit.
           if (!selection.isProbe && freeSlots() <= 0 && delivery.interruptions > 0) {
-            isAheadBlocked = true
+            isPrefetchBlocked = true
             putBack(delivery)
             continue
           }
@@ -612,7 +617,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       }
       if (starts.length + skipped.length === before) break
     }
-    early.dropUntaken(accepting, now)
+    uncommitted.dropUntaken(accepting, now)
     // After the starts: what can be sent at once does not wait.
     queue.trim(maxWaiting(), now, (endpoint, count, limit) => {
       update(endpoint)
@@ -623,7 +628,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     return { starts, skipped }
   }
 
-  /** The committed deliveries of loaded shards enter the queue. Those of other shards have a nudge for their owner. */
+  /** The committed deliveries of loaded shards enter the queue. Those of other shards have a handoff for their owner. */
   function accepted(
     accepting: AcceptingEvents,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
@@ -633,7 +638,9 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     if (result.mayHaveGap) sync.poll()
     const { acceptance } = accepting
     const starting =
-      accepting.entered.length > 0 ? early.confirm(accepting, result, mayHaveGap, now) : NO_DELIVERIES
+      accepting.uncommitted.length > 0
+        ? uncommitted.confirm(accepting, result, mayHaveGap, now)
+        : NO_DELIVERIES
     let unknown: Set<string> | undefined
     let hasReplays = false
     for (const { webhookId, replayOf } of acceptance.deliveries) {
@@ -658,7 +665,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     const { length } = acceptance.deliveries
     if (starting.length === length) return
     if (length > MAX_ENTERED_AT_ONCE) return enterInParts(acceptance, result, starting, now)
-    enterPart(acceptance, result, starting, now, { from: 0, next: 0, near: 0 })
+    enterPart(acceptance, result, starting, now, { from: 0, next: 0, hint: 0 })
   }
 
   /** The loop writes nothing meanwhile, but the host and receivers get their turns. */
@@ -668,7 +675,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     starting: readonly QueuedDelivery[],
     now: number,
   ): Promise<void> {
-    const progress = { from: 0, next: 0, near: 0 }
+    const progress = { from: 0, next: 0, hint: 0 }
     while (progress.from < acceptance.deliveries.length) {
       // No other long work is waited for: everybody's deliveries wait for this.
       await clock.yield()
@@ -682,11 +689,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
     starting: readonly QueuedDelivery[],
     now: number,
-    progress: { from: number; next: number; near: number },
+    progress: { from: number; next: number; hint: number },
   ): void {
     // The deliveries of one event are for different endpoints.
     const touched = events.length > 1 ? new Set<QueueEndpoint>() : undefined
-    let { from, next, near } = progress
+    let { from, next, hint } = progress
     const end = Math.min(from + MAX_ENTERED_AT_ONCE, deliveries.length)
     for (; from < end; from++) {
       const delivery = deliveries[from]!
@@ -696,9 +703,9 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       }
       const endpoint = queue.endpoint(delivery.webhookId)
       if (!endpoint || !state.loaded.has(endpoint.shard)) continue
-      const index = eventIndexOf(events, delivery.eventId, near)
+      const index = eventIndexOf(events, delivery.eventId, hint)
       if (index < 0) continue
-      near = index
+      hint = index
       const { duplicate, sequence } = result.events[index]!
       if (duplicate) continue
       const { bodies, traceparent } = events[index]!
@@ -711,7 +718,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     if (touched) for (const endpoint of touched) update(endpoint)
     progress.from = from
     progress.next = next
-    progress.near = near
+    progress.hint = hint
   }
 
   function readAhead(accepting: readonly AcceptingEvents[]): void {
@@ -737,11 +744,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     await sync.addEndpoints(unknown)
     await enter(acceptance, result, starting, now)
     const { events, deliveries } = acceptance
-    let near = 0
+    let hint = 0
     const keys = deliveries
       .filter(({ eventId, webhookId }) => {
-        const index = eventIndexOf(events, eventId, near)
-        if (index >= 0) near = index
+        const index = eventIndexOf(events, eventId, hint)
+        if (index >= 0) hint = index
         return index < 0 && state.loaded.has(shardOf(webhookId))
       })
       .map(({ webhookId, position = 0 }) => ({ webhookId, position }))
@@ -887,11 +894,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     roomFor: (webhookId, accountId) => queue.room(webhookId, accountId, maxWaiting()),
     inFlight: scheduler.inFlight,
     inFlightDeliveries: () =>
-      active.filter(({ isStartedAhead, isUncommitted }) => !isStartedAhead && !isUncommitted),
+      active.filter(({ isPrefetched, isUncommitted }) => !isPrefetched && !isUncommitted),
     limitsChanged() {
       queue.limitsChanged()
       for (const endpoint of queue.endpoints()) update(endpoint)
-      sendStartedAhead()
+      sendPrefetched()
       loop.trigger()
     },
     limitReached(webhookId) {
@@ -902,7 +909,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     stats: () => ({ inFlight: inFlight + scheduler.probes, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
-      putBackStartedAhead(() => true)
+      putBackPrefetched(() => true)
       unsubscribe()
       timer.set(undefined)
       const isStarted = started?.catch(() => {})

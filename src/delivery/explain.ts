@@ -184,8 +184,8 @@ export function explainDelivery(delivery: StoredDelivery, context: ExplainContex
   }
 }
 
-const count = (number: number | undefined, one: string, other = `${one}s`) =>
-  number === 1 ? `1 ${one}` : `${number} ${other}`
+const count = (number: number | undefined, singular: string, plural = `${singular}s`) =>
+  number === 1 ? `1 ${singular}` : `${number} ${plural}`
 
 /** An explanation in English: one sentence, and what was observed at the last attempt. */
 export function sentenceOf(explanation: Explanation): string {

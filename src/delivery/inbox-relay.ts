@@ -95,8 +95,8 @@ async function relayEntries(deps: InboxRelayDeps, entries: readonly InboxEntry[]
   }
   const ids = entries.map(({ id }) => id)
   const accepted = await acceptPreparedEvents(deps, prepared, ids)
-  accepted.forEach((one, index) => {
-    if (!one.duplicate) deps.onAccepted(prepared[index]!.event, one)
+  accepted.forEach((result, index) => {
+    if (!result.duplicate) deps.onAccepted(prepared[index]!.event, result)
   })
   return accepted.length
 }

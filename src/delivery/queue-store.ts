@@ -14,7 +14,7 @@
  * - `version` counts what others did to the deliveries of a node: webhooks that were edited, disabled or deleted, and
  *   erasures. A group of an older version writes nothing; the node reads `changes`, applies them, and commits again. So
  *   a disabled webhook starts nothing more once its change is committed, and erased data does not come back.
- * - A delivery that a node accepts for a shard of another node is stored with a nudge, which that node takes with `poll`.
+ * - A delivery that a node accepts for a shard of another node is stored with a handoff, which that node takes with `poll`.
  *
  * The conformance suite (`storeConformance` in `hookswitch/testkit`) checks every guarantee stated here.
  */
@@ -99,7 +99,7 @@ export interface Starts {
 export interface Group {
   /**
    * The lease under which the group is written. `undefined`: the node has none at the moment. Then the group only
-   * accepts, and every delivery gets a nudge for the owner of its shard, now or later.
+   * accepts, and every delivery gets a handoff for the owner of its shard, now or later.
    */
   readonly lease: Lease | undefined
   /** The version that the node has applied (`changes`, or `load` and `own` before). Ignored without a lease. */
@@ -256,7 +256,7 @@ export function isNotWritten(thrown: unknown): boolean {
 /** What a node learns by polling. */
 export interface Polled {
   /**
-   * Deliveries that other nodes accepted for this node's shards, and the node's own nudges of earlier leases; each is returned
+   * Deliveries that other nodes accepted for this node's shards, and the node's own handoffs of earlier leases; each is returned
    * once. A store that is not shared forgets them when it is closed: the next owner loads all that waits.
    */
   readonly waiting: WaitingDeliveries
@@ -321,13 +321,13 @@ export interface QueueStore extends DeliveryReads {
   bodies(keys: readonly DeliveryKey[]): Promise<readonly (DeliveryContent | undefined)[]>
   /** What others did since this version. `undefined`: the lease has ended. */
   changes(lease: Lease, sinceVersion: number): Promise<Changes | undefined>
-  /** Takes the nudges for this node's shards. `undefined`: the lease has ended. */
+  /** Takes the handoffs for this node's shards. `undefined`: the lease has ended. */
   poll(lease: Lease): Promise<Polled | undefined>
   /** A webhook by id, whether enabled, disabled or deleted. May be called while `commit` is in progress. */
   webhookOf(webhookId: string): Promise<Webhook | undefined>
 
   /**
-   * Calls back when a node may have something to do that it did not cause itself: `poll` finds nudges, `changes` finds
+   * Calls back when a node may have something to do that it did not cause itself: `poll` finds handoffs, `changes` finds
    * changes, shards became free, or the inbox has entries. A store that is not shared calls back for each change of a
    * webhook, each erasure and each inbox entry. Returns a function that unsubscribes.
    */

@@ -15,7 +15,7 @@
  * - After a failover the store may lack the last commits of this and other nodes (`LoadedPart.history`): then the node
  *   starts nothing until it has requested its lease again and loaded its shards, and counts what is missing. What is in
  *   flight stays.
- * - What was started ahead of a slot waits in the queue again before each load: it would not be loaded while it is taken.
+ * - Prefetched deliveries return to the queue before each load, which skips taken deliveries.
  * - All steps can be repeated: a step that fails is tried again until it succeeds or the node stops.
  */
 import type { Clock, Log } from '../ports.js'
@@ -62,7 +62,7 @@ export interface QueueSyncDeps {
   /** Sends what waits for a webhook: an edit has ended its pause or its wait. */
   resume(endpoint: QueueEndpoint, wasPaused: boolean): void
   /** What is started and waits for a slot waits in the queue again. */
-  putBackStartedAhead(): void
+  putBackPrefetched(): void
   /** Requests a new grant. */
   renew(): void
   /** Requests a new grant, which `granted` gets before this resolves. */
@@ -93,15 +93,15 @@ export interface QueueSync {
   onSettlementFenced(): void
   /** Reads and applies the changes of others. Only inside the commit loop. */
   applyChanges(): Promise<void>
-  /** Polls for nudges and changes. */
+  /** Polls for handoffs and changes. */
   poll(): void
   /** Loads everything again: commits may have been lost. */
   reload(): void
   /** The webhook has changed, by a settlement of this node. */
   setWebhook(webhook: Webhook): void
   /**
-   * Begins to read the rows of these webhooks, while the group is committed that makes them known. `undefined`: nothing has to be
-   * read. Only inside the commit loop.
+   * Begins to read the rows of these webhooks while the group with their first deliveries is committed. `undefined`: none. Only
+   * inside the commit loop.
    */
   readAhead(webhookIds: Iterable<string> | undefined): void
   /** Makes these endpoints known to the queue. Only inside the commit loop. */
@@ -134,9 +134,9 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
    * then they are interrupted like those of earlier owners.
    */
   let abandoned: { readonly fence: number; starts: Start[] } = { fence: 0, starts: [] }
-  /** Shards whose endpoints nobody else has changed the health of since it is in memory. */
-  const knownShards = new Set<number>()
-  /** Webhooks as this node knew them before their shards had to be loaded again: a resume that a load brings has effects too. */
+  /** Shards whose health in memory is current: no other node has changed it since it was loaded. */
+  const healthShards = new Set<number>()
+  /** The webhooks in memory before the last reload: a load applies a resume that it finds, as an edit does. */
   const knownWebhooks = new Map<string, Webhook>()
   /** The log of the store at the last load. */
   let history: string | undefined
@@ -194,7 +194,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     }
     for (const shard of shards) {
       state.loaded.delete(shard)
-      knownShards.delete(shard)
+      healthShards.delete(shard)
     }
   }
 
@@ -205,14 +205,14 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     state.lease = undefined
     abandonAll()
     unload('all')
-    knownShards.clear()
+    healthShards.clear()
     knownWebhooks.clear()
     deps.renew()
   }
 
   /** A row of the store; the health in memory is newer while this node owns the shard, unless the change has cleared it. */
   function withKnownHealth(row: Webhook): Webhook {
-    if (!knownShards.has(shardOf(row.id))) return row
+    if (!healthShards.has(shardOf(row.id))) return row
     const known = queue.endpoint(row.id)?.webhook
     if (!known || known.epoch !== row.epoch) return row
     const { health: _, ...rest } = row
@@ -274,7 +274,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 
   function enter(rows: WaitingDeliveries, webhooks: readonly Webhook[]): readonly QueueEndpoint[] {
-    // An edit of a webhook that the queue knows has effects (`setWebhook`), also on the rows that enter here: it comes after them.
+    // Edits of known webhooks are applied last (`setWebhook`), so that they affect the rows that are added here, too.
     const known = webhooks.filter(({ id }) => queue.endpoint(id) !== undefined)
     for (const webhook of webhooks)
       if (!queue.endpoint(webhook.id)) queue.setWebhook(withKnownHealth(webhook))
@@ -295,7 +295,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     try {
       polled = await store.poll(lease)
     } catch (thrown) {
-      // The nudges may be gone from the store.
+      // The handoffs may be gone from the store.
       mustLoadAll = !isNotWritten(thrown)
       throw thrown
     }
@@ -323,9 +323,9 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
         if (!content || !endpoint || content.delivery.attempts !== start.attempt - 1) return
         const delivery = toQueued(content, endpoint, start.position, 0)
         delivery.state = 'in_flight'
-        const one = deps.interrupt(delivery)
-        decided.push(one)
-        const { next } = one.settlement
+        const interrupted = deps.interrupt(delivery)
+        decided.push(interrupted)
+        const { next } = interrupted.settlement
         if (isTerminal(next.state)) queue.remove(start, now())
         else queue.update(start, next)
       })
@@ -351,9 +351,9 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const inShards = () => [...queue.endpoints()].filter(({ shard }) => loaded.has(shard))
     // Those of a load that failed were known earlier.
     for (const { id, shard, webhook } of inShards())
-      if (knownShards.has(shard) && !knownWebhooks.has(id)) knownWebhooks.set(id, webhook)
+      if (healthShards.has(shard) && !knownWebhooks.has(id)) knownWebhooks.set(id, webhook)
     // They would not enter the queue again, and would leave it when a slot becomes free before their shards are loaded.
-    deps.putBackStartedAhead()
+    deps.putBackPrefetched()
     queue.dropShards(shards)
     queue.forgetIdle(shards)
     if (mustLoadAll) state.version = firstPart.version
@@ -377,7 +377,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     if (shards.length > 0 && areSettled === 'settled') await store.completeTakeover(lease, shards)
     for (const shard of shards) {
       state.loaded.add(shard)
-      knownShards.add(shard)
+      healthShards.add(shard)
     }
     const endpoints = inShards()
     for (const endpoint of endpoints) {
@@ -470,7 +470,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     if (isNew) {
       abandonAll()
       if (abandoned.fence !== fence) abandoned = { fence, starts: [] }
-      knownShards.clear()
+      healthShards.clear()
       knownWebhooks.clear()
       mustLoadAll = true
       state.positions = createPositions(node)

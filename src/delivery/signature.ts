@@ -76,7 +76,7 @@ export function verify(
   const expected = keys.map((key) => `v1,${hmacSha256(key!, prefix, body).toString('base64')}`)
   let isValid = false
   for (const candidate of signatures.split(' ')) {
-    for (const one of expected) if (constantTimeEqual(candidate, one)) isValid = true
+    for (const digest of expected) if (constantTimeEqual(candidate, digest)) isValid = true
   }
   return isValid ? { ok: true, id, timestampSeconds } : { ok: false, reason: 'no signature fits' }
 }

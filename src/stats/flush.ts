@@ -4,8 +4,7 @@
  * Theory of operation
  *
  * - Counts are taken from memory batch by batch, up to 500 rows and one transaction each. A batch has a number; the store
- *   ignores one that it has written. So a batch of which it is unknown whether it was written is repeated as it is, and
- *   counts once.
+ *   ignores a number that it has stored. So a batch with an unknown outcome is repeated unchanged, and counts once.
  * - A batch that fails is kept and repeated at the next flush, every 10 s; everything else waits in the tally, which is
  *   bounded. Above its bound, new counts are dropped and logged: the attempts themselves remain the source of truth.
  * - What a crash leaves out: up to 10 s of counts, and attempts whose settlement was written by a commit whose result the

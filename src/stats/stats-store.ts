@@ -60,7 +60,7 @@ export interface StatsRetention {
 export interface StatsStore {
   /**
    * Adds the counts to those that are stored, all or none. A batch whose number is not above the last one of its writer has
-   * been written before, and changes nothing: so a batch of which it is unknown whether it was written can be repeated.
+   * been written before, and changes nothing: so a batch with an unknown outcome can be repeated.
    */
   add(batch: StatsBatch): Promise<void>
   /** The rows that exist, in any order. A slot without attempts has none. */

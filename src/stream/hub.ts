@@ -153,7 +153,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     if (!hasStream(accountId)) return NONE
     const lineage = await deps.lineage(accountId)
     const found: OpenStream[] = []
-    for (const id of lineage.length > 0 ? lineage.map((one) => one.id) : [accountId]) {
+    for (const id of lineage.length > 0 ? lineage.map((account) => account.id) : [accountId]) {
       for (const stream of byAccount.get(id) ?? NONE) {
         if (stream.covers(accountId, lineage) && mayRead(stream, accountId, lineage)) found.push(stream)
       }

@@ -14,7 +14,7 @@ export function combineWatches(watches: Iterable<LiveWatch>): readonly LiveWatch
     byAccount.set(accountId, combined)
   }
   if (byAccount.size > MAX_WATCHES) {
-    const kinds = new Set([...byAccount.values()].flatMap((one) => [...one.kinds]))
+    const kinds = new Set([...byAccount.values()].flatMap((watch) => [...watch.kinds]))
     return [{ accountId: '', descendants: true, kinds: [...kinds].sort() }]
   }
   return [...byAccount]

@@ -62,9 +62,9 @@ function groups(text: string, mayEndInV4: boolean): readonly number[] | undefine
 }
 
 /** Whether two spellings are the same address; a mapped IPv4 address equals the plain one. */
-export function isSameAddress(one: string, other: string): boolean {
-  const a = parseAddress(one)
-  const b = parseAddress(other)
+export function isSameAddress(first: string, second: string): boolean {
+  const a = parseAddress(first)
+  const b = parseAddress(second)
   return a !== undefined && b !== undefined && unmapped(a).join() === unmapped(b).join()
 }
 

@@ -89,7 +89,7 @@ function listFailures(value: unknown, path: string, depth: number): Failures {
   if (value.length > MAX_FILTER_FIELDS) {
     return failed(path, 'maxItems', `The list is more than ${MAX_FILTER_FIELDS} items`, MAX_FILTER_FIELDS)
   }
-  return value.flatMap((one, index) => partFailures(one, `${path}.${index}`, depth + 1))
+  return value.flatMap((part, index) => partFailures(part, `${path}.${index}`, depth + 1))
 }
 
 function fieldsFailures(dialect: Comparison, value: unknown, path: string): Failures {
@@ -132,7 +132,7 @@ function fieldCount(filter: EventFilter): number {
   if ('not' in filter) return fieldCount(filter.not)
   const [inner] = Object.values(filter)
   if (!Array.isArray(inner)) return Object.keys(inner as object).length
-  return (inner as readonly EventFilter[]).reduce((sum, one) => sum + fieldCount(one), 0)
+  return (inner as readonly EventFilter[]).reduce((sum, part) => sum + fieldCount(part), 0)
 }
 
 /** No NUL and no lone surrogate: stores cannot hold them unchanged. */
@@ -144,8 +144,8 @@ export function passesFilter(filter: EventFilter, payload: Payload): boolean {
     return everyField(filter.exact, payload, (text, expected) => text === String(expected))
   if ('prefix' in filter) return everyField(filter.prefix, payload, (text, start) => text.startsWith(start))
   if ('suffix' in filter) return everyField(filter.suffix, payload, (text, end) => text.endsWith(end))
-  if ('all' in filter) return filter.all.every((one) => passesFilter(one, payload))
-  if ('any' in filter) return filter.any.some((one) => passesFilter(one, payload))
+  if ('all' in filter) return filter.all.every((part) => passesFilter(part, payload))
+  if ('any' in filter) return filter.any.some((part) => passesFilter(part, payload))
   return !passesFilter(filter.not, payload)
 }
 

@@ -60,8 +60,8 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
       return { delivery, settlement: { deliveryId: delivery.id } } as DecidedSettlement
     },
     readAhead() {},
-    pick(_now, maxAhead) {
-      ahead.push(maxAhead)
+    pick(_now, maxPrefetch) {
+      ahead.push(maxPrefetch)
       const starts = due
       due = []
       return { starts, skipped: [] }

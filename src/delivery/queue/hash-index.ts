@@ -21,7 +21,7 @@ export class HashIndex {
 
   /**
    * @param field the field that is the key, together with the endpoint
-   * @param seed any integer: who does not know it cannot choose keys that collide
+   * @param seed a secret integer, so that keys that collide cannot be constructed
    */
   constructor(
     private readonly entries: Entries,

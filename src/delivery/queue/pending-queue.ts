@@ -138,7 +138,7 @@ export interface PendingQueue {
   /** Replaces the counters and the due time of a waiting delivery. False: it is unknown or taken. */
   update(key: DeliveryKey, next: Settlement['next']): boolean
   /** Makes the heads that wait for a retry due at `now`. */
-  hasten(endpoint: QueueEndpoint, now: number): void
+  makeRetriesDue(endpoint: QueueEndpoint, now: number): void
   /**
    * Makes all heads due, in the order in which they were accepted: the endpoint is not paused any more. Lanes wait for heads
    * that failed before.
@@ -199,7 +199,7 @@ export interface PendingQueueOptions {
   readonly maxContents: number
   /** The shard of a webhook, 0–63. */
   readonly shardOf: (webhookId: string) => number
-  /** Seed of the hash tables: unknown to who chooses the ids of calls. */
+  /** Secret seed of the hash tables, so that ids of calls that collide cannot be constructed. */
   readonly hashSeed?: number
   /** How many deliveries may wait; read at each use. */
   readonly limits: QueueLimits
@@ -771,7 +771,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       refresh(endpoint)
       return true
     },
-    hasten(endpoint, now) {
+    makeRetriesDue(endpoint, now) {
       const later: number[] = []
       heads.forEach(endpoint, (entry) => {
         if (!isTaken(entry) && entries.number(entry, DUE) > now) later.push(entry)

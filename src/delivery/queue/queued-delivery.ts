@@ -60,10 +60,10 @@ export class QueuedDelivery implements Delivery {
   /** The key of its last start that has ended; 0: none. */
   lastStartKey: number
   /** Its start is stored, and it waits for a slot in which it is sent. */
-  isStartedAhead: boolean
+  isPrefetched: boolean
   /** Its attempt was begun: its start is stored, and its request may have been sent. */
   isSent: boolean
-  /** It is in the queue before the group that accepts it is committed (`early-starts`). */
+  /** It is in the queue before the group that accepts it is committed (`uncommitted-starts`). */
   isUncommitted: boolean
   /** Its outcome is ignored: it was erased, another node has its shard, or it was not accepted. */
   isAbandoned: boolean
@@ -111,7 +111,7 @@ export class QueuedDelivery implements Delivery {
     this.slot = undefined
     this.startKey = 0
     this.lastStartKey = 0
-    this.isStartedAhead = false
+    this.isPrefetched = false
     this.isSent = false
     this.isUncommitted = false
     this.isAbandoned = false

@@ -171,5 +171,5 @@ function chooseCut(endpoints: Iterable<QueueEndpoint>, excess: number): Cut {
     excess,
   )
   const chosen = waiting.filter(({ backlog }) => backlog > level)
-  return { level, endpoints: chosen.sort((one, other) => one.backlog - other.backlog) }
+  return { level, endpoints: chosen.sort((a, b) => a.backlog - b.backlog) }
 }

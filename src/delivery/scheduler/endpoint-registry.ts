@@ -9,14 +9,14 @@ import {
   type SlotCounts,
   UNKNOWN,
 } from './priority.js'
+import { createReputation, isEmpty, type Reputation } from './reputation.js'
 import { createSlotUse, type SlotUse } from './slot-time.js'
-import { createStanding, isBlank, type Standing } from './standing.js'
 
 /**
  * The endpoints of this node that have something waiting or in flight, with their accounts, origins and zones,
  * and the counters that caps and fairness need. Memory is proportional to that, not to the number of webhooks;
  * of what is idle, only the answers are remembered: of `MAX_IDLE_ANSWERED` endpoints that answered fast, of
- * `MAX_IDLE_OTHERS` others, and the standing of as many zones and accounts, with the slot time that the accounts used. So
+ * `MAX_IDLE_OTHERS` others, and the reputation of as many zones and accounts, with the slot time that the accounts used. So
  * endpoints that do not answer, however many are created, displace no good history.
  */
 export interface EndpointRegistry {
@@ -52,8 +52,8 @@ export interface ScheduledEndpoint extends AnswerHistory, QueueItem<ScheduledEnd
   allocated: number
   /** The class that its slots are counted in, and whose queue it waits in. */
   priority: PriorityClass
-  /** Whether it was never tried and its class follows from strikes: it is in `suspects` of its account and zone. */
-  isSuspect: boolean
+  /** Whether failures of its account or zone lower the class of this never-tried endpoint; it is in `downgraded` of both. */
+  isDowngraded: boolean
   /** It is paused because it fails: requests are probes, one at a time. */
   isProbed: boolean
   /** Requests at once; Infinity: no limit but that of all endpoints. */
@@ -68,9 +68,9 @@ export interface EndpointGroup {
   readonly slots: SlotCounts
   /** The sum of the endpoints' `probes`, and slots allocated for probes by the selection in progress. */
   probes: number
-  readonly standing: Standing
+  readonly reputation: Reputation
   /** Never-tried endpoints that a fast answer would move to a faster class. */
-  readonly suspects: Set<ScheduledEndpoint>
+  readonly downgraded: Set<ScheduledEndpoint>
   endpoints: number
 }
 
@@ -107,13 +107,13 @@ interface IdleHistory extends Pick<AnswerHistory, 'lastFastMs' | 'lastAnswer'> {
   readonly originId: string
 }
 
-type IdleAccount = Pick<ScheduledAccount, 'standing' | 'use'>
+type IdleAccount = Pick<ScheduledAccount, 'reputation' | 'use'>
 
 /** The due time of an endpoint for which nothing waits. */
 export const IDLE = Number.POSITIVE_INFINITY
 /** Idle endpoints, with a last answer that was fast, whose history is remembered; about 150 bytes each. */
 const MAX_IDLE_ANSWERED = 50_000
-/** Other idle endpoints whose history is remembered, and idle accounts and zones whose standing and slot time are. */
+/** Other idle endpoints whose history is remembered, and idle accounts and zones whose reputation and slot time are. */
 const MAX_IDLE_OTHERS = 20_000
 /** Origins whose zone is cached: an endpoint that is often idle need not parse its origin for each delivery. */
 const MAX_ZONE_IDS = 10_000
@@ -127,25 +127,25 @@ export function createEndpointRegistry(): EndpointRegistry {
   const idleAnswered = new Map<string, IdleHistory>()
   const idleOthers = new Map<string, IdleHistory>()
   const idleAccounts = new Map<string, IdleAccount>()
-  const idleZones = new Map<string, Standing>()
+  const idleZones = new Map<string, Reputation>()
   /** Zones by origin. */
   const zoneIds = new Map<string, string>()
 
   function accountOf(id: string): ScheduledAccount {
     const found = accounts.get(id)
     if (found) return found
-    const { standing, use } = takeIdle(id, idleAccounts) ?? {
-      standing: createStanding(),
+    const { reputation, use } = takeIdle(id, idleAccounts) ?? {
+      reputation: createReputation(),
       use: createSlotUse(),
     }
     const account: ScheduledAccount = {
       id,
       slots: createSlotCounts(),
       probes: 0,
-      standing,
+      reputation,
       use,
       isLarge: false,
-      suspects: new Set(),
+      downgraded: new Set(),
       endpoints: 0,
       due: createQueues(),
       isQueued: [false, false, false, false, false, false],
@@ -166,8 +166,8 @@ export function createEndpointRegistry(): EndpointRegistry {
       id,
       slots: createSlotCounts(),
       probes: 0,
-      standing: takeIdle(id, idleZones) ?? createStanding(),
-      suspects: new Set(),
+      reputation: takeIdle(id, idleZones) ?? createReputation(),
+      downgraded: new Set(),
       endpoints: 0,
       waiting: createQueues(),
     }
@@ -201,7 +201,7 @@ export function createEndpointRegistry(): EndpointRegistry {
     if (--origin.endpoints === 0) origins.delete(origin.id)
     if (--zone.endpoints > 0) return
     zones.delete(zone.id)
-    if (!isBlank(zone.standing)) setNewest(idleZones, zone.id, zone.standing, MAX_IDLE_OTHERS)
+    if (!isEmpty(zone.reputation)) setNewest(idleZones, zone.id, zone.reputation, MAX_IDLE_OTHERS)
   }
 
   function setProbed(endpoint: ScheduledEndpoint, isProbed: boolean): void {
@@ -222,9 +222,9 @@ export function createEndpointRegistry(): EndpointRegistry {
     before.zone.slots[priority]! -= slots
     origin.zone.probes += probes
     before.zone.probes -= probes
-    before.zone.suspects.delete(endpoint)
+    before.zone.downgraded.delete(endpoint)
     before.probed.delete(endpoint.id)
-    if (endpoint.isSuspect) origin.zone.suspects.add(endpoint)
+    if (endpoint.isDowngraded) origin.zone.downgraded.add(endpoint)
     endpoint.origin = origin
     forgetFast(endpoint)
     if (queue !== endpoint.account.due[priority]) unqueue(endpoint)
@@ -280,7 +280,7 @@ export function createEndpointRegistry(): EndpointRegistry {
         probes: 0,
         allocated: 0,
         priority: UNKNOWN,
-        isSuspect: false,
+        isDowngraded: false,
         lastFastMs: Number.NEGATIVE_INFINITY,
         lastAnswer: undefined,
         isFailing: failing,
@@ -301,15 +301,15 @@ export function createEndpointRegistry(): EndpointRegistry {
       const { account, origin } = endpoint
       endpoints.delete(endpoint.id)
       rememberAnswers(endpoint)
-      account.suspects.delete(endpoint)
-      origin.zone.suspects.delete(endpoint)
+      account.downgraded.delete(endpoint)
+      origin.zone.downgraded.delete(endpoint)
       origin.probed.delete(endpoint.id)
       leave(origin)
       if (--account.endpoints > 0) return
-      const { id, standing, use } = account
+      const { id, reputation, use } = account
       accounts.delete(id)
       const isUsed = use.atMs > Number.NEGATIVE_INFINITY
-      if (isUsed || !isBlank(standing)) setNewest(idleAccounts, id, { standing, use }, MAX_IDLE_OTHERS)
+      if (isUsed || !isEmpty(reputation)) setNewest(idleAccounts, id, { reputation, use }, MAX_IDLE_OTHERS)
     },
     all: () => endpoints.values(),
   }

@@ -27,8 +27,8 @@ import {
   slotsHeld,
   UNKNOWN,
 } from './priority.js'
+import { addFailure, addFastAnswer, confirmFailures, isProvenZone } from './reputation.js'
 import { changeUse, createCompetitors, fewSlots, isOverShare, mayHoldMore } from './slot-time.js'
-import { addFastAnswer, addStrike, confirmStrikes, isProvenZone } from './standing.js'
 
 /** Limits on the requests in flight of one node. */
 export interface Caps {
@@ -52,11 +52,11 @@ export interface FairQueue {
   /** Updates the class of an endpoint. */
   reclassify(endpoint: ScheduledEndpoint, now: number): void
   /**
-   * Allocates up to `free` slots, then up to `ahead` that will be free soon, to fast endpoints of accounts that have not used
+   * Allocates up to `free` slots, then up to `prefetch` that will be free soon, to fast endpoints of accounts that have not used
    * more than their share, and only while no slower endpoint waits. `allocated` of each returned endpoint holds its number
    * until `clearAllocations`.
    */
-  allocate(now: number, free: number, ahead: number): ReadonlySet<ScheduledEndpoint>
+  allocate(now: number, free: number, prefetch: number): ReadonlySet<ScheduledEndpoint>
   /** Gives allocated slots back: those that are used count as requests in flight. */
   clearAllocations(served: ReadonlySet<ScheduledEndpoint>): void
   /** Counts one more request in flight. */
@@ -65,10 +65,10 @@ export interface FairQueue {
   countSent(endpoint: ScheduledEndpoint, now: number): void
   /** Counts one request in flight less. */
   countEnd(request: InFlightRequest<ScheduledEndpoint>, now: number): void
-  /** Updates the standing of account and zone after a request that was answered, and the class of the endpoint. */
+  /** Updates the reputation of account and zone after a request that was answered, and the class of the endpoint. */
   countAnswer(request: InFlightRequest<ScheduledEndpoint>, isFast: boolean, now: number): void
   /**
-   * Updates the standing of account and zone after a request that became overdue or failed, and the class of the
+   * Updates the reputation of account and zone after a request that became overdue or failed, and the class of the
    * endpoint. `isFirst`: it is counted for the first time.
    */
   countSilence(request: InFlightRequest<ScheduledEndpoint>, isFirst: boolean, now: number): void
@@ -137,7 +137,7 @@ export function createFairQueue(
   let rounds = 0
   let additions = 0
   /** Slots above `caps.total` that the fast class may use: those that will be free soon. */
-  let slotsAhead = 0
+  let prefetchSlots = 0
   /** The time of the last `allocate`. */
   let allocatedMs = 0
 
@@ -150,7 +150,7 @@ export function createFairQueue(
    * classes.
    */
   function freeInAll(priority: PriorityClass, isLarge: boolean): number {
-    const cap = caps.total + slotsAhead
+    const cap = caps.total + prefetchSlots
     const free = freeSlots(total, priority, cap)
     if (isLarge || few === 0 || priority === FAST) return free
     const ofLarge = slotsHeld(total, FAST) - slotsHeld(ofSmall, FAST)
@@ -185,7 +185,7 @@ export function createFairQueue(
     now: number,
   ): number {
     if (priority === FAST) return Number.POSITIVE_INFINITY
-    return limitOf(account, priority, isProvenZone(zone.standing, now)) - groupSlots(zone, priority)
+    return limitOf(account, priority, isProvenZone(zone.reputation, now)) - groupSlots(zone, priority)
   }
 
   /** Counts slots that an endpoint uses more, or less. */
@@ -197,7 +197,7 @@ export function createFairQueue(
     const isLarge = slotsHeld(account.slots, FAST) > few
     if (isLarge === account.isLarge) return
     account.isLarge = isLarge
-    for (const one of CLASSES) ofSmall[one]! += isLarge ? -account.slots[one]! : account.slots[one]!
+    for (const level of CLASSES) ofSmall[level]! += isLarge ? -account.slots[level]! : account.slots[level]!
   }
 
   function countProbes({ account, origin }: ScheduledEndpoint, change: number): void {
@@ -223,15 +223,15 @@ export function createFairQueue(
   function reclassify(endpoint: ScheduledEndpoint, now: number): void {
     const { account, origin, queue, priority: before } = endpoint
     const { zone } = origin
-    const priority = priorityOf(endpoint, account.standing, zone.standing, oldestOverdueMs(), now)
-    const isSuspect =
+    const priority = priorityOf(endpoint, account.reputation, zone.reputation, oldestOverdueMs(), now)
+    const isDowngraded =
       priority === DOUBTFUL ||
       (priority === SILENT && endpoint.lastAnswer === undefined && !endpoint.isFailing)
-    if (isSuspect !== endpoint.isSuspect) {
-      endpoint.isSuspect = isSuspect
-      for (const { suspects } of [account, zone]) {
-        if (isSuspect) suspects.add(endpoint)
-        else suspects.delete(endpoint)
+    if (isDowngraded !== endpoint.isDowngraded) {
+      endpoint.isDowngraded = isDowngraded
+      for (const { downgraded } of [account, zone]) {
+        if (isDowngraded) downgraded.add(endpoint)
+        else downgraded.delete(endpoint)
       }
     }
     if (priority === before) return
@@ -252,8 +252,8 @@ export function createFairQueue(
     queueByClass(endpoint, now)
   }
 
-  function reclassifySuspects({ suspects }: EndpointGroup, now: number): void {
-    for (const endpoint of [...suspects]) reclassify(endpoint, now)
+  function reclassifyDowngraded({ downgraded }: EndpointGroup, now: number): void {
+    for (const endpoint of [...downgraded]) reclassify(endpoint, now)
   }
 
   function add(endpoint: ScheduledEndpoint, now: number): void {
@@ -364,22 +364,22 @@ export function createFairQueue(
   }
 
   /** Allocates slots that will be free soon. Whoever waits for its zone could use one that is free. */
-  function allocateAhead(now: number, ahead: number, served: Set<ScheduledEndpoint>): void {
+  function allocatePrefetch(now: number, prefetch: number, served: Set<ScheduledEndpoint>): void {
     for (const origin of waitingOrigins) admitToOrigin(origin, now)
     const hasSlower =
       waitingZones.size > 0 || accountQueues.some(({ length }, priority) => priority !== FAST && length > 0)
     if (hasSlower) return
     // Those ahead already hold slots above the total.
-    slotsAhead = ahead + Math.max(0, slotsHeld(total, FAST) - caps.total)
+    prefetchSlots = prefetch + Math.max(0, slotsHeld(total, FAST) - caps.total)
     servesOverShare = competing <= 1
-    allocateClass(FAST, now, ahead, served)
-    slotsAhead = 0
+    allocateClass(FAST, now, prefetch, served)
+    prefetchSlots = 0
   }
 
   return {
     add,
     reclassify,
-    allocate(now, free, ahead) {
+    allocate(now, free, prefetch) {
       const served = new Set<ScheduledEndpoint>()
       const order = CLASS_ORDERS[rounds % CLASS_ORDERS.length]!
       let left = Math.min(free, caps.total)
@@ -401,7 +401,7 @@ export function createFairQueue(
         servesOverShare = true
         for (const priority of order) left = allocateClass(priority, now, left, served)
       }
-      if (ahead > 0) allocateAhead(now, ahead, served)
+      if (prefetch > 0) allocatePrefetch(now, prefetch, served)
       if (served.size > 0) rounds++
       return served
     },
@@ -438,18 +438,18 @@ export function createFairQueue(
       const { account, origin } = endpoint
       if (priority === SILENT) silentStarts = charge(refillStarts(silentStarts, now), -1, now, SILENT_STARTS)
       if (isFast) {
-        const wasProven = isProvenZone(origin.zone.standing, now)
-        if (addFastAnswer(account.standing, now)) reclassifySuspects(account, now)
-        addFastAnswer(origin.zone.standing, now)
-        if (!wasProven && isProvenZone(origin.zone.standing, now)) reclassifySuspects(origin.zone, now)
+        const wasProven = isProvenZone(origin.zone.reputation, now)
+        if (addFastAnswer(account.reputation, now)) reclassifyDowngraded(account, now)
+        addFastAnswer(origin.zone.reputation, now)
+        if (!wasProven && isProvenZone(origin.zone.reputation, now)) reclassifyDowngraded(origin.zone, now)
       }
       reclassify(endpoint, now)
     },
     countSilence({ endpoint, priority }, isFirst, now) {
       const isNews = isFirst && priority !== SLOW && priority !== SILENT
-      for (const { standing } of [endpoint.account, endpoint.origin.zone]) {
-        if (isNews) addStrike(standing, now)
-        else confirmStrikes(standing, now)
+      for (const { reputation } of [endpoint.account, endpoint.origin.zone]) {
+        if (isNews) addFailure(reputation, now)
+        else confirmFailures(reputation, now)
       }
       reclassify(endpoint, now)
     },

@@ -1,5 +1,5 @@
 import { createFifoQueue } from '../../values/fifo-queue.js'
-import { isProvenZone, isSuspectAccount, isSuspectZone, type Standing, TRUST_MS } from './standing.js'
+import { isDoubtfulAccount, isDoubtfulZone, isProvenZone, type Reputation, TRUST_MS } from './reputation.js'
 
 /**
  * Priority classes: which share of the slots an endpoint may use, given how it and its neighbours answer.
@@ -132,15 +132,15 @@ export interface AnswerHistory {
 export type Answer = 'fast' | 'slow' | 'none'
 
 /**
- * @param account the standing of its account
- * @param zone the standing of its zone
+ * @param account the reputation of its account
+ * @param zone the reputation of its zone
  * @param oldestOverdueMs when the oldest overdue request of this node was sent; -Infinity: none is overdue
  * @param now store time, ms
  */
 export function priorityOf(
   { lastAnswer, lastFastMs, isFailing, overdueCount }: AnswerHistory,
-  account: Standing,
-  zone: Standing,
+  account: Reputation,
+  zone: Reputation,
   oldestOverdueMs: number,
   now: number,
 ): PriorityClass {
@@ -149,8 +149,8 @@ export function priorityOf(
   if (lastAnswer === 'slow') return SLOW
   if (lastAnswer === 'fast' && now - lastFastMs <= TRUST_MS)
     return lastFastMs >= oldestOverdueMs ? FAST : TRUSTED
-  if (isFailing || isSuspectZone(zone, now)) return SILENT
-  return isSuspectAccount(account, now) && !isProvenZone(zone, now) ? DOUBTFUL : UNKNOWN
+  if (isFailing || isDoubtfulZone(zone, now)) return SILENT
+  return isDoubtfulAccount(account, now) && !isProvenZone(zone, now) ? DOUBTFUL : UNKNOWN
 }
 
 /** `sentMs` of a request that holds a slot and waits to be sent. */

@@ -17,7 +17,7 @@
  *   node, not for all nodes of a store together.
  * - Whatever an endpoint does, some slots stay free for endpoints that answer: each class has a share of the
  *   slots, and each account and zone a share of those that are still free (`priority.ts`). What is known about an
- *   account and a zone decides about endpoints that were never tried (`standing.ts`).
+ *   account and a zone decides about endpoints that were never tried (`reputation.ts`).
  * - While several accounts compete, an account that has used more slot time than its share in the last seconds goes after the
  *   others, and the last slots are for accounts that hold few (`slot-time.ts`).
  * - Nothing here is stored. After a crash the next owner rebuilds the scheduler from its queue; answers are
@@ -42,11 +42,11 @@ export interface Scheduler {
   /** Updates an endpoint: its due time, account, origin, and whether it fails. */
   update(endpoint: ReadyEndpoint): void
   /**
-   * Selects due endpoints with slots for each, at most `free` requests in total, and `ahead` more, for slots that will be
+   * Selects due endpoints with slots for each, at most `free` requests in total, and `prefetch` more, for slots that will be
    * free soon: to fast endpoints of accounts that have not used more than their share, if no slower endpoint waits. Default 0.
    * An `update` of each must follow.
    */
-  next(now: number, free: number, ahead?: number): readonly Selection[]
+  next(now: number, free: number, prefetch?: number): readonly Selection[]
   /** Counts a request to an endpoint as in flight. */
   start(endpoint: Omit<ReadyEndpoint, 'dueMs'>, now: number): InFlightRequest<ScheduledEndpoint>
   /** Whether the endpoint of a started request still answers fast. */
@@ -153,12 +153,12 @@ export function createScheduler(caps: Caps): Scheduler {
 
   return {
     update,
-    next(now, free, ahead = 0) {
+    next(now, free, prefetch = 0) {
       scanOverdue(now)
       delayQueue.takeDue(now, (endpoint) => queueDue(endpoint, now))
       const selections = nextProbes(now)
-      if (free + ahead <= 0) return selections
-      const served = fairQueue.allocate(now, free, ahead)
+      if (free + prefetch <= 0) return selections
+      const served = fairQueue.allocate(now, free, prefetch)
       for (const endpoint of served) {
         selections.push({ webhookId: endpoint.id, slots: endpoint.allocated, isProbe: false })
       }

@@ -48,7 +48,7 @@ export function createBacklogNotices(
     limit === 'maxPendingPerAccount' ? accountLimit(limits) : limits[limit]
 
   function report(): void {
-    const webhooks = [...unreported.values()].sort((one, other) => other.count - one.count)
+    const webhooks = [...unreported.values()].sort((a, b) => b.count - a.count)
     unreported.clear()
     const deliveries = webhooks.reduce((sum, { count }) => sum + count, 0)
     const named = webhooks.slice(0, MAX_NAMED)

@@ -219,11 +219,11 @@ function withoutDuplicates(
   { events, deliveries }: Acceptance,
   duplicates: readonly (Duplicate | undefined)[],
 ): NewDelivery[] {
-  let near = 0
+  let hint = 0
   return deliveries.filter(({ eventId }) => {
-    const index = eventIndexOf(events, eventId, near)
+    const index = eventIndexOf(events, eventId, hint)
     if (index < 0) return true
-    near = index
+    hint = index
     return duplicates[index] === undefined
   })
 }
@@ -238,11 +238,11 @@ function refusalOf(
     const { id } = events[index]!
     if (duplicates?.[index] === undefined && facts.event(id)) return idConflict(id)
   }
-  let near = 0
+  let hint = 0
   for (const delivery of deliveries) {
     const { eventId, variant } = delivery
-    const index = eventIndexOf(events, eventId, near)
-    if (index >= 0) near = index
+    const index = eventIndexOf(events, eventId, hint)
+    if (index >= 0) hint = index
     const variants = index >= 0 ? events[index]!.bodies.length : replayedVariants(delivery, facts)
     if (variant >= variants) return notFound(eventId, 'event')
     if (!facts.hasWebhook(delivery.webhookId)) return notFound(delivery.webhookId, 'webhook')
@@ -268,11 +268,11 @@ function twinAmong(deliveries: readonly NewDelivery[]): NewDelivery | undefined 
     })
   }
   for (let index = 1; index < deliveries.length; index += 1) {
-    const one = deliveries[index]!
+    const delivery = deliveries[index]!
     for (let before = 0; before < index; before += 1) {
       const other = deliveries[before]!
-      if (one.id === other.id) return one
-      if (one.position === other.position && one.webhookId === other.webhookId) return one
+      if (delivery.id === other.id) return delivery
+      if (delivery.position === other.position && delivery.webhookId === other.webhookId) return delivery
     }
   }
   return undefined

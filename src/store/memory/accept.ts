@@ -20,7 +20,7 @@ import {
 } from './state.js'
 
 /** Events without deliveries that are remembered. */
-const MAX_BARE_EVENTS = 4_096
+const MAX_UNMATCHED_EVENTS = 4_096
 
 /** The state as the facts of a plan. */
 export interface MemoryFacts extends AcceptanceFacts {
@@ -90,10 +90,10 @@ export function accept(
     stored.push(row)
     if (event.idempotency) storeKey(state, event, result)
   }
-  let near = 0
+  let hint = 0
   for (const delivery of plan.deliveries) {
-    const index = eventIndexOf(events, delivery.eventId, near)
-    if (index >= 0) near = index
+    const index = eventIndexOf(events, delivery.eventId, hint)
+    if (index >= 0) hint = index
     const event = index < 0 ? state.events.get(delivery.eventId)! : stored[index]!
     addDelivery(
       state,
@@ -145,19 +145,19 @@ function addDelivery(
   if (position > state.lastPosition) state.lastPosition = position
   const shard = state.shards[endpoint.shard]!
   if (node !== undefined && shard.owner === node) return
-  shard.nudges.push(row)
-  state.nudgeCount += 1
+  shard.handoffs.push(row)
+  state.handoffCount += 1
 }
 
 /** Remembers the number of an event without deliveries, and forgets the oldest ones. */
 function rememberBare(state: State, event: StoredEvent): void {
-  const { bareEvents } = state
-  bareEvents.push(event)
-  if (bareEvents.length - state.bareStart <= MAX_BARE_EVENTS) return
-  const oldest = bareEvents[state.bareStart]!
-  state.bareStart += 1
+  const { unmatchedEvents } = state
+  unmatchedEvents.push(event)
+  if (unmatchedEvents.length - state.unmatchedStart <= MAX_UNMATCHED_EVENTS) return
+  const oldest = unmatchedEvents[state.unmatchedStart]!
+  state.unmatchedStart += 1
   if (state.events.get(oldest.id) === oldest && oldest.rows === 0) state.events.delete(oldest.id)
-  if (state.bareStart < MAX_BARE_EVENTS) return
-  state.bareEvents = bareEvents.slice(state.bareStart)
-  state.bareStart = 0
+  if (state.unmatchedStart < MAX_UNMATCHED_EVENTS) return
+  state.unmatchedEvents = unmatchedEvents.slice(state.unmatchedStart)
+  state.unmatchedStart = 0
 }

@@ -52,7 +52,7 @@ export class AccountUsers {
     else if (this.few.length < MAX_SCANNED) this.few = this.few.concat(user)
     else {
       this.indexes = { byId: new Map(), byName: new Map(), byCredential: new Map() }
-      for (const one of [...this.few, user]) index(this.indexes, one)
+      for (const indexed of [...this.few, user]) index(this.indexes, indexed)
       this.few = []
     }
   }

@@ -54,9 +54,9 @@ function acceptAll(
   const { accepted, isRepeat } = group
   if (accepted.length === 0) return NOTHING
   const facts = factsOf(state, moment.ms)
-  const { nudgeCount } = state
+  const { handoffCount } = state
   const results = accepted.map((acceptance) => accept(state, facts, acceptance, node, moment, isRepeat))
-  if (state.nudgeCount !== nudgeCount) notifyListeners(state)
+  if (state.handoffCount !== handoffCount) notifyListeners(state)
   return results
 }
 
@@ -119,11 +119,11 @@ function start(state: State, node: Node | undefined, { key, deliveries }: Starts
   const refused: number[] = []
   const stored: Start[] = []
   for (let index = 0; index < deliveries.length; index += 1) {
-    const one = deliveries[index]!
-    const row = node && rowAt(state, one.webhookId, one.position)
+    const delivery = deliveries[index]!
+    const row = node && rowAt(state, delivery.webhookId, delivery.position)
     const isOwned = row && state.shards[row.endpoint.shard]!.owner === node
     const isWaiting = isOwned && row.state === 'waiting'
-    if (isWaiting && canStart(row, one, row.endpoint.webhook.epoch)) stored.push(one)
+    if (isWaiting && canStart(row, delivery, row.endpoint.webhook.epoch)) stored.push(delivery)
     else refused.push(index)
   }
   if (node) {

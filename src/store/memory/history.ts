@@ -73,15 +73,15 @@ function removeEnd(state: State, row: Row): void {
 /** The log that an ended delivery is in. */
 function endsOf({ state, source, recordCount, endpoint }: Row): PositionLog<Row> {
   if (state !== 'delivered' || source.replayOf !== undefined) return endpoint.otherEnds
-  return recordCount > 0 ? endpoint.delivered : endpoint.slimDelivered
+  return recordCount > 0 ? endpoint.delivered : endpoint.deliveredWithoutRecords
 }
 
 /** Removes the oldest above the limits, after a delivery of this webhook was settled. */
 export function limitHistory(state: State, endpoint: Endpoint): void {
   const { attemptsPerWebhook, attemptsInAll } = state.limits
-  const { delivered, slimDelivered } = endpoint
+  const { delivered, deliveredWithoutRecords } = endpoint
   while (endpoint.deliveredAttempts > attemptsPerWebhook) removeRow(state, front(delivered))
-  while (slimDelivered.size > attemptsPerWebhook) removeRow(state, front(slimDelivered))
+  while (deliveredWithoutRecords.size > attemptsPerWebhook) removeRow(state, front(deliveredWithoutRecords))
   if (state.attemptCount > attemptsInAll) dropAttempts(state, surplus(state.attemptCount, attemptsInAll))
   if (state.endCount > attemptsInAll) dropEnds(state, surplus(state.endCount, attemptsInAll))
 }
@@ -110,7 +110,7 @@ function dropAttempts(state: State, count: number): void {
 
 /** Removes this number of ended deliveries over all webhooks: first what was delivered. */
 function dropEnds(state: State, count: number): void {
-  const delivered = oldestInAll(state, ({ slimDelivered }) => [slimDelivered], count)
+  const delivered = oldestInAll(state, ({ deliveredWithoutRecords }) => [deliveredWithoutRecords], count)
   const others = oldestInAll(state, ({ otherEnds }) => [otherEnds], count - delivered.length)
   for (const [, row] of [...delivered, ...others]) removeRow(state, row)
 }
@@ -141,7 +141,7 @@ export function dropAttempt(state: State, row: Row, position: number): void {
   forgetRecord(state, row, position)
   if (position === row.recordPosition) row.record = undefined
   else {
-    const older = row.olderRecords!.filter((one) => one.position !== position)
+    const older = row.olderRecords!.filter((record) => record.position !== position)
     row.olderRecords = older.length > 0 ? older : undefined
   }
   if (hasEnded) addEnd(state, row)

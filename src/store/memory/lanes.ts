@@ -44,9 +44,9 @@ export function countAhead(rows: readonly Row[]): ReadonlyMap<Row, number> {
     let head = row
     while (head.laneBefore) head = head.laneBefore
     let count = 0
-    for (let one: Row | undefined = head; one; one = one.laneAfter) {
-      const isCancelled = effectiveStateName(one) === 'cancelled'
-      if (wanted.has(one)) ahead.set(one, isCancelled ? 0 : count)
+    for (let member: Row | undefined = head; member; member = member.laneAfter) {
+      const isCancelled = effectiveStateName(member) === 'cancelled'
+      if (wanted.has(member)) ahead.set(member, isCancelled ? 0 : count)
       if (!isCancelled) count += 1
     }
   }

@@ -1,4 +1,4 @@
-/** What a node reads to build its queue: waiting deliveries, starts of earlier owners, nudges, bodies. */
+/** What a node reads to build its queue: waiting deliveries, starts of earlier owners, handoffs, bodies. */
 import type { DeliveryContent } from '../../delivery/delivery-store.js'
 import type { DeliveryKey, Lease, LoadedPart, Polled, Start } from '../../delivery/queue-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
@@ -46,7 +46,7 @@ export function load(
 function addWaiting(endpoint: Endpoint, rows: Row[]): void {
   for (const [, row] of walk(endpoint.deliveries, true)) {
     if (row.state !== 'waiting' || row.laneBefore) continue
-    for (let one: Row | undefined = row; one; one = one.laneAfter) rows.push(one)
+    for (let member: Row | undefined = row; member; member = member.laneAfter) rows.push(member)
   }
 }
 
@@ -102,9 +102,9 @@ export function poll(state: State, lease: Lease, storeMs: number): Polled | unde
   if (!node) return undefined
   const rows: Row[] = []
   for (const shard of state.shards) {
-    if (shard.owner !== node || shard.nudges.length === 0) continue
-    for (const row of shard.nudges) if (row.isStored && row.state === 'waiting') rows.push(row)
-    shard.nudges = []
+    if (shard.owner !== node || shard.handoffs.length === 0) continue
+    for (const row of shard.handoffs) if (row.isStored && row.state === 'waiting') rows.push(row)
+    shard.handoffs = []
   }
   const waiting = toColumns(rows.sort(compareInLane))
   return {

@@ -11,7 +11,7 @@ export function noteReplay(endpoint: Endpoint, originalPosition: number, row: Ro
 }
 
 export function forgetReplay(endpoint: Endpoint, originalPosition: number, row: Row): void {
-  const others = endpoint.replays!.get(originalPosition)!.filter((one) => one !== row)
+  const others = endpoint.replays!.get(originalPosition)!.filter((replay) => replay !== row)
   if (others.length > 0) endpoint.replays!.set(originalPosition, others)
   else endpoint.replays!.delete(originalPosition)
 }

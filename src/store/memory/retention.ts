@@ -21,7 +21,7 @@ export function prune(
     }
   }
   for (const endpoint of state.endpoints.values()) {
-    for (const log of [endpoint.delivered, endpoint.slimDelivered, endpoint.otherEnds]) {
+    for (const log of [endpoint.delivered, endpoint.deliveredWithoutRecords, endpoint.otherEnds]) {
       for (const row of endedBefore(log, beforeMs, left)) left -= removeWhole(state, row)
     }
     for (const [position, row] of recordedBefore(endpoint, beforeMs, left)) {
@@ -73,8 +73,12 @@ function recordedBefore({ attempts }: Endpoint, beforeMs: number, limit: number)
 
 /** Removes ended deliveries: the oldest that were delivered first, then the oldest of the rest. */
 export function pruneOldest(state: State, limit: number): number {
-  const delivered = oldestInAll(state, (one) => [one.delivered, one.slimDelivered], limit)
-  const others = oldestInAll(state, (one) => [one.otherEnds], limit - delivered.length)
+  const delivered = oldestInAll(
+    state,
+    (endpoint) => [endpoint.delivered, endpoint.deliveredWithoutRecords],
+    limit,
+  )
+  const others = oldestInAll(state, (endpoint) => [endpoint.otherEnds], limit - delivered.length)
   for (const [, row] of [...delivered, ...others]) removeRow(state, row)
   return delivered.length + others.length
 }
@@ -91,7 +95,7 @@ function isRemovable({ webhook, deliveries }: Endpoint, now: number): boolean {
 export function removeEndpoint(state: State, endpoint: Endpoint): void {
   const { id, accountId } = endpoint.webhook
   state.endpoints.delete(id)
-  const others = state.endpointsByAccount.get(accountId)!.filter((one) => one !== endpoint)
+  const others = state.endpointsByAccount.get(accountId)!.filter((sibling) => sibling !== endpoint)
   if (others.length > 0) state.endpointsByAccount.set(accountId, others)
   else state.endpointsByAccount.delete(accountId)
 }

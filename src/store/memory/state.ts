@@ -5,7 +5,7 @@
  * checks everything first and writes afterwards.
  *
  * Ownership: `rows` has every delivery by id; an `Endpoint` (a webhook as a receiver) owns its deliveries by position, its
- * lanes and its attempts; a `Shard` has its owner, its nudges and the starts that earlier owners left behind; a `Node` has
+ * lanes and its attempts; a `Shard` has its owner, its handoffs and the starts that earlier owners left behind; a `Node` has
  * its lease, its starts and what others changed. A `Row` is one object from its acceptance until retention removes it; its
  * state changes in place, and readers get copies.
  *
@@ -13,7 +13,7 @@
  * - A waiting delivery in an ordered lane is linked between its neighbours there, in lane order; `Endpoint.lanes` has the
  *   last one. A delivery that has ended is in no lane.
  * - An attempt record belongs to a stored delivery. An ended delivery is in exactly one of `Endpoint.delivered`,
- *   `slimDelivered` and `otherEnds`, and leaves with all its records.
+ *   `deliveredWithoutRecords` and `otherEnds`, and leaves with all its records.
  * - Originals are marked by their replays: `Endpoint.replays` has every stored replay of the webhook.
  * - An event lives as long as a delivery of it. One without deliveries is remembered for a while, so that a repeated group
  *   finds its number.
@@ -99,7 +99,7 @@ export class Row {
   recordPosition = 0
   /** Its older records, oldest first. */
   olderRecords: StoredRecord[] | undefined = undefined
-  /** False: it was removed. Nudges may still refer to it. */
+  /** False: it was removed. Handoffs may still refer to it. */
   isStored = true
   /** Its neighbours in its lane, while it waits. */
   laneBefore: Row | undefined = undefined
@@ -164,7 +164,7 @@ export interface Endpoint {
   /** Number of their records. */
   deliveredAttempts: number
   /** The same without records. */
-  readonly slimDelivered: PositionLog<Row>
+  readonly deliveredWithoutRecords: PositionLog<Row>
   /** Deliveries that ended otherwise, and replays that ended, by position. */
   readonly otherEnds: PositionLog<Row>
   /** Replays, lowest position first, by the position of their original. Undefined: there are none. */
@@ -199,7 +199,7 @@ export interface Shard {
   /** The owner should hand it over. */
   leaving: boolean
   /** Deliveries that were accepted for whoever owns it. */
-  nudges: Row[]
+  handoffs: Row[]
   /** Starts of earlier owners. */
   left: Start[]
 }
@@ -240,9 +240,9 @@ export interface State {
   /** By delivery id, in order of acceptance. */
   readonly rows: Map<string, Row>
   readonly events: Map<string, StoredEvent>
-  /** Events without deliveries, oldest first from `bareStart` on. */
-  bareEvents: StoredEvent[]
-  bareStart: number
+  /** Events without deliveries, oldest first from `unmatchedStart` on. */
+  unmatchedEvents: StoredEvent[]
+  unmatchedStart: number
   /** By account, then call. */
   readonly calls: Map<string, Map<string, Call>>
   /** The order in which `pruneCalls` examines calls. */
@@ -261,8 +261,8 @@ export interface State {
   /** About how many bytes events, deliveries and attempt records take. */
   historyBytes: number
   readonly listeners: Set<() => void>
-  /** Number of nudges that were ever left: whether a group left some. */
-  nudgeCount: number
+  /** Number of handoffs that were ever left: whether a group left some. */
+  handoffCount: number
   lastFence: number
   lastNodeNumber: number
   lastOrdinal: number
@@ -271,7 +271,7 @@ export interface State {
 }
 
 export function newState(limits: Limits, isShared: boolean): State {
-  const shard = (): Shard => ({ owner: undefined, leaving: false, nudges: [], left: [] })
+  const shard = (): Shard => ({ owner: undefined, leaving: false, handoffs: [], left: [] })
   return {
     limits,
     isShared,
@@ -283,8 +283,8 @@ export function newState(limits: Limits, isShared: boolean): State {
     endpointsByAccount: new Map(),
     rows: new Map(),
     events: new Map(),
-    bareEvents: [],
-    bareStart: 0,
+    unmatchedEvents: [],
+    unmatchedStart: 0,
     calls: new Map(),
     callQueue: createPositionLog(),
     keys: new Map(),
@@ -293,7 +293,7 @@ export function newState(limits: Limits, isShared: boolean): State {
     endCount: 0,
     historyBytes: 0,
     listeners: new Set(),
-    nudgeCount: 0,
+    handoffCount: 0,
     lastFence: 0,
     lastNodeNumber: -1,
     lastOrdinal: 0,
@@ -312,7 +312,7 @@ export function newEndpoint(state: State, webhook: Webhook): Endpoint {
     attempts: createPositionLog(),
     delivered: createPositionLog(),
     deliveredAttempts: 0,
-    slimDelivered: createPositionLog(),
+    deliveredWithoutRecords: createPositionLog(),
     otherEnds: createPositionLog(),
     replays: undefined,
   }

@@ -619,10 +619,10 @@ describe('the heads of an endpoint whose pause has ended', () => {
     expect(positionsOf(take(3, T + 5, true))).toEqual([at(3)])
   })
 
-  it('that wait for a retry are due at once after `hasten`', () => {
+  it('that wait for a retry are due at once after `makeRetriesDue`', () => {
     const { queue, endpoint, add, take } = createQueue()
     const [later, due] = [add(at(0), {}, T + 9_000), add(at(1), {}, T)]
-    queue.hasten(endpoint, T + 5)
+    queue.makeRetriesDue(endpoint, T + 5)
     expect(later.dueMs).toBe(T + 5)
     expect(take(9, T + 4)).toEqual([due])
     expect(take(9, T + 5)).toEqual([later])

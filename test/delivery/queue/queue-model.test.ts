@@ -86,7 +86,7 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('end' as const), index }),
   fc.record({ kind: fc.constant('remove' as const), key }),
   fc.record({ kind: fc.constant('update' as const), key, counters }),
-  fc.record({ kind: fc.constant('hasten' as const), webhookId }),
+  fc.record({ kind: fc.constant('makeRetriesDue' as const), webhookId }),
   fc.record({ kind: fc.constant('missing' as const), limit }),
   fc.record({ kind: fc.constant('missing' as const), limit }),
   fc.record({ kind: fc.constant('fill' as const), count: limit, gone: fc.nat(8), extra: key }),
@@ -333,9 +333,9 @@ class Comparison {
         expect(queue.update(step.key, { ...next, state: 'waiting' })).toBe(delivery?.isTaken === false)
         break
       }
-      case 'hasten':
+      case 'makeRetriesDue':
         for (const head of naive.waitingHeads(step.webhookId)) head.dueMs = Math.min(head.dueMs, now)
-        queue.hasten(queue.endpoint(step.webhookId)!, now)
+        queue.makeRetriesDue(queue.endpoint(step.webhookId)!, now)
         break
       case 'missing':
         this.compareMissing(step.limit)

@@ -8,7 +8,7 @@ import {
   statsOf,
 } from '../../../src/delivery/scheduler/endpoint-registry.js'
 import { type Answer, SILENT, UNKNOWN } from '../../../src/delivery/scheduler/priority.js'
-import { createStanding } from '../../../src/delivery/scheduler/standing.js'
+import { createReputation } from '../../../src/delivery/scheduler/reputation.js'
 import { enqueue } from '../../../src/values/linked-queue.js'
 
 const ONE = 'https://one.example'
@@ -67,13 +67,13 @@ describe('an endpoint registry', () => {
       overdueCount: 0,
       isProbed: false,
       queue: undefined,
-      isSuspect: false,
+      isDowngraded: false,
     })
     expect(endpoint.queuedDueMs).toBeNaN()
     const none = [0, 0, 0, 0, 0, 0]
-    for (const { slots, suspects } of [endpoint.account, endpoint.origin.zone]) {
+    for (const { slots, downgraded } of [endpoint.account, endpoint.origin.zone]) {
       expect(slots).toEqual(none)
-      expect(suspects.size).toBe(0)
+      expect(downgraded.size).toBe(0)
     }
     for (const queues of [endpoint.account.due, endpoint.origin.zone.waiting]) {
       expect(queues.map(({ length }) => length)).toEqual(none)
@@ -227,13 +227,13 @@ describe('an endpoint whose origin changes', () => {
     const { upsert } = createRegistry()
     const endpoint = upsert('a')
     const { zone } = upsert('stays').origin
-    Object.assign(endpoint, { inFlight: 3, slots: 2, priority: SILENT, isSuspect: true })
+    Object.assign(endpoint, { inFlight: 3, slots: 2, priority: SILENT, isDowngraded: true })
     zone.slots[SILENT] = 3
-    zone.suspects.add(endpoint)
+    zone.downgraded.add(endpoint)
     upsert('a', { origin: TWO })
-    expect([zone.slots[SILENT], zone.suspects.size]).toEqual([1, 0])
+    expect([zone.slots[SILENT], zone.downgraded.size]).toEqual([1, 0])
     expect(endpoint.origin.zone.slots[SILENT]).toBe(2)
-    expect([...endpoint.origin.zone.suspects]).toEqual([endpoint])
+    expect([...endpoint.origin.zone.downgraded]).toEqual([endpoint])
   })
 })
 
@@ -352,20 +352,20 @@ describe('the history of endpoints that answered fast', () => {
   })
 })
 
-describe('the standing of an account and of a zone', () => {
+describe('the reputation of an account and of a zone', () => {
   it('is remembered while it has no endpoint, unless it says nothing', () => {
     const { registry, upsert } = createRegistry()
     const before = upsert('a', { accountId: 'bad' })
-    before.account.standing.strikes = 4
-    before.origin.zone.standing.lastFastMs = 9
+    before.account.reputation.failures = 4
+    before.origin.zone.reputation.lastFastMs = 9
     registry.remove(before)
     const { account, origin } = upsert('b', { accountId: 'bad' })
     expect(account).not.toBe(before.account)
-    expect(account.standing.strikes).toBe(4)
-    expect(origin.zone.standing.lastFastMs).toBe(9)
+    expect(account.reputation.failures).toBe(4)
+    expect(origin.zone.reputation.lastFastMs).toBe(9)
     expect(upsert('c', { accountId: 'other', origin: TWO })).toMatchObject({
-      account: { standing: createStanding() },
-      origin: { zone: { standing: createStanding() } },
+      account: { reputation: createReputation() },
+      origin: { zone: { reputation: createReputation() } },
     })
   })
 

@@ -137,7 +137,7 @@ describe('healthy endpoints, from the first second on', () => {
   })
 })
 
-describe('the standing of an endpoint that answered fast', () => {
+describe('the reputation of an endpoint that answered fast', () => {
   const good = { id: 'good', accountId: 'good', origin: 'https://good.example', afterMs: 5 }
   const silentIn = (zone: string, accountId: string) => (n: number) => ({
     id: `silent-${accountId}-${n}`,

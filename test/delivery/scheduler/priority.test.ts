@@ -20,11 +20,11 @@ import {
   UNKNOWN,
 } from '../../../src/delivery/scheduler/priority.js'
 import {
+  addFailure,
   addFastAnswer,
-  addStrike,
-  createStanding,
+  createReputation,
   TRUST_MS,
-} from '../../../src/delivery/scheduler/standing.js'
+} from '../../../src/delivery/scheduler/reputation.js'
 
 const NEVER = Number.NEGATIVE_INFINITY
 const NOW = 100_000
@@ -32,17 +32,17 @@ const NOW = 100_000
 /** The class of an endpoint that has done nothing else than this. */
 function classOf(
   history: Partial<AnswerHistory>,
-  { account = createStanding(), zone = createStanding(), oldestOverdueMs = NEVER } = {},
+  { account = createReputation(), zone = createReputation(), oldestOverdueMs = NEVER } = {},
 ): PriorityClass {
   const untried = { lastAnswer: undefined, lastFastMs: NEVER, isFailing: false, overdueCount: 0 }
   return priorityOf({ ...untried, ...history }, account, zone, oldestOverdueMs, NOW)
 }
 
-function standingAfter(strikes: number, fastAnswers = 0) {
-  const standing = createStanding()
-  for (let n = 0; n < fastAnswers; n++) addFastAnswer(standing, NOW)
-  for (let n = 0; n < strikes; n++) addStrike(standing, NOW)
-  return standing
+function reputationAfter(failures: number, fastAnswers = 0) {
+  const reputation = createReputation()
+  for (let n = 0; n < fastAnswers; n++) addFastAnswer(reputation, NOW)
+  for (let n = 0; n < failures; n++) addFailure(reputation, NOW)
+  return reputation
 }
 
 describe('the class of an endpoint', () => {
@@ -69,16 +69,16 @@ describe('the class of an endpoint', () => {
     expect(classOf(history, { oldestOverdueMs: 501 })).toBe(TRUSTED)
   })
 
-  it('that was never tried follows from the standing of its account and zone', () => {
-    expect(classOf({}, { zone: standingAfter(1) })).toBe(SILENT)
-    expect(classOf({}, { account: standingAfter(2) })).toBe(UNKNOWN)
-    expect(classOf({}, { account: standingAfter(3) })).toBe(DOUBTFUL)
-    expect(classOf({}, { account: standingAfter(3), zone: standingAfter(0, 1) })).toBe(UNKNOWN)
-    expect(classOf({}, { account: standingAfter(3), zone: standingAfter(1, 1) })).toBe(SILENT)
+  it('that was never tried follows from the reputation of its account and zone', () => {
+    expect(classOf({}, { zone: reputationAfter(1) })).toBe(SILENT)
+    expect(classOf({}, { account: reputationAfter(2) })).toBe(UNKNOWN)
+    expect(classOf({}, { account: reputationAfter(3) })).toBe(DOUBTFUL)
+    expect(classOf({}, { account: reputationAfter(3), zone: reputationAfter(0, 1) })).toBe(UNKNOWN)
+    expect(classOf({}, { account: reputationAfter(3), zone: reputationAfter(1, 1) })).toBe(SILENT)
   })
 
-  it('that was tried does not follow from the standing of others', () => {
-    const bad = { account: standingAfter(9), zone: standingAfter(9) }
+  it('that was tried does not follow from the reputation of others', () => {
+    const bad = { account: reputationAfter(9), zone: reputationAfter(9) }
     expect(classOf({ lastAnswer: 'fast', lastFastMs: NOW }, bad)).toBe(FAST)
     expect(classOf({ lastAnswer: 'slow' }, bad)).toBe(SLOW)
   })

@@ -90,7 +90,7 @@ export const mutants = [
   {
     what: 'a delivery that was started ahead of a slot is lost when its shard is loaded again',
     file: 'src/delivery/queue-sync.ts',
-    find: '    deps.putBackStartedAhead()\n    queue.dropShards(shards)\n',
+    find: '    deps.putBackPrefetched()\n    queue.dropShards(shards)\n',
     replace: '    queue.dropShards(shards)\n',
     tests: ['test/delivery/dispatcher-reload.test.ts'],
   },

@@ -142,7 +142,7 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-failover.test.ts'],
   },
   {
-    what: 'a resume that a load brings does not hasten retries',
+    what: 'a resume that a load brings does not make retries due',
     file: 'src/delivery/queue-sync.ts',
     find: '      if (before && isResumed(before, endpoint.webhook)) deps.resume(endpoint, isProbed(before.health))',
     replace: 'if (before) queue.ready(endpoint)',
@@ -151,8 +151,8 @@ export const mutants = [
   {
     what: 'a resume that a load brings is forgotten when the load fails at first',
     file: 'src/delivery/queue-sync.ts',
-    find: 'if (knownShards.has(shard) && !knownWebhooks.has(id)) knownWebhooks.set(id, webhook)',
-    replace: 'if (knownShards.has(shard)) knownWebhooks.set(id, webhook)',
+    find: 'if (healthShards.has(shard) && !knownWebhooks.has(id)) knownWebhooks.set(id, webhook)',
+    replace: 'if (healthShards.has(shard)) knownWebhooks.set(id, webhook)',
     tests: ['test/delivery/dispatcher-resume.test.ts'],
   },
   {

@@ -47,8 +47,8 @@ export const mutants = [
   {
     what: 'only the last signature of a request counts',
     file: 'src/delivery/signature.ts',
-    find: 'for (const one of expected) if (constantTimeEqual(candidate, one)) isValid = true',
-    replace: 'for (const one of expected) isValid = constantTimeEqual(candidate, one)',
+    find: 'for (const digest of expected) if (constantTimeEqual(candidate, digest)) isValid = true',
+    replace: 'for (const digest of expected) isValid = constantTimeEqual(candidate, digest)',
     tests: ['test/delivery/signature.test.ts'],
   },
   {

@@ -135,7 +135,7 @@ export const mutants = [
   {
     what: 'pruneOldest leaves what has no attempts',
     file: 'src/store/memory/retention.ts',
-    find: '[one.delivered, one.slimDelivered]',
+    find: '[endpoint.delivered, endpoint.deliveredWithoutRecords]',
     replace: '[one.delivered]',
     tests: RULES,
   },
@@ -149,8 +149,8 @@ export const mutants = [
   {
     what: 'replays and what was not delivered stay for ever',
     file: 'src/store/memory/retention.ts',
-    find: '[endpoint.delivered, endpoint.slimDelivered, endpoint.otherEnds]',
-    replace: '[endpoint.delivered, endpoint.slimDelivered]',
+    find: '[endpoint.delivered, endpoint.deliveredWithoutRecords, endpoint.otherEnds]',
+    replace: '[endpoint.delivered, endpoint.deliveredWithoutRecords]',
     tests: RULES,
   },
   {
@@ -191,7 +191,7 @@ export const mutants = [
   {
     what: 'ends without attempts have no limit per webhook',
     file: 'src/store/memory/history.ts',
-    find: '  while (slimDelivered.size > attemptsPerWebhook) removeRow(state, front(slimDelivered))\n',
+    find: '  while (deliveredWithoutRecords.size > attemptsPerWebhook) removeRow(state, front(deliveredWithoutRecords))\n',
     replace: '',
     tests: LIMITS,
   },

@@ -19,7 +19,7 @@ export const mutants = [
   {
     what: 'what was started ahead is sent only after another commit',
     file: 'src/delivery/dispatcher.ts',
-    find: '    sendStartedAhead()\n  })\n',
+    find: '    sendPrefetched()\n  })\n',
     replace: '  })\n',
     tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
   },
@@ -33,7 +33,7 @@ export const mutants = [
   {
     what: 'what was started ahead is sent to a webhook that was disabled',
     file: 'src/delivery/dispatcher.ts',
-    find: '    putBackStartedAhead((delivery) => delivery.webhookId === webhookId)\n',
+    find: '    putBackPrefetched((delivery) => delivery.webhookId === webhookId)\n',
     replace: '',
     tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
   },
@@ -61,7 +61,7 @@ export const mutants = [
   {
     what: 'requests that end at once are sent on the stack of each other',
     file: 'src/delivery/dispatcher.ts',
-    find: '    if (isSendingAhead) return\n',
+    find: '    if (isSendingPrefetched) return\n',
     replace: '',
     tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
   },
@@ -82,8 +82,8 @@ export const mutants = [
   {
     what: 'what is started ahead already is counted twice',
     file: 'src/delivery/scheduler/fair-queue.ts',
-    find: 'ahead + Math.max(0, slotsHeld(total, FAST) - caps.total)',
-    replace: 'ahead',
+    find: 'prefetch + Math.max(0, slotsHeld(total, FAST) - caps.total)',
+    replace: 'prefetch',
     tests: ['test/delivery/scheduler/scheduler.test.ts'],
   },
   {
@@ -117,7 +117,7 @@ export const mutants = [
   {
     what: 'what was started ahead is put back only when requests end',
     file: 'src/delivery/dispatcher.ts',
-    find: '      stopping.abort()\n      putBackStartedAhead(() => true)\n',
+    find: '      stopping.abort()\n      putBackPrefetched(() => true)\n',
     replace: '      stopping.abort()\n',
     tests: ['test/delivery/dispatcher-start-ahead.test.ts'],
   },
@@ -228,9 +228,9 @@ export const mutants = [
     tests: ['test/delivery/scheduler/scheduler.test.ts'],
   },
   {
-    what: 'a fast answer leaves never-tried endpoints of its zone suspect',
+    what: 'a fast answer leaves never-tried endpoints of its zone doubtful',
     file: 'src/delivery/scheduler/fair-queue.ts',
-    find: 'if (!wasProven && isProvenZone(origin.zone.standing, now)) reclassifySuspects(origin.zone, now)',
+    find: 'if (!wasProven && isProvenZone(origin.zone.reputation, now)) reclassifyDowngraded(origin.zone, now)',
     replace: '',
     tests: ['test/delivery/scheduler/isolation.test.ts'],
   },
@@ -313,8 +313,8 @@ export const mutants = [
   {
     what: 'slots of an account that holds many still count as those of a small one',
     file: 'src/delivery/scheduler/fair-queue.ts',
-    find: 'ofSmall[one]! += isLarge ? -account.slots[one]! : account.slots[one]!',
-    replace: 'ofSmall[one]! += isLarge ? 0 : account.slots[one]!',
+    find: 'ofSmall[level]! += isLarge ? -account.slots[level]! : account.slots[level]!',
+    replace: 'ofSmall[level]! += isLarge ? 0 : account.slots[level]!',
     tests: [
       'test/delivery/scheduler/slot-time-isolation.test.ts',
       'test/delivery/scheduler/isolation.test.ts',
@@ -330,15 +330,15 @@ export const mutants = [
   {
     what: 'an account that becomes idle has used no slot time',
     file: 'src/delivery/scheduler/endpoint-registry.ts',
-    find: 'setNewest(idleAccounts, id, { standing, use }, MAX_IDLE_OTHERS)',
-    replace: 'setNewest(idleAccounts, id, { standing, use: createSlotUse() }, MAX_IDLE_OTHERS)',
+    find: 'setNewest(idleAccounts, id, { reputation, use }, MAX_IDLE_OTHERS)',
+    replace: 'setNewest(idleAccounts, id, { reputation, use: createSlotUse() }, MAX_IDLE_OTHERS)',
     tests: ['test/delivery/scheduler/scheduler.test.ts'],
   },
   {
     what: 'accounts above their share start ahead of free slots',
     file: 'src/delivery/scheduler/fair-queue.ts',
-    find: '    servesOverShare = competing <= 1\n    allocateClass(FAST, now, ahead, served)',
-    replace: '    servesOverShare = true\n    allocateClass(FAST, now, ahead, served)',
+    find: '    servesOverShare = competing <= 1\n    allocateClass(FAST, now, prefetch, served)',
+    replace: '    servesOverShare = true\n    allocateClass(FAST, now, prefetch, served)',
     tests: ['test/delivery/scheduler/scheduler.test.ts'],
   },
 ]

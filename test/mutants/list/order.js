@@ -54,8 +54,8 @@ export const mutants = [
   {
     what: 'a delivery of an older epoch is started in the memory store',
     file: 'src/store/memory/commit.ts',
-    find: 'canStart(row, one, row.endpoint.webhook.epoch)',
-    replace: 'canStart(row, one, 0)',
+    find: 'canStart(row, delivery, row.endpoint.webhook.epoch)',
+    replace: 'canStart(row, delivery, 0)',
     tests: ['test/store/memory-conformance.test.ts', 'test/delivery/cancel-unsent.test.ts'],
   },
   {

@@ -23,17 +23,18 @@ import type { AcceptanceResult } from './queue-store.js'
 /** An acceptance of a group. */
 export interface AcceptingEvents {
   readonly acceptance: Acceptance
-  /** Its deliveries that are in the queue before they are committed, in the order of `acceptance.deliveries`. */
-  entered: readonly QueuedDelivery[]
+  /** Its deliveries that are queued before they are committed, in the order of `acceptance.deliveries`. */
+  uncommitted: readonly QueuedDelivery[]
 }
 
-export interface EarlyStarts {
-  /** Lets deliveries of these acceptances enter the queue, if there are at most `slots` of them. */
-  enter(accepting: readonly AcceptingEvents[], slots: number, now: number): void
-  /** Those that were not taken leave the queue. */
+export interface UncommittedStarts {
+  /** Queues the deliveries of these acceptances, if there are at most `slots` of them. */
+  enqueue(accepting: readonly AcceptingEvents[], slots: number, now: number): void
+  /** Removes the deliveries that were not taken. */
   dropUntaken(accepting: readonly AcceptingEvents[], now: number): void
   /**
-   * They are committed. Returns those that start; the others have left the queue, and those that were accepted must enter it.
+   * Completes committed deliveries. Returns those that start. The others have left the queue; the caller queues those that were
+   * accepted.
    *
    * @param mayHaveGap whether any acceptance of the group may have a gap: a later event of a call does not name the gap
    *   that the group has found before an earlier one
@@ -44,11 +45,11 @@ export interface EarlyStarts {
     mayHaveGap: boolean,
     now: number,
   ): readonly QueuedDelivery[]
-  /** They were not accepted, or may not start: they leave the queue, and are abandoned. */
-  withdraw(entered: readonly QueuedDelivery[], now: number): void
+  /** Removes and abandons deliveries that were not accepted, or may not start. */
+  withdraw(uncommitted: readonly QueuedDelivery[], now: number): void
 }
 
-export interface EarlyStartDeps {
+export interface UncommittedStartDeps {
   readonly queue: Pick<PendingQueue, 'add' | 'end' | 'endpoint' | 'setSequence' | 'waitingContents'>
   readonly maxContents: number
   /** Whether the deliveries of a shard are loaded. */
@@ -62,36 +63,36 @@ export interface EarlyStartDeps {
 /** No delivery. */
 export const NO_DELIVERIES: readonly QueuedDelivery[] = Object.freeze([])
 
-export function createEarlyStarts(deps: EarlyStartDeps): EarlyStarts {
+export function createUncommittedStarts(deps: UncommittedStartDeps): UncommittedStarts {
   const { queue, maxContents, isLoaded, isTooOld, update } = deps
 
-  /** `isLast`: one cannot enter, and what comes after it must not enter before it. */
-  function enterFrom(
+  /** @returns `isLast`: a delivery could not be queued, and later ones must not be queued before it. */
+  function enqueueFrom(
     { events, deliveries }: Acceptance,
     now: number,
-  ): { readonly entered: readonly QueuedDelivery[]; readonly isLast: boolean } {
-    const entered: QueuedDelivery[] = []
-    let near = 0
+  ): { readonly uncommitted: readonly QueuedDelivery[]; readonly isLast: boolean } {
+    const uncommitted: QueuedDelivery[] = []
+    let hint = 0
     for (const source of deliveries) {
       // The queue would keep no content, and request it from the store before it is there.
-      if (queue.waitingContents >= maxContents) return { entered, isLast: true }
+      if (queue.waitingContents >= maxContents) return { uncommitted, isLast: true }
       const endpoint = queue.endpoint(source.webhookId)
-      const index = eventIndexOf(events, source.eventId, near)
+      const index = eventIndexOf(events, source.eventId, hint)
       // The body of a replay is in the store.
       if (!endpoint || !isLoaded(endpoint.shard) || index < 0) continue
-      near = index
+      hint = index
       const { position = 0 } = source
       const delivery = new QueuedDelivery(source, endpoint, position, 0, now, '', events[index]!.traceparent)
-      if (isTooOld(delivery) || !queue.add(delivery, now)) return { entered, isLast: true }
+      if (isTooOld(delivery) || !queue.add(delivery, now)) return { uncommitted, isLast: true }
       delivery.isUncommitted = true
-      entered.push(delivery)
+      uncommitted.push(delivery)
       update(endpoint)
     }
-    return { entered, isLast: false }
+    return { uncommitted, isLast: false }
   }
 
-  function withdraw(entered: readonly QueuedDelivery[], now: number): void {
-    for (const delivery of entered) {
+  function withdraw(uncommitted: readonly QueuedDelivery[], now: number): void {
+    for (const delivery of uncommitted) {
       delivery.isUncommitted = false
       delivery.isAbandoned = true
       queue.end(delivery, now)
@@ -100,31 +101,31 @@ export function createEarlyStarts(deps: EarlyStartDeps): EarlyStarts {
   }
 
   return {
-    enter(accepting, slots, now) {
+    enqueue(accepting, slots, now) {
       let left = slots
       for (const { acceptance } of accepting) left -= acceptance.deliveries.length
       if (left < 0) return
-      for (const one of accepting) {
-        const { entered, isLast } = enterFrom(one.acceptance, now)
-        one.entered = entered
+      for (const pending of accepting) {
+        const { uncommitted, isLast } = enqueueFrom(pending.acceptance, now)
+        pending.uncommitted = uncommitted
         if (isLast) return
       }
     },
     dropUntaken(accepting, now) {
-      for (const one of accepting) {
-        const untaken = one.entered.filter(({ state }) => state !== 'in_flight')
+      for (const pending of accepting) {
+        const untaken = pending.uncommitted.filter(({ state }) => state !== 'in_flight')
         if (untaken.length === 0) continue
         withdraw(untaken, now)
-        one.entered = one.entered.filter(({ state }) => state === 'in_flight')
+        pending.uncommitted = pending.uncommitted.filter(({ state }) => state === 'in_flight')
       }
     },
-    confirm({ acceptance: { events }, entered }, { events: accepted }, mayHaveGap, now) {
-      let near = 0
-      return entered.filter((delivery) => {
+    confirm({ acceptance: { events }, uncommitted }, { events: accepted }, mayHaveGap, now) {
+      let hint = 0
+      return uncommitted.filter((delivery) => {
         // The lease has ended, or its webhook was disabled.
         if (delivery.isAbandoned) return false
-        near = eventIndexOf(events, delivery.eventId, near)
-        const { duplicate, sequence } = accepted[near]!
+        hint = eventIndexOf(events, delivery.eventId, hint)
+        const { duplicate, sequence } = accepted[hint]!
         // The commit may have waited for the store for a long time.
         if (duplicate || mayHaveGap || isTooOld(delivery)) {
           withdraw([delivery], now)
@@ -133,7 +134,7 @@ export function createEarlyStarts(deps: EarlyStartDeps): EarlyStarts {
         delivery.isUncommitted = false
         delivery.acceptedMs = now
         delivery.sequence = sequence
-        delivery.body = fillIn(events[near]!.bodies[delivery.variant]!, sequence)
+        delivery.body = fillIn(events[hint]!.bodies[delivery.variant]!, sequence)
         queue.setSequence(delivery)
         return true
       })
