@@ -201,7 +201,7 @@ export const mutants = [
   {
     what: 'a rejection that says nothing about the receiver counts',
     file: 'src/delivery/settle.ts',
-    find: ' && context.isTelling,',
+    find: ' && attempt.isTelling,',
     replace: ',',
     tests: ['test/delivery/settle.test.ts'],
   },
@@ -334,7 +334,7 @@ export const mutants = [
   {
     what: 'rejections of a kind that a receiver never takes pause it',
     file: 'src/delivery/settle.ts',
-    find: 'isFirst: delivery.attempts === 0 && context.isTelling',
+    find: 'isFirst: delivery.attempts === 0 && attempt.isTelling',
     replace: 'isFirst: delivery.attempts === 0',
     tests: ['test/policy/rejections.test.ts'],
   },
