@@ -59,11 +59,18 @@ export const mutants = [
     tests: ['test/delivery/retry.test.ts'],
   },
   {
-    what: 'connections that are closed again and again never count',
-    file: 'src/delivery/retry.ts',
-    find: 'outcome.isStale === true && delivery.reason !== STALE_CONNECTION',
-    replace: 'outcome.isStale === true',
-    tests: ['test/delivery/retry.test.ts', 'test/delivery/settle.test.ts'],
+    what: 'a request over a connection that was being closed goes over the next such connection',
+    file: 'src/send/connection-pool.ts',
+    find: 'repeats ? undefined : origin.idle.pop()',
+    replace: 'origin.idle.pop()',
+    tests: ['test/send/connection-pool.test.ts'],
+  },
+  {
+    what: 'a request that may not be sent twice is',
+    file: 'src/send/sender.ts',
+    find: '!exchange.isStale || !request.isRepeatable',
+    replace: '!exchange.isStale',
+    tests: ['test/send/connection-pool.test.ts'],
   },
   {
     what: '503 without Retry-After is a wish for fewer requests',
