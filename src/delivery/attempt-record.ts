@@ -188,7 +188,7 @@ function withoutPassword(segment: string): string {
     .join('@')
 }
 
-/** Names the target of a redirect without user, password, query and fragment, each of which may be secret. */
+/** Names the target of a redirect without user, password, query and fragment, which may be secret. */
 function redirectSentence(headers: readonly string[], requestUrl: string): string {
   const location = findHeader(headers, 'location')
   if (location === undefined) return ''

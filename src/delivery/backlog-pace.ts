@@ -1,6 +1,6 @@
 /**
- * Limits how fast the backlogs of receivers are sent that became available together: when many pauses have ended within a
- * minute, older deliveries leave this node at a limited rate, so that live ones and other receivers are not held up. It also
+ * Limits the rate of backlogs after many pauses have ended within a minute: older deliveries leave this node at a limited
+ * rate, so that live deliveries and other receivers are not delayed. It also
  * knows which origins have answered lately. Times are store time, ms.
  */
 import { charge, type RateLimit, refill, type TokenBucket } from '../values/token-bucket.js'

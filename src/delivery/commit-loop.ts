@@ -11,7 +11,7 @@
  *   promotes the next deliveries of their lanes; then due deliveries are taken as far as there are slots. The
  *   group contains the acceptances, the settlements and the starts, in this order.
  * - Only a committed group has effects outside: publishers get their answers, requests are sent, the host is
- *   notified. So nothing is sent of which the store does not know, and nothing is reported that may be lost.
+ *   notified. So every sent request has a stored start, and every reported result is stored.
  * - The requests of a group are sent, and its ends reported, while the store writes the next group: a store in a thread or
  *   on a server works at the same time as this process. If there is no next group yet, the ends are reported a turn of
  *   the event loop before the requests are sent: what the host publishes then is written while they are sent. At most
@@ -102,7 +102,7 @@ export interface CommitHandlers {
   onFenced(): void
   /** Reads and applies the changes of others. */
   applyChanges(): Promise<void>
-  /** The store is reachable again, after a group of which it was unknown whether it was written. */
+  /** The store is reachable again, after a group with an unknown outcome. */
   onRecovered(): void
   /** Nothing is left to do: sets the timer for the next due time. */
   onIdle(): void
@@ -137,7 +137,7 @@ export interface CommitLoop {
   stop(): void
   /** Rejects all publishers without an answer, and forms no further group. What is in progress has no effect any more. */
   abandon(): void
-  /** Whether settlements or starts of this lease were given up: the store may have starts of which it has no end. */
+  /** Whether settlements or starts of this lease were given up: the store may have starts without an end. */
   readonly hasLost: boolean
 }
 
@@ -271,7 +271,7 @@ export function createCommitLoop(
     }
   }
 
-  /** Refuses the acceptances of a group of which nothing was written. */
+  /** Refuses the acceptances of a group that was not written. */
   function refuseAccepted(group: PendingGroup, thrown: unknown): void {
     for (const pending of group.accepted) {
       refuse(pending, thrown)
@@ -467,7 +467,7 @@ export function createCommitLoop(
 
   /**
    * Commits a refused group in parts, in order: what was accepted, what ended, the starts, which have one key. A part that
-   * is refused too is halved, so that few commits find the one that is to blame among many.
+   * is refused too is halved, so that few commits find the part that causes the error.
    */
   async function commitParts(group: PendingGroup): Promise<void> {
     const { accepted, ended, starts, startKey, finished, isRepeat } = group
@@ -737,7 +737,7 @@ function emptyGroup(): PendingGroup {
   return { accepted: [], ended: [], starts: [], startKey: 0, finished: [], isRepeat: false }
 }
 
-/** Whether the group has several parts of which one may be to blame for an error. */
+/** Whether the group has several parts, so that a single part may cause an error. */
 function canSplit({ accepted, ended, starts, finished }: PendingGroup): boolean {
   const others = (starts.length > 0 ? 1 : 0) + (finished.length > 0 ? 1 : 0)
   return accepted.length + ended.length + others > 1

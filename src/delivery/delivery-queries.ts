@@ -92,7 +92,7 @@ export interface ReplayableQuery {
   readonly hooks?: readonly string[]
   /** Only deliveries that ended for exactly this reason (`Delivery.reason`). Default: any. */
   readonly reason?: string
-  /** False: without those of which a replay waits, is in flight or was delivered (`DeliveryReplays.hasRecovered`). */
+  /** False: without deliveries with a replay that waits, is in flight or was delivered (`DeliveryReplays.hasRecovered`). */
   readonly includeRecovered: boolean
 }
 

@@ -76,7 +76,7 @@ export interface Dispatcher {
   accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
   /** Looks for work in the store now: for hosts that wrote to it in their own transaction. */
   wake(): void
-  /** Cancels the requests of a disabled or deleted webhook of which no byte has been sent yet. */
+  /** Cancels the unsent requests of a disabled or deleted webhook. */
   cancelUnsent(webhookId: string): void
   /** Store time as this node knows it, ms. */
   now(): number

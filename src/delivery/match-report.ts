@@ -54,7 +54,7 @@ function checkPartialEvent(deps: MatchReportDeps, input: Readonly<Record<string,
  * Reports for each webhook of an account, in the order of its list, whether it would get an event. Filters see the fields
  * that the event has.
  *
- * @param input an event as it is published, of which only `hook` is required. `accountId`: an account below; default: the
+ * @param input an event as it is published; only `hook` is required. `accountId`: an account below; default: the
  *   account itself
  * @throws `InvalidInput` naming the field, `NotFound` for an account that is not the account itself or one below it
  */

@@ -1,6 +1,6 @@
 /**
- * Keeps the queue of one node in step with the store: loads the shards that it gains, settles what earlier owners
- * left in flight there, hands over the shards that it gives up, and applies what others changed.
+ * Keeps the queue of one node in step with the store: loads gained shards, settles what earlier owners left in flight there,
+ * hands over shards, and applies the changes of others.
  *
  * Theory of operation
  *
@@ -13,7 +13,7 @@
  * - A delivery that its owner was sending when it crashed gets an interrupted attempt before it is sent again.
  * - A shard that is to be given up leaves the queue at once, and is handed over when its last attempt has ended.
  * - After a failover the store may lack the last commits of this and other nodes (`LoadedPart.history`): then the node
- *   starts nothing until it has requested its lease again and loaded its shards, and counts what is missing. What is in
+ *   starts nothing until it has renewed its lease and loaded its shards, and counts missing deliveries. What is in
  *   flight stays.
  * - Prefetched deliveries return to the queue before each load, which skips taken deliveries.
  * - All steps can be repeated: a step that fails is tried again until it succeeds or the node stops.
@@ -57,7 +57,7 @@ export interface QueueSyncDeps {
   forgetStarts(): void
   /** Decides the interrupted attempt of a delivery. */
   interrupt(delivery: QueuedDelivery): DecidedSettlement
-  /** Cancels the requests of a webhook of which no byte has been sent yet. */
+  /** Cancels the unsent requests of a webhook. */
   cancelUnsent(webhookId: string): void
   /** Sends what waits for a webhook: an edit has ended its pause or its wait. */
   resume(endpoint: QueueEndpoint, wasPaused: boolean): void

@@ -7,7 +7,7 @@ export interface ReplayRateLimiter {
   /**
    * Counts one test, replay or resumption.
    *
-   * @param key identifies the webhook, or the account of which all webhooks are replayed
+   * @param key identifies the webhook, or the account if all its webhooks are replayed
    * @throws `TooManyReplays`
    */
   consume(key: string): void

@@ -20,7 +20,7 @@ export interface ReplaySelection {
   readonly reason?: string
   /** Only events of this call leg. Default: all. */
   readonly callId?: string
-  /** Only events of which a field contains exactly this number or name, as `+493012345`. Default: all. */
+  /** Only events with a field that contains exactly this number or name, as `+493012345`. Default: all. */
   readonly number?: string
   /** True: also deliveries that a replay has delivered or is about to deliver. Default false. */
   readonly includeRecovered?: boolean

@@ -68,7 +68,7 @@ export interface AttemptContext {
    */
   throttle(askedMs: number | undefined): number
   /** Whether a rejection of this kind of event says something about the receiver as a whole. */
-  readonly isTelling: boolean
+  readonly isInformative: boolean
 }
 
 /** The settlement of an attempt. */
@@ -116,7 +116,7 @@ function effectOf(
   return {
     kind: isUnavailable ? 'unavailable' : 'rejected',
     isProbe,
-    isFirst: delivery.attempts === 0 && attempt.isTelling,
+    isFirst: delivery.attempts === 0 && attempt.isInformative,
     ...probeOf(result, context, attempt),
     isHeld: isUnavailable && !overtaken && rules.policy.retryOn === 'failure' && attempts >= maxTries(rules),
     isThrottled,

@@ -3,9 +3,9 @@
  *
  * Theory of operation
  *
- * - Before a group is committed, the deliveries that it accepts enter the queue as if they were committed, so that the
- *   scheduler selects among them and what waits already. Only if there are free slots for all of them: otherwise those
- *   that were accepted first would get the slots, regardless of who else is waiting. What was not taken leaves the queue again.
+ * - Before a group is committed, its accepted deliveries enter the queue as if they were committed, so that the scheduler
+ *   selects among them and the waiting ones. This happens only with free slots for all of them: otherwise the first accepted
+ *   deliveries would get the slots, whatever else is waiting. Untaken deliveries leave the queue again.
  * - The store gives an event its sequence number, which is part of the body. So a delivery gets both from the result of the
  *   group (`confirm`), before it is sent.
  * - A delivery whose acceptance is refused, or whose event is a duplicate, was never accepted: it is withdrawn. So are all of

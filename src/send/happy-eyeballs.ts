@@ -16,8 +16,8 @@ const MAX_ATTEMPTS = 8
 const ATTEMPT_DELAY_MS = 250
 
 /**
- * Where addresses fail for several causes, the first of these is reported: what a machine at the address did says more
- * than that this one has no route, as for IPv6 addresses on a machine without IPv6.
+ * Causes in order of priority: if addresses fail for several causes, the first of these is reported. An error of the remote
+ * machine says more than a missing route, which is usual for IPv6 addresses on a machine without IPv6.
  */
 const MOST_TELLING: readonly FailureCause[] = [
   'blocked_address',

@@ -2,8 +2,8 @@
  * The default sender, over undici's `Client`: one client is one connection, and one connection carries one request at a
  * time.
  *
- * undici's own pools are not used, because they give no control over a request that waits or connects (its deadline
- * could not end it), have no limit over all origins, and do not tell which connection serves whom. At this level there
+ * undici's own pools are not used, because they cannot cancel a request that waits or connects, have no limit over all
+ * origins, and do not report which connection serves a request. At this level there
  * is no HTTP/2, and there are no proxy variables, cookies, redirects, decompression or retries to be disabled.
  */
 

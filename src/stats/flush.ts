@@ -49,7 +49,7 @@ export function createStatsFlush(
   const { store, clock, log, tally } = deps
   const stopping = new AbortController()
   let number = 0
-  /** The batch of which it is not known that it is written. */
+  /** The batch with an unknown outcome. */
   let unwritten: StatsBatch | undefined
   let isTimerSet = false
   let flushing: Promise<void> | undefined

@@ -69,7 +69,7 @@ export function completeToMs(
   attemptTimeoutMs: number,
   oldestUnwrittenMs: number | undefined,
 ): number {
-  // A node writes what it counted within one interval; the second one is for a slow store and for clocks that differ.
+  // A node writes its counts within one interval; the second interval allows for a slow store and for clocks that differ.
   const writtenMs = slotOf(60, nowMs - attemptTimeoutMs - 2 * FLUSH_INTERVAL_MS)
   return Math.min(writtenMs, oldestUnwrittenMs ?? writtenMs)
 }

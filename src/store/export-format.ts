@@ -1,5 +1,5 @@
 /**
- * The store-independent export format: one store exports its rows in it, another imports them in one transaction.
+ * The store-independent export format: a store exports its rows, and another store imports them in one transaction.
  */
 
 import type { Account } from '../accounts/account.js'

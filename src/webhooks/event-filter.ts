@@ -166,7 +166,7 @@ function everyField<Expected>(
 function fieldOf(payload: Payload, name: string): unknown {
   if (Object.hasOwn(payload, name)) return payload[name]
   let value: unknown = payload
-  // A name may have a hundred parts, most of which lead nowhere.
+  // A name may have a hundred parts, and most paths do not exist.
   for (let from = 0; ; ) {
     const dot = name.indexOf('.', from)
     const part = name.slice(from, dot < 0 ? undefined : dot)

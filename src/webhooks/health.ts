@@ -244,7 +244,7 @@ export type AttemptEffect =
       readonly kind: PauseKind
       /** A probe. */
       readonly isProbe: boolean
-      /** The first attempt of its delivery, of a kind of which the receiver accepts others, or of any if it accepts none. */
+      /** The first attempt of its delivery, of a kind that the receiver accepts, or of any kind if it accepts none. */
       readonly isFirst: boolean
       /** Store time at which it was sent, ms. */
       readonly sentMs: number

@@ -9,8 +9,8 @@ export type HttpVerb = 'get' | 'post' | 'put' | 'patch' | 'delete'
 /** Encoding of the payload: JSON, or `application/x-www-form-urlencoded`. */
 export type BodyFormat = 'json' | 'form-data'
 /**
- * `call`: the events of one call are sent one after the other, in order of acceptance; one that keeps failing while its
- * receiver takes others holds back the next ones for `orderingPatienceSeconds` only. `strict`: until it has ended.
+ * `call`: the events of one call are sent one after the other, in order of acceptance; an event that keeps failing while its
+ * receiver takes others delays the next events for `orderingPatienceSeconds` only. `strict`: until it has ended.
  * `none`: in parallel.
  */
 export type Ordering = 'call' | 'strict' | 'none'

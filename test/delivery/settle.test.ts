@@ -40,7 +40,7 @@ function attemptContext(changes: Partial<SettleContext & AttemptContext> = {}, w
     ...contextOf(webhook),
     isProbe: false,
     maxAgeMs: 86_400_000,
-    isTelling: true,
+    isInformative: true,
     throttle(askedMs: number | undefined) {
       asked.push(askedMs)
       return 7000
@@ -183,7 +183,7 @@ describe('settleAttempt', () => {
 
   it('does not count rejections of a kind of event that say nothing about the receiver as a whole', () => {
     const nine: Health = { failuresInRow: 9, rejectedInRow: 9, failingSinceMs: 5, countsSinceMs: 5 }
-    const health = healthAfter(responseWith(500), nine, queued(), { isTelling: false })
+    const health = healthAfter(responseWith(500), nine, queued(), { isInformative: false })
     expect(health).toMatchObject({ failuresInRow: 10, rejectedInRow: 9 })
     expect(health).not.toHaveProperty('pause')
   })

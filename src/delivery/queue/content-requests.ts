@@ -1,8 +1,8 @@
 /**
  * Decides which contents are read next from the store.
  *
- * An endpoint needs the content of its due heads, and of its stale ones, up to a number: `AHEAD` and twice the
- * deliveries that are taken, less those that were requested before and not taken yet. So an endpoint that answers fast gets
+ * An endpoint needs the content of its due heads, and of its stale ones, up to a number: `AHEAD` and twice its taken
+ * deliveries, less its outstanding requests. So an endpoint that answers fast gets
  * twice as many with each round trip, and a slow one holds few. Endpoints take turns.
  */
 
@@ -12,7 +12,7 @@ import { type Entries, IS_REQUESTED, NONE } from './entries.js'
 import { type Heads, LIVE, MISSING, OLD, STALE } from './heads.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 
-/** Contents that are requested for an endpoint of which nothing is taken. */
+/** Contents that are requested for an endpoint without taken deliveries. */
 const AHEAD = 8
 /** Contents of stale deliveries that are on their way: they need no slots. */
 const STALE_AHEAD = 64

@@ -1,8 +1,8 @@
 /**
- * Displaces the oldest waiting deliveries of an endpoint that has more than its share: marks them, so that they are never
- * sent and the dispatcher ends them as `queue_full`. Never one that is taken.
+ * Displaces the oldest waiting deliveries of an endpoint above its share: marks them as never to be sent, and the dispatcher
+ * ends them as `queue_full`. Taken deliveries stay.
  *
- * Calls go whole: a receiver that got a part of a call is worse off than one that gets it later, by a replay. The call
+ * Calls go whole: half a call is of less use to a receiver than the whole call later, by a replay. The call
  * whose first waiting delivery is oldest goes first. The lane of a replay is no call: its deliveries go one by one. A
  * displaced delivery leaves its lane, so that many end at once.
  */

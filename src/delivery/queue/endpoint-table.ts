@@ -4,7 +4,7 @@ import type { Webhook } from '../../webhooks/webhook.js'
 import { AccountShare } from './account-share.js'
 import { QueueEndpoint } from './queue-endpoint.js'
 
-/** Endpoints of which nothing is pending that are kept, with their webhooks; about 2 KB each. */
+/** Limit of cached endpoints without pending deliveries, with their webhooks; about 2 KB each. */
 const MAX_IDLE = 10_000
 
 /** The endpoints of a queue, by id and by number. */

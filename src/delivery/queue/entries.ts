@@ -12,7 +12,7 @@ export const NONE = 0
 export const POSITION = 0
 /** `laneKey` of its lane; 0: it has the lane to itself. */
 export const LANE = 1
-/** Store time, ms, at which it is due once it is the head of its lane; 0: as soon as it is. */
+/** Store time, ms, from which the head of a lane is due; 0: at once. */
 export const DUE = 2
 
 // Fields of 4 bytes, after those.

@@ -1,9 +1,9 @@
 /**
- * Deliveries of one endpoint that failed while their lanes wait for them, and those for which their lanes wait no more.
+ * Failed deliveries of one endpoint: heads that their lanes wait for, and overtaken ones, which left their lanes.
  *
  * A lane waits for its head. When the head fails while the receiver takes other deliveries, the lane waits for a limited time
- * from its first failure, once; then the head leaves it, keeps its own schedule, and the next delivery follows. As long as the
- * one that left has not ended, its attempts and those of its lane are out of order.
+ * from its first failure, once; then the head leaves it, keeps its own schedule, and the next delivery follows. Until the
+ * overtaken delivery has ended, its attempts and those of its lane are out of order.
  */
 import { type HeapItem, heapPush, heapRemove } from '../../values/heap.js'
 

@@ -72,7 +72,7 @@ export interface QueuePosition {
 export interface QueueRoom {
   /** Deliveries that wait for it. */
   readonly waiting: number
-  /** Deliveries that it may get until half of a limit waits: its own, that of its account, or that of all. */
+  /** Free space for deliveries of the endpoint: until half of its own limit, of its account's, or of the total is used. */
   readonly spare: number
 }
 
@@ -177,7 +177,7 @@ export interface PendingQueue {
   /** Drops all waiting deliveries of these shards. Taken ones stay until `end`, `retry` or `remove`. */
   dropShards(shards: readonly number[] | 'all'): void
   /**
-   * Forgets the endpoints of these shards of which nothing waits or is taken: their webhooks may have changed unnoticed. Those
+   * Forgets the idle endpoints of these shards: their webhooks may have changed unnoticed. Those
    * whose health is newer than in the store stay.
    */
   forgetIdle(shards: readonly number[] | 'all'): void
@@ -388,8 +388,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
   }
 
   /**
-   * A delivery of a kind that its receiver has not rejected, behind a head that it did reject: a receiver that takes some kinds
-   * only would otherwise never get them. `NONE`: there is none among the first lanes.
+   * A delivery of a kind that was not rejected, behind a rejected head. Without it, a receiver that takes only some kinds of
+   * events would never get them. `NONE`: there is none among the first lanes.
    */
   function untriedFollower(endpoint: QueueEndpoint): number {
     const { rejectedHooks, webhook } = endpoint

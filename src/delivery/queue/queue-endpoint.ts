@@ -140,7 +140,7 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   }
 
   /** Whether a rejection of this kind says something about the receiver: it accepts this kind, or no other. */
-  isTelling(hook: string): boolean {
+  isInformative(hook: string): boolean {
     return this.acceptedHooks === undefined || this.acceptedHooks.has(hook)
   }
 

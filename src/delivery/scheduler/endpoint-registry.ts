@@ -14,9 +14,9 @@ import { createSlotUse, type SlotUse } from './slot-time.js'
 
 /**
  * The endpoints of this node that have something waiting or in flight, with their accounts, origins and zones,
- * and the counters that caps and fairness need. Memory is proportional to that, not to the number of webhooks;
- * of what is idle, only the answers are remembered: of `MAX_IDLE_ANSWERED` endpoints that answered fast, of
- * `MAX_IDLE_OTHERS` others, and the reputation of as many zones and accounts, with the slot time that the accounts used. So
+ * and the counters that caps and fairness need. Memory is proportional to that, not to the number of webhooks. Of idle
+ * endpoints only the answers are remembered: of `MAX_IDLE_ANSWERED` endpoints that answered fast, of `MAX_IDLE_OTHERS`
+ * others, and the reputation of as many zones and accounts, with the slot time that the accounts used. So
  * endpoints that do not answer, however many are created, displace no good history.
  */
 export interface EndpointRegistry {

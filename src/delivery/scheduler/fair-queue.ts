@@ -363,7 +363,7 @@ export function createFairQueue(
     return left
   }
 
-  /** Allocates slots that will be free soon. Whoever waits for its zone could use one that is free. */
+  /** Allocates slots that will be free soon. An endpoint that waits for its zone could use a free slot. */
   function allocatePrefetch(now: number, prefetch: number, served: Set<ScheduledEndpoint>): void {
     for (const origin of waitingOrigins) admitToOrigin(origin, now)
     const hasSlower =

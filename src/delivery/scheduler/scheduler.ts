@@ -6,8 +6,8 @@
  *
  * - The registry holds every endpoint of this node with something waiting or in flight. An endpoint is in one
  *   place: in the queue of its account and class (due, waits for a slot), in the queue of its origin (due, the
- *   origin is at its cap), in that of its zone (due, the zone holds its share), or in none. In none it has an
- *   entry in the delay queue, unless it is full: then the end of one of its requests brings it back.
+ *   origin is at its cap), in that of its zone (due, the zone holds its share), or in none. Then it
+ *   has an entry in the delay queue, unless it is at its own limit: the end of one of its requests queues it again.
  * - `next` moves the due endpoints from the delay queue to the fair queue and allocates slots to them.
  *   Allocated slots count against the caps only inside `next`. Then the dispatcher takes deliveries of the
  *   selected endpoints from the queue; each becomes a request in flight by `start` and stays one until `end`.

@@ -4,9 +4,9 @@
  *
  * Theory of operation
  *
- * - A slot that a request holds cannot be taken back before the receiver answers. So an order among those that wait is not
- *   enough: slots must be free when an account comes that has used few. And since a burst takes its slots at once, what an account
- *   holds now counts for that (`mayHoldMore`), not what it used before.
+ * - A slot that a request holds cannot be taken back before the receiver answers. So an order of the waiting endpoints is not
+ *   enough: slots must be free when an account comes that has used few. A burst takes its slots at once, so the slots that an
+ *   account holds now count for that (`mayHoldMore`), not its past use.
  * - The average is a decaying sum: use that lies `AVERAGE_MS` back counts for a third of use now. Requests in flight count
  *   from the moment in which they are sent, not only when they end. It decides about the order alone (`isOverShare`).
  * - An account that competes with nobody may use every slot.
@@ -63,9 +63,9 @@ export function changeUse(use: SlotUse, change: number, now: number): void {
 }
 
 /**
- * Whether an account may hold one more slot while others compete. All accounts may use all slots but the reserve. Of that, an
- * account gets the less the more it holds and the fewer are left: n accounts that take what they can leave 1 / (2n + 1) of all
- * slots free, whatever their receivers do.
+ * Whether an account may hold one more slot while others compete. All accounts may use all slots but the reserve. The more
+ * slots an account holds, and the fewer are left, the less of the reserve it gets: n accounts with unlimited demand leave
+ * 1 / (2n + 1) of all slots free, whatever their receivers do.
  *
  * @param held slots that it holds, of any class
  * @param free slots that nobody holds, of `total`

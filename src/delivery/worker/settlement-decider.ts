@@ -270,7 +270,7 @@ export function createSettlementDecider(
       const settled = settleAttempt(delivery, result, before, context, {
         isProbe: slot?.isProbe === true,
         maxAgeMs: options.maxAgeMsOf(webhook),
-        isTelling: endpoint.isTelling(delivery.hook),
+        isInformative: endpoint.isInformative(delivery.hook),
         throttle: (askedMs) => throttle(endpoint, sentMs, askedMs, context.now),
       })
       const { outcome, settlement, reports } = settled

@@ -16,7 +16,7 @@ export interface Worker {
    * @param isOutOfOrder an earlier event of its call is not delivered
    */
   start(delivery: QueuedDelivery, waitMs: number, isOutOfOrder: boolean): void
-  /** Cancels the requests of a disabled or deleted webhook of which no byte has been sent yet. */
+  /** Cancels the unsent requests of a disabled or deleted webhook. */
   cancelUnsent(webhookId: string): void
 }
 

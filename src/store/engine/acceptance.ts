@@ -176,8 +176,8 @@ function duplicatesOf(
 }
 
 /**
- * Whether an acceptance was written: all its own events are stored, or, if it has none, all its replays are, or, if it has no
- * replay either, its inbox entries are gone. Another node may have accepted some of the same replays.
+ * Whether an acceptance was written: all its new events are stored; without new events, all its replays are stored; without
+ * both, its inbox entries are gone. Another node may have accepted some of the same replays.
  */
 function isStored(
   { events, deliveries, inboxIds = [] }: Acceptance,

@@ -1,6 +1,6 @@
 /**
- * Attempt records as durable stores keep them: without what the delivery, its event and its webhook contain, and with the
- * request in two parts, one of which most attempts of a webhook have in common. A tenth of the time and a fifth of the bytes of
+ * Attempt records as durable stores keep them: without the fields of the delivery, its event and its webhook, and with the
+ * request in two parts. Most attempts of a webhook share the first part. A tenth of the time and a fifth of the bytes of
  * the record as JSON.
  */
 import type { AttemptRecord } from '../../delivery/attempt-record.js'

@@ -135,7 +135,7 @@ function aliveNode(state: State, owner: string, aliveUntilMs: number): Node {
   return node
 }
 
-/** A number that no living node has. The one that was free for the longest time is next, because its positions are old. */
+/** A number that no living node has. The number that was free for the longest time is next, because its positions are old. */
 function freeNumber(state: State): number {
   if (!state.isShared) return 0
   const used = new Set<number>()

@@ -5,8 +5,8 @@
  * checks everything first and writes afterwards.
  *
  * Ownership: `rows` has every delivery by id; an `Endpoint` (a webhook as a receiver) owns its deliveries by position, its
- * lanes and its attempts; a `Shard` has its owner, its handoffs and the starts that earlier owners left behind; a `Node` has
- * its lease, its starts and what others changed. A `Row` is one object from its acceptance until retention removes it; its
+ * lanes and its attempts; a `Shard` has its owner, its handoffs and the starts of earlier owners; a `Node` has its lease,
+ * its starts and the changes of others. A `Row` is one object from its acceptance until retention removes it; its
  * state changes in place, and readers get copies.
  *
  * Invariants:
@@ -233,7 +233,7 @@ export interface State {
   readonly endpoints: Map<string, Endpoint>
   /** Endpoints of webhooks that are not deleted, by account, then hook. */
   readonly liveByHook: Map<string, Map<string, Set<Endpoint>>>
-  /** The same by account, sorted by name, then id: of accounts of which a page was read. */
+  /** The same by account, sorted by name, then id: of accounts with a page that was read. */
   readonly liveByName: Map<string, Endpoint[]>
   /** All endpoints by account; an account can read the attempts of deleted webhooks too. */
   readonly endpointsByAccount: Map<string, Endpoint[]>

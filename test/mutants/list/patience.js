@@ -208,7 +208,7 @@ export const mutants = [
   {
     what: 'a rejection that says nothing about the receiver counts',
     file: 'src/delivery/settle.ts',
-    find: ' && attempt.isTelling,',
+    find: ' && attempt.isInformative,',
     replace: ',',
     tests: ['test/delivery/settle.test.ts'],
   },
@@ -341,7 +341,7 @@ export const mutants = [
   {
     what: 'rejections of a kind that a receiver never takes pause it',
     file: 'src/delivery/settle.ts',
-    find: 'isFirst: delivery.attempts === 0 && attempt.isTelling',
+    find: 'isFirst: delivery.attempts === 0 && attempt.isInformative',
     replace: 'isFirst: delivery.attempts === 0',
     tests: ['test/policy/rejections.test.ts'],
   },
