@@ -76,31 +76,23 @@ function change(
   options: ChangeOptions,
   decide: (webhook: Webhook) => Webhook,
 ): Promise<Webhook> {
-  const run = () => changeWithRetries(deps, accountId, webhookId, options, decide)
-  return deps.mutex ? deps.mutex(webhookId, run) : run()
-}
-
-async function changeWithRetries(
-  deps: WebhookDeps,
-  accountId: string,
-  webhookId: string,
-  options: ChangeOptions,
-  decide: (webhook: Webhook) => Webhook,
-): Promise<Webhook> {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const webhook = await findWebhook(deps, accountId, webhookId)
-    if (options.revision !== undefined && options.revision !== webhook.revision) break
-    const changed = decide(webhook)
-    if (changed === webhook) return webhook
-    if (await deps.webhooks.replace(changed, webhook.revision)) {
-      if (changed.epoch > webhook.epoch) deps.onDeliveriesCancelled?.(webhookId)
-      deps.onChanged?.(webhook, changed)
-      return changed
+  const run = async () => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const webhook = await findWebhook(deps, accountId, webhookId)
+      if (options.revision !== undefined && options.revision !== webhook.revision) break
+      const changed = decide(webhook)
+      if (changed === webhook) return webhook
+      if (await deps.webhooks.replace(changed, webhook.revision)) {
+        if (changed.epoch > webhook.epoch) deps.onDeliveriesCancelled?.(webhookId)
+        deps.onChanged?.(webhook, changed)
+        return changed
+      }
     }
+    throw new HookswitchError('RevisionConflict', `webhook ${webhookId} was changed concurrently`, {
+      id: webhookId,
+    })
   }
-  throw new HookswitchError('RevisionConflict', `webhook ${webhookId} was changed concurrently`, {
-    id: webhookId,
-  })
+  return deps.mutex ? deps.mutex(webhookId, run) : run()
 }
 
 function toView(deps: WebhookDeps, webhook: Webhook, now: number, lastSuccessMs?: number): WebhookView {

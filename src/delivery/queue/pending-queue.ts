@@ -253,6 +253,27 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     if (isIdle) table.setIdle(endpoint)
   }
 
+  /** Gives the waiting heads that match another due time. */
+  function reschedule(
+    endpoint: QueueEndpoint,
+    isMatch: (entry: number) => boolean,
+    dueMsOf: (entry: number) => number,
+  ): void {
+    const matching: number[] = []
+    heads.forEach(endpoint, (entry) => {
+      if (!isTaken(entry) && isMatch(entry)) matching.push(entry)
+    })
+    for (const entry of matching) {
+      heads.detach(endpoint, entry)
+      const dueMs = dueMsOf(entry)
+      entries.setNumber(entry, DUE, dueMs)
+      heads.attach(endpoint, entry)
+      const slot = entries.word(entry, CONTENT)
+      if (slot !== NONE) contents.get(slot).dueMs = dueMs
+    }
+    refresh(endpoint)
+  }
+
   function find({ webhookId, position }: DeliveryKey): number {
     const endpoint = table.find(webhookId)
     return endpoint ? keys.find(endpoint.index, position) : NONE
@@ -772,34 +793,19 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       return true
     },
     makeRetriesDue(endpoint, now) {
-      const later: number[] = []
-      heads.forEach(endpoint, (entry) => {
-        if (!isTaken(entry) && entries.number(entry, DUE) > now) later.push(entry)
-      })
-      for (const entry of later) {
-        heads.detach(endpoint, entry)
-        entries.setNumber(entry, DUE, now)
-        heads.attach(endpoint, entry)
-        const slot = entries.word(entry, CONTENT)
-        if (slot !== NONE) contents.get(slot).dueMs = now
-      }
-      refresh(endpoint)
+      reschedule(
+        endpoint,
+        (entry) => entries.number(entry, DUE) > now,
+        () => now,
+      )
     },
     resume(endpoint, now) {
       endpoint.patience?.extend(now + patienceMs)
-      const failed: number[] = []
-      heads.forEach(endpoint, (entry) => {
-        if (!isTaken(entry) && entries.failedMs(entry) !== undefined) failed.push(entry)
-      })
-      for (const entry of failed) {
-        heads.detach(endpoint, entry)
-        const dueMs = positionMs(entries.number(entry, POSITION))
-        entries.setNumber(entry, DUE, dueMs)
-        heads.attach(endpoint, entry)
-        const slot = entries.word(entry, CONTENT)
-        if (slot !== NONE) contents.get(slot).dueMs = dueMs
-      }
-      refresh(endpoint)
+      reschedule(
+        endpoint,
+        (entry) => entries.failedMs(entry) !== undefined,
+        (entry) => positionMs(entries.number(entry, POSITION)),
+      )
     },
     missing(limit, now) {
       const found: DeliveryKey[] = []

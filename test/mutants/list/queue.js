@@ -169,8 +169,8 @@ export const mutants = [
   {
     what: 'retries wait on after the end of a pause',
     file: 'src/delivery/queue/pending-queue.ts',
-    find: 'const dueMs = positionMs(entries.number(entry, POSITION))',
-    replace: 'const dueMs = entries.number(entry, DUE)',
+    find: '(entry) => positionMs(entries.number(entry, POSITION)),',
+    replace: '(entry) => entries.number(entry, DUE),',
     tests: [QUEUE],
   },
   {
