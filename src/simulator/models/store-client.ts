@@ -56,7 +56,7 @@ export interface StoreClient {
   /** Settlements of the past, which can be sent again. */
   readonly settled: SettlementCall[]
   lastRead: string | undefined
-  /** It has called `prune` or `pruneOldest`: deleted webhooks and events may be gone. */
+  /** It has called `prune`: deleted webhooks and events may be gone. */
   pruned: boolean
   /** A new id: `d1`, `d2`, … */
   newId(kind: string): string
@@ -120,7 +120,7 @@ const ownerOf = (call: StoreCall) =>
 export function trackCall(client: StoreClient, call: StoreCall): void {
   const owner = ownerOf(call)
   if (owner !== undefined && EXCLUSIVE.has(call.do)) nodeNamed(client, owner).isBusy = true
-  if (call.do === 'prune' || call.do === 'prune oldest') client.pruned = true
+  if (call.do === 'prune') client.pruned = true
   if (call.do !== 'commit') return
   for (const delivery of call.accepted.flatMap(({ deliveries }) => deliveries)) {
     if (!client.deliveries.has(delivery.id))

@@ -466,9 +466,6 @@ export function exclusiveCommands(fc: Fc, durable: boolean): WeightedCommand[] {
         ...loadSteps(owner, false),
       ]),
     ),
-    fixed(1, 'own too early', ({ shared, nodes, now, newId }) =>
-      shared && nodes.length === 1 ? [{ do: 'own too early', owner: newId('early node '), now }] : [],
-    ),
     fixed(2, 'another node joins', join),
     fixed(1, 'a node leaves', (client) =>
       client.nodes.length < 2
@@ -519,7 +516,6 @@ export function exclusiveCommands(fc: Fc, durable: boolean): WeightedCommand[] {
       fc.tuple(fc.nat(3), fc.oneof(fc.nat(60), fc.constant(1_000_000))),
       ({ now }, [keep, ageMs]) => [{ do: 'prune', now, keep, beforeMs: now - ageMs }],
     ),
-    fixed(1, 'prune oldest', ({ now }) => [{ do: 'prune oldest', now }]),
     drawn(1, 'erase', fc.constantFrom('x', 'y', 'z'), ({ now }, callId) => [{ do: 'erase', now, callId }]),
   ]
 }
@@ -601,92 +597,5 @@ function repeatSteps(
     { do: 'own', owner: node.owner, now: client.now },
     ...loadSteps(node.owner, true),
     () => [{ ...rest, lease: leaseOf(node), version: node.version, ended: [], finished: [], isRepeat: true }],
-  ]
-}
-
-// Commands about tokens and accounts, which concern no other rows
-
-export function rowCommands(fc: Fc): WeightedCommand[] {
-  const account = fc.constantFrom('root', 'branch', 'leaf')
-  const hash = fc.constantFrom('t1', 't2', 't3', 't4')
-  const user = fc.constantFrom('ada', 'bob')
-  const call = (weight: number, arbitrary: FastCheck.Arbitrary<Omit<StoreCall, 'now'>>) => ({
-    weight,
-    arbitrary: arbitrary.map(
-      (drawn): StoreCommand => ({
-        name: drawn.do,
-        steps: ({ now }) => [{ ...drawn, now } as StoreCall],
-      }),
-    ),
-  })
-  const accountRow = fc
-    .tuple(account, fc.constantFrom('one.example', 'two.example', 'three.example'), fc.boolean())
-    .map(([id, realm, below]) => ({
-      id,
-      realm,
-      ...(below && id !== 'root' && { parentId: id === 'leaf' ? 'branch' : 'root' }),
-    }))
-  const holder = fc.constantFrom(undefined, null, 'ada', 'bob')
-  return [
-    {
-      weight: 2,
-      arbitrary: fc
-        .integer({ min: 1, max: 30 })
-        .map((ms): StoreCommand => ({ name: 'time passes', steps: () => [{ do: 'advance', ms }] })),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.tuple(account, fc.option(user, { nil: undefined }), fc.nat(60)).map(
-        ([accountId, userId, ms]): StoreCommand => ({
-          name: 'issue',
-          steps: ({ now, newId }) => {
-            const row = { hash: newId('t'), accountId, expiresMs: now + ms }
-            return [{ do: 'issue', now, token: userId === undefined ? row : { ...row, userId } }]
-          },
-        }),
-      ),
-    },
-    call(
-      2,
-      hash.map((drawn) => ({ do: 'read token' as const, hash: drawn })),
-    ),
-    call(
-      1,
-      hash.map((drawn) => ({ do: 'revoke' as const, hash: drawn })),
-    ),
-    call(
-      1,
-      fc.tuple(account, holder).map(([accountId, of]) => ({ do: 'revoke all', accountId, holder: of })),
-    ),
-    call(1, fc.constant({ do: 'prune tokens' as const })),
-    call(
-      2,
-      accountRow.map((row) => ({ do: 'add account' as const, account: row })),
-    ),
-    call(
-      1,
-      accountRow.map((row) => ({ do: 'update account' as const, account: row })),
-    ),
-    call(
-      1,
-      account.map((id) => ({ do: 'remove account' as const, id })),
-    ),
-    call(
-      2,
-      account.map((id) => ({ do: 'find account' as const, id })),
-    ),
-    call(
-      1,
-      fc.tuple(account, user, user).map(([accountId, id, username]) => ({
-        do: 'put user' as const,
-        accountId,
-        id,
-        username,
-      })),
-    ),
-    call(
-      1,
-      fc.tuple(account, user).map(([accountId, id]) => ({ do: 'remove user' as const, accountId, id })),
-    ),
   ]
 }

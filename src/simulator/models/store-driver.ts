@@ -2,7 +2,6 @@
 
 import type { Acceptance, DeliveryContent, Settlement } from '../../delivery/delivery-store.js'
 import { laneKey } from '../../delivery/lane-key.js'
-import { DELIVERY_STATES, isTerminal } from '../../delivery/lifecycle.js'
 import type {
   AcceptanceResult,
   DeliveryKey,
@@ -13,16 +12,7 @@ import type {
 } from '../../delivery/queue-store.js'
 import { errorCode } from '../../errors.js'
 import type { Store } from '../../store/contract.js'
-import {
-  newAccount,
-  newApiKey,
-  newDelivery,
-  newEvent,
-  newRecord,
-  newToken,
-  newUser,
-  newWebhook,
-} from '../../testkit/conformance/sample-data.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../testkit/conformance/sample-data.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import {
   type AcceptanceCall,
@@ -60,10 +50,7 @@ export async function execute(store: Store, call: StoreCall, state: StoreDriverS
   } catch (thrown) {
     const code = errorCode(thrown)
     if (code === undefined) throw thrown
-    const { field } = thrown as { field?: string }
-    // The contract names the field only where the caller chooses its value.
-    const isNamed = field !== undefined && /account$|user$/.test(call.do) && call.do !== 'remove account'
-    return isNamed ? `${code} of the ${field}` : code
+    return code
   }
 }
 
@@ -158,60 +145,8 @@ async function executeCall(store: Store, call: StoreCall, state: StoreDriverStat
       return repeatUntilNone(() =>
         deliveries.prune({ attemptsPerWebhook: call.keep, beforeMs: call.beforeMs, limit: 3 }, now),
       )
-    case 'prune oldest':
-      return repeatUntilNone(() => deliveries.pruneOldest(2))
-    case 'count replayable': {
-      const { webhookIds, includeRecovered } = call
-      const states = DELIVERY_STATES.filter(isTerminal)
-      return deliveries.countReplayable({ webhookIds, states, includeRecovered })
-    }
     case 'erase':
       return repeatUntilNone(() => deliveries.erase({ accountId: ACCOUNT, callIds: [call.callId] }, 2))
-    default:
-      return executeRowCall(store, call)
-  }
-}
-
-async function executeRowCall({ tokens, accounts }: Store, call: StoreCall): Promise<unknown> {
-  switch (call.do) {
-    case 'issue': {
-      const { hash, accountId, userId, expiresMs } = call.token
-      return tokens.issue(newToken(accountId, { hash, expiresMs, ...(userId !== undefined && { userId }) }))
-    }
-    case 'read token': {
-      const row = await tokens.read(call.hash)
-      return row && { hash: row.hash, accountId: row.accountId, userId: row.userId, expiresMs: row.expiresMs }
-    }
-    case 'revoke':
-      return tokens.revoke(call.hash)
-    case 'revoke all':
-      return call.holder === undefined
-        ? tokens.revokeAll(call.accountId)
-        : tokens.revokeAll(call.accountId, call.holder)
-    case 'prune tokens':
-      return tokens.pruneTokens(call.now, 1_000)
-    case 'add account':
-      return accounts.insert(newAccount(call.account), newApiKey(call.account.id), [])
-    case 'update account':
-      return accounts.update(newAccount(call.account))
-    case 'remove account':
-      await accounts.remove(call.id, { nowMs: 0 })
-      return undefined
-    case 'find account': {
-      const [account, parent] = await accounts.lineage(call.id)
-      if (!account) return null
-      const users = (await accounts.users(call.id)).map(({ username }) => username)
-      const [byRealm] = await accounts.byRealm(account.realm)
-      return { id: byRealm?.id, realm: account.realm, parent: parent?.id, users }
-    }
-    case 'put user': {
-      const { id, accountId, username } = call
-      return accounts.putUser(newUser(accountId, { id: `${accountId}-${id}`, username }))
-    }
-    case 'remove user':
-      return accounts.removeUser(call.accountId, `${call.accountId}-${call.id}`)
-    default:
-      throw new Error(`the driver does not implement '${call.do}'`)
   }
 }
 
