@@ -7,7 +7,7 @@ export const mutants = [
     file: 'src/delivery/queue/pending-queue.ts',
     find: 'dueMs ?? entries.number(entry, DUE)',
     replace: 'dueMs ?? 1e6',
-    tests: ['test/delivery/queue/pending-queue.test.ts'],
+    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/queue/queue-model.test.ts'],
   },
   {
     what: 'more requests are sent than there are slots',

@@ -14,7 +14,11 @@ export const mutants = [
     file: 'src/delivery/queue/pending-queue.ts',
     find: 'const isHead = (entry: number) => entries.word(entry, PREVIOUS) === NONE',
     replace: 'const isHead = (_: number) => true',
-    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/dispatcher.test.ts'],
+    tests: [
+      'test/delivery/queue/pending-queue.test.ts',
+      'test/delivery/queue/queue-model.test.ts',
+      'test/delivery/dispatcher.test.ts',
+    ],
   },
   {
     what: 'each hook has its own lane',
@@ -35,14 +39,18 @@ export const mutants = [
     file: 'src/delivery/queue/pending-queue.ts',
     find: '    heads.attach(endpoint, entry)\n    addToOldest(entries, endpoint, entry)\n    setPatience(',
     replace: '    addToOldest(entries, endpoint, entry)\n    setPatience(',
-    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/dispatcher.test.ts'],
+    tests: [
+      'test/delivery/queue/pending-queue.test.ts',
+      'test/delivery/queue/queue-model.test.ts',
+      'test/delivery/dispatcher.test.ts',
+    ],
   },
   {
     what: 'a late event of another node is sent last in its lane',
     file: 'src/delivery/queue/lanes.ts',
     find: 'return sequenceA < sequenceB',
     replace: 'return false',
-    tests: ['test/delivery/queue/pending-queue.test.ts'],
+    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/queue/queue-model.test.ts'],
   },
   {
     what: 'a delivery of an older epoch is started',
