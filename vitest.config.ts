@@ -55,17 +55,14 @@ const SUBPROCESS = [
 /**
  * Tests that only `npm run test:all` and CI run: self-tests (they break the code on purpose and expect the suite to
  * notice), the simulator and the models, generated histories, days of the delivery policy, the stepper, the fuzzers, runs
- * that kill processes or servers, most runs of the page in a browser and of the command line, and suites that repeat others
- * on another store.
+ * that kill processes or servers, and suites that repeat others on another store.
  */
 const THOROUGH = [
   '**/*-self-test',
-  'adapters/cli/bin-{client,config,durable,migrate,postgres,rolling,signals}',
-  'adapters/portal/browser/{following,long-list,many-webhooks,newer-routes,questions,screens,session,trouble-first}',
+  'adapters/cli/bin-migrate',
   'crash/crash-runs',
   'deploy/compose-topology',
   'deploy/docker-build',
-  'examples/{demo,docs,testing}',
   'fuzz/*',
   'golden/golden-{host,postgres}',
   'simulator/**/*',
@@ -76,8 +73,16 @@ const THOROUGH = [
   'adapters/storage/postgres-*conformance',
   'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,queue-nodes,races}',
   'adapters/storage/postgres-{retention,simpler-statements,store-time}',
-  'adapters/storage/sqlite-built-{exit,process,*conformance}',
+  'adapters/storage/sqlite-built-{process,*conformance}',
   'adapters/storage/sqlite-engine',
+].map((files) => `test/${files}.test.ts`)
+
+/** The same, with a process each: most runs of the page in a browser and of the command line, and what documents say. */
+const THOROUGH_SUBPROCESS = [
+  'adapters/cli/bin-{client,config,durable,postgres,rolling,signals}',
+  'adapters/portal/browser/{following,long-list,many-webhooks,newer-routes,questions,screens,session,trouble-first}',
+  'adapters/storage/sqlite-built-exit',
+  'examples/{demo,docs,testing}',
 ].map((files) => `test/${files}.test.ts`)
 
 /** Tests of the shared processes that take more than five seconds. */
@@ -89,7 +94,7 @@ class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
     const rank = ({ project, moduleId }: TestSpecification) =>
-      project.name === 'isolated' ? 0 : LONG.test(moduleId) ? 1 : 2
+      project.name.endsWith('isolated') ? 0 : LONG.test(moduleId) ? 1 : 2
     return sorted.sort((one, other) => rank(one) - rank(other))
   }
 }
@@ -135,7 +140,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'isolated',
           include: [...ISOLATED, ...SUBPROCESS, ...(mode === 'thorough' ? THOROUGH_ISOLATED : [])],
-          exclude: THOROUGH,
+          exclude: [...THOROUGH, ...THOROUGH_SUBPROCESS],
           setupFiles: ['test/support/seed.ts'],
         },
       },
@@ -145,6 +150,14 @@ export default defineConfig(({ mode }) => ({
           name: 'thorough',
           include: THOROUGH,
           isolate: false,
+          setupFiles: ['test/support/seed.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'thorough-isolated',
+          include: THOROUGH_SUBPROCESS,
           setupFiles: ['test/support/seed.ts'],
         },
       },
