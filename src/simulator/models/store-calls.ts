@@ -15,21 +15,8 @@ export type StoreCall = { readonly now: number } & (
   | { readonly do: 'replace'; readonly webhook: WebhookRow; readonly revision: number }
   | { readonly do: 'read'; readonly accountId: string; readonly id: string }
   | { readonly do: 'list' }
-  | {
-      readonly do: 'deliveries'
-      readonly webhookId: string
-      readonly ascending: boolean
-      readonly size: number
-    }
-  | {
-      readonly do: 'attempts'
-      readonly webhookId: string | undefined
-      readonly callId: string | undefined
-      readonly ascending: boolean
-      readonly size: number
-    }
-  /** The next page of attempts, read while others write: after this record, which may be pruned. */
-  | { readonly do: 'page'; readonly size: number; readonly last: string | undefined }
+  | { readonly do: 'deliveries'; readonly webhookId: string }
+  | { readonly do: 'attempts' }
   | { readonly do: 'prune'; readonly keep: number; readonly beforeMs: number }
   | { readonly do: 'erase'; readonly callId: string }
 )

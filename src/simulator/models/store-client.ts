@@ -55,7 +55,6 @@ export interface StoreClient {
   readonly deliveries: Map<string, KnownDelivery>
   /** Settlements of the past, which can be sent again. */
   readonly settled: SettlementCall[]
-  lastRead: string | undefined
   /** It has called `prune`: deleted webhooks and events may be gone. */
   pruned: boolean
   /** A new id: `d1`, `d2`, … */
@@ -73,7 +72,6 @@ export function createStoreClient(shared: boolean, leaseMs: number, now: number)
     webhooks: [],
     deliveries: new Map(),
     settled: [],
-    lastRead: undefined,
     pruned: false,
     newId(kind) {
       created[kind] = (created[kind] ?? 0) + 1
@@ -147,9 +145,6 @@ export function trackResult(client: StoreClient, call: StoreCall, result: unknow
       break
     case 'read':
       if (result !== null) put(result as WebhookRow)
-      break
-    case 'page':
-      client.lastRead = (result as string[]).at(-1) ?? client.lastRead
       break
     case 'own':
     case 'renew':

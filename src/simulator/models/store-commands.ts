@@ -200,12 +200,6 @@ export function queueCommands(fc: Fc): WeightedCommand[] {
         return ids.length === 0 ? [] : [{ do: 'bodies', now, ids }]
       },
     ),
-    command<{ size: number }>(
-      2,
-      'read the next page',
-      { size: fc.integer({ min: 1, max: 3 }) },
-      ({ now, lastRead }, { size }) => [{ do: 'page', now, size, last: lastRead }],
-    ),
     command<{ ms: number }>(5, 'time passes', { ms: fc.integer({ min: 1, max: 30 }) }, (_, { ms }) => [
       { do: 'advance', ms },
     ]),
@@ -421,12 +415,6 @@ export function exclusiveCommands(fc: Fc, durable: boolean): WeightedCommand[] {
     weight,
     arbitrary: arbitrary.map((value): StoreCommand => ({ name, steps: (client) => steps(client, value) })),
   })
-  const list = fc.record({
-    which: fc.option(fc.nat(2)),
-    call: fc.option(fc.constantFrom('x', 'y', 'z')),
-    ascending: fc.boolean(),
-    size: fc.integer({ min: 1, max: 4 }),
-  })
   const { mixed } = groupParts(fc)
   return [
     drawn(1, 'a long time passes', fc.integer({ min: 40, max: 90 }), (_, ms) => [{ do: 'advance', ms }]),
@@ -501,15 +489,6 @@ export function exclusiveCommands(fc: Fc, durable: boolean): WeightedCommand[] {
       fc.tuple(mixed, fc.constantFrom('nothing', 'an edit', 'time', 'a lease'), fc.nat(2)),
       (client, [group, between, which]) => repeatSteps(client, { ...group, by: 'node' }, between, which),
     ),
-    drawn(3, 'list deliveries', list, ({ webhooks, now }, { which, ascending, size }) =>
-      webhooks
-        .slice(which ?? 0, (which ?? 0) + 1)
-        .map(({ id }) => ({ do: 'deliveries', now, webhookId: id, ascending, size })),
-    ),
-    drawn(3, 'list attempts', list, ({ webhooks, now }, { which, call, ascending, size }) => {
-      const webhookId = which === null ? undefined : webhooks[which % webhooks.length]?.id
-      return [{ do: 'attempts', now, webhookId, callId: call ?? undefined, ascending, size }]
-    }),
     drawn(
       2,
       'prune',

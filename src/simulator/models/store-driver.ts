@@ -29,14 +29,12 @@ import {
 } from './store-calls.js'
 
 const ACCOUNT = 'account'
-/** Maximum number of pages of a list, so that a cursor that does not advance ends the run. */
-const MAX_PAGES = 1_000
+/** More than a run has. */
+const MAX_ROWS = 1_000
 
 /** What the driver remembers between calls. */
 export interface StoreDriverState {
   readonly leaseMs: number
-  /** Positions of the records it has read, which the reference does not have. */
-  readonly positions: Map<string, number>
   /** Keys of all deliveries, by id. */
   readonly keys: Map<string, DeliveryKey>
   /** Names of lanes, by webhook and key. */
@@ -55,7 +53,7 @@ export async function execute(store: Store, call: StoreCall, state: StoreDriverS
 }
 
 async function executeCall(store: Store, call: StoreCall, state: StoreDriverState): Promise<unknown> {
-  const { leaseMs, positions } = state
+  const { leaseMs } = state
   const { deliveries, webhooks } = store
   const { now } = call
   switch (call.do) {
@@ -127,18 +125,9 @@ async function executeCall(store: Store, call: StoreCall, state: StoreDriverStat
     case 'list':
       return (await webhooks.list([ACCOUNT])).map(({ id }) => id)
     case 'deliveries':
-      return readDeliveries(deliveries, call)
-    case 'attempts':
-      return readAttempts(deliveries, call)
-    case 'page': {
-      const cursor = call.last === undefined ? {} : { cursor: positions.get(call.last)! }
-      const rows = await deliveries.attempts({
-        accountId: ACCOUNT,
-        ascending: true,
-        limit: call.size,
-        ...cursor,
-      })
-      for (const { id, position } of rows) positions.set(id, position)
+      return readDeliveries(deliveries, call.webhookId)
+    case 'attempts': {
+      const rows = await deliveries.attempts({ accountId: ACCOUNT, ascending: true, limit: MAX_ROWS })
       return rows.map(({ id }) => id)
     }
     case 'prune':
@@ -236,7 +225,7 @@ async function loadAll(
   const webhooks: Webhook[] = []
   let version: number | undefined
   let cursor: string | undefined
-  for (let parts = 0; parts < MAX_PAGES; parts += 1) {
+  for (let parts = 0; parts < MAX_ROWS; parts += 1) {
     const part = await store.load(lease, shards, cursor)
     if (!part) return null
     version ??= part.version
@@ -250,7 +239,7 @@ async function loadAll(
     )
     return { version, lanes, webhooks: toRevisions(webhooks), interrupted: interrupted.sort() }
   }
-  throw new Error(`a load has more than ${MAX_PAGES} parts`)
+  throw new Error(`a load has more than ${MAX_ROWS} parts`)
 }
 
 const deliveryAt = ({ keys }: StoreDriverState, { webhookId, position }: DeliveryKey): string => {
@@ -311,13 +300,9 @@ async function repeatUntilNone(remove: () => Promise<number>): Promise<void> {
   }
 }
 
-/** The deliveries of a webhook, read page by page. */
-async function readDeliveries(
-  store: QueueStore,
-  { webhookId, ascending, size }: Extract<StoreCall, { do: 'deliveries' }>,
-): Promise<unknown> {
-  const query = { accountId: ACCOUNT, webhookId, ascending, limit: size }
-  const rows = await readPages((cursor) => store.deliveries({ ...query, ...cursor }), size)
+async function readDeliveries(store: QueueStore, webhookId: string): Promise<unknown> {
+  const query = { accountId: ACCOUNT, webhookId, ascending: true, limit: MAX_ROWS }
+  const rows = await store.deliveries(query)
   return rows.map(({ id, state, reason, attempts, dueMs, ahead, originalPosition, replays }) => ({
     id,
     state,
@@ -328,34 +313,4 @@ async function readDeliveries(
     originalPosition,
     replays,
   }))
-}
-
-/** Ids of attempt records, read page by page. */
-async function readAttempts(
-  store: QueueStore,
-  { webhookId, callId, ascending, size }: Extract<StoreCall, { do: 'attempts' }>,
-): Promise<unknown> {
-  const query = {
-    accountId: ACCOUNT,
-    ascending,
-    limit: size,
-    ...(webhookId !== undefined && { webhookId }),
-    ...(callId !== undefined && { callIds: [callId] }),
-  }
-  const rows = await readPages((cursor) => store.attempts({ ...query, ...cursor }), size)
-  return rows.map(({ id }) => id)
-}
-
-async function readPages<Row extends { readonly position: number }>(
-  page: (cursor: { cursor?: number }) => Promise<readonly Row[]>,
-  size: number,
-): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let count = 0; count < MAX_PAGES; count += 1) {
-    const last = rows.at(-1)
-    const more = await page(last ? { cursor: last.position } : {})
-    rows.push(...more)
-    if (more.length < size) return rows
-  }
-  throw new Error(`a list has more than ${MAX_PAGES} pages of ${size}`)
 }

@@ -40,20 +40,15 @@ export function formatCall(call: StoreCall): string {
     case 'list':
       return 'list the webhooks'
     case 'deliveries':
-      return `list the deliveries of ${call.webhookId}, ${formatOrder(call)}`
+      return `list the deliveries of ${call.webhookId}`
     case 'attempts':
-      return `list the attempts of ${call.webhookId ?? 'all'}${call.callId ? ` in call ${call.callId}` : ''}, ${formatOrder(call)}`
-    case 'page':
-      return `read the next ${call.size} attempts after ${call.last ?? 'none'}`
+      return 'list the attempts'
     case 'prune':
       return `prune: keep ${call.keep} attempts per webhook, none older than ${call.now - call.beforeMs} ms`
     case 'erase':
       return `erase call ${call.callId}`
   }
 }
-
-const formatOrder = ({ ascending, size }: { ascending: boolean; size: number }) =>
-  `${ascending ? 'oldest' : 'newest'} first, ${size} per page`
 
 function formatGroup({
   owner,

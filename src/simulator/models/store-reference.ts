@@ -71,8 +71,6 @@ export interface ReferenceStore {
   /** Stored events. `hasGap`: its node had not read what others had accepted before. */
   events: Record<string, { readonly number: number; readonly callId: string; readonly hasGap: boolean }>
   records: { id: string; deliveryId: string; webhookId: string; callId: string; atMs: number }[]
-  /** Ids of all records ever written: the position of a reader whose last record is pruned. */
-  recorded: string[]
   keys: (EventCall & { number: number })[]
   /** The last number of each call, and the nodes that gave it or have loaded its event. */
   numbers: Record<string, { readonly number: number; readonly readBy: string[] }>
@@ -90,7 +88,6 @@ export function createReferenceStore(shared: boolean, leaseMs: number): Referenc
     deliveries: [],
     events: {},
     records: [],
-    recorded: [],
     keys: [],
     numbers: {},
   }
@@ -158,10 +155,7 @@ export function expectedResult(m: ReferenceStore, call: StoreCall, actual: unkno
     case 'deliveries': {
       const rows = m.deliveries.filter(({ webhookId }) => webhookId === call.webhookId)
       const leavesAhead = !m.shared && leavesAheadToQueue(actual)
-      const read = rows
-        .sort((a, b) => a.position - b.position)
-        .map((row) => readDelivery(m, row, leavesAhead))
-      return call.ascending ? read : read.reverse()
+      return rows.sort((a, b) => a.position - b.position).map((row) => readDelivery(m, row, leavesAhead))
     }
     default:
       return expectedRows(m, call)
@@ -411,7 +405,6 @@ function settle(m: ReferenceStore, s: SettlementCall, now: number, isRepeat: boo
   if (s.to !== 'waiting') row.endedMs = now
   if (s.record) {
     m.records.push({ id: s.record, deliveryId: s.id, webhookId: s.webhookId, callId: s.callId, atMs: now })
-    m.recorded.push(s.record)
   }
   const at = m.webhooks.findIndex(({ id }) => id === s.webhookId)
   const { health: before, ...webhook } = m.webhooks[at]!
@@ -537,20 +530,8 @@ function expectedRows(m: ReferenceStore, call: StoreCall): unknown {
       const live = m.webhooks.filter(({ deleted }) => !deleted)
       return live.sort((a, b) => (`${a.name} ${a.id}` < `${b.name} ${b.id}` ? -1 : 1)).map(({ id }) => id)
     }
-    case 'attempts': {
-      const { webhookId, callId } = call
-      const found = m.records.filter(
-        (record) =>
-          (webhookId === undefined || record.webhookId === webhookId) &&
-          (callId === undefined || record.callId === callId),
-      )
-      return (call.ascending ? found : found.reverse()).map(({ id }) => id)
-    }
-    case 'page': {
-      const from = call.last ? m.recorded.indexOf(call.last) : -1
-      const after = m.records.map(({ id }) => id).filter((id) => m.recorded.indexOf(id) > from)
-      return after.slice(0, call.size)
-    }
+    case 'attempts':
+      return m.records.map(({ id }) => id)
     case 'prune':
       m.hasPruned = true
       for (const { id } of m.webhooks) pruneDelivered(m, id, call.keep)

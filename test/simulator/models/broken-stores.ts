@@ -81,17 +81,6 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     }),
   ],
   [
-    'a page of attempts repeats the last row of the previous one',
-    withDeliveries((store) => ({
-      attempts({ cursor, ...query }) {
-        // Pages of one row would never end.
-        if (cursor === undefined || query.limit === 1)
-          return store.attempts({ ...query, ...(cursor !== undefined && { cursor }) })
-        return store.attempts({ ...query, cursor: cursor + (query.ascending ? -1 : 1) })
-      },
-    })),
-  ],
-  [
     'an idempotency key never expires',
     withAcceptances((acceptance) => ({
       ...acceptance,
