@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { QuietReporter } from './test/support/quiet-reporter.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -53,8 +54,8 @@ const SUBPROCESS = [
 
 /**
  * Tests that only `npm run test:all` and CI run: self-tests (they break the code on purpose and expect the suite to
- * notice), the simulator and the models, generated histories, the stepper, the fuzzers, runs that kill processes or servers,
- * and suites that repeat others on another store.
+ * notice), the simulator and the models, generated histories, days of the delivery policy, the stepper, the fuzzers, runs
+ * that kill processes or servers, and suites that repeat others on another store.
  */
 const THOROUGH = [
   '**/*-self-test',
@@ -67,17 +68,21 @@ const THOROUGH = [
   'simulator/**/*',
   'stepper/*',
   'guard/*',
-  'policy/{backlogs,own-outage}',
+  'policy/{backlogs,outages,own-outage,rate-limits,rejections,replays}',
   'adapters/storage/*-history',
-  'adapters/storage/postgres-faults',
-  'adapters/storage/postgres-living-nodes',
+  'adapters/storage/postgres-*conformance',
+  'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,queue-nodes,races}',
+  'adapters/storage/postgres-{retention,simpler-statements,store-time}',
+  'adapters/storage/sqlite-built-{process,*conformance}',
   'adapters/storage/sqlite-engine',
-  'adapters/storage/sqlite-built-process',
-  'adapters/storage/postgres-hostile-conformance',
-  'adapters/storage/postgres-queue-nodes',
-  'adapters/storage/postgres-retention',
-  'adapters/storage/postgres-simpler-statements',
-  'adapters/storage/sqlite-built-*conformance',
+].map((files) => `test/${files}.test.ts`)
+
+/** The same, with a process each: most runs of the page in a browser and of the command line, and what documents say. */
+const THOROUGH_SUBPROCESS = [
+  'adapters/cli/bin-{client,config,durable,postgres,rolling,signals}',
+  'adapters/portal/browser/{following,long-list,many-webhooks,newer-routes,questions,screens,session,trouble-first}',
+  'adapters/storage/sqlite-built-exit',
+  'examples/{demo,docs,testing}',
 ].map((files) => `test/${files}.test.ts`)
 
 /** Tests of the shared processes that take more than five seconds. */
@@ -89,7 +94,7 @@ class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
     const rank = ({ project, moduleId }: TestSpecification) =>
-      project.name === 'isolated' ? 0 : LONG.test(moduleId) ? 1 : 2
+      project.name.endsWith('isolated') ? 0 : LONG.test(moduleId) ? 1 : 2
     return sorted.sort((one, other) => rank(one) - rank(other))
   }
 }
@@ -135,7 +140,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'isolated',
           include: [...ISOLATED, ...SUBPROCESS, ...(mode === 'thorough' ? THOROUGH_ISOLATED : [])],
-          exclude: THOROUGH,
+          exclude: [...THOROUGH, ...THOROUGH_SUBPROCESS],
           setupFiles: ['test/support/seed.ts'],
         },
       },
@@ -145,6 +150,14 @@ export default defineConfig(({ mode }) => ({
           name: 'thorough',
           include: THOROUGH,
           isolate: false,
+          setupFiles: ['test/support/seed.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'thorough-isolated',
+          include: THOROUGH_SUBPROCESS,
           setupFiles: ['test/support/seed.ts'],
         },
       },
@@ -164,7 +177,9 @@ export default defineConfig(({ mode }) => ({
       'test/support/build-once.ts',
       'test/support/postgres-server.ts',
     ],
-    reporters: process.env.CI ? ['default'] : ['dot'],
+    reporters: [new QuietReporter()],
+    // Warnings that something is not installed are printed while a file is loaded, so they are no output of a test.
+    silent: 'passed-only',
     // `npm run test:all` runs property tests in full (test/support/property-runs.ts).
     env: { THOROUGH: mode === 'thorough' ? '1' : '' },
     // Generous: some tests start processes, and a busy machine only makes them slower.

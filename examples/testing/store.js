@@ -1,7 +1,7 @@
 // @ts-check
 /** Tests a custom store: here the memory store with each call delayed by one event-loop turn. Run by node-test.js. */
 import { memoryStore } from 'hookswitch'
-import { serviceModel, storeModel } from 'hookswitch/simulator'
+import { storeModel } from 'hookswitch/simulator'
 import { storeConformance } from 'hookswitch/testkit'
 
 /**
@@ -49,6 +49,5 @@ export function run({ describe, it, fc }) {
   storeConformance({ describe, it }, harness)
   describe('random histories of the delayed store', () => {
     it('equal those of the model', () => storeModel(fc, harness).check({ numRuns: 20 }))
-    it('equal those of the model of a whole service', () => serviceModel(fc, harness).check({ numRuns: 5 }))
   })
 }

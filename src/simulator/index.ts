@@ -1,6 +1,6 @@
 /**
  * `hookswitch/simulator`: a deterministic simulation of several nodes, receivers, hosts and API clients in virtual time
- * with injected faults, and model-based tests of the service and of stores. Needs no test runner.
+ * with injected faults, and model-based tests of stores. Needs no test runner.
  */
 
 export type { StoreHarness } from '../testkit/conformance/index.js'
@@ -18,9 +18,7 @@ export {
   type ModelFailure,
   type ModelRuns,
   type ModelTest,
-  type ServiceModelOptions,
   type StoreModelOptions,
-  serviceModel,
   storeModel,
 } from './models/index.js'
 export type { NodeLife } from './node-life.js'

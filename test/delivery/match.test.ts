@@ -46,55 +46,6 @@ describe('the reason why a webhook does not get an event', () => {
 
 describe('a webhook gets an event', () => {
   it.each([
-    ['of its own account and kind', aWebhook({ hook: 'channel_create' }, own), true],
-    ['of any kind when its hook is all', aWebhook({ hook: 'all' }, own), true],
-    ['not of another kind', aWebhook({ hook: 'channel_answer' }, own), false],
-    ['not when it is disabled', aWebhook({ enabled: false }, own), false],
-    ['not when it is deleted', aWebhook({}, { ...own, deletedMs: 5 }), false],
-    ['not of a subaccount', aWebhook({}, { accountId: 'reseller' }), false],
-    [
-      'of a subaccount with includeSubaccounts',
-      aWebhook({ includeSubaccounts: true }, { accountId: 'reseller' }),
-      true,
-    ],
-    [
-      'of a subaccount several levels below it',
-      aWebhook({ includeSubaccounts: true }, { accountId: 'root' }),
-      true,
-    ],
-    ['not of an unrelated account', aWebhook({ includeSubaccounts: true }, { accountId: 'stranger' }), false],
-  ])('%s', (_, webhook, expected) => {
-    expect(matches(webhook, event, lineage)).toBe(expected)
-  })
-
-  it('never of an ancestor account', () => {
-    const above = { hook: 'channel_create', accountId: 'reseller' }
-    expect(matches(aWebhook({ includeSubaccounts: true }, own), above, [reseller, root])).toBe(false)
-  })
-
-  it.each([
-    [true, false, false],
-    [true, true, true],
-    [false, false, true],
-    [undefined, false, true],
-  ])(
-    'of a leg whose isInternalLeg is %s with includeInternalLegs %s: %s',
-    (isInternalLeg, include, expected) => {
-      const webhook = aWebhook({ includeInternalLegs: include }, own)
-      const leg = { ...event, ...(isInternalLeg !== undefined && { isInternalLeg }) }
-      expect(matches(webhook, leg, lineage)).toBe(expected)
-    },
-  )
-
-  it('not while its account is disabled', () => {
-    const off = { ...customer, enabled: false }
-    expect(matches(aWebhook({}, own), event, [off, reseller, root])).toBe(false)
-    const above = aWebhook({ includeSubaccounts: true }, { accountId: 'root' })
-    expect(matches(above, event, [off, reseller, root])).toBe(true)
-    expect(matches(above, event, [customer, reseller, { ...root, enabled: false }])).toBe(false)
-  })
-
-  it.each([
     ['of a kind in only', { hook: 'all', only: ['channel_answer', 'channel_create'] }, true],
     ['not of a kind that only leaves out', { hook: 'all', only: ['channel_answer'] }, false],
     ['whose payload passes its filter', { filter: { exact: { call_direction: 'inbound' } } }, true],

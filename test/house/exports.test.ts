@@ -198,7 +198,6 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'findUncovered',
       'formatReplayCommand',
       'minimise',
-      'serviceModel',
       'simulate',
       'storeModel',
     ],

@@ -27,33 +27,14 @@ export const brokenAccounts: readonly Fault[] = [
   accountFault('an account is inserted without its users', (store) => ({
     insert: (account, key, _users, conditions) => store.insert(account, key, [], conditions),
   })),
-  accountFault('a taken id is no error', (store) => ({
-    insert: async (account, ...rest) =>
-      (await store.lineage(account.id)).length > 0 ? undefined : store.insert(account, ...rest),
-  })),
   accountFault('a taken realm is no error', (store) => ({
     insert: async (account, ...rest) =>
       (await store.byRealm(account.realm)).length > 0 ? undefined : store.insert(account, ...rest),
-  })),
-  accountFault('one realm may have two accounts', (store) => ({
-    insert: async (account, ...rest) => {
-      await ignoring('Conflict', store.insert(account, ...rest))
-    },
   })),
   accountFault('an updated account keeps its realm', (store) => ({
     async update(account, conditions) {
       const [current] = await store.lineage(account.id)
       return store.update({ ...account, realm: current?.realm ?? account.realm }, conditions)
-    },
-  })),
-  accountFault('an update to a taken realm is ignored', (store) => ({
-    update: async (...args) => {
-      await ignoring('Conflict', store.update(...args))
-    },
-  })),
-  accountFault('the update of an unknown account is ignored', (store) => ({
-    update: async (...args) => {
-      await ignoring('NotFound', store.update(...args))
     },
   })),
   accountFault('an update to its own realm is a conflict', (store) => ({
@@ -67,20 +48,6 @@ export const brokenAccounts: readonly Fault[] = [
   accountFault('an account is removed before its children', (store) => ({
     remove: async (...args) => (await ignoring('Conflict', store.remove(...args))) ?? [],
   })),
-  accountFault('a removed account keeps its API key', (store) => {
-    const keys = new Map<string, Awaited<ReturnType<typeof store.apiKeyByHash>>>()
-    return {
-      async apiKeyByHash(hash) {
-        const found = (await store.apiKeyByHash(hash)) ?? keys.get(hash)
-        keys.set(hash, found)
-        return found
-      },
-      insert: (account, key, ...rest) => {
-        keys.set(key.hash, key)
-        return store.insert(account, key, ...rest)
-      },
-    }
-  }),
   accountFault('the id of a removed account is free', (store) => ({
     insert: async (account, ...rest) => {
       if (!(await store.wasRemoved(account.id))) return store.insert(account, ...rest)
@@ -107,16 +74,6 @@ export const brokenAccounts: readonly Fault[] = [
         const found = known.get(accountId) ?? copy(await store.lineage(accountId))
         known.set(accountId, found)
         return found
-      },
-    }
-  }),
-  accountFault('a lineage is remembered', (store) => {
-    const known = new Map<string, readonly Account[]>()
-    return {
-      async lineage(accountId) {
-        const found = known.get(accountId) ?? (await store.lineage(accountId))
-        if (found.length > 0) known.set(accountId, found)
-        return copy(found)
       },
     }
   }),
@@ -167,9 +124,6 @@ export const brokenAccounts: readonly Fault[] = [
   accountFault('revisions of accounts are not compared', (store) => ({
     update: (account, { revision: _ignored, ...conditions } = {}) => store.update(account, conditions),
   })),
-  accountFault('a removal does not compare the revision', (store) => ({
-    remove: (accountId, { revision: _ignored, ...options }) => store.remove(accountId, options),
-  })),
   accountFault('names are never unique', (store) => ({
     insert: (account, key, users, { uniqueName: _ignored, ...conditions } = {}) =>
       store.insert(account, key, users, conditions),
@@ -191,19 +145,9 @@ export const brokenAccounts: readonly Fault[] = [
       return store.update(account, conditions)
     },
   })),
-  accountFault('an update has no maximum depth', (store) => ({
-    update: (account, { maxDepth: _ignored, ...conditions } = {}) => store.update(account, conditions),
-  })),
   accountFault('an insert has no maximum depth', (store) => ({
     insert: (account, key, users, { maxDepth: _ignored, ...conditions } = {}) =>
       store.insert(account, key, users, conditions),
-  })),
-  accountFault('the accounts below do not count for the depth', (store) => ({
-    async update(account, { maxDepth = Infinity, ...conditions } = {}) {
-      const lineage = account.parentId ? await store.lineage(account.parentId) : []
-      if (lineage.length >= maxDepth) throw new HookswitchError('Conflict', 'too deep', { field: 'depth' })
-      return store.update(account, conditions)
-    },
   })),
   accountFault('pages of accounts are always ascending', (store) => ({
     accountPage: (query) => store.accountPage({ ...query, ascending: true }),
@@ -218,12 +162,6 @@ export const brokenAccounts: readonly Fault[] = [
 
 /** Defects of users. */
 export const brokenUsers: readonly Fault[] = [
-  userFault('the removal of a user resolves to true always', (store) => ({
-    async removeUser(...args) {
-      await store.removeUser(...args)
-      return true
-    },
-  })),
   userFault('users are listed backwards', (store) => ({
     users: async (accountId) => (await store.users(accountId)).toReversed(),
   })),
@@ -232,16 +170,6 @@ export const brokenUsers: readonly Fault[] = [
       await ignoring('Conflict', store.putUser(...args))
     },
   })),
-  userFault('usernames are unique over all accounts', (store) => {
-    const names = new Map<string, string>()
-    return {
-      putUser(user, conditions) {
-        const first = names.get(user.username ?? user.id) ?? user.accountId
-        names.set(user.username ?? user.id, first)
-        return store.putUser({ ...user, accountId: first }, conditions)
-      },
-    }
-  }),
   userFault('a user keeps its first name', (store) => {
     const names = new Map<string, string>()
     return {
@@ -275,9 +203,6 @@ export const brokenUsers: readonly Fault[] = [
       },
     }
   }),
-  userFault('the keys of a listed password are lost', (store) => ({
-    putUser: ({ listedKeys: _lost, ...user }, conditions) => store.putUser(user, conditions),
-  })),
   userFault('a credential key belongs to its first user', (store) => {
     const owners = new Map<string, string>()
     return {
@@ -298,20 +223,11 @@ export const brokenUsers: readonly Fault[] = [
       user: (accountId, userId) => store.user(owners.get(userId) ?? accountId, userId),
     }
   }),
-  userFault('users without a name share one', (store) => ({
-    putUser: (user, conditions) => store.putUser({ ...user, username: user.username ?? '' }, conditions),
-  })),
   userFault('usernames are found in their case only', (store) => ({
     async userByName(accountId, username) {
       const user = await store.userByName(accountId, username)
       return user?.username === username ? user : undefined
     },
-  })),
-  userFault('revisions of users are not compared', (store) => ({
-    putUser: (user, { revision: _ignored, ...conditions } = {}) => store.putUser(user, conditions),
-  })),
-  userFault('the id of a removed user is free', (store) => ({
-    putUser: (user, { isNew: _ignored, ...conditions } = {}) => store.putUser(user, conditions),
   })),
   userFault('pages of users are always ascending', (store) => ({
     userPage: (accountId, query) => store.userPage(accountId, { ...query, ascending: true }),
@@ -349,9 +265,6 @@ export const brokenTokens: readonly Fault[] = [
       pruneTokens: async (now, limit) => (await store.pruneTokens(now, limit)) + revoked,
     }
   }),
-  tokenFault('revoking the tokens of a user revokes those of the account', (store) => ({
-    revokeAll: (accountId) => store.revokeAll(accountId),
-  })),
   tokenFault('a token is pruned 1 ms late', (store) => ({
     pruneTokens: (now, limit) => store.pruneTokens(now - 1, limit),
   })),
@@ -441,10 +354,4 @@ export const brokenWebhooks: readonly Fault[] = [
       },
     }
   }),
-  webhookFault('webhooks are read without a check of the account', (_, { deliveries }) => ({
-    async read(_accountId, id) {
-      const webhook = await deliveries.webhookOf(id)
-      return webhook?.deletedMs === undefined ? webhook : undefined
-    },
-  })),
 ]

@@ -24,14 +24,6 @@ export const brokenClocks: readonly Fault[] = [
     ...(await call(...args)),
     storeMs: clock.now(),
   })),
-  withOwnership('store time stands still until the wall clock has caught up', 'ownership', (clock) => {
-    let latestMs = 0
-    return (call) =>
-      async (...args) => {
-        latestMs = Math.max(latestMs, clock.now())
-        return { ...(await call(...args)), storeMs: latestMs }
-      }
-  }),
   withOwnership('the time of day stands still', 'ownership', (clock) => {
     const clockMs = clock.now()
     return (call) =>

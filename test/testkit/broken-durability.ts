@@ -34,7 +34,6 @@ export const brokenDurability: readonly Fault[] = [
   without('replays'),
   without('encryption'),
   without('stats'),
-  lost('a restart loses everything', openEmpty),
   afterRestart(
     'a restart loses starts',
     withPort(
@@ -68,13 +67,6 @@ export const brokenClosing: readonly Fault[] = [
     sentence: 'a closed store keeps working',
     caughtBy: 'closing',
     breakStore: (store) => ({ ...store, close: async () => {} }),
-  },
-  {
-    sentence: 'a closed store accepts',
-    caughtBy: 'closing',
-    breakStore: withPort('deliveries', (store) => ({
-      commit: (group) => Promise.resolve(store.commit(group)).catch(() => ({ kind: 'fenced' as const })),
-    })),
   },
   {
     sentence: 'a store declares more than it supports',

@@ -4,7 +4,7 @@ import { type Fault, faultsOf } from './broken-store.js'
 const fault = faultsOf('encryption', 'encryption')
 
 /** The row as it is stored. */
-async function currentOf(store: EncryptionStore, { kind, id }: EncryptedRow) {
+async function _currentOf(store: EncryptionStore, { kind, id }: EncryptedRow) {
   const rows = await store.encryptedRows(kind, undefined, 1e9)
   return rows.find((row) => row.id === id)
 }
@@ -27,16 +27,6 @@ export const brokenEncryption: readonly Fault[] = [
       },
     }
   }),
-  fault('the encryption record is cut', (store) => ({
-    replaceRecord: (record, expected) => store.replaceRecord(record.slice(0, 8_000), expected),
-  })),
-  fault('a page of encrypted rows begins with the last row of the previous page', (store) => ({
-    async encryptedRows(kind, after, limit) {
-      const all = await store.encryptedRows(kind, undefined, 1e9)
-      const from = all.findIndex(({ id }) => id === after)
-      return all.slice(Math.max(0, from), Math.max(0, from) + limit)
-    },
-  })),
   fault('a page of encrypted rows exceeds its limit', (store) => ({
     encryptedRows: (kind, after, limit) => store.encryptedRows(kind, after, limit + 1),
   })),
@@ -46,28 +36,6 @@ export const brokenEncryption: readonly Fault[] = [
       if (kind === 'apiKey') return rows
       const live = new Set((await webhooks.list(['account'])).map(({ id }) => id))
       return rows.filter(({ id }) => live.has(id))
-    },
-  })),
-  fault('only signing secrets are listed', (store) => ({
-    async encryptedRows(kind, after, limit) {
-      const rows = await store.encryptedRows(kind, after, limit)
-      return rows.map(({ headers: _, ...row }) => row)
-    },
-  })),
-  fault('a webhook lists its current secret only', (store) => ({
-    async encryptedRows(kind, after, limit) {
-      const rows = await store.encryptedRows(kind, after, limit)
-      return rows.map((row) => ({ ...row, secrets: row.secrets.slice(0, 1) }))
-    },
-  })),
-  fault('ciphertexts that have changed are replaced', (store) => ({
-    reencrypt: async (next, expected) =>
-      store.reencrypt(next, (await currentOf(store, expected)) ?? expected),
-  })),
-  fault('custom headers are not compared before ciphertexts are replaced', (store) => ({
-    async reencrypt(next, { headers: _, ...expected }) {
-      const current = await currentOf(store, expected)
-      return store.reencrypt(next, { ...expected, ...(current?.headers && { headers: current.headers }) })
     },
   })),
   fault('a new ciphertext gives an API key a new version', (store, { accounts }) => ({

@@ -9,7 +9,6 @@ import {
   onCommitted,
   onGroup,
   versionOf,
-  withoutFailures,
 } from './broken-store.js'
 
 const refused: AcceptanceResult = { kind: 'refused', error: new HookswitchError('NotFound', 'refused') }
@@ -138,10 +137,6 @@ export const brokenNumbers: readonly Fault[] = [
       ),
     })),
   ),
-  numberFault(
-    'tests take numbers',
-    onAcceptance((one) => ({ ...one, events: one.events.map((event) => ({ ...event, numbered: true })) })),
-  ),
   numberFault('the acceptances of a group are numbered backwards', (store) => ({
     async commit(group) {
       const result = await store.commit({ ...group, accepted: group.accepted.toReversed() })
@@ -183,22 +178,6 @@ export const brokenNumbers: readonly Fault[] = [
         accepted: lost.map((one) => ({ ...one, deliveries: [] })),
       })
       return store.commit(group)
-    },
-  })),
-  numberFault('duplicates are written', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind !== 'committed') return result
-      const again = group.accepted.filter((_, index) => {
-        const one = result.accepted[index]!
-        return one.kind === 'accepted' && one.events.length === 1 && one.events[0]!.duplicate
-      })
-      await store.commit({
-        ...withoutStarts(group),
-        ...nothing,
-        accepted: again.map((one) => ({ ...one, events: one.events.map(withoutKey) })),
-      })
-      return result
     },
   })),
   numberFault('a duplicate takes the deliveries of the whole acceptance with it', (store) => {
@@ -255,15 +234,6 @@ export const brokenNumbers: readonly Fault[] = [
     })),
   ),
   numberFault(
-    'the bodies behind a key are not compared',
-    onAcceptance((one) => ({
-      ...one,
-      events: one.events.map((event) =>
-        event.idempotency ? { ...event, idempotency: { ...event.idempotency, bodyHash: '' } } : event,
-      ),
-    })),
-  ),
-  numberFault(
     'a key is remembered 1 ms too long',
     onAcceptance((one) => ({
       ...one,
@@ -274,9 +244,6 @@ export const brokenNumbers: readonly Fault[] = [
       ),
     })),
   ),
-  numberFault('keys are not compared at all', (store) => ({
-    ...onAcceptance((one) => ({ ...one, events: one.events.map(withoutKey) }))(store),
-  })),
 ]
 
 /** Defects of groups as a whole. */
@@ -365,20 +332,6 @@ export const brokenGroups: readonly Fault[] = [
       return store.commit({ ...group, version: await versionOf(store, group.lease!) })
     },
   })),
-  groupFault('a group without lease is fenced', (store) => ({
-    commit: async (group) => (group.lease ? store.commit(group) : { kind: 'fenced' }),
-  })),
-  groupFault('nudges are returned twice', (store) => {
-    let last: Polled | undefined
-    return {
-      async poll(lease) {
-        const polled = await store.poll(lease)
-        const again = polled && polled.waiting.count === 0 && last ? last : polled
-        last = polled
-        return again
-      },
-    }
-  }),
   groupFault('a node polls what it has', (store) => ({
     async poll(lease) {
       const polled = await store.poll(lease)
@@ -387,12 +340,6 @@ export const brokenGroups: readonly Fault[] = [
         Array.from({ length: 64 }, (_, shard) => shard),
       )
       return polled && part && { ...polled, waiting: part.waiting, webhooks: part.webhooks }
-    },
-  })),
-  groupFault('a polled delivery has no first failure', (store) => ({
-    async poll(lease) {
-      const polled = await store.poll(lease)
-      return polled && { ...polled, waiting: withoutFailures(polled.waiting) }
     },
   })),
   groupFault('nudges of ended deliveries are returned', (store) => {
@@ -442,31 +389,6 @@ export const brokenRepeats: readonly Fault[] = [
       ),
     })),
   ),
-  repeatFault('a repeated group writes nothing', (store) => ({
-    async commit(group) {
-      if (!group.isRepeat) return store.commit(group)
-      return {
-        kind: 'committed',
-        accepted: group.accepted.map(accepted),
-        ended: group.ended.map(() => ({ kind: 'settled' })),
-        notStarted: [],
-        version: group.version,
-      }
-    },
-  })),
-  repeatFault('a repeated settlement is recorded again', (store) => {
-    let isRepeated = false
-    return {
-      commit(group) {
-        isRepeated ||= group.isRepeat
-        return store.commit(group)
-      },
-      async attempts(query) {
-        const rows = await store.attempts(query)
-        return isRepeated ? [...rows, ...rows] : rows
-      },
-    }
-  }),
   repeatFault(
     'every repeated settlement is settled',
     onCommitted((result, group) => ({

@@ -1,13 +1,10 @@
-import { type Fault, faultsOf, onAcceptance, onCommitted } from './broken-store.js'
+import { type Fault, faultsOf, onAcceptance } from './broken-store.js'
 
 const inboxFault = faultsOf('inbox', 'inbox')
 const relayFault = faultsOf('inbox', 'deliveries')
 
 /** Defects of the inbox. */
 export const brokenInboxes: readonly Fault[] = [
-  inboxFault('an entry loses its trace context', (store) => ({
-    put: (tx, { traceparent: _lost, ...entry }) => store.put(tx, entry),
-  })),
   inboxFault('entries are listed backwards', (store) => ({
     staged: async (owner, limit) => (await store.staged(owner, 1e9)).toReversed().slice(0, limit),
   })),
@@ -28,24 +25,6 @@ export const brokenInboxes: readonly Fault[] = [
     async put(tx, entry) {
       const isObject = typeof tx === 'object' && tx !== null
       if (!isObject || 'entries' in tx) await store.put(tx, entry)
-    },
-  })),
-  relayFault(
-    'a relayed entry stays in the inbox',
-    onAcceptance(({ inboxIds: _kept, ...one }) => one),
-  ),
-  relayFault('a refused acceptance removes its entries', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind !== 'committed') return result
-      for (const [index, one] of result.accepted.entries()) {
-        const { inboxIds } = group.accepted[index]!
-        if (one.kind === 'accepted' || !inboxIds) continue
-        const gone = { events: [], deliveries: [], inboxIds }
-        const { starting: _none, ...rest } = group
-        await store.commit({ ...rest, accepted: [gone], ended: [], finished: [] })
-      }
-      return result
     },
   })),
   relayFault('a fenced group removes its entries', (store) => ({
@@ -76,9 +55,6 @@ export const brokenInboxes: readonly Fault[] = [
   ),
   relayFault('nobody is notified', () => ({ subscribe: () => () => {} })),
   relayFault('an erasure keeps the entries', () => ({ erase: async () => 0 })),
-  relayFault('mentions searches no entries', () => ({
-    mentions: async () => ({ callIds: [], cursor: undefined }),
-  })),
 ]
 
 /** Defects of the inbox that only show with several nodes. */
@@ -89,13 +65,4 @@ export const brokenSharedInboxes: readonly Fault[] = [
       onAcceptance(({ inboxIds: _ignored, ...one }) => one),
     ),
   },
-  faultsOf('inbox of several nodes', 'deliveries')(
-    'a node that was late believes that it relayed',
-    onCommitted((result) => ({
-      ...result,
-      accepted: result.accepted.map((one) =>
-        one.kind === 'refused' ? { kind: 'accepted', events: [], mayHaveGap: false } : one,
-      ),
-    })),
-  ),
 ]

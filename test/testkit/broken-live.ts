@@ -17,11 +17,6 @@ export const brokenLiveItems: readonly Fault[] = [
   liveFault('an instance sees what it watches itself', (store) => ({
     watched: () => store.watched('nobody'),
   })),
-  liveFault('an instance that watches nothing is watched for further', (store) => ({
-    async watch(reader, watches, ttlMs) {
-      if (watches.length > 0) await store.watch(reader, watches, ttlMs)
-    },
-  })),
   liveFault('what is watched never ends', (store) => ({
     watch: (reader, watches) => store.watch(reader, watches, 9e9),
   })),
@@ -37,16 +32,8 @@ export const brokenLiveItems: readonly Fault[] = [
       })),
     ),
   ),
-  liveFault('batches are read again', (store) => ({ read: (reader) => store.read(reader, new Map()) })),
-  liveFault(
-    'batches are read backwards',
-    onBatches((batches) => batches.toReversed()),
-  ),
   liveFault('a writer reads its own batches', (store) => ({
     read: (_reader, after) => store.read('nobody', after),
-  })),
-  liveFault('the ends have the first numbers', (store) => ({
-    ends: async (reader) => new Map([...(await store.ends(reader)).keys()].map((writer) => [writer, 1])),
   })),
   liveFault('a repeated batch is written twice', (store) => {
     let number = 0
@@ -57,10 +44,6 @@ export const brokenLiveItems: readonly Fault[] = [
       },
     }
   }),
-  liveFault('nothing is forgotten', (store) => ({
-    put: (batch) => store.put(batch, 0),
-    forget: async () => {},
-  })),
   liveFault('a writer forgets one batch too many', (store) => ({
     put: (batch, forget) => store.put(batch, forget === 0 ? 0 : forget + 1),
   })),
@@ -87,16 +70,7 @@ export const brokenLiveItems: readonly Fault[] = [
   liveFault('nobody is notified of what is watched', (store) => ({
     subscribe: (listener: LiveListener) => store.subscribe({ ...listener, onWatched() {} }),
   })),
-  liveFault('nobody is notified of items', (store) => ({
-    subscribe: (listener: LiveListener) => store.subscribe({ ...listener, onItems() {} }),
-  })),
   liveFault('a closed store reads nothing', (store) => ({
     read: (reader, after) => store.read(reader, after).catch(() => ({ batches: [], hasMore: false })),
-  })),
-  liveFault('a listener cannot be removed', (store) => ({
-    subscribe(listener: LiveListener) {
-      store.subscribe(listener)
-      return () => {}
-    },
   })),
 ]

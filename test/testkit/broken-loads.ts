@@ -4,10 +4,8 @@ import { onDelivery } from './broken-settlements.js'
 import {
   type Fault,
   faultsOf,
-  filterRows,
   indexes,
   lastLease,
-  onCommitted,
   onLease,
   onLoad,
   onRows,
@@ -36,10 +34,6 @@ const withColumn = (
 
 /** Defects of loads and bodies. */
 export const brokenLoads: readonly Fault[] = [
-  loadFault(
-    'the last row of a part is lost',
-    onRows((waiting) => filterRows(waiting, (row) => row < waiting.count - 1)),
-  ),
   loadFault('a second part repeats the first one', (store) => ({
     async load(lease, shards, cursor) {
       const part = await store.load(lease, shards)
@@ -84,9 +78,6 @@ export const brokenLoads: readonly Fault[] = [
   })),
   loadFault('bodies that are gone are left out', (store) => ({
     bodies: async (keys) => (await store.bodies(keys)).filter((claim) => claim !== undefined),
-  })),
-  loadFault('bodies are returned by position', (store) => ({
-    bodies: (keys) => store.bodies(keys.toSorted((a, b) => a.position - b.position)),
   })),
   loadFault('bodies lose the time of the event', (store) => ({
     bodies: async (keys) =>
@@ -186,14 +177,6 @@ export const brokenChanges: readonly Fault[] = [
     }
   }),
   changeFault(
-    'changed webhooks are not listed',
-    onChanges((found) => ({ ...found, webhooks: [] })),
-  ),
-  changeFault(
-    'a webhook is listed twice',
-    onChanges((found) => ({ ...found, webhooks: [...found.webhooks, ...found.webhooks] })),
-  ),
-  changeFault(
     'removed deliveries are not listed',
     onChanges((found) => ({ ...found, removed: [] })),
   ),
@@ -238,21 +221,9 @@ export const brokenChanges: readonly Fault[] = [
       },
     })),
   ),
-  hidden('erasures raise no version', (hide) =>
-    withPort('deliveries', (deliveries) => ({
-      erase(...args) {
-        hide()
-        return deliveries.erase(...args)
-      },
-    })),
-  ),
   changeFault(
     'a load has a version that is too low',
     onLoad((part) => ({ ...part, version: part.version - 1 })),
-  ),
-  changeFault(
-    'the version after a group that disables a webhook is that before',
-    onCommitted((result, group) => ({ ...result, version: group.version })),
   ),
   changeFault('a version is required without a lease', (store) => ({
     commit: async (group) =>
@@ -280,13 +251,6 @@ export const brokenOwnership: readonly Fault[] = [
       return { ...lease, position }
     })(store)
   }),
-  ownFault('store time stands still', (store) => {
-    let firstMs: number | undefined
-    return onLease((lease) => {
-      firstMs ??= lease.storeMs
-      return { ...lease, storeMs: firstMs }
-    })(store)
-  }),
   ownFault('a node that released is listed', (store) => {
     let before: Awaited<ReturnType<QueueStore['nodes']>> = []
     return {
@@ -297,9 +261,6 @@ export const brokenOwnership: readonly Fault[] = [
       },
     }
   }),
-  ownFault('the list of nodes counts no shards', (store) => ({
-    nodes: async () => (await store.nodes()).map((node) => ({ ...node, shards: 0 })),
-  })),
   ownFault('release releases nothing', () => ({ release: async () => {} })),
   ownFault('fences are not compared', (store) => {
     const { methods, current } = lastLease(store)
@@ -402,34 +363,11 @@ export const brokenSharedLanes: readonly Fault[] = [
     'a delivery has a due time behind another one',
     onDelivery(({ dueMs, acceptedMs }) => ({ dueMs: dueMs ?? acceptedMs })),
   ),
-  sharedLaneFault('cancelled deliveries are ahead of others', (store) => ({
-    async delivery(accountId, id) {
-      const row = await store.delivery(accountId, id)
-      if (!row) return undefined
-      const others = await store.deliveries({ accountId, webhookId: row.webhookId, limit: 99 })
-      const ahead = others.filter((one) => one.lane === row.lane && one.position < row.position)
-      return { ...row, ahead: ahead.length }
-    },
-  })),
 ]
 
 /** Defects of notifications. */
 export const brokenNotifications: readonly Fault[] = [
   notifyFault('nobody is notified', () => ({ subscribe: () => () => {} })),
-  notifyFault('the first listener is notified, no other', (store) => {
-    let hasListener = false
-    return {
-      subscribe(listener) {
-        if (hasListener) return () => {}
-        hasListener = true
-        const stop = store.subscribe(listener)
-        return () => {
-          hasListener = false
-          stop()
-        }
-      },
-    }
-  }),
   notifyFault('a listener cannot unsubscribe', (store) => ({
     subscribe(listener) {
       store.subscribe(listener)

@@ -52,26 +52,12 @@ function createAlarm(store: QueueStore) {
 
 /** Defects that only show with several nodes on one store. */
 export const brokenNodes: readonly Fault[] = [
-  nodeFault('a leaving shard is free at once', (store) => ({
-    async renew(owner, leaseMs) {
-      const lease = await store.renew(owner, leaseMs)
-      if (lease.leaving.length > 0) await store.handOver(lease, lease.leaving)
-      return lease
-    },
-  })),
   nodeFault('shards are never given back', (store) => ({
     renew: (owner, leaseMs) => store.own(owner, leaseMs),
   })),
   nodeFault('the list of nodes has no order', (store) => ({
     nodes: async () => (await store.nodes()).toReversed(),
   })),
-  nodeFault('the list of nodes does not say what leaves', (store) => ({
-    nodes: async () => (await store.nodes()).map((node) => ({ ...node, leaving: 0 })),
-  })),
-  nodeFault('nodes without shards are not listed', (store) => ({
-    nodes: async () => (await store.nodes()).filter(({ shards }) => shards > 0),
-  })),
-  nodeFault('handing over changes nothing', () => ({ handOver: async () => {} })),
   nodeFault('fences are not compared when shards are handed over', (store) => {
     const leases = new Map<string, Parameters<QueueStore['handOver']>[0]>()
     return {
@@ -113,19 +99,9 @@ export const brokenNodes: readonly Fault[] = [
     onLoad((part) => ({ ...part, interrupted: [] })),
   ),
   nodeFault('release releases nothing', () => ({ release: async () => {} })),
-  nodeFault('a lease lasts too long', (store) => ({
-    own: (owner, leaseMs) => store.own(owner, leaseMs * 2),
-    renew: (owner, leaseMs) => store.renew(owner, leaseMs * 2),
-  })),
   nodeFault('a lease ends 1 ms early', (store) => ({
     own: (owner, leaseMs) => store.own(owner, leaseMs - 1),
     renew: (owner, leaseMs) => store.renew(owner, leaseMs - 1),
-  })),
-  nodeFault('a renewal grants another lease', (store) => ({
-    async renew(owner, leaseMs) {
-      await store.release(owner)
-      return store.renew(owner, leaseMs)
-    },
   })),
   nodeFault('fences are not compared', (store) => {
     const { methods, current } = lastLease(store)
@@ -134,10 +110,6 @@ export const brokenNodes: readonly Fault[] = [
       commit: async (group) =>
         store.commit({ ...group, lease: current(), version: await versionOf(store, current()) }),
     }
-  }),
-  nodeFault('fences are not compared when a node loads', (store) => {
-    const { methods, current } = lastLease(store)
-    return { ...methods, load: (_lease, ...rest) => store.load(current(), ...rest) }
   }),
   nodeFault('a lease that was granted again has its old fence', (store) => {
     const fences = new Map<string, number>()
@@ -179,47 +151,6 @@ export const brokenNodes: readonly Fault[] = [
       return polled && { ...polled, waiting: filterRows(polled.waiting, () => false), webhooks: [] }
     },
   })),
-  nodeFault('a delivery is polled by whoever polls first', (store) => {
-    const { methods, current } = lastLease(store)
-    const leases = new Map<string, Parameters<QueueStore['poll']>[0]>()
-    const remember = (lease: Awaited<ReturnType<QueueStore['own']>>) => {
-      leases.set(lease.owner, lease)
-      return lease
-    }
-    return {
-      own: async (...args) => remember(await methods.own(...args)),
-      renew: async (...args) => remember(await methods.renew(...args)),
-      async poll(lease) {
-        const polled = await store.poll(lease)
-        for (const other of [...leases.values(), current()]) {
-          if (other.owner === lease.owner || (polled?.waiting.count ?? 1) > 0) continue
-          const found = await store.poll(other)
-          if (polled && found) return { ...polled, waiting: found.waiting, webhooks: found.webhooks }
-        }
-        return polled
-      },
-    }
-  }),
-  nodeFault('deliveries of other nodes are polled only, not loaded', (store) => {
-    const acceptedBy = new Map<string, string>()
-    return {
-      commit(group) {
-        for (const { deliveries } of group.accepted)
-          for (const { webhookId, position } of deliveries)
-            acceptedBy.set(nameOf({ webhookId, position: position! }), group.lease?.owner ?? '')
-        return store.commit(group)
-      },
-      async load(lease, shards, cursor) {
-        const part = await store.load(lease, shards, cursor)
-        if (!part) return undefined
-        const { webhookIds, webhook, position } = part.waiting
-        const isOwn = (row: number) =>
-          acceptedBy.get(nameOf({ webhookId: webhookIds[webhook[row]!]!, position: position[row]! })) ===
-          lease.owner
-        return { ...part, waiting: filterRows(part.waiting, isOwn) }
-      },
-    }
-  }),
   {
     sentence: 'an edit is a change for all nodes',
     caughtBy: 'several nodes',
@@ -258,15 +189,6 @@ export const brokenNodes: readonly Fault[] = [
     onCommitted((result) => ({
       ...result,
       accepted: result.accepted.map((one) => (one.kind === 'accepted' ? { ...one, mayHaveGap: false } : one)),
-    })),
-  ),
-  nodeFault(
-    'the repeat of a group reports no gap',
-    onCommitted((result, { isRepeat }) => ({
-      ...result,
-      accepted: result.accepted.map((one) =>
-        isRepeat && one.kind === 'accepted' ? { ...one, mayHaveGap: false } : one,
-      ),
     })),
   ),
   nodeFault(

@@ -1,8 +1,7 @@
 import type { DeliveryReplays, StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import type { QueueStore } from '../../src/delivery/queue-store.js'
 import type { StoredReplay } from '../../src/delivery/replay-store.js'
-import { onDelivery } from './broken-settlements.js'
-import { type Fault, faultsOf, onAcceptance, onGroup } from './broken-store.js'
+import { type Fault, faultsOf, onGroup } from './broken-store.js'
 
 const replayFault = faultsOf('replays', 'deliveries')
 const jobFault = faultsOf('replay jobs', 'replays')
@@ -50,7 +49,7 @@ const recoversIn = (
 const RECOVERED = ['waiting', 'in_flight', 'delivered']
 
 /** A count that ignores one condition of the query. */
-const countsWithout = (name: 'fromMs' | 'toMs' | 'hooks' | 'reason'): Parameters<typeof replayFault>[1] => {
+const _countsWithout = (name: 'fromMs' | 'toMs' | 'hooks' | 'reason'): Parameters<typeof replayFault>[1] => {
   return (store) => ({
     countReplayable({ [name]: _ignored, ...query }) {
       return store.countReplayable(query)
@@ -61,33 +60,12 @@ const countsWithout = (name: 'fromMs' | 'toMs' | 'hooks' | 'reason'): Parameters
 /** Defects of replays. */
 export const brokenReplays: readonly Fault[] = [
   replayFault(
-    'no original is marked',
-    onMark(() => undefined),
-  ),
-  replayFault('only a single delivery that is read is marked', (store) => ({
-    deliveries: onMark(() => undefined)(store).deliveries,
-  })),
-  replayFault('a search finds no marks', (store) => ({ search: onMark(() => undefined)(store).search })),
-  replayFault(
     'a replay marks the deliveries of its event to all webhooks',
     onMark(async (row, store) => {
       const { deliveries } = await store.search({ limit: 1e9 })
       const marked = deliveries.find((one) => one.eventId === row.eventId && one.replays)
       return row.replays ?? (row.replayOf === undefined ? marked?.replays : undefined)
     }),
-  ),
-  replayFault(
-    'a mark is made by the first replay',
-    onMark(async (row, store) => {
-      const first = (await replaysOf(store, row)).at(-1)
-      return row.replays && first
-        ? { ...row.replays, lastId: first.id, lastAcceptedMs: first.acceptedMs }
-        : row.replays
-    }),
-  ),
-  replayFault(
-    'a replay that waits is no recovery',
-    recoversIn((states) => states.includes('delivered')),
   ),
   replayFault(
     'a replay that was delivered is no recovery',
@@ -101,14 +79,6 @@ export const brokenReplays: readonly Fault[] = [
     'only the newest replay can be a recovery',
     recoversIn(([newest]) => newest !== undefined && RECOVERED.includes(newest)),
   ),
-  replayFault(
-    'a replay of an older epoch is a recovery',
-    onMark(async (row, store) => {
-      const replays = await replaysOf(store, row)
-      const isCancelled = replays.some(({ state, endedMs }) => state === 'cancelled' && endedMs === undefined)
-      return row.replays && { ...row.replays, hasRecovered: row.replays.hasRecovered || isCancelled }
-    }),
-  ),
   replayFault('a mark stays without its replay', (store) => {
     const known = new Map<string, DeliveryReplays>()
     return onMark(({ id, replays }) => {
@@ -116,18 +86,11 @@ export const brokenReplays: readonly Fault[] = [
       return known.get(id)
     })(store)
   }),
-  replayFault(
-    'the position of the original is lost',
-    onDelivery((row) => (row.originalPosition === undefined ? {} : { originalPosition: row.position })),
-  ),
   replayFault('erasing a call leaves its replays', (store) => ({
     async erase(what, limit) {
       const { deliveries } = await store.search({ limit: 1e9 })
       return deliveries.some(({ replayOf }) => replayOf !== undefined) ? 0 : store.erase(what, limit)
     },
-  })),
-  replayFault('onlyOriginals is ignored', (store) => ({
-    deliveries: ({ onlyOriginals: _ignored, ...query }) => store.deliveries(query),
   })),
   replayFault('onlyOriginals leaves out tests', (store) => ({
     async deliveries(query) {
@@ -135,24 +98,6 @@ export const brokenReplays: readonly Fault[] = [
       return query.onlyOriginals ? rows.filter(({ lane }) => !lane.startsWith('test/')) : rows
     },
   })),
-  replayFault('a page of originals counts replays', (store) => ({
-    async deliveries({ onlyOriginals, ...query }) {
-      const rows = await store.deliveries(query)
-      return onlyOriginals ? rows.filter(({ replayOf }) => replayOf === undefined) : rows
-    },
-  })),
-  replayFault('countDeliveries counts replays', (store) => ({
-    countDeliveries: ({ onlyOriginals: _ignored, ...query }) => store.countDeliveries(query),
-  })),
-  replayFault(
-    'a replay with an id that is taken gets another one',
-    onAcceptance((one) => ({
-      ...one,
-      deliveries: one.deliveries.map((delivery) =>
-        delivery.replayOf === undefined ? delivery : { ...delivery, id: `${delivery.position}` },
-      ),
-    })),
-  ),
   replayFault('a replay whose id is taken is accepted, and not stored', (store) => ({
     async commit(group) {
       const result = await store.commit(group)
@@ -180,40 +125,19 @@ export const brokenReplays: readonly Fault[] = [
       return deliveries.filter(({ webhookId }) => webhookIds.includes(webhookId)).length
     },
   })),
-  replayFault('countReplayable ignores fromMs', countsWithout('fromMs')),
-  replayFault('countReplayable ignores toMs', countsWithout('toMs')),
-  replayFault('countReplayable ignores hooks', countsWithout('hooks')),
-  replayFault('countReplayable ignores the reason', countsWithout('reason')),
-  replayFault('countReplayable includes what has recovered', (store) => ({
-    countReplayable: (query) => store.countReplayable({ ...query, includeRecovered: true }),
-  })),
-  replayFault('countReplayable compares the stored state', (store) => ({
-    async countReplayable(query) {
-      const { deliveries } = await store.search({ limit: 1e9 })
-      const isStale = ({ state, endedMs }: StoredDelivery) => state === 'cancelled' && endedMs === undefined
-      const cancelled = await store.countReplayable({ ...query, states: ['cancelled'] })
-      const stale = deliveries.filter(
-        (row) => isStale(row) && query.webhookIds.includes(row.webhookId),
-      ).length
-      return (await store.countReplayable(query)) - (cancelled > 0 ? stale : 0)
-    },
-  })),
   replayFault('countReplayable reads the first webhooks only', (store) => ({
     countReplayable: (query) =>
       store.countReplayable({ ...query, webhookIds: query.webhookIds.slice(0, 100) }),
   })),
 ]
 
-const unfinishedOf = (jobs: readonly StoredReplay[]) =>
+const _unfinishedOf = (jobs: readonly StoredReplay[]) =>
   jobs.filter(({ state }) => state === 'running' || state === 'paused')
 
 /** Defects of replay jobs. */
 export const brokenReplayJobs: readonly Fault[] = [
   jobFault('the document of a job is cut', (store) => ({
     create: (job) => store.create({ ...job, doc: job.doc.slice(0, 65_000) }),
-  })),
-  jobFault('a job of the operators has an account', (store) => ({
-    create: (job) => store.create({ accountId: 'account', ...job }),
   })),
   jobFault('a job that is created again is replaced', (store) => ({
     async create(job) {
@@ -226,13 +150,6 @@ export const brokenReplayJobs: readonly Fault[] = [
     async replace(job) {
       const before = await store.read(job.id)
       return before ? store.replace({ ...job, revision: before.revision + 1 }) : false
-    },
-  })),
-  jobFault('replace creates a job', (store) => ({
-    async replace(job) {
-      if (await store.read(job.id)) return store.replace(job)
-      await store.create(job)
-      return true
     },
   })),
   jobFault('replace compares the revision before it writes', () => {
@@ -251,61 +168,23 @@ export const brokenReplayJobs: readonly Fault[] = [
       },
     }
   }),
-  jobFault('jobs are listed oldest first', (store) => ({
-    list: async (query) => (await store.list(query)).toReversed(),
-  })),
   jobFault('a page of jobs leaves out those of the same time', (store) => ({
     async list({ after, ...query }) {
       const all = await store.list({ ...query, limit: 1e9 })
       return all.filter(({ createdMs }) => !after || createdMs < after.createdMs).slice(0, query.limit)
     },
   })),
-  jobFault('a page of jobs exceeds its limit', (store) => ({
-    list: (query) => store.list({ ...query, limit: query.limit + 1 }),
-  })),
   jobFault('a list of jobs ignores the account', (store) => ({
     list: ({ accountId: _ignored, ...query }) => store.list(query),
   })),
-  jobFault('a list of an account has the jobs of the operators', (store) => ({
-    async list({ accountId, after, limit }) {
-      const all = await store.list({ limit: 1e9, ...(after && { after }) })
-      return all
-        .filter((job) => accountId === undefined || (job.accountId ?? accountId) === accountId)
-        .slice(0, limit)
-    },
-  })),
   jobFault('paused jobs count as finished', (store) => ({
     unfinished: async (limit) => (await store.unfinished(limit)).filter(({ state }) => state === 'running'),
-  })),
-  jobFault('unfinished jobs are listed newest first', (store) => ({
-    unfinished: async (limit) => unfinishedOf(await store.list({ limit: 1e9 })).slice(0, limit),
-  })),
-  jobFault('finished jobs are unfinished', (store) => ({
-    unfinished: async (limit) => (await store.list({ limit: 1e9 })).toReversed().slice(0, limit),
-  })),
-  jobFault('a job is pruned 1 ms early', (store) => ({
-    prune: (beforeMs, limit) => store.prune(beforeMs + 1, limit),
-  })),
-  jobFault('prune of jobs ignores its limit', (store) => ({
-    prune: (beforeMs) => store.prune(beforeMs, 1e9),
-  })),
-  jobFault('jobs that run are pruned by their age', (store) => ({
-    async prune(beforeMs, limit) {
-      for (const job of await store.unfinished(1e9)) {
-        if (job.createdMs < beforeMs)
-          await store.replace({ ...job, revision: job.revision + 1, state: 'cancelled', endedMs: 0 })
-      }
-      return store.prune(beforeMs, limit)
-    },
   })),
   jobFault('erase leaves jobs that run', (store) => ({
     async erase(accountId, limit) {
       const running = (await store.unfinished(1e9)).filter((job) => job.accountId === accountId)
       return running.length > 0 ? 0 : store.erase(accountId, limit)
     },
-  })),
-  jobFault('erase of jobs ignores its limit', (store) => ({
-    erase: (accountId) => store.erase(accountId, 1e9),
   })),
 ]
 
@@ -321,28 +200,5 @@ export const brokenHistory: readonly Fault[] = [
       return 1
     },
   })),
-  historyFault('pruneOldest removes nothing', () => ({ pruneOldest: async () => 0 })),
-  historyFault('pruneOldest exceeds its limit', (store) => ({
-    pruneOldest: (limit) => store.pruneOldest(limit + 1),
-  })),
-  historyFault('pruneOldest ends with what was delivered', (store) => ({
-    async pruneOldest(limit) {
-      const { deliveries } = await store.search({ states: ['delivered'], limit: 1e9 })
-      const originals = deliveries.filter(({ replayOf }) => replayOf === undefined)
-      return originals.length > 0 ? store.pruneOldest(Math.min(limit, originals.length)) : 0
-    },
-  })),
   historyFault('the history has no size', () => ({ historyBytes: async () => 0 })),
-  historyFault('the history never shrinks', (store) => {
-    let most = 0
-    return {
-      async historyBytes() {
-        most = Math.max(most, (await store.historyBytes()) ?? 0)
-        return most
-      },
-    }
-  }),
-  historyFault('the size of the history is counted in KiB', (store) => ({
-    historyBytes: async () => ((await store.historyBytes()) ?? 0) / 1_024,
-  })),
 ]

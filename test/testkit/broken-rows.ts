@@ -37,24 +37,9 @@ const onReplace =
 
 /** Defects of epochs. */
 export const brokenEpochs: readonly Fault[] = [
-  epochFault('a delivery of an older epoch is read as waiting', (store) => ({
-    async delivery(accountId, id) {
-      const row = await store.delivery(accountId, id)
-      return row && asWaiting(row)
-    },
-  })),
   epochFault('deliveries of an older epoch are listed as waiting', (store) => ({
     deliveries: async (query) => (await store.deliveries(query)).map(asWaiting),
   })),
-  epochFault(
-    'deliveries of an older epoch are not loaded',
-    onLoad((part) => {
-      const epochs = new Map(part.webhooks.map(({ id, epoch }) => [id, epoch]))
-      const { webhookIds, webhook, epoch } = part.waiting
-      const isCurrent = (row: number) => epoch[row]! >= epochs.get(webhookIds[webhook[row]!]!)!
-      return { ...part, waiting: filterRows(part.waiting, isCurrent) }
-    }),
-  ),
   epochFault(
     'a delivery of an older epoch starts',
     onCommitted((result) => ({ ...result, notStarted: [] })),
@@ -69,24 +54,6 @@ export const brokenEpochs: readonly Fault[] = [
         ...one,
         deliveries: one.deliveries.filter(({ webhookId, epoch }) => epoch >= epochs.get(webhookId)!),
       }))(store).commit(group)
-    },
-  })),
-  epochFault('settlements of an older epoch are fenced', (store) => ({
-    async commit(group) {
-      const current = await Promise.all(
-        group.ended.map(async ({ webhookId, position, expect }) => {
-          const [claim] = await store.bodies([{ webhookId, position: position! }])
-          const epoch = (await store.webhookOf(webhookId))?.epoch ?? 0
-          return !claim || claim.delivery.epoch >= epoch ? expect.attempts : -1
-        }),
-      )
-      return store.commit({
-        ...group,
-        ended: group.ended.map((one, index) => ({
-          ...one,
-          expect: { ...one.expect, attempts: current[index]! },
-        })),
-      })
     },
   })),
   epochFault('deliveries of deleted webhooks cannot be read', (store) => ({
@@ -150,19 +117,6 @@ export const brokenHealth: readonly Fault[] = [
     'the first settlement of a group decides the health',
     onEndpoint((endpoint, index) => (index === 0 ? endpoint : undefined)),
   ),
-  healthFault('health is written regardless of the epoch', (store) => ({
-    async commit(group) {
-      const ended = await Promise.all(
-        group.ended.map(async (one) => {
-          const webhook = await store.webhookOf(one.webhookId)
-          return one.endpoint && webhook
-            ? { ...one, endpoint: { ...one.endpoint, epoch: webhook.epoch } }
-            : one
-        }),
-      )
-      return store.commit({ ...group, ended })
-    },
-  })),
   healthFault(
     'a disabled webhook is not reported',
     onCommitted((result) => ({ ...result, ended: result.ended.map(({ kind }) => ({ kind })) })),
@@ -190,16 +144,6 @@ export const brokenHealth: readonly Fault[] = [
         }),
       )
       return store.commit({ ...group, ended })
-    },
-  })),
-  healthFault('health raises the revision', (store, { webhooks }) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      for (const { webhookId, endpoint } of group.ended) {
-        const webhook = endpoint?.health && (await store.webhookOf(webhookId))
-        if (webhook) await webhooks.replace({ ...webhook, revision: webhook.revision + 1 }, webhook.revision)
-      }
-      return result
     },
   })),
   onReplace('health')('a replacement restores the health that it contains', (webhooks) => {
@@ -232,37 +176,6 @@ export const brokenHealth: readonly Fault[] = [
       },
     }
   }),
-  onReplace('health')('a webhook that was resumed once has no pauses', (webhooks) => ({
-    async read(accountId, id) {
-      const webhook = await webhooks.read(accountId, id)
-      if (webhook?.resumedRevision === undefined || !webhook.health) return webhook
-      const { pausedUntilMs: _ended, ...health } = webhook.health
-      return { ...webhook, health }
-    },
-  })),
-  onReplace('health')('resuming a webhook clears its health', (webhooks) => ({
-    async read(accountId, id) {
-      const webhook = await webhooks.read(accountId, id)
-      if (webhook?.resumedRevision !== webhook?.revision || !webhook) return webhook
-      const { health: _lost, ...row } = webhook
-      return row
-    },
-  })),
-  onReplace('health')('health survives a new URI and enabling', (webhooks) => {
-    const last = new Map<string, Health>()
-    return {
-      async replace(webhook, revision) {
-        const before = await webhooks.read(webhook.accountId, webhook.id)
-        if (before?.health) last.set(webhook.id, before.health)
-        return webhooks.replace(webhook, revision)
-      },
-      async read(accountId, id) {
-        const webhook = await webhooks.read(accountId, id)
-        const health = last.get(id)
-        return webhook && health ? { ...webhook, health } : webhook
-      },
-    }
-  }),
 ]
 
 const onList = (change: (query: DeliveryQuery) => DeliveryQuery) => (store: QueueStore) => ({
@@ -285,18 +198,8 @@ function trackSlimEnds(store: QueueStore) {
 /** Defects of delivery queries. */
 export const brokenDeliveries: readonly Fault[] = [
   deliveryFault(
-    'deliveries are always listed newest first',
-    onList(({ ascending: _ignored, ...query }) => query),
-  ),
-  deliveryFault(
     'a page of deliveries includes the row at its cursor',
     onList((query) => (query.cursor === undefined ? query : { ...query, cursor: query.cursor + 1 })),
-  ),
-  deliveryFault(
-    'every ascending page begins at the oldest delivery',
-    onList(({ cursor, ...query }) =>
-      query.ascending || cursor === undefined ? query : { ...query, cursor },
-    ),
   ),
   deliveryFault(
     'deliveries are not filtered by state',
@@ -309,20 +212,11 @@ export const brokenDeliveries: readonly Fault[] = [
   deliveryFault('the count of deliveries has no limit', (store) => ({
     countDeliveries: (query) => store.countDeliveries({ ...query, limit: 1e9 }),
   })),
-  deliveryFault('the count of deliveries is that of all states', (store) => ({
-    countDeliveries: ({ states: _ignored, ...query }) => store.countDeliveries(query),
-  })),
-  deliveryFault('the count of deliveries is that of all times', (store) => ({
-    countDeliveries: ({ fromMs: _from, toMs: _to, ...query }) => store.countDeliveries(query),
-  })),
   deliveryFault('the count of deliveries is that of any account', (store) => ({
     async countDeliveries(query) {
       const { accountId = query.accountId } = (await store.webhookOf(query.webhookId)) ?? {}
       return store.countDeliveries({ ...query, accountId })
     },
-  })),
-  deliveryFault('a search has one page', (store) => ({
-    search: async (query) => ({ deliveries: (await store.search(query)).deliveries }),
   })),
   deliveryFault('a page of a search ends at its limit', (store) => ({
     async search(query) {
@@ -333,34 +227,10 @@ export const brokenDeliveries: readonly Fault[] = [
   deliveryFault('a search ignores the call', (store) => ({
     search: ({ callId: _ignored, ...query }) => store.search(query),
   })),
-  deliveryFault('a search by call finds only events of the account itself', (store) => ({
-    async search(query) {
-      const found = await store.search(query)
-      if (query.callId === undefined || query.accountId === undefined) return found
-      const isOwn = ({ accountId, eventAccountId }: StoredDelivery) => accountId === eventAccountId
-      return { ...found, deliveries: found.deliveries.filter(isOwn) }
-    },
-  })),
-  deliveryFault('a search by call gives its last page a cursor', (store) => ({
-    async search(query) {
-      const found = await store.search(query)
-      const last = found.deliveries.at(-1)
-      return query.callId === undefined || !last ? found : { ...found, cursor: last.position }
-    },
-  })),
   deliveryFault(
     'deliveries have no numbers',
     onDelivery(() => ({ sequence: 0 })),
   ),
-  deliveryFault('listed deliveries have the number of a test', (store) => ({
-    deliveries: async (query) => (await store.deliveries(query)).map((row) => ({ ...row, sequence: 0 })),
-  })),
-  deliveryFault('a replay has a number of its own', (store) => ({
-    async delivery(accountId, id) {
-      const row = await store.delivery(accountId, id)
-      return row?.replayOf === undefined ? row : { ...row, sequence: row.sequence + 1 }
-    },
-  })),
   deliveryFault('a search compares the stored state', (store) => ({
     async search({ states, ...query }) {
       const found = await store.search({ ...query, limit: 1e9 })
@@ -368,17 +238,6 @@ export const brokenDeliveries: readonly Fault[] = [
       return { deliveries: deliveries.slice(0, query.limit) }
     },
   })),
-  deliveryFault('deliveries are read without a check of the account', (store) => {
-    const owners = new Map<string, string>()
-    return {
-      commit(group) {
-        for (const { deliveries } of group.accepted)
-          for (const { id, accountId } of deliveries) owners.set(id, accountId)
-        return store.commit(group)
-      },
-      delivery: (accountId, id) => store.delivery(owners.get(id) ?? accountId, id),
-    }
-  }),
   deliveryFault(
     'the time of the end is lost',
     onDelivery((row) => (row.endedMs === undefined ? {} : { endedMs: row.acceptedMs })),
@@ -409,20 +268,10 @@ export const brokenAttempts: readonly Fault[] = [
       return found
     },
   })),
-  attemptFault('the log of attempts has one account only', (store) => ({
-    attemptLog: ({ accountIds, ...query }) =>
-      store.attemptLog({ ...query, accountIds: accountIds.slice(0, 1) }),
-  })),
   attemptFault('the log of attempts skips the record after a part', (store) => ({
     async attemptLog(query) {
       const page = await store.attemptLog(query)
       return { ...page, position: page.position + (page.attempts.length === query.limit ? 1 : 0) }
-    },
-  })),
-  attemptFault('the log of attempts goes on at its first record', (store) => ({
-    async attemptLog(query) {
-      const page = await store.attemptLog(query)
-      return { ...page, position: page.attempts[0]?.position ?? page.position }
     },
   })),
   attemptFault('the log of attempts loses the class of the failure', (store) => ({
@@ -434,22 +283,12 @@ export const brokenAttempts: readonly Fault[] = [
       }
     },
   })),
-  attemptFault('attempts lose the class of the failure', (store) => ({
-    attempts: async (query) =>
-      (await store.attempts(query)).map(({ clientError: _lost, ...attempt }) => attempt),
-  })),
   ...(['cause', 'detail', 'outOfOrder', 'late'] as const).map((name) =>
     attemptFault(`attempts lose ${name}`, (store) => ({
       attempts: async (query) =>
         (await store.attempts(query)).map(({ [name]: _lost, ...attempt }) => attempt as StoredAttempt),
     })),
   ),
-  attemptFault('attempts are late if they are out of order', (store) => ({
-    attempts: async (query) =>
-      (await store.attempts(query)).map((attempt) =>
-        attempt.outOfOrder ? { ...attempt, late: true } : attempt,
-      ),
-  })),
   attemptFault('every attempt has a request body', (store) => ({
     attempts: async (query) =>
       (await store.attempts(query)).map((attempt) => ({ requestBody: '', ...attempt })),
@@ -466,23 +305,6 @@ export const brokenAttempts: readonly Fault[] = [
     'attempts are always listed newest first',
     onAttempts(({ ascending: _ignored, ...query }) => query),
   ),
-  attemptFault('failures are listed with successes', (store) => ({
-    attempts: ({ onlyFailures: _none, ...query }) => store.attempts(query),
-  })),
-  attemptFault('failures are filtered from one page', (store) => ({
-    async attempts({ onlyFailures, ...query }) {
-      const rows = await store.attempts(query)
-      return onlyFailures ? rows.filter(({ result }) => result === 'failure') : rows
-    },
-  })),
-  attemptFault('a failure whose response looks like a success is none', (store) => ({
-    async attempts(query) {
-      const rows = await store.attempts(query)
-      return query.onlyFailures
-        ? rows.filter(({ responseBody }) => !responseBody?.includes('"result":"success"'))
-        : rows
-    },
-  })),
   attemptFault('attempts of deleted webhooks are not listed', (store) => ({
     async attempts(query) {
       const rows = await store.attempts({ ...query, limit: 1e9 })
@@ -495,13 +317,6 @@ export const brokenAttempts: readonly Fault[] = [
       store.attempts(
         query.cursor === undefined ? query : { ...query, cursor: query.cursor + (query.ascending ? -1 : 1) },
       ),
-  })),
-  attemptFault('pages use offsets instead of positions', (store) => ({
-    async attempts({ cursor, ...query }) {
-      const all = await store.attempts({ ...query, limit: 1e9 })
-      const offset = cursor === undefined ? 0 : all.findIndex((row) => row.position === cursor) + 2
-      return all.slice(offset, offset + query.limit)
-    },
   })),
   attemptFault(
     'attempts are not filtered by call',
@@ -527,12 +342,6 @@ export const brokenLegs: readonly Fault[] = [
     async legs(accountId, callId) {
       const legs = await store.legs(accountId, callId)
       return legs.length > 1 ? legs : []
-    },
-  })),
-  legFault('only one leg of a call lists the other', (store) => ({
-    async legs(accountId, callId) {
-      const legs = await store.legs(accountId, callId)
-      return callId === 'b' ? legs.slice(0, 1) : legs
     },
   })),
   legFault('the legs of legs are legs', (store) => ({
@@ -582,36 +391,12 @@ export const brokenPruning: readonly Fault[] = [
       return store.prune({ ...limits, attemptsPerWebhook }, now)
     },
   })),
-  pruneFault('what was not delivered is removed by number', (store) => ({
-    async prune(limits, now) {
-      const { deliveries } = await store.search({ states: ['exhausted', 'quarantined'], limit: 1e9 })
-      const [oldest] = deliveries.toReversed()
-      if (limits.attemptsPerWebhook < 5 && oldest)
-        return store.erase({ accountId: oldest.eventAccountId, callIds: [oldest.callId!] }, limits.limit)
-      return store.prune(limits, now)
-    },
-  })),
   pruneFault('nothing is removed by number', (store) => ({
     prune: (limits, now) => store.prune({ ...limits, attemptsPerWebhook: 1e9 }, now),
-  })),
-  pruneFault('prune keeps one attempt too few', (store) => ({
-    prune: (limits, now) =>
-      store.prune({ ...limits, attemptsPerWebhook: Math.max(0, limits.attemptsPerWebhook - 1) }, now),
   })),
   pruneFault('prune keeps rows that are too old', (store) => ({
     prune: (limits, now) => store.prune({ ...limits, beforeMs: 0 }, now),
   })),
-  pruneFault('an ended delivery stays when its last attempt goes', (store) => {
-    const known = new Map<string, StoredDelivery>()
-    return {
-      async delivery(accountId, id) {
-        return (await store.delivery(accountId, id)) ?? known.get(id)
-      },
-      ...whenPruned(store, async () => {
-        for (const row of (await store.search({ limit: 1e9 })).deliveries) known.set(row.id, row)
-      }),
-    }
-  }),
   pruneFault('an end without a record goes with the oldest attempts', (store) => {
     const { slim, commit } = trackSlimEnds(store)
     let isPruned = false
@@ -695,16 +480,6 @@ export const brokenErasure: readonly Fault[] = [
   erasureFault('mentions finds a number in every call', (store) => ({
     mentions: (accountId, _text, cursor, limit) => store.mentions(accountId, '5', cursor, limit),
   })),
-  erasureFault('the second page of mentions repeats the first', (store) => {
-    let pages = 0
-    return {
-      async mentions(accountId, text, _cursor, limit) {
-        pages += 1
-        const page = await store.mentions(accountId, text, undefined, limit)
-        return pages > 9 ? { ...page, cursor: undefined } : page
-      },
-    }
-  }),
   erasureFault('scrub removes other rows', (store) => ({
     async scrub() {
       while ((await store.erase({ accountId: 'account' }, 99)) > 0) {}

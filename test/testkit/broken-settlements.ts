@@ -1,17 +1,8 @@
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import type { DeliveryContent, Settlement } from '../../src/delivery/delivery-store.js'
+import type { Settlement } from '../../src/delivery/delivery-store.js'
 import { type Delivery, isTerminal } from '../../src/delivery/lifecycle.js'
 import type { DeliveryKey, Group, QueueStore, Start } from '../../src/delivery/queue-store.js'
-import {
-  type Fault,
-  faultsOf,
-  lastLease,
-  onCommitted,
-  onGroup,
-  onRows,
-  versionOf,
-  withoutFailures,
-} from './broken-store.js'
+import { type Fault, faultsOf, lastLease, onCommitted, onGroup, versionOf } from './broken-store.js'
 
 const settleFault = faultsOf('settle', 'deliveries')
 const startFault = faultsOf('starts', 'deliveries')
@@ -19,7 +10,7 @@ const startFault = faultsOf('starts', 'deliveries')
 const onSettlement = (change: (settlement: Settlement) => Settlement) =>
   onGroup((group) => ({ ...group, ended: group.ended.map(change) }))
 
-const nameOf = ({ webhookId, position }: DeliveryKey) => `${position}/${webhookId}`
+const _nameOf = ({ webhookId, position }: DeliveryKey) => `${position}/${webhookId}`
 
 /** The number of attempts that is stored for a waiting delivery. */
 async function storedAttempts(store: QueueStore, { webhookId, position }: Settlement) {
@@ -37,7 +28,7 @@ const withoutFailure = (settlement: Settlement): Settlement => ({
 })
 
 /** Replaces the first failure of each settlement by one that depends on the stored one. */
-const replaceFailure =
+const _replaceFailure =
   (failureOf: (settlement: Settlement, before: number | undefined) => number | undefined) =>
   (store: QueueStore) => ({
     async commit(group: Group) {
@@ -56,65 +47,13 @@ const replaceFailure =
 /** Defects of settlements. */
 export const brokenSettlements: readonly Fault[] = [
   settleFault(
-    'a settlement loses its attempt record',
-    onSettlement(({ record: _lost, ...settlement }) => settlement),
-  ),
-  settleFault(
-    'a retry is due 1 ms late',
-    onSettlement((one) =>
-      one.next.dueMs === undefined ? one : { ...one, next: { ...one.next, dueMs: one.next.dueMs + 1 } },
-    ),
-  ),
-  settleFault(
     'interruptions are not stored',
     onSettlement((one) => ({ ...one, next: { ...one.next, interruptions: 0 } })),
-  ),
-  settleFault(
-    'first failures of waiting deliveries are not stored',
-    onSettlement((one) => (isTerminal(one.next.state) ? one : withoutFailure(one))),
   ),
   settleFault(
     'first failures of ended deliveries are not stored',
     onSettlement((one) => (isTerminal(one.next.state) ? withoutFailure(one) : one)),
   ),
-  settleFault(
-    'first failures of ended deliveries are not stored without a record',
-    onSettlement((one) => (isTerminal(one.next.state) && !one.record ? withoutFailure(one) : one)),
-  ),
-  settleFault(
-    'the first failure of a waiting delivery is not replaced',
-    replaceFailure(({ next }, before) =>
-      isTerminal(next.state) ? next.failedMs : (before ?? next.failedMs),
-    ),
-  ),
-  settleFault(
-    'a settlement without a first failure keeps the previous one',
-    replaceFailure(({ next }, before) => next.failedMs ?? before),
-  ),
-  settleFault(
-    'the earliest first failure stays',
-    replaceFailure(({ next }, before) => next.failedMs && Math.min(next.failedMs, before ?? next.failedMs)),
-  ),
-  settleFault('a loaded delivery has no first failure', onRows(withoutFailures)),
-  settleFault('a delivery that is read by its key has no first failure', (store) => ({
-    bodies: async (keys) =>
-      (await store.bodies(keys)).map((one) => one && { ...one, delivery: unfailed(one.delivery) }),
-  })),
-  settleFault('a single delivery has no first failure', (store) => ({
-    async delivery(accountId, id) {
-      const row = await store.delivery(accountId, id)
-      return row && unfailed(row)
-    },
-  })),
-  settleFault('a listed delivery has no first failure', (store) => ({
-    deliveries: async (query) => (await store.deliveries(query)).map(unfailed),
-  })),
-  settleFault('a delivery that is searched for has no first failure', (store) => ({
-    async search(query) {
-      const found = await store.search(query)
-      return { ...found, deliveries: found.deliveries.map(unfailed) }
-    },
-  })),
   settleFault('a settlement without a reason keeps the previous one', (store) => {
     const reasons = new Map<string, string>()
     return onSettlement((one) => {
@@ -132,11 +71,6 @@ export const brokenSettlements: readonly Fault[] = [
         : { ...one, next: { ...one.next, attempts: one.next.attempts + 1 } },
     ),
   ),
-  settleFault('a delivery that ends is never written', (store) =>
-    onSettlement((one) =>
-      one.next.state === 'waiting' ? one : { ...one, next: { ...one.next, state: 'waiting', dueMs: 1 } },
-    )(store),
-  ),
   ...(['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'] as const).map((state) =>
     settleFault(
       `a delivery that ends as ${state} waits again`,
@@ -145,19 +79,6 @@ export const brokenSettlements: readonly Fault[] = [
       ),
     ),
   ),
-  settleFault('ended deliveries have bodies', (store) => {
-    const known = new Map<string, DeliveryContent>()
-    return {
-      async commit(group) {
-        const keys = group.ended.map(({ webhookId, position }) => ({ webhookId, position: position! }))
-        for (const [index, claim] of (await store.bodies(keys)).entries())
-          if (claim) known.set(nameOf(keys[index]!), claim)
-        return store.commit(group)
-      },
-      bodies: async (keys) =>
-        (await store.bodies(keys)).map((claim, index) => claim ?? known.get(nameOf(keys[index]!))),
-    }
-  }),
   settleFault('attempts are not compared', (store) => ({
     async commit(group) {
       const ended = await Promise.all(
@@ -173,17 +94,6 @@ export const brokenSettlements: readonly Fault[] = [
     'a fenced settlement counts as settled',
     onCommitted((result) => ({ ...result, ended: result.ended.map(() => ({ kind: 'settled' as const })) })),
   ),
-  settleFault('one fenced settlement fences all', (store) => ({
-    async commit(group) {
-      const attempts = await Promise.all(group.ended.map((one) => storedAttempts(store, one)))
-      const isFenced = group.ended.some((one, index) => one.expect.attempts !== attempts[index])
-      if (!isFenced) return store.commit(group)
-      const result = await store.commit({ ...group, ended: [] })
-      return result.kind === 'committed'
-        ? { ...result, ended: group.ended.map(() => ({ kind: 'fenced' as const })) }
-        : result
-    },
-  })),
   settleFault('settlements are applied before acceptances', (store) => ({
     async commit(group) {
       const { starting: _none, ...rest } = group
@@ -260,17 +170,6 @@ export const brokenStarts: readonly Fault[] = [
         : result
     }),
   ),
-  startFault('the own starts of a node are interrupted', (store) => {
-    const { started, commit } = trackStarts(store)
-    return {
-      commit,
-      async load(lease, shards, cursor) {
-        const part = await store.load(lease, shards, cursor)
-        const own = started.filter(({ owner }) => owner === lease.owner)
-        return part && { ...part, interrupted: [...part.interrupted, ...own.map(({ start }) => start)] }
-      },
-    }
-  }),
   startFault('interrupted starts are not found', (store) => ({
     async load(...args) {
       const part = await store.load(...args)
@@ -302,7 +201,6 @@ export const brokenStarts: readonly Fault[] = [
         Array.from({ length: 64 }, (_, shard) => shard),
       ),
   })),
-  startFault('a takeover is never complete', () => ({ completeTakeover: async () => {} })),
   startFault('completing a takeover forgets the starts of the new owner', (store) => {
     const { started, commit } = trackStarts(store)
     return {
@@ -328,27 +226,6 @@ export const brokenStarts: readonly Fault[] = [
     'starts are never forgotten',
     onGroup((group) => ({ ...group, finished: [] })),
   ),
-  startFault('a finished key finishes all others', (store) => {
-    const { started, commit } = trackStarts(store)
-    return {
-      commit: (group) =>
-        commit({
-          ...group,
-          finished: group.finished.length > 0 ? started.map(({ key }) => key) : group.finished,
-        }),
-    }
-  }),
-  startFault('a group cannot start what it accepts', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind !== 'committed' || !group.starting) return result
-      const positions = new Set(group.accepted.flatMap((one) => one.deliveries.map((row) => row.position)))
-      const refused = group.starting.deliveries.flatMap(({ position }, index) =>
-        positions.has(position) ? [index] : [],
-      )
-      return { ...result, notStarted: [...new Set([...result.notStarted, ...refused])].sort((a, b) => a - b) }
-    },
-  })),
   startFault(
     'everything may start',
     onCommitted((result) => ({ ...result, notStarted: [] })),

@@ -9,15 +9,6 @@ const onRows = (change: (rows: readonly StatsRow[]) => readonly StatsRow[]) => (
 
 /** Defects of statistics. */
 export const brokenStats: readonly Fault[] = [
-  fault(
-    'two columns of counts are swapped',
-    onRows((rows) =>
-      rows.map((row) => {
-        const [first, second, ...others] = row.counts
-        return { ...row, counts: [second!, first!, ...others] }
-      }),
-    ),
-  ),
   fault('totals leave out the last outcome', (store) => ({
     async totals(query) {
       const rows = await store.read(query)
@@ -35,14 +26,6 @@ export const brokenStats: readonly Fault[] = [
       }))
     },
   })),
-  fault('totals are in the order of time', (store) => ({
-    totals: (query) => store.totals({ ...query, slots: [...query.slots].sort((a, b) => a - b) }),
-  })),
-  fault('series without counts have no totals', (store) => ({
-    async totals(query) {
-      return (await store.totals(query)).filter(({ ok }) => ok.some((count) => count > 0))
-    },
-  })),
   fault('the account of a series is ignored', (store) => ({
     read: async (query) => {
       const series = query.series.map((key) =>
@@ -53,11 +36,6 @@ export const brokenStats: readonly Fault[] = [
         ...query.series[index],
       }))
     },
-  })),
-  fault('the steps share their slots', (store) => ({
-    ...onRows((rows) => rows.map((row) => ({ ...row, step: 60 as const })))(store),
-    read: async (query) =>
-      (await store.read({ ...query, step: 60 })).map((row) => ({ ...row, step: query.step })),
   })),
   fault('a later writer replaces the counts', (store) => {
     const writers = new Set<string>()
@@ -74,15 +52,6 @@ export const brokenStats: readonly Fault[] = [
       },
     }
   }),
-  fault('a repeated batch counts again', (store) => {
-    let number = 0
-    return {
-      add(batch) {
-        number += 1
-        return store.add({ ...batch, writer: 'all', number })
-      },
-    }
-  }),
   fault('only the last batch of a writer is recognized', (store) => {
     const last = new Map<string, number>()
     let number = 0
@@ -95,28 +64,10 @@ export const brokenStats: readonly Fault[] = [
       },
     }
   }),
-  fault('batches of all writers share their numbers', (store) => ({
-    add: (batch) => store.add({ ...batch, writer: 'all' }),
-  })),
-  fault('of two writes at the same time one is refused', (store) => {
-    let isWriting = false
-    return {
-      async add(batch) {
-        if (isWriting) throw new Error('deadlock detected')
-        isWriting = true
-        await new Promise(setImmediate)
-        isWriting = false
-        return store.add(batch)
-      },
-    }
-  }),
   fault(
     'a batch has at most 100 rows',
     onRows((rows) => rows.slice(0, 100)),
   ),
-  fault('a query has at most 100 series', (store) => ({
-    read: (query) => store.read({ ...query, series: query.series.slice(0, 100) }),
-  })),
   fault('sums of durations have 32 bits', (store) => ({
     read: async (query) =>
       (await store.read(query)).map((row) => ({ ...row, counts: row.counts.map((count) => count | 0) })),
@@ -124,13 +75,6 @@ export const brokenStats: readonly Fault[] = [
   fault('a slot is pruned that begins at the time', (store) => ({
     prune: ({ beforeMs }, limit) =>
       store.prune({ beforeMs: { 60: beforeMs[60] + 60_000, 3600: beforeMs[3600] + 3_600_000 } }, limit),
-  })),
-  fault('pruning ignores the limit', (store) => ({
-    prune: (retention) => store.prune(retention, 1e9),
-  })),
-  fault('hours are pruned like minutes', (store) => ({
-    prune: ({ beforeMs }, limit) =>
-      store.prune({ beforeMs: { 60: beforeMs[60], 3600: beforeMs[60] } }, limit),
   })),
   fault('every prune forgets all writers', (store) => {
     let prunes = 0

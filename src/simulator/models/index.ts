@@ -1,3 +1,2 @@
 export type { Fc, ModelFailure, ModelRuns, ModelTest } from './check.js'
-export { type ServiceModelOptions, serviceModel } from './service-model.js'
 export { type StoreModelOptions, storeModel } from './store-model.js'

@@ -15,38 +15,10 @@ export type StoreCall = { readonly now: number } & (
   | { readonly do: 'replace'; readonly webhook: WebhookRow; readonly revision: number }
   | { readonly do: 'read'; readonly accountId: string; readonly id: string }
   | { readonly do: 'list' }
-  | {
-      readonly do: 'deliveries'
-      readonly webhookId: string
-      readonly ascending: boolean
-      readonly size: number
-    }
-  | {
-      readonly do: 'attempts'
-      readonly webhookId: string | undefined
-      readonly callId: string | undefined
-      readonly ascending: boolean
-      readonly size: number
-    }
-  /** The next page of attempts, read while others write: after this record, which may be pruned. */
-  | { readonly do: 'page'; readonly size: number; readonly last: string | undefined }
+  | { readonly do: 'deliveries'; readonly webhookId: string }
+  | { readonly do: 'attempts' }
   | { readonly do: 'prune'; readonly keep: number; readonly beforeMs: number }
-  /** Removes all deliveries that have ended, the oldest first. */
-  | { readonly do: 'prune oldest' }
-  | {
-      readonly do: 'count replayable'
-      readonly webhookIds: readonly string[]
-      readonly includeRecovered: boolean
-    }
   | { readonly do: 'erase'; readonly callId: string }
-  | { readonly do: 'issue'; readonly token: TokenCall }
-  | { readonly do: 'read token' | 'revoke'; readonly hash: string }
-  | { readonly do: 'revoke all'; readonly accountId: string; readonly holder: string | null | undefined }
-  | { readonly do: 'prune tokens' }
-  | { readonly do: 'add account' | 'update account'; readonly account: AccountCall }
-  | { readonly do: 'remove account' | 'find account'; readonly id: string }
-  | { readonly do: 'put user'; readonly accountId: string; readonly id: string; readonly username: string }
-  | { readonly do: 'remove user'; readonly accountId: string; readonly id: string }
 )
 
 /** A set of shards as ranges: `0-31,40`. */
@@ -146,19 +118,6 @@ export interface WebhookRow {
   readonly epoch: number
   readonly deleted?: boolean
   readonly health?: HealthRow
-}
-
-export interface TokenCall {
-  readonly hash: string
-  readonly accountId: string
-  readonly userId?: string
-  readonly expiresMs: number
-}
-
-export interface AccountCall {
-  readonly id: string
-  readonly realm: string
-  readonly parentId?: string
 }
 
 /** The result of `own` and `renew`. */

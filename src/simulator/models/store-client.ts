@@ -55,8 +55,7 @@ export interface StoreClient {
   readonly deliveries: Map<string, KnownDelivery>
   /** Settlements of the past, which can be sent again. */
   readonly settled: SettlementCall[]
-  lastRead: string | undefined
-  /** It has called `prune` or `pruneOldest`: deleted webhooks and events may be gone. */
+  /** It has called `prune`: deleted webhooks and events may be gone. */
   pruned: boolean
   /** A new id: `d1`, `d2`, … */
   newId(kind: string): string
@@ -73,7 +72,6 @@ export function createStoreClient(shared: boolean, leaseMs: number, now: number)
     webhooks: [],
     deliveries: new Map(),
     settled: [],
-    lastRead: undefined,
     pruned: false,
     newId(kind) {
       created[kind] = (created[kind] ?? 0) + 1
@@ -120,7 +118,7 @@ const ownerOf = (call: StoreCall) =>
 export function trackCall(client: StoreClient, call: StoreCall): void {
   const owner = ownerOf(call)
   if (owner !== undefined && EXCLUSIVE.has(call.do)) nodeNamed(client, owner).isBusy = true
-  if (call.do === 'prune' || call.do === 'prune oldest') client.pruned = true
+  if (call.do === 'prune') client.pruned = true
   if (call.do !== 'commit') return
   for (const delivery of call.accepted.flatMap(({ deliveries }) => deliveries)) {
     if (!client.deliveries.has(delivery.id))
@@ -147,9 +145,6 @@ export function trackResult(client: StoreClient, call: StoreCall, result: unknow
       break
     case 'read':
       if (result !== null) put(result as WebhookRow)
-      break
-    case 'page':
-      client.lastRead = (result as string[]).at(-1) ?? client.lastRead
       break
     case 'own':
     case 'renew':

@@ -200,12 +200,6 @@ export function queueCommands(fc: Fc): WeightedCommand[] {
         return ids.length === 0 ? [] : [{ do: 'bodies', now, ids }]
       },
     ),
-    command<{ size: number }>(
-      2,
-      'read the next page',
-      { size: fc.integer({ min: 1, max: 3 }) },
-      ({ now, lastRead }, { size }) => [{ do: 'page', now, size, last: lastRead }],
-    ),
     command<{ ms: number }>(5, 'time passes', { ms: fc.integer({ min: 1, max: 30 }) }, (_, { ms }) => [
       { do: 'advance', ms },
     ]),
@@ -421,12 +415,6 @@ export function exclusiveCommands(fc: Fc, durable: boolean): WeightedCommand[] {
     weight,
     arbitrary: arbitrary.map((value): StoreCommand => ({ name, steps: (client) => steps(client, value) })),
   })
-  const list = fc.record({
-    which: fc.option(fc.nat(2)),
-    call: fc.option(fc.constantFrom('x', 'y', 'z')),
-    ascending: fc.boolean(),
-    size: fc.integer({ min: 1, max: 4 }),
-  })
   const { mixed } = groupParts(fc)
   return [
     drawn(1, 'a long time passes', fc.integer({ min: 40, max: 90 }), (_, ms) => [{ do: 'advance', ms }]),
@@ -466,9 +454,6 @@ export function exclusiveCommands(fc: Fc, durable: boolean): WeightedCommand[] {
         ...loadSteps(owner, false),
       ]),
     ),
-    fixed(1, 'own too early', ({ shared, nodes, now, newId }) =>
-      shared && nodes.length === 1 ? [{ do: 'own too early', owner: newId('early node '), now }] : [],
-    ),
     fixed(2, 'another node joins', join),
     fixed(1, 'a node leaves', (client) =>
       client.nodes.length < 2
@@ -504,22 +489,12 @@ export function exclusiveCommands(fc: Fc, durable: boolean): WeightedCommand[] {
       fc.tuple(mixed, fc.constantFrom('nothing', 'an edit', 'time', 'a lease'), fc.nat(2)),
       (client, [group, between, which]) => repeatSteps(client, { ...group, by: 'node' }, between, which),
     ),
-    drawn(3, 'list deliveries', list, ({ webhooks, now }, { which, ascending, size }) =>
-      webhooks
-        .slice(which ?? 0, (which ?? 0) + 1)
-        .map(({ id }) => ({ do: 'deliveries', now, webhookId: id, ascending, size })),
-    ),
-    drawn(3, 'list attempts', list, ({ webhooks, now }, { which, call, ascending, size }) => {
-      const webhookId = which === null ? undefined : webhooks[which % webhooks.length]?.id
-      return [{ do: 'attempts', now, webhookId, callId: call ?? undefined, ascending, size }]
-    }),
     drawn(
       2,
       'prune',
       fc.tuple(fc.nat(3), fc.oneof(fc.nat(60), fc.constant(1_000_000))),
       ({ now }, [keep, ageMs]) => [{ do: 'prune', now, keep, beforeMs: now - ageMs }],
     ),
-    fixed(1, 'prune oldest', ({ now }) => [{ do: 'prune oldest', now }]),
     drawn(1, 'erase', fc.constantFrom('x', 'y', 'z'), ({ now }, callId) => [{ do: 'erase', now, callId }]),
   ]
 }
@@ -601,92 +576,5 @@ function repeatSteps(
     { do: 'own', owner: node.owner, now: client.now },
     ...loadSteps(node.owner, true),
     () => [{ ...rest, lease: leaseOf(node), version: node.version, ended: [], finished: [], isRepeat: true }],
-  ]
-}
-
-// Commands about tokens and accounts, which concern no other rows
-
-export function rowCommands(fc: Fc): WeightedCommand[] {
-  const account = fc.constantFrom('root', 'branch', 'leaf')
-  const hash = fc.constantFrom('t1', 't2', 't3', 't4')
-  const user = fc.constantFrom('ada', 'bob')
-  const call = (weight: number, arbitrary: FastCheck.Arbitrary<Omit<StoreCall, 'now'>>) => ({
-    weight,
-    arbitrary: arbitrary.map(
-      (drawn): StoreCommand => ({
-        name: drawn.do,
-        steps: ({ now }) => [{ ...drawn, now } as StoreCall],
-      }),
-    ),
-  })
-  const accountRow = fc
-    .tuple(account, fc.constantFrom('one.example', 'two.example', 'three.example'), fc.boolean())
-    .map(([id, realm, below]) => ({
-      id,
-      realm,
-      ...(below && id !== 'root' && { parentId: id === 'leaf' ? 'branch' : 'root' }),
-    }))
-  const holder = fc.constantFrom(undefined, null, 'ada', 'bob')
-  return [
-    {
-      weight: 2,
-      arbitrary: fc
-        .integer({ min: 1, max: 30 })
-        .map((ms): StoreCommand => ({ name: 'time passes', steps: () => [{ do: 'advance', ms }] })),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.tuple(account, fc.option(user, { nil: undefined }), fc.nat(60)).map(
-        ([accountId, userId, ms]): StoreCommand => ({
-          name: 'issue',
-          steps: ({ now, newId }) => {
-            const row = { hash: newId('t'), accountId, expiresMs: now + ms }
-            return [{ do: 'issue', now, token: userId === undefined ? row : { ...row, userId } }]
-          },
-        }),
-      ),
-    },
-    call(
-      2,
-      hash.map((drawn) => ({ do: 'read token' as const, hash: drawn })),
-    ),
-    call(
-      1,
-      hash.map((drawn) => ({ do: 'revoke' as const, hash: drawn })),
-    ),
-    call(
-      1,
-      fc.tuple(account, holder).map(([accountId, of]) => ({ do: 'revoke all', accountId, holder: of })),
-    ),
-    call(1, fc.constant({ do: 'prune tokens' as const })),
-    call(
-      2,
-      accountRow.map((row) => ({ do: 'add account' as const, account: row })),
-    ),
-    call(
-      1,
-      accountRow.map((row) => ({ do: 'update account' as const, account: row })),
-    ),
-    call(
-      1,
-      account.map((id) => ({ do: 'remove account' as const, id })),
-    ),
-    call(
-      2,
-      account.map((id) => ({ do: 'find account' as const, id })),
-    ),
-    call(
-      1,
-      fc.tuple(account, user, user).map(([accountId, id, username]) => ({
-        do: 'put user' as const,
-        accountId,
-        id,
-        username,
-      })),
-    ),
-    call(
-      1,
-      fc.tuple(account, user).map(([accountId, id]) => ({ do: 'remove user' as const, accountId, id })),
-    ),
   ]
 }

@@ -2,7 +2,6 @@
 
 import type { Acceptance, DeliveryContent, Settlement } from '../../delivery/delivery-store.js'
 import { laneKey } from '../../delivery/lane-key.js'
-import { DELIVERY_STATES, isTerminal } from '../../delivery/lifecycle.js'
 import type {
   AcceptanceResult,
   DeliveryKey,
@@ -13,16 +12,7 @@ import type {
 } from '../../delivery/queue-store.js'
 import { errorCode } from '../../errors.js'
 import type { Store } from '../../store/contract.js'
-import {
-  newAccount,
-  newApiKey,
-  newDelivery,
-  newEvent,
-  newRecord,
-  newToken,
-  newUser,
-  newWebhook,
-} from '../../testkit/conformance/sample-data.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../testkit/conformance/sample-data.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import {
   type AcceptanceCall,
@@ -39,14 +29,12 @@ import {
 } from './store-calls.js'
 
 const ACCOUNT = 'account'
-/** Maximum number of pages of a list, so that a cursor that does not advance ends the run. */
-const MAX_PAGES = 1_000
+/** More than a run has. */
+const MAX_ROWS = 1_000
 
 /** What the driver remembers between calls. */
 export interface StoreDriverState {
   readonly leaseMs: number
-  /** Positions of the records it has read, which the reference does not have. */
-  readonly positions: Map<string, number>
   /** Keys of all deliveries, by id. */
   readonly keys: Map<string, DeliveryKey>
   /** Names of lanes, by webhook and key. */
@@ -60,15 +48,12 @@ export async function execute(store: Store, call: StoreCall, state: StoreDriverS
   } catch (thrown) {
     const code = errorCode(thrown)
     if (code === undefined) throw thrown
-    const { field } = thrown as { field?: string }
-    // The contract names the field only where the caller chooses its value.
-    const isNamed = field !== undefined && /account$|user$/.test(call.do) && call.do !== 'remove account'
-    return isNamed ? `${code} of the ${field}` : code
+    return code
   }
 }
 
 async function executeCall(store: Store, call: StoreCall, state: StoreDriverState): Promise<unknown> {
-  const { leaseMs, positions } = state
+  const { leaseMs } = state
   const { deliveries, webhooks } = store
   const { now } = call
   switch (call.do) {
@@ -140,78 +125,17 @@ async function executeCall(store: Store, call: StoreCall, state: StoreDriverStat
     case 'list':
       return (await webhooks.list([ACCOUNT])).map(({ id }) => id)
     case 'deliveries':
-      return readDeliveries(deliveries, call)
-    case 'attempts':
-      return readAttempts(deliveries, call)
-    case 'page': {
-      const cursor = call.last === undefined ? {} : { cursor: positions.get(call.last)! }
-      const rows = await deliveries.attempts({
-        accountId: ACCOUNT,
-        ascending: true,
-        limit: call.size,
-        ...cursor,
-      })
-      for (const { id, position } of rows) positions.set(id, position)
+      return readDeliveries(deliveries, call.webhookId)
+    case 'attempts': {
+      const rows = await deliveries.attempts({ accountId: ACCOUNT, ascending: true, limit: MAX_ROWS })
       return rows.map(({ id }) => id)
     }
     case 'prune':
       return repeatUntilNone(() =>
         deliveries.prune({ attemptsPerWebhook: call.keep, beforeMs: call.beforeMs, limit: 3 }, now),
       )
-    case 'prune oldest':
-      return repeatUntilNone(() => deliveries.pruneOldest(2))
-    case 'count replayable': {
-      const { webhookIds, includeRecovered } = call
-      const states = DELIVERY_STATES.filter(isTerminal)
-      return deliveries.countReplayable({ webhookIds, states, includeRecovered })
-    }
     case 'erase':
       return repeatUntilNone(() => deliveries.erase({ accountId: ACCOUNT, callIds: [call.callId] }, 2))
-    default:
-      return executeRowCall(store, call)
-  }
-}
-
-async function executeRowCall({ tokens, accounts }: Store, call: StoreCall): Promise<unknown> {
-  switch (call.do) {
-    case 'issue': {
-      const { hash, accountId, userId, expiresMs } = call.token
-      return tokens.issue(newToken(accountId, { hash, expiresMs, ...(userId !== undefined && { userId }) }))
-    }
-    case 'read token': {
-      const row = await tokens.read(call.hash)
-      return row && { hash: row.hash, accountId: row.accountId, userId: row.userId, expiresMs: row.expiresMs }
-    }
-    case 'revoke':
-      return tokens.revoke(call.hash)
-    case 'revoke all':
-      return call.holder === undefined
-        ? tokens.revokeAll(call.accountId)
-        : tokens.revokeAll(call.accountId, call.holder)
-    case 'prune tokens':
-      return tokens.pruneTokens(call.now, 1_000)
-    case 'add account':
-      return accounts.insert(newAccount(call.account), newApiKey(call.account.id), [])
-    case 'update account':
-      return accounts.update(newAccount(call.account))
-    case 'remove account':
-      await accounts.remove(call.id, { nowMs: 0 })
-      return undefined
-    case 'find account': {
-      const [account, parent] = await accounts.lineage(call.id)
-      if (!account) return null
-      const users = (await accounts.users(call.id)).map(({ username }) => username)
-      const [byRealm] = await accounts.byRealm(account.realm)
-      return { id: byRealm?.id, realm: account.realm, parent: parent?.id, users }
-    }
-    case 'put user': {
-      const { id, accountId, username } = call
-      return accounts.putUser(newUser(accountId, { id: `${accountId}-${id}`, username }))
-    }
-    case 'remove user':
-      return accounts.removeUser(call.accountId, `${call.accountId}-${call.id}`)
-    default:
-      throw new Error(`the driver does not implement '${call.do}'`)
   }
 }
 
@@ -301,7 +225,7 @@ async function loadAll(
   const webhooks: Webhook[] = []
   let version: number | undefined
   let cursor: string | undefined
-  for (let parts = 0; parts < MAX_PAGES; parts += 1) {
+  for (let parts = 0; parts < MAX_ROWS; parts += 1) {
     const part = await store.load(lease, shards, cursor)
     if (!part) return null
     version ??= part.version
@@ -315,7 +239,7 @@ async function loadAll(
     )
     return { version, lanes, webhooks: toRevisions(webhooks), interrupted: interrupted.sort() }
   }
-  throw new Error(`a load has more than ${MAX_PAGES} parts`)
+  throw new Error(`a load has more than ${MAX_ROWS} parts`)
 }
 
 const deliveryAt = ({ keys }: StoreDriverState, { webhookId, position }: DeliveryKey): string => {
@@ -376,13 +300,9 @@ async function repeatUntilNone(remove: () => Promise<number>): Promise<void> {
   }
 }
 
-/** The deliveries of a webhook, read page by page. */
-async function readDeliveries(
-  store: QueueStore,
-  { webhookId, ascending, size }: Extract<StoreCall, { do: 'deliveries' }>,
-): Promise<unknown> {
-  const query = { accountId: ACCOUNT, webhookId, ascending, limit: size }
-  const rows = await readPages((cursor) => store.deliveries({ ...query, ...cursor }), size)
+async function readDeliveries(store: QueueStore, webhookId: string): Promise<unknown> {
+  const query = { accountId: ACCOUNT, webhookId, ascending: true, limit: MAX_ROWS }
+  const rows = await store.deliveries(query)
   return rows.map(({ id, state, reason, attempts, dueMs, ahead, originalPosition, replays }) => ({
     id,
     state,
@@ -393,34 +313,4 @@ async function readDeliveries(
     originalPosition,
     replays,
   }))
-}
-
-/** Ids of attempt records, read page by page. */
-async function readAttempts(
-  store: QueueStore,
-  { webhookId, callId, ascending, size }: Extract<StoreCall, { do: 'attempts' }>,
-): Promise<unknown> {
-  const query = {
-    accountId: ACCOUNT,
-    ascending,
-    limit: size,
-    ...(webhookId !== undefined && { webhookId }),
-    ...(callId !== undefined && { callIds: [callId] }),
-  }
-  const rows = await readPages((cursor) => store.attempts({ ...query, ...cursor }), size)
-  return rows.map(({ id }) => id)
-}
-
-async function readPages<Row extends { readonly position: number }>(
-  page: (cursor: { cursor?: number }) => Promise<readonly Row[]>,
-  size: number,
-): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let count = 0; count < MAX_PAGES; count += 1) {
-    const last = rows.at(-1)
-    const more = await page(last ? { cursor: last.position } : {})
-    rows.push(...more)
-    if (more.length < size) return rows
-  }
-  throw new Error(`a list has more than ${MAX_PAGES} pages of ${size}`)
 }

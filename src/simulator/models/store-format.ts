@@ -40,47 +40,15 @@ export function formatCall(call: StoreCall): string {
     case 'list':
       return 'list the webhooks'
     case 'deliveries':
-      return `list the deliveries of ${call.webhookId}, ${formatOrder(call)}`
+      return `list the deliveries of ${call.webhookId}`
     case 'attempts':
-      return `list the attempts of ${call.webhookId ?? 'all'}${call.callId ? ` in call ${call.callId}` : ''}, ${formatOrder(call)}`
-    case 'page':
-      return `read the next ${call.size} attempts after ${call.last ?? 'none'}`
+      return 'list the attempts'
     case 'prune':
       return `prune: keep ${call.keep} attempts per webhook, none older than ${call.now - call.beforeMs} ms`
-    case 'prune oldest':
-      return 'prune all deliveries that have ended, the oldest first'
-    case 'count replayable':
-      return `count what a replay of ${call.webhookIds.join(', ')} would repeat${call.includeRecovered ? ', with what has recovered' : ''}`
     case 'erase':
       return `erase call ${call.callId}`
-    case 'issue':
-      return `issue token ${call.token.hash} for ${call.token.userId ?? 'the key'} of ${call.token.accountId}`
-    case 'read token':
-      return `read token ${call.hash}`
-    case 'revoke':
-      return `revoke token ${call.hash}`
-    case 'revoke all':
-      return `revoke all tokens of ${call.holder === null ? 'the key' : (call.holder ?? 'all')} of ${call.accountId}`
-    case 'prune tokens':
-      return 'prune expired tokens'
-    case 'add account':
-    case 'update account': {
-      const { id, realm, parentId } = call.account
-      return `${call.do} ${id}, realm ${realm}, parent ${parentId ?? 'none'}`
-    }
-    case 'remove account':
-      return `remove account ${call.id}`
-    case 'find account':
-      return `find account ${call.id}`
-    case 'put user':
-      return `put user ${call.id}, named ${call.username}, into ${call.accountId}`
-    case 'remove user':
-      return `remove user ${call.id} of ${call.accountId}`
   }
 }
-
-const formatOrder = ({ ascending, size }: { ascending: boolean; size: number }) =>
-  `${ascending ? 'oldest' : 'newest'} first, ${size} per page`
 
 function formatGroup({
   owner,

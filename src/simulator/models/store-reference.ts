@@ -8,7 +8,6 @@ import { SHARDS, shardOf } from '../../store/shards.js'
 import type {
   AcceptanceCall,
   AcceptanceResultRow,
-  AccountCall,
   ChangesResult,
   DeliveryCall,
   EventCall,
@@ -21,7 +20,6 @@ import type {
   SettlementCall,
   StartCall,
   StoreCall,
-  TokenCall,
   WaitingRow,
   WebhookRow,
 } from './store-calls.js'
@@ -73,15 +71,9 @@ export interface ReferenceStore {
   /** Stored events. `hasGap`: its node had not read what others had accepted before. */
   events: Record<string, { readonly number: number; readonly callId: string; readonly hasGap: boolean }>
   records: { id: string; deliveryId: string; webhookId: string; callId: string; atMs: number }[]
-  /** Ids of all records ever written: the position of a reader whose last record is pruned. */
-  recorded: string[]
   keys: (EventCall & { number: number })[]
   /** The last number of each call, and the nodes that gave it or have loaded its event. */
   numbers: Record<string, { readonly number: number; readonly readBy: string[] }>
-  tokens: TokenCall[]
-  accounts: (AccountCall & { users: { id: string; username: string }[] })[]
-  /** Ids of removed accounts, which cannot be reused. */
-  removed: string[]
 }
 
 export function createReferenceStore(shared: boolean, leaseMs: number): ReferenceStore {
@@ -96,12 +88,8 @@ export function createReferenceStore(shared: boolean, leaseMs: number): Referenc
     deliveries: [],
     events: {},
     records: [],
-    recorded: [],
     keys: [],
     numbers: {},
-    tokens: [],
-    accounts: [],
-    removed: [],
   }
 }
 
@@ -167,10 +155,7 @@ export function expectedResult(m: ReferenceStore, call: StoreCall, actual: unkno
     case 'deliveries': {
       const rows = m.deliveries.filter(({ webhookId }) => webhookId === call.webhookId)
       const leavesAhead = !m.shared && leavesAheadToQueue(actual)
-      const read = rows
-        .sort((a, b) => a.position - b.position)
-        .map((row) => readDelivery(m, row, leavesAhead))
-      return call.ascending ? read : read.reverse()
+      return rows.sort((a, b) => a.position - b.position).map((row) => readDelivery(m, row, leavesAhead))
     }
     default:
       return expectedRows(m, call)
@@ -420,7 +405,6 @@ function settle(m: ReferenceStore, s: SettlementCall, now: number, isRepeat: boo
   if (s.to !== 'waiting') row.endedMs = now
   if (s.record) {
     m.records.push({ id: s.record, deliveryId: s.id, webhookId: s.webhookId, callId: s.callId, atMs: now })
-    m.recorded.push(s.record)
   }
   const at = m.webhooks.findIndex(({ id }) => id === s.webhookId)
   const { health: before, ...webhook } = m.webhooks[at]!
@@ -530,7 +514,7 @@ function replaysOf(
   return last && { lastId: last.id, lastAcceptedMs: last.acceptedMs, hasRecovered: replays.some(isRecovery) }
 }
 
-/** Webhooks, attempt records, removal and tokens. */
+/** Webhooks, attempt records and removal. */
 function expectedRows(m: ReferenceStore, call: StoreCall): unknown {
   const { now } = call
   switch (call.do) {
@@ -546,20 +530,8 @@ function expectedRows(m: ReferenceStore, call: StoreCall): unknown {
       const live = m.webhooks.filter(({ deleted }) => !deleted)
       return live.sort((a, b) => (`${a.name} ${a.id}` < `${b.name} ${b.id}` ? -1 : 1)).map(({ id }) => id)
     }
-    case 'attempts': {
-      const { webhookId, callId } = call
-      const found = m.records.filter(
-        (record) =>
-          (webhookId === undefined || record.webhookId === webhookId) &&
-          (callId === undefined || record.callId === callId),
-      )
-      return (call.ascending ? found : found.reverse()).map(({ id }) => id)
-    }
-    case 'page': {
-      const from = call.last ? m.recorded.indexOf(call.last) : -1
-      const after = m.records.map(({ id }) => id).filter((id) => m.recorded.indexOf(id) > from)
-      return after.slice(0, call.size)
-    }
+    case 'attempts':
+      return m.records.map(({ id }) => id)
     case 'prune':
       m.hasPruned = true
       for (const { id } of m.webhooks) pruneDelivered(m, id, call.keep)
@@ -571,19 +543,6 @@ function expectedRows(m: ReferenceStore, call: StoreCall): unknown {
           m.deliveries.some(({ id, state }) => id === deliveryId && state === 'waiting'),
       )
       return null
-    case 'prune oldest':
-      m.hasPruned = true
-      for (const { id, state } of [...m.deliveries]) if (state !== 'waiting') removeDelivery(m, id)
-      return null
-    case 'count replayable': {
-      const read = m.deliveries.filter(({ replayOf }) => replayOf === undefined)
-      return read.filter(
-        (row) =>
-          call.webhookIds.includes(row.webhookId) &&
-          (row.state !== 'waiting' || isStale(m, row)) &&
-          (call.includeRecovered || !replaysOf(m, row)?.hasRecovered),
-      ).length
-    }
     case 'erase':
       for (const node of m.nodes) node.mayHaveChanged += 1
       for (const { id, webhookId, callId, state } of m.deliveries)
@@ -594,23 +553,8 @@ function expectedRows(m: ReferenceStore, call: StoreCall): unknown {
       m.keys = m.keys.filter(({ callId }) => callId !== call.callId)
       delete m.numbers[call.callId]
       return null
-    case 'issue':
-      m.tokens.push(call.token)
-      return null
-    case 'read token':
-      return m.tokens.find(({ hash }) => hash === call.hash) ?? null
-    case 'revoke':
-      return removeTokens(m, ({ hash }) => hash === call.hash) > 0
-    case 'revoke all':
-      return removeTokens(
-        m,
-        ({ accountId, userId = null }) =>
-          accountId === call.accountId && (call.holder === undefined || userId === call.holder),
-      )
-    case 'prune tokens':
-      return removeTokens(m, ({ expiresMs }) => expiresMs <= now)
     default:
-      return expectedAccounts(m, call)
+      throw new Error(`the reference does not implement '${call.do}'`)
   }
 }
 
@@ -628,63 +572,5 @@ function pruneDelivered(m: ReferenceStore, webhookId: string, keep: number): voi
   for (const { id } of originals.sort((a, b) => a.position - b.position)) {
     const attempts = originals.reduce((sum, row) => sum + attemptsOf(row.id), 0)
     if (attempts > keep && attemptsOf(id) > 0) removeDelivery(m, id)
-  }
-}
-
-function removeTokens(
-  m: ReferenceStore,
-  matches: (token: ReferenceStore['tokens'][number]) => boolean,
-): number {
-  const count = m.tokens.length
-  m.tokens = m.tokens.filter((token) => !matches(token))
-  return count - m.tokens.length
-}
-
-function expectedAccounts(m: ReferenceStore, call: StoreCall): unknown {
-  const accountById = (id: string | undefined) => m.accounts.find((account) => account.id === id)
-  switch (call.do) {
-    case 'add account': {
-      const { account } = call
-      if (accountById(account.id) || m.removed.includes(account.id)) return 'Conflict of the id'
-      if (m.accounts.some(({ realm }) => realm === account.realm)) return 'Conflict of the realm'
-      m.accounts.push({ ...account, users: [] })
-      return null
-    }
-    case 'update account': {
-      const before = accountById(call.account.id)
-      if (!before) return 'NotFound'
-      if (m.accounts.some((other) => other !== before && other.realm === call.account.realm))
-        return 'Conflict of the realm'
-      m.accounts[m.accounts.indexOf(before)] = { ...call.account, users: before.users }
-      return null
-    }
-    case 'remove account':
-      if (!accountById(call.id)) return 'NotFound'
-      if (m.accounts.some(({ parentId }) => parentId === call.id)) return 'Conflict'
-      m.accounts = m.accounts.filter(({ id }) => id !== call.id)
-      m.removed.push(call.id)
-      return null
-    case 'find account': {
-      const account = accountById(call.id)
-      if (!account) return null
-      const users = account.users.map(({ username }) => username).sort()
-      return { id: account.id, realm: account.realm, parent: accountById(account.parentId)?.id, users }
-    }
-    case 'put user': {
-      const account = accountById(call.accountId)
-      if (!account) return 'NotFound'
-      const others = account.users.filter(({ id }) => id !== call.id)
-      if (others.some(({ username }) => username === call.username)) return 'Conflict of the username'
-      account.users = [...others, { id: call.id, username: call.username }]
-      return null
-    }
-    case 'remove user': {
-      const account = accountById(call.accountId)
-      const exists = account?.users.some(({ id }) => id === call.id) === true
-      if (account) account.users = account.users.filter(({ id }) => id !== call.id)
-      return exists
-    }
-    default:
-      throw new Error(`the reference does not implement '${call.do}'`)
   }
 }

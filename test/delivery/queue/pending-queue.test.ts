@@ -1,3 +1,4 @@
+/** Examples of what `queue-model.test.ts` rarely reaches, and what it does not compare. */
 import { describe, expect, it } from 'vitest'
 import { positionAt, positionMs } from '../../../src/delivery/positions.js'
 import { Entries } from '../../../src/delivery/queue/entries.js'
@@ -6,7 +7,7 @@ import type { QueuedDelivery } from '../../../src/delivery/queue/queued-delivery
 import type { QueueLimits } from '../../../src/delivery/queue/shares.js'
 import type { Webhook } from '../../../src/webhooks/webhook.js'
 import { aWebhook } from '../fixtures.js'
-import { columnsOf, contentOf, fillMissing, LIMITS, positionsOf, queued, type Row } from './fixtures.js'
+import { columnsOf, fillMissing, LIMITS, positionsOf, queued, type Row } from './fixtures.js'
 
 const NOW = 1_000
 const LANE = 'acc/call-1'
@@ -105,29 +106,6 @@ describe('an endpoint', () => {
     })
   })
 
-  it('is due with its earliest head, not before the end of its pause', () => {
-    const { queue, webhook, load, add, take, dueMs } = createQueue()
-    expect(dueMs()).toBeUndefined()
-    load([{ position: 1, dueMs: 5_000, attempts: 1 }])
-    expect(dueMs()).toBe(5_000)
-    add(2)
-    expect(dueMs()).toBe(NOW)
-    queue.setWebhook(withHealth(webhook, 3_000))
-    expect(dueMs()).toBe(3_000)
-    expect(positionsOf(take(9))).toEqual([2])
-    expect(dueMs()).toBe(5_000)
-  })
-
-  it('is idle while only contents on their way could be sent', () => {
-    const { queue, load, key, dueMs } = createQueue()
-    load([{ position: 1 }])
-    const keys = queue.missing(9, NOW)
-    expect(keys).toEqual([key(1)])
-    expect(dueMs()).toBeUndefined()
-    expect(queue.fill(keys, [contentOf(key(1))], NOW)).toEqual([queue.endpoint('w1')])
-    expect(dueMs()).toBe(NOW)
-  })
-
   it('is forgotten when 10,000 others were used since, unless something is pending', () => {
     const { queue, endpoint, webhook, add } = createQueue()
     const busy = queue.setWebhook({ ...webhook, id: 'busy' })
@@ -165,126 +143,10 @@ describe('an endpoint', () => {
   })
 })
 
-describe('add', () => {
-  it('makes the head of a lane due at once, the others after it', () => {
-    const { queue, add, key } = createQueue()
-    add(1, { lane: LANE })
-    add(2, { lane: LANE })
-    add(3)
-    expect(queue.position(key(1))).toEqual({ isTaken: false, dueMs: NOW, ahead: 0 })
-    expect(queue.position(key(2))).toEqual({ isTaken: false, dueMs: undefined, ahead: 1 })
-    expect(queue.position(key(3))).toEqual({ isTaken: false, dueMs: NOW, ahead: 0 })
-    expect(queue.position(key(4))).toBeUndefined()
-    expect(queue.position(key(1, 'unknown'))).toBeUndefined()
-  })
-
-  it('ignores a key that waits or is taken', () => {
-    const { queue, endpoint, add, take } = createQueue()
-    const first = add(1)
-    const again = queued(endpoint, { position: 1 })
-    expect(queue.add(again, NOW)).toBe(false)
-    take(1)
-    expect(queue.add(again, NOW)).toBe(false)
-    queue.end(again, NOW)
-    expect(queue.size).toBe(1)
-    queue.end(first, NOW)
-    expect(queue.add(again, NOW)).toBe(true)
-  })
-
-  it('keeps the contents of as many waiting deliveries as it may', () => {
-    const { queue, add, take, key } = createQueue({ maxContents: 2 })
-    const first = add(1)
-    const second = add(2)
-    const third = add(3)
-    expect([first, second, third].map(({ entry }) => entry >= 0)).toEqual([true, true, false])
-    expect(take(9)).toEqual([first, second])
-    expect(queue.position(key(3))?.dueMs).toBe(NOW)
-    expect(fillMissing(queue, NOW)).toEqual([key(3)])
-    const [filled] = take(9)
-    expect(filled).not.toBe(third)
-    expect(filled).toMatchObject({ id: 'd3', position: 3, body: 'body 3', acceptedMs: 1, state: 'in_flight' })
-  })
-
-  it('sorts a delivery into its lane by sequence number, then position', () => {
-    const { add, take, queue } = createQueue()
-    for (const [position, sequence] of [
-      [5, 2],
-      [9, 1],
-      [7, 3],
-      [2, 3],
-    ] as const)
-      add(position, { lane: LANE, sequence })
-    const order: number[] = []
-    for (let [head] = take(9); head; [head] = take(9)) {
-      order.push(head.position)
-      queue.end(head, NOW)
-    }
-    expect(order).toEqual([9, 5, 2, 7])
-  })
-})
-
 describe('load', () => {
-  it('skips rows that are known, also taken ones, and returns the endpoints that changed', () => {
-    const { queue, endpoint, load, add, take } = createQueue()
-    add(1)
-    take(1)
-    add(2)
-    expect(load([{ position: 1 }, { position: 2 }])).toEqual([])
-    expect(load([{ position: 1 }, { position: 3 }, { position: 3 }])).toEqual([endpoint])
-    expect(queue.size).toBe(3)
-  })
-
-  it('keeps the due time of a retry; a row without one is due now', () => {
-    const { queue, load, key } = createQueue()
-    load([{ position: 1, dueMs: 7_000 }, { position: 2, dueMs: 500 }, { position: 3 }])
-    expect([1, 2, 3].map((position) => queue.position(key(position))?.dueMs)).toEqual([7_000, 500, NOW])
-  })
-
-  it('inserts rows before waiting deliveries of their lane, whatever the order of arrival', () => {
-    const { queue, load, add, key } = createQueue()
-    add(30, { lane: LANE, sequence: 3 })
-    load([
-      { position: 20, lane: LANE, sequence: 2 },
-      { position: 10, lane: LANE, sequence: 1 },
-      { position: 40, lane: LANE, sequence: 4 },
-    ])
-    expect([10, 20, 30, 40].map((position) => queue.position(key(position))?.ahead)).toEqual([0, 1, 2, 3])
-    expect([10, 20, 30].map((position) => queue.position(key(position))?.dueMs)).toEqual([
-      NOW,
-      undefined,
-      undefined,
-    ])
-  })
-
-  it('never inserts before a taken head', () => {
-    const { queue, load, add, take, key } = createQueue()
-    add(30, { lane: LANE, sequence: 3 })
-    const [head] = take(1)
-    load([{ position: 10, lane: LANE, sequence: 1 }])
-    expect(queue.position(key(10))).toEqual({ isTaken: false, dueMs: undefined, ahead: 1 })
-    queue.retry(head!, next(9_000))
-    expect(queue.position(key(30))).toEqual({ isTaken: false, dueMs: 9_000, ahead: 0 })
-  })
-
-  it('lets a former head keep its due time', () => {
-    const { queue, load, key } = createQueue()
-    load([{ position: 30, lane: LANE, sequence: 3, dueMs: 9_000, attempts: 1 }])
-    load([{ position: 10, lane: LANE, sequence: 1 }])
-    queue.remove(key(10), 2_000)
-    expect(queue.position(key(30))?.dueMs).toBe(9_000)
-  })
-
   it('rejects rows of a webhook that was not set', () => {
     const { load } = createQueue()
     expect(() => load([{ position: 1, webhookId: 'unknown' }])).toThrow(/webhookIds.*unknown/)
-  })
-
-  it('keeps the counters of a row', () => {
-    const { queue, load, take } = createQueue()
-    const counters = { sequence: 7, attempts: 4, tries: 3, interruptions: 2, failedMs: FAILED_MS }
-    load([{ position: 1, ...counters }])
-    fillMissing(queue, NOW)
-    expect(take(1)[0]).toMatchObject(counters)
   })
 })
 
@@ -315,49 +177,6 @@ describe('take', () => {
       [8, 19],
       [7, 18, 17],
     ])
-  })
-
-  it('lets either kind use what the other leaves', () => {
-    const { take } = createBoth()
-    expect(take(16)).toHaveLength(16)
-    expect(positionsOf(take(4))).toEqual([2, 1, 12, 11])
-    const firsts = createQueue()
-    for (let position = 1; position <= 6; position++) firsts.add(position)
-    expect(positionsOf(firsts.take(5))).toEqual([1, 2, 3, 4, 5])
-    const retries = createQueue()
-    for (let position = 1; position <= 6; position++) retries.add(position, { attempts: 1 })
-    expect(positionsOf(retries.take(5))).toEqual([1, 2, 3, 4, 5])
-  })
-
-  it('takes what is due, whether the endpoint is paused or not', () => {
-    const { queue, webhook, add, take } = createQueue()
-    add(1)
-    add(2, {}, NOW + 1)
-    queue.setWebhook(withHealth(webhook, 9_000))
-    expect(positionsOf(take(9))).toEqual([1])
-    expect(positionsOf(take(9, NOW + 1))).toEqual([2])
-  })
-
-  it('takes one delivery of a lane until it has ended', () => {
-    const { queue, add, take, key } = createQueue()
-    add(1, { lane: LANE })
-    add(2, { lane: LANE })
-    const [head] = take(9)
-    expect(take(9)).toEqual([])
-    expect(queue.position(key(1))).toEqual({ isTaken: true, dueMs: undefined, ahead: 0 })
-    queue.end(head!, 5_000)
-    expect(take(9, 4_999)).toEqual([])
-    expect(positionsOf(take(9, 5_000))).toEqual([2])
-  })
-
-  it('never takes deliveries of an older epoch, and those of a newer one than the known', () => {
-    const { queue, webhook, add, take } = createQueue()
-    add(1)
-    add(2, { epoch: 2 })
-    queue.setWebhook({ ...webhook, epoch: 2, revision: 2 })
-    add(3)
-    add(4, { epoch: 3 })
-    expect(positionsOf(take(9))).toEqual([2, 4])
   })
 })
 
@@ -398,15 +217,6 @@ describe('live deliveries', () => {
     other.add(at(5), { attempts: 1 }, T + 11_000)
     other.queue.end(head, T + 11_000)
     expect(positionsOf(other.take(2, T + 11_000))).toEqual([at(10_500), at(1)])
-  })
-
-  it('leave the older ones no more slots than those may have', () => {
-    const { queue, endpoint, add } = createQueue()
-    for (let count = 0; count < 4; count++) add(at(0, count), { attempts: 1 }, T)
-    for (let count = 0; count < 2; count++) add(at(1, count), {}, T)
-    expect(positionsOf(queue.take(endpoint, 9, T, 1))).toEqual([at(1), at(1, 1), at(0)])
-    expect(queue.take(endpoint, 9, T, 0)).toEqual([])
-    expect(queue.take(endpoint, 2, T)).toHaveLength(2)
   })
 })
 
@@ -467,15 +277,6 @@ describe('the probe of a paused endpoint', () => {
     expect(probe(T + 2_000)).toEqual([test])
   })
 
-  it('is no test that has ended, or was cancelled', () => {
-    const { queue, webhook, add, probe, dueMs } = createPaused()
-    queue.end(add(at(0), { lane: 'test/1' }, T), T)
-    expect(dueMs()).toBeUndefined()
-    add(at(1), { lane: 'test/2' }, T + 1)
-    queue.setWebhook({ ...queue.endpoint('w1')!.webhook, epoch: webhook.epoch + 1, revision: 9 })
-    expect([dueMs(), probe(T + 1)]).toEqual([undefined, []])
-  })
-
   it('is of a kind that was not rejected, also behind a head that was, but not before a test', () => {
     const { queue, endpoint, add, probe } = createPaused('rejected')
     endpoint.rejectedHooks = new Set(['channel_create'])
@@ -487,17 +288,6 @@ describe('the probe of a paused endpoint', () => {
     expect(queue.isOutOfOrder(wanted)).toBe(false)
     expect(probe(T + 3)).toEqual([wanted])
     expect(queue.isOutOfOrder(wanted)).toBe(true)
-    expect(positionsOf(probe(T + 3))).toEqual([at(0)])
-    expect(probe(T + 3)).toEqual([])
-  })
-
-  it('is never one that follows another of its call in strict order', () => {
-    const { endpoint, add, probe } = createPaused('rejected')
-    const { webhook } = endpoint
-    endpoint.webhook = { ...webhook, settings: { ...webhook.settings, ordering: 'strict' } }
-    endpoint.rejectedHooks = new Set(['channel_create'])
-    add(at(0), { lane: LANE, hook: 'channel_create', attempts: 1 }, T)
-    add(at(1), { lane: LANE, hook: 'channel_answer' }, T + 1)
     expect(positionsOf(probe(T + 3))).toEqual([at(0)])
     expect(probe(T + 3)).toEqual([])
   })
@@ -536,40 +326,6 @@ describe('a lane whose head fails', () => {
     expect([second, third].map(queue.isOutOfOrder)).toEqual([false, false])
   })
 
-  it('waits for no other one while the first has not ended, and for another minute afterwards', () => {
-    const { queue, first, second, third, take, add, dueMs } = createFailed()
-    take(9, AFTER)
-    queue.retry(second, { ...next(T + 400_000), failedMs: AFTER + 5 })
-    expect(dueMs()).toBe(AFTER + 5)
-    expect(take(9, AFTER + 5)).toEqual([third])
-    for (const delivery of [first, second]) queue.end(delivery, AFTER + 5)
-    add(at(9), { lane: LANE }, AFTER + 5)
-    queue.retry(third, { ...next(T + 400_000), failedMs: AFTER + 6 })
-    expect(dueMs()).toBe(AFTER + 60_006)
-  })
-
-  it.each([
-    ['its receiver takes nothing since then', { failuresInRow: 1, failingSinceMs: T + 10 }, 'call' as const],
-    ['its order is strict', undefined, 'strict' as const],
-  ])('waits without limit while %s', (_, health, ordering) => {
-    const { first, take, dueMs } = createFailed(health, ordering)
-    expect(dueMs()).toBe(T + 300_000)
-    expect(take(9, T + 299_999)).toEqual([])
-    expect(take(9, T + 300_000)).toEqual([first])
-  })
-
-  it('goes on as usual when that ends in time, after which nothing is remembered', () => {
-    for (const ordering of ['call', 'strict'] as const) {
-      const { queue, endpoint, first, second, third, take, dueMs } = createFailed(undefined, ordering)
-      queue.end(first, T + 20)
-      expect(dueMs()).toBe(T + 20)
-      expect(take(9, AFTER)).toEqual([second])
-      expect(queue.isOutOfOrder(second)).toBe(false)
-      expect([take(9, AFTER), endpoint.taken, third.state]).toEqual([[], 1, 'waiting'])
-      expect(endpoint.patience).toBeUndefined()
-    }
-  })
-
   it('waits for it also where it is loaded, updated, or follows an earlier one that was inserted before it', () => {
     const { queue, load, key, dueMs } = createQueue()
     load([{ position: at(5), lane: LANE, sequence: 2, dueMs: T + 300_000, failedMs: T + 10 }], T)
@@ -583,66 +339,9 @@ describe('a lane whose head fails', () => {
     queue.update(key(at(5)), next(T + 300_000))
     expect(dueMs()).toBe(T + 300_000)
   })
-
-  it('waits for a minute from the end of a pause for those that failed before', () => {
-    const { queue, endpoint, first, dueMs, take } = createFailed()
-    queue.resume(endpoint, T + 50_000)
-    expect(take(9, T + 50_000)).toEqual([first])
-    expect(dueMs()).toBe(T + 110_000)
-  })
-
-  it('may be displaced: its place is nobody else’s, and what has its lane to itself is in order', () => {
-    const { queue, endpoint, add, take } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 1 } })
-    const failed = add(at(0), { lane: LANE }, T)
-    take(1, T)
-    queue.retry(failed, { ...next(T + 300_000), failedMs: T })
-    const alone = add(at(1), {}, T + 1)
-    queue.trim(LIMITS.maxPending, T + 1, () => {})
-    expect(endpoint.displaced).toBe(1)
-    expect(take(9, T + 70_000)).toEqual([alone])
-    expect([queue.isOutOfOrder(alone), queue.isOutOfOrder(failed)]).toEqual([false, false])
-  })
-})
-
-describe('the heads of an endpoint whose pause has ended', () => {
-  it('are due in the order in which they were accepted', () => {
-    const { queue, endpoint, load, take, add } = createQueue()
-    load(
-      [3, 1, 2].map((ms) => ({ position: at(ms), dueMs: T + 9_000 + 10 / ms, attempts: 1, failedMs: T + 4 })),
-      T,
-    )
-    fillMissing(queue, T + 20_000)
-    add(at(4), {}, T + 4)
-    queue.resume(endpoint, T + 5)
-    expect(queue.ready(endpoint).dueMs).toBe(T + 1)
-    expect(positionsOf(take(3, T + 5, true))).toEqual([at(4), at(1), at(2)])
-    expect(positionsOf(take(3, T + 5, true))).toEqual([at(3)])
-  })
-
-  it('that wait for a retry are due at once after `makeRetriesDue`', () => {
-    const { queue, endpoint, add, take } = createQueue()
-    const [later, due] = [add(at(0), {}, T + 9_000), add(at(1), {}, T)]
-    queue.makeRetriesDue(endpoint, T + 5)
-    expect(later.dueMs).toBe(T + 5)
-    expect(take(9, T + 4)).toEqual([due])
-    expect(take(9, T + 5)).toEqual([later])
-  })
 })
 
 describe('a taken delivery', () => {
-  it('that was not sent waits again as the head of its lane', () => {
-    const { queue, add, take, key } = createQueue()
-    const delivery = add(1, { lane: LANE })
-    add(2, { lane: LANE })
-    take(1)
-    queue.putBack(delivery, 2_000)
-    expect(delivery).toMatchObject({ state: 'waiting', dueMs: 2_000, attempts: 0 })
-    expect(queue.position(key(1))).toEqual({ isTaken: false, dueMs: 2_000, ahead: 0 })
-    expect(take(9, 1_999)).toEqual([])
-    expect(take(9, 2_000)).toEqual([delivery])
-    expect(delivery).toMatchObject({ state: 'in_flight', dueMs: undefined })
-  })
-
   it('that is put back without a due time keeps its place among those that are due', () => {
     const { queue, add, take } = createQueue()
     const [first, second, third] = [add(1, {}, 100), add(2, {}, 200), add(3, {}, 300)]
@@ -670,86 +369,6 @@ describe('a taken delivery', () => {
     expect(take(1, 2_000, true)).toEqual([delivery])
     queue.retry(delivery, next(3_000, 4))
     expect(delivery.failedMs).toBeUndefined()
-  })
-
-  it('loses its content when it is retried and those of half as many wait as may; the counters stay', () => {
-    const { queue, add, take, key } = createQueue({ maxContents: 4 })
-    const [first, second, third] = [add(1), add(2), add(3)]
-    take(9)
-    for (const delivery of [first, second, third])
-      queue.retry(delivery, { ...next(2_000, 5), failedMs: FAILED_MS + delivery.position })
-    expect([first, second, third].map(({ entry }) => entry >= 0)).toEqual([true, true, false])
-    expect(fillMissing(queue, 1_999)).toEqual([])
-    expect(queue.nextMissingMs()).toBe(2_000)
-    expect(fillMissing(queue, 2_000)).toEqual([key(3)])
-    const retried = take(9, 2_000)
-    expect(retried.map(({ attempts }) => attempts)).toEqual([5, 5, 5])
-    expect(retried.map(({ position, failedMs }) => failedMs! - position)).toEqual(Array(3).fill(FAILED_MS))
-  })
-
-  it('that was not sent loses its content when those of as many wait as may', () => {
-    const { queue, add, take } = createQueue({ maxContents: 1 })
-    const first = add(1)
-    take(9)
-    const second = add(2)
-    queue.putBack(first, NOW)
-    expect([first, second].map(({ entry }) => entry >= 0)).toEqual([false, true])
-    queue.end(second, NOW)
-    expect(queue.missing(9, NOW)).toHaveLength(1)
-  })
-
-  it('becomes stale when it waits again after the epoch was raised', () => {
-    const { queue, webhook, add, take, dueMs } = createQueue()
-    const [first, second] = [add(1), add(2)]
-    take(9)
-    queue.setWebhook({ ...webhook, epoch: 2, revision: 2 })
-    expect(queue.hasStale).toBe(false)
-    queue.putBack(first, NOW)
-    queue.retry(second, next(9_000))
-    expect(dueMs()).toBeUndefined()
-    expect(take(9, 9_000)).toEqual([])
-    expect(queue.takeStale(9)).toEqual([first, second])
-  })
-
-  it('that was removed is returned, and what happens to it afterwards is ignored', () => {
-    const { queue, add, take, key } = createQueue()
-    const delivery = add(1, { lane: LANE })
-    add(2, { lane: LANE })
-    take(1)
-    expect(queue.remove(key(1), NOW)).toBe(delivery)
-    queue.putBack(delivery, NOW)
-    queue.retry(delivery, next(NOW))
-    queue.end(delivery, NOW)
-    expect(queue.size).toBe(1)
-    expect(positionsOf(take(9))).toEqual([2])
-    expect(delivery.attempts).toBe(0)
-  })
-})
-
-describe('remove', () => {
-  it('makes the next of the lane due when the head goes, and nothing when another goes', () => {
-    const { queue, add, key } = createQueue()
-    for (const position of [1, 2, 3]) add(position, { lane: LANE })
-    expect(queue.remove(key(2), 2_000)).toBeUndefined()
-    expect(queue.position(key(3))).toEqual({ isTaken: false, dueMs: undefined, ahead: 1 })
-    expect(queue.remove(key(1), 3_000)).toBeUndefined()
-    expect(queue.position(key(3))?.dueMs).toBe(3_000)
-    expect(queue.remove(key(3), 3_000)).toBeUndefined()
-    expect(queue.remove(key(3), 3_000)).toBeUndefined()
-    expect(queue.size).toBe(0)
-  })
-
-  it('starts the lane anew after its last delivery', () => {
-    const { queue, add, key } = createQueue()
-    add(1, { lane: LANE })
-    add(2, { lane: LANE })
-    queue.remove(key(2), NOW)
-    add(3, { lane: LANE })
-    expect(queue.position(key(3))?.ahead).toBe(1)
-    queue.remove(key(1), NOW)
-    queue.remove(key(3), NOW)
-    add(4, { lane: LANE })
-    expect(queue.position(key(4))).toEqual({ isTaken: false, dueMs: NOW, ahead: 0 })
   })
 })
 
@@ -791,54 +410,11 @@ describe('update', () => {
     expect(queue.update(key(1), next(3_000, 3))).toBe(false)
     expect(queue.update(key(9), next(3_000, 3))).toBe(false)
   })
-
-  it('replaces the first failure, also of a delivery whose content is not in memory', () => {
-    const { queue, add, take, key } = createQueue({ maxContents: 2 })
-    for (const position of [1, 2, 3, 4]) add(position, { failedMs: FAILED_MS + position })
-    queue.update(key(2), next(NOW))
-    queue.update(key(4), { ...next(NOW), failedMs: FAILED_MS + 9 })
-    const taken = take(9)
-    fillMissing(queue, NOW)
-    taken.push(...take(9))
-    const failures = taken.map(({ position, failedMs = 0 }) => [position, failedMs && failedMs - FAILED_MS])
-    expect(failures.sort(([a], [b]) => a! - b!)).toEqual([
-      [1, 1],
-      [2, 0],
-      [3, 3],
-      [4, 9],
-    ])
-  })
 })
 
 describe('missing contents', () => {
   const rows = (webhookId: string, count: number, row: Partial<Row> = {}) =>
     Array.from({ length: count }, (_, index): Row => ({ webhookId, position: index + 1, ...row }))
-
-  it('are requested once, until they arrive or cannot be read', () => {
-    const { queue, load, key } = createQueue()
-    load([{ position: 1 }])
-    expect(queue.nextMissingMs()).toBe(NOW)
-    expect(queue.missing(9, NOW - 1)).toEqual([])
-    expect(queue.missing(9, NOW)).toEqual([key(1)])
-    expect(queue.missing(9, NOW)).toEqual([])
-    expect(queue.nextMissingMs()).toBeUndefined()
-    queue.unrequest([key(1), key(7)])
-    expect(queue.missing(9, NOW)).toEqual([key(1)])
-  })
-
-  it('are those of heads that are due and not paused', () => {
-    const { queue, webhook, load, key } = createQueue()
-    load([
-      { position: 1, lane: LANE },
-      { position: 2, lane: LANE },
-      { position: 3, dueMs: 5_000 },
-    ])
-    queue.setWebhook(withHealth(webhook, 3_000))
-    expect(queue.nextMissingMs()).toBe(3_000)
-    expect(queue.missing(9, 2_999)).toEqual([])
-    expect(queue.missing(9, 3_000)).toEqual([key(1)])
-    expect(queue.missing(9, 5_000)).toEqual([key(3)])
-  })
 
   it('are requested for each endpoint in turn', () => {
     const { queue, webhook } = createQueue()
@@ -883,39 +459,6 @@ describe('missing contents', () => {
     const found = positionsOf(queue.missing(4, NOW))
     expect(found.sort((a, b) => a - b)).toEqual([1, 2, 11, 12])
   })
-
-  it('that no longer exist remove the delivery', () => {
-    const { queue, load, key } = createQueue()
-    load([
-      { position: 1, lane: LANE },
-      { position: 2, lane: LANE },
-    ])
-    expect(queue.fill(queue.missing(9, NOW), [undefined], 2_000)).toHaveLength(1)
-    expect([queue.size, queue.position(key(2))?.dueMs]).toEqual([1, 2_000])
-  })
-
-  it('that arrive for a delivery which was not requested, or dropped meanwhile, are ignored', () => {
-    const { queue, add, load, key } = createQueue()
-    add(1)
-    load([{ position: 2 }])
-    const keys = queue.missing(9, NOW)
-    queue.dropShards('all')
-    load([{ position: 2 }])
-    expect(queue.fill([key(1), ...keys, key(9)], [undefined, undefined, contentOf(key(9))], NOW)).toEqual([])
-    expect(queue.size).toBe(1)
-    expect(queue.missing(9, NOW)).toEqual(keys)
-  })
-
-  it('arrive for a delivery that is no longer the head', () => {
-    const { queue, load, take, key } = createQueue()
-    load([{ position: 20, lane: LANE, sequence: 2 }])
-    const keys = queue.missing(9, NOW)
-    load([{ position: 10, lane: LANE, sequence: 1 }])
-    queue.fill(keys, [contentOf(key(20))], NOW)
-    expect(take(9)).toEqual([])
-    queue.remove(key(10), NOW)
-    expect(positionsOf(take(9))).toEqual([20])
-  })
 })
 
 describe('stale deliveries', () => {
@@ -939,35 +482,6 @@ describe('stale deliveries', () => {
     expect(queue.size).toBe(0)
   })
 
-  it('do not have to be taken to be ended', () => {
-    const { queue, webhook, add } = createQueue()
-    const delivery = add(1)
-    raise(queue, webhook, 2)
-    queue.end(delivery, NOW)
-    expect([queue.size, queue.hasStale]).toEqual([0, false])
-  })
-
-  it('are requested whether they are due, paused or neither', () => {
-    const { queue, webhook, load, key, dueMs } = createQueue()
-    load([{ position: 1, dueMs: 9_000, attempts: 1 }])
-    raise(queue, withHealth(webhook, 9_000), 2)
-    expect(dueMs()).toBeUndefined()
-    expect(queue.nextMissingMs()).toBe(0)
-    expect(fillMissing(queue, NOW)).toEqual([key(1)])
-    expect(positionsOf(queue.takeStale(9))).toEqual([1])
-  })
-
-  it('of several raises are all found, those of the present epoch are not', () => {
-    const { queue, webhook, add, take } = createQueue()
-    add(1)
-    raise(queue, webhook, 2)
-    add(2, { epoch: 2 })
-    add(3, { epoch: 3 })
-    raise(queue, webhook, 3)
-    expect(positionsOf(queue.takeStale(9))).toEqual([1, 2])
-    expect(positionsOf(take(9))).toEqual([3])
-  })
-
   it('stay stale when an older row of the webhook is set', () => {
     const { queue, webhook, add, take } = createQueue()
     add(1)
@@ -975,34 +489,6 @@ describe('stale deliveries', () => {
     queue.setWebhook({ ...webhook, revision: 3 })
     expect(take(9)).toEqual([])
     expect(queue.takeStale(9)).toHaveLength(1)
-  })
-})
-
-describe('dropShards', () => {
-  it('drops what waits in these shards; taken deliveries stay until they end', () => {
-    const { queue, webhook, add, take, load, key } = createQueue()
-    const other = queue.setWebhook({ ...webhook, id: 'other' })
-    queue.add(queued(other, { position: 1 }), NOW)
-    const taken = add(1, { lane: LANE })
-    const waiting = add(2, { lane: LANE })
-    take(1)
-    add(3)
-    load([{ position: 4 }])
-    queue.missing(9, NOW)
-    queue.dropShards([2])
-    expect(waiting.entry).toBe(-1)
-    expect([queue.size, queue.waitingContents]).toEqual([2, 1])
-    expect(
-      load([
-        { position: 1, lane: LANE },
-        { position: 2, lane: LANE },
-      ]),
-    ).toHaveLength(1)
-    expect(queue.position(key(2))).toEqual({ isTaken: false, dueMs: undefined, ahead: 1 })
-    queue.end(taken, 2_000)
-    expect(queue.position(key(2))?.dueMs).toBe(2_000)
-    queue.dropShards('all')
-    expect([queue.size, queue.waitingContents]).toEqual([0, 0])
   })
 })
 
@@ -1051,20 +537,6 @@ describe('displaced deliveries', () => {
     queue.limitsChanged()
     trim()
     expect(counted).toEqual([2])
-  })
-
-  it('of a webhook that is disabled meanwhile are cancelled deliveries no more than the others', () => {
-    const { queue, endpoint, webhook, add } = createQueue({ limits: { ...LIMITS, maxPendingPerWebhook: 2 } })
-    for (const position of [1, 2, 3, 4]) add(position)
-    queue.trim(LIMITS.maxPending, NOW, () => {})
-    expect([endpoint.backlog, endpoint.displaced]).toEqual([2, 2])
-    queue.setWebhook({ ...webhook, revision: 2, epoch: 2 })
-    expect([endpoint.backlog, endpoint.displaced]).toEqual([0, 2])
-    for (const position of [5, 6]) add(position, { epoch: 2 })
-    queue.trim(LIMITS.maxPending, NOW, () => {})
-    expect([endpoint.backlog, endpoint.displaced]).toEqual([2, 2])
-    for (const delivery of queue.takeStale(9)) queue.end(delivery, NOW)
-    expect([endpoint.backlog, endpoint.displaced, queue.size]).toEqual([2, 0, 2])
   })
 })
 

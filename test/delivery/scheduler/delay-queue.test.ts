@@ -66,36 +66,12 @@ describe('a delay queue', () => {
     expect(queue.nextDueMs()).toBeUndefined()
   })
 
-  it('passes an endpoint at its due time, but not a millisecond before', () => {
-    const { waiting, take } = createQueue()
-    waiting('a', 100)
-    expect(take(99)).toEqual([])
-    expect(take(100)).toEqual(['a'])
-  })
-
   it('notes the due time of the entry on the endpoint until the entry is taken', () => {
     const { waiting, peekTaken } = createQueue()
     const endpoint = waiting('a', 100)
     expect(endpoint.queuedDueMs).toBe(100)
     expect(peekTaken(100)).toEqual([endpoint])
     expect(endpoint.queuedDueMs).toBeNaN()
-  })
-
-  it('passes an endpoint once when it is added twice at the same time', () => {
-    const { queue, waiting, peekTaken } = createQueue()
-    const endpoint = waiting('a', 100)
-    queue.add(endpoint)
-    expect(peekTaken(100)).toEqual([endpoint])
-  })
-
-  it('takes an endpoint again that was taken and is added again at the same time', () => {
-    const { queue, waiting, peekTaken } = createQueue()
-    const endpoint = waiting('a', 100)
-    expect(peekTaken(100)).toEqual([endpoint])
-    expect(peekTaken(100)).toEqual([])
-    queue.add(endpoint)
-    expect(queue.nextDueMs()).toBe(100)
-    expect(peekTaken(100)).toEqual([endpoint])
   })
 
   it('passes in the same call what becomes due while it passes another endpoint', () => {
@@ -115,71 +91,7 @@ describe('a delay queue', () => {
   })
 })
 
-describe('an endpoint whose due time changes', () => {
-  it('is passed at the later time alone when it is added again later', () => {
-    const { queue, addAt, waiting, take } = createQueue()
-    const endpoint = addAt(waiting('a', 100), 200)
-    expect(take(199)).toEqual([])
-    expect(endpoint.queuedDueMs).toBe(200)
-    expect(queue.nextDueMs()).toBe(200)
-    expect(take(200)).toEqual(['a'])
-  })
-
-  it('is passed at the earlier time alone when it is added again earlier', () => {
-    const { queue, addAt, waiting, take } = createQueue()
-    addAt(waiting('a', 200), 100)
-    expect(queue.nextDueMs()).toBe(100)
-    expect(take(100)).toEqual(['a'])
-    expect(queue.nextDueMs()).toBeUndefined()
-    expect(take(200)).toEqual([])
-  })
-
-  it('is passed once when it moves away and back', () => {
-    const { addAt, waiting, take } = createQueue()
-    const endpoint = waiting('a', 100)
-    addAt(endpoint, 200)
-    addAt(endpoint, 100)
-    expect(take(100)).toEqual(['a'])
-    expect(take(200)).toEqual([])
-  })
-
-  it('is no longer next under its former time, and can be added again at that time', () => {
-    const { queue, addAt, waiting, take } = createQueue()
-    const endpoint = waiting('a', 100)
-    waiting('b', 300)
-    endpoint.dueMs = 200
-    expect(queue.nextDueMs()).toBe(300)
-    expect(endpoint.queuedDueMs).toBeNaN()
-    addAt(endpoint, 100)
-    expect(queue.nextDueMs()).toBe(100)
-    expect(take(100)).toEqual(['a'])
-  })
-})
-
 describe('a stale entry', () => {
-  it('of an endpoint that waits for a slot is dropped', () => {
-    const { queue, waiting, take } = createQueue()
-    for (const id of ['a', 'b']) waitForSlot(waiting(id, 100))
-    const free = waiting('free', 200)
-    expect(take(100)).toEqual([])
-    expect(queue.nextDueMs()).toBe(200)
-    waitForSlot(free)
-    expect(queue.nextDueMs()).toBeUndefined()
-    unqueue(free)
-    queue.add(free)
-    expect(take(200)).toEqual(['free'])
-  })
-
-  it('of a removed endpoint is dropped', () => {
-    const { registry, queue, waiting, take } = createQueue()
-    registry.remove(waiting('a', 100))
-    registry.remove(waiting('b', 150))
-    waiting('c', 200)
-    expect(take(100)).toEqual([])
-    expect(queue.nextDueMs()).toBe(200)
-    expect(take(200)).toEqual(['c'])
-  })
-
   it('of a removed endpoint does not stand for the one that is registered under its id later', () => {
     const { registry, queue, register, waiting, peekTaken } = createQueue()
     registry.remove(waiting('a', 100))
@@ -188,14 +100,6 @@ describe('a stale entry', () => {
     expect(queue.nextDueMs()).toBeUndefined()
     queue.add(successor)
     expect(peekTaken(100)).toEqual([successor])
-  })
-
-  it('of an endpoint for which nothing waits any more is dropped', () => {
-    const { queue, addAt, waiting, take } = createQueue()
-    waiting('a', 100).dueMs = IDLE
-    addAt(waiting('b', 150), IDLE)
-    expect(queue.nextDueMs()).toBeUndefined()
-    expect(take(IDLE)).toEqual([])
   })
 })
 

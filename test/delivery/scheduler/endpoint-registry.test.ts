@@ -107,22 +107,6 @@ describe('an endpoint registry', () => {
     expect(endpoint.isFailing).toBe(false)
   })
 
-  it('shares an account and an origin among their endpoints', () => {
-    const { upsert } = createRegistry()
-    const a = upsert('a')
-    const b = upsert('b', { origin: TWO })
-    const c = upsert('c', { accountId: 'other' })
-    expect(b.account).toBe(a.account)
-    expect(c.account).not.toBe(a.account)
-    expect(c.origin).toBe(a.origin)
-    expect(b.origin).not.toBe(a.origin)
-    expect([a, b, c].map(({ account, origin }) => [account.endpoints, origin.endpoints])).toEqual([
-      [2, 2],
-      [2, 1],
-      [1, 2],
-    ])
-  })
-
   it('keeps an account and an origin until their last endpoint is removed', () => {
     const { registry, upsert } = createRegistry()
     const { account, origin } = upsert('a')
@@ -153,24 +137,6 @@ describe('an endpoint registry', () => {
 })
 
 describe('an endpoint whose origin changes', () => {
-  it('moves with its requests in flight', () => {
-    const { upsert } = createRegistry()
-    const a = upsert('a')
-    const one = upsert('stays').origin
-    const two = upsert('b', { origin: TWO }).origin
-    // One of them is a probe.
-    Object.assign(a, { inFlight: 4, slots: 3 })
-    one.inFlight = 5
-    two.inFlight = 1
-    expect(upsert('a', { origin: TWO, failing: true })).toBe(a)
-    expect(a.origin).toBe(two)
-    expect([a.inFlight, a.slots]).toEqual([4, 3])
-    expect(a.isFailing).toBe(true)
-    expect([one.inFlight, one.endpoints]).toEqual([2, 1])
-    expect([two.inFlight, two.endpoints]).toEqual([4, 2])
-    expect(a.account.endpoints).toBe(3)
-  })
-
   it('takes the former origin with it when it was the last one there', () => {
     const { upsert } = createRegistry()
     const a = upsert('a')
@@ -179,14 +145,6 @@ describe('an endpoint whose origin changes', () => {
     expect(one.endpoints).toBe(0)
     expect(upsert('b').origin).not.toBe(one)
     expect(upsert('c', { origin: TWO }).origin).toBe(a.origin)
-  })
-
-  it('leaves the former origin to the others there', () => {
-    const { upsert } = createRegistry()
-    const one = upsert('a').origin
-    upsert('stays')
-    upsert('a', { origin: TWO })
-    expect(upsert('b').origin).toBe(one)
   })
 
   it.each([

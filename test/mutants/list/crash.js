@@ -7,14 +7,14 @@ export const mutants = [
     file: 'src/delivery/queue-sync.ts',
     find: 'const areSettled = await settleInterrupted([...starts.values()])',
     replace: "const areSettled = 'settled' as SettledNow",
-    tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/service/guarantees-under-faults.test.ts'],
+    tests: ['test/delivery/dispatcher-nodes.test.ts'],
   },
   {
     what: 'an interruption takes no attempt number',
     file: 'src/delivery/retry.ts',
     find: "return { state, dueMs: now, attempts: attempts + 1, tries, interruptions, ...since, reason: 'interrupted' }",
     replace: "return { state, dueMs: now, attempts, tries, interruptions, ...since, reason: 'interrupted' }",
-    tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/service/guarantees-under-faults.test.ts'],
+    tests: ['test/delivery/dispatcher-nodes.test.ts'],
   },
   {
     what: 'an interruption leaves no record',

@@ -79,7 +79,7 @@ export const mutants = [
     file: 'src/delivery/queue/pending-queue.ts',
     find: 'if (entry !== NONE) entries.setWord(entry, SEQUENCE, delivery.sequence)',
     replace: '',
-    tests: ['test/delivery/queue/pending-queue.test.ts'],
+    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/queue/queue-model.test.ts'],
   },
   {
     what: 'a refused acceptance leaves its early starts in the queue',

@@ -7,7 +7,7 @@ export const mutants = [
     file: 'src/delivery/queue/pending-queue.ts',
     find: 'dueMs ?? entries.number(entry, DUE)',
     replace: 'dueMs ?? 1e6',
-    tests: ['test/delivery/queue/pending-queue.test.ts'],
+    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/queue/queue-model.test.ts'],
   },
   {
     what: 'more requests are sent than there are slots',
@@ -140,7 +140,7 @@ export const mutants = [
     file: 'src/delivery/scheduler/fair-queue.ts',
     find: '} else if (origin.inFlight + origin.allocated >= caps.perOrigin) {',
     replace: '} else if (origin.inFlight + origin.allocated >= 1e9) {',
-    tests: ['test/delivery/dispatcher-caps.test.ts', 'test/service/guarantees-under-faults.test.ts'],
+    tests: ['test/delivery/dispatcher-caps.test.ts'],
   },
   {
     what: 'the cap per endpoint is not applied',
@@ -154,7 +154,7 @@ export const mutants = [
     file: 'src/delivery/dispatcher.ts',
     find: 'const freeSlots = () => caps.total - ',
     replace: 'const freeSlots = () => caps.perEndpoint - ',
-    tests: ['test/delivery/dispatcher-caps.test.ts', 'test/service/guarantees-under-faults.test.ts'],
+    tests: ['test/delivery/dispatcher-caps.test.ts'],
   },
   {
     what: 'a group waits for the requests in flight',

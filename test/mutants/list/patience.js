@@ -315,7 +315,7 @@ export const mutants = [
     file: 'src/delivery/queue/pending-queue.ts',
     find: "    if (webhook.settings.ordering === 'strict') return NONE\n",
     replace: '',
-    tests: ['test/delivery/queue/pending-queue.test.ts'],
+    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/queue/queue-model.test.ts'],
   },
   {
     what: 'nobody learns that a webhook has been failing for a day',

@@ -7,7 +7,7 @@ export const mutants = [
     file: 'src/delivery/request.ts',
     find: "    'webhook-id',\n    delivery.id,",
     replace: "    'webhook-id',\n    attempt > 1 ? `${delivery.id}-${attempt}` : delivery.id,",
-    tests: ['test/delivery/dispatcher.test.ts', 'test/service/guarantees-under-faults.test.ts'],
+    tests: ['test/delivery/dispatcher.test.ts'],
   },
   {
     what: 'the verb is read from the current webhook',

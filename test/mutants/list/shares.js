@@ -26,7 +26,7 @@ export const mutants = [
     file: 'src/delivery/queue/displacement.ts',
     find: '? wanted : wanted + MAX_REST_OF_CALL',
     replace: '? wanted : Number.POSITIVE_INFINITY',
-    tests: ['test/delivery/queue/pending-queue.test.ts'],
+    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/queue/queue-model.test.ts'],
   },
   {
     what: 'a displaced delivery is sent',
@@ -40,14 +40,14 @@ export const mutants = [
     file: 'src/delivery/queue/displacement.ts',
     find: 'entries.word(from, SEQUENCE) === 0 ? wanted',
     replace: 'entries.word(from, SEQUENCE) < 0 ? wanted',
-    tests: ['test/delivery/queue/pending-queue.test.ts'],
+    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/queue/queue-model.test.ts'],
   },
   {
     what: 'a returned delivery is not among the oldest that were found',
     file: 'src/delivery/queue/pending-queue.ts',
     find: 'countWaiting(endpoint, entry, 1)\n    heads.attach(endpoint, entry)\n    addToOldest(entries, endpoint, entry)\n',
     replace: 'countWaiting(endpoint, entry, 1)\n    heads.attach(endpoint, entry)\n',
-    tests: ['test/delivery/queue/pending-queue.test.ts'],
+    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/queue/queue-model.test.ts'],
   },
   {
     what: 'deliveries in flight are displaced',
