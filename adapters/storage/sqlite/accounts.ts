@@ -28,7 +28,7 @@ interface IdRow {
   readonly id: string
 }
 
-/** By the index `hookswitch_api_key_hash` (`schema-account-indexes.ts`). Takes the hash twice. */
+/** By the index `hookswitch_api_key_hash` (`schema.ts`). Takes the hash twice. */
 const HAS_HASH = 'substr(hash, 1, 10) = substr(?, 1, 10) and hash = ?'
 
 export function createAccountStore(

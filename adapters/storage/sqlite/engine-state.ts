@@ -38,12 +38,6 @@ const BLOCK_SIZE = 100_000
 /** Store time is stored when it has advanced by this, ms. */
 const TIME_STEP_MS = 1_000
 
-/** The newest time in a file that does not contain store time: the clock of its last writer was not before it. */
-const NEWEST_TIME_SQL = `select max(
-    ifnull((select accepted_ms from hookswitch_waiting order by position desc limit 1), 0),
-    ifnull((select max(at_ms, ifnull(ended_ms, 0)) from hookswitch_attempt order by key desc limit 1), 0)
-  ) as value`
-
 const PAUSED_SQL = `select 1 from hookswitch_webhook
   where health is not null and deleted_ms is null and json_extract(health, '$.pausedUntilMs') > ? limit 1`
 
@@ -68,7 +62,7 @@ export function createEngineState(db: SqliteHandle): EngineState {
   // The rest of the last block is skipped: its keys may have been used by rows that were erased.
   let position = read('position')!
   let blockEnd = position
-  let timeMs = read('store_time') ?? newestTime(db)
+  let timeMs = read('store_time') ?? 0
   /** Store time is the machine's clock plus this, ms. It grows where that clock went back. */
   let offsetMs = read('store_time_offset') ?? 0
 
@@ -134,8 +128,4 @@ export function createEngineState(db: SqliteHandle): EngineState {
     nudges: [] as DeliveryKey[],
   }
   return state
-}
-
-function newestTime(db: SqliteHandle): number {
-  return prepareQuery<{ readonly value: number }>(db, NEWEST_TIME_SQL).get()!.value
 }

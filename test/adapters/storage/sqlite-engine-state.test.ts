@@ -1,12 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { migrateSchema, SCHEMA_VERSION } from '../../../adapters/storage/sqlite/migrations.js'
-
 import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import {
   commitGroup,
   type EngineStore,
   engineStore,
-  openDatabase,
   placed,
   settlementOf,
   temporaryDatabase,
@@ -108,56 +105,6 @@ it('rolls back an ownership with its transaction', async () => {
   ).toThrow('the disk is full')
   expect((await store.deliveries.renew('thief', 1)).shards).toEqual([])
   expect((await store.deliveries.renew('node', 1)).shards).toHaveLength(64)
-})
-
-it('creates the tables once, and sets application_id in its own file but not in a host’s', () => {
-  const file = temporaryDatabase()
-  onTestFinished(file.remove)
-  for (let round = 0; round < 2; round += 1) {
-    const db = openDatabase(file.path)
-    expect(db.prepare('pragma application_id').get()).toEqual({ application_id: 0x486b5377 })
-    expect(db.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({
-      value: SCHEMA_VERSION,
-    })
-    db.close()
-  }
-  const host = temporaryDatabase()
-  onTestFinished(host.remove)
-  const db = openHostDatabase(host.path)
-  migrateSchema(db, { path: host.path, field: 'database' })
-  expect(db.prepare('pragma application_id').get()).toEqual({ application_id: 7 })
-  expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 9 })
-  const names = db.prepare("select name from sqlite_schema where type = 'table' order by name").all()
-  const ours = (names as { name: string }[]).filter(({ name }) => name.startsWith('hookswitch_'))
-  expect(ours.length).toBe(names.length - 1)
-  db.close()
-})
-
-/** A host's file: a table of the host, and none of ours. */
-function openHostDatabase(path: string) {
-  const db = openDatabase(path)
-  const ours = db.prepare("select name from sqlite_schema where type = 'table' and name like 'hookswitch%'")
-  for (const { name } of ours.all() as { name: string }[]) db.exec(`drop table ${name}`)
-  db.exec('create table host_calls (id integer); pragma application_id = 7; pragma user_version = 9')
-  return db
-}
-
-it('rejects tables of a newer version with one sentence and changes nothing', () => {
-  const file = temporaryDatabase()
-  onTestFinished(file.remove)
-  const db = openDatabase(file.path)
-  onTestFinished(() => db.close())
-  db.exec("update hookswitch_meta set value = 99 where name = 'schema'")
-  const before = db.prepare('pragma data_version').get()
-  expect(() => migrateSchema(db, { path: file.path, field: 'path' })).toThrow(
-    expect.objectContaining({
-      code: 'InvalidOption',
-      field: 'path',
-      message: `path was written by a newer hookswitch (schema 99, this version supports ${SCHEMA_VERSION}), update the package: ${file.path}`,
-    }),
-  )
-  expect(db.prepare('pragma data_version').get()).toEqual(before)
-  expect(db.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({ value: 99 })
 })
 
 it('keeps store time while an endpoint is paused, and returns to the clock of the machine after that', async () => {

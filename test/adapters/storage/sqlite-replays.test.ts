@@ -3,12 +3,9 @@ import { join } from 'node:path'
 import { sqliteExportSource } from 'hookswitch/sqlite'
 import type { ExportedDelivery, NewDelivery, StoredReplay, Webhook } from 'hookswitch/store'
 import { expect, it, onTestFinished } from 'vitest'
-import { migrateSchema } from '../../../adapters/storage/sqlite/migrations.js'
 import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import { commitGroup, type EngineStore, engineStore, placed, settlementOf } from './sqlite-engine-store.js'
 import { temporaryFolder } from './sqlite-harness.js'
-import { oldWriter } from './sqlite-old-rows.js'
-import { createOldFile } from './sqlite-old-schema.js'
 
 const NOW = 1_735_689_600_000
 
@@ -35,33 +32,6 @@ function failAndReplay(store: EngineStore): { webhook: Webhook; original: NewDel
     return { webhook, original, replay }
   })
 }
-
-it('replays in a file of an earlier version mark their originals', async () => {
-  const path = join(temporaryFolder(), 'x.db')
-  const old = createOldFile(path, 4)
-  const writer = oldWriter(old)
-  const webhook = writer.webhook(newWebhook())
-  const event = { id: 'a'.repeat(32), accountId: 'account', callId: 'call', bodies: ['{}'] }
-  const id = (end: string) => `${'a'.repeat(24)}${end.padStart(8, '0')}`
-  writer.event(event, NOW)
-  const replayOf = id('1')
-  writer.delivery(event.id, { id: id('1'), webhook, state: 'exhausted', attempts: 1, endedMs: NOW + 5 }, NOW)
-  const ended = { id: id('2'), webhook, state: 'delivered', attempts: 1, endedMs: NOW + 6, replayOf } as const
-  writer.delivery(event.id, ended, NOW + 2)
-  writer.delivery(event.id, { id: id('3'), webhook, state: 'waiting', replayOf }, NOW + 3)
-  migrateSchema(old, { path, field: 'path' })
-  old.close()
-  const { deliveries } = openEngine(path)
-  const [original, first, second] = await Promise.all(
-    ['1', '2', '3'].map((end) => deliveries.delivery('account', id(end))),
-  )
-  expect(original?.replays).toEqual({ lastId: id('3'), lastAcceptedMs: NOW + 3, hasRecovered: true })
-  const { position } = original!
-  expect([first, second].map((one) => [one?.replayOf, one?.originalPosition])).toEqual(
-    Array(2).fill([replayOf, position]),
-  )
-  expect([first?.replays, second?.replays]).toEqual([undefined, undefined])
-})
 
 it('an export names the position of the original, of a replay that waits and of one that has ended', async () => {
   const path = join(temporaryFolder(), 'x.db')

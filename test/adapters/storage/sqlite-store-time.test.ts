@@ -4,7 +4,6 @@ import { constant, createHookswitch, type Sender } from 'hookswitch'
 import { sqliteStore } from 'hookswitch/sqlite'
 import { type ManualClock, manualClock } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { temporaryFolder } from './sqlite-harness.js'
 
 const HOUR_MS = 3_600_000
@@ -99,19 +98,6 @@ describe('store time of SQLite', () => {
     const first = await start(path, fast)
     const ids = await publishFailing(first, fast)
     await first.close()
-    const clock = manualClock({ nowMs: NOW })
-    await expectInTime(await start(path, clock), clock, ids)
-  })
-
-  it('goes on in such a file of an earlier version, which does not contain store time', async () => {
-    const path = join(temporaryFolder(), 'data.db')
-    const fast = manualClock({ nowMs: NOW + HOUR_MS })
-    const first = await start(path, fast)
-    const ids = await publishFailing(first, fast)
-    await first.close()
-    const db = new (loadDriver().DatabaseSync)(path)
-    db.exec(`delete from hookswitch_meta where name like 'store_time%'`)
-    db.close()
     const clock = manualClock({ nowMs: NOW })
     await expectInTime(await start(path, clock), clock, ids)
   })
