@@ -1,20 +1,12 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { createAccountStore } from '../../../adapters/storage/sqlite/accounts.js'
 import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { statementsOf } from '../../../adapters/storage/sqlite/query.js'
 import { newAccount, newApiKey } from '../../../src/testkit/conformance/sample-data.js'
-import { engineStore, temporaryDatabase } from './sqlite-engine-store.js'
-
-function openedStore() {
-  const file = temporaryDatabase()
-  onTestFinished(file.remove)
-  const store = engineStore(file.path, { now: () => 1 })
-  onTestFinished(() => store.close())
-  return store
-}
+import { openEngine } from './sqlite-engine-store.js'
 
 it('API keys whose hashes begin with the same ten digits are different keys', async () => {
-  const { accounts } = openedStore()
+  const { accounts } = openEngine(1)
   const [first, second] = ['a', 'b'].map((end) => `${'0123456789'}${end.repeat(54)}`)
   const keys = [newApiKey('one', { hash: first! }), newApiKey('two', { hash: second! })]
   for (const key of keys) await accounts.insert(newAccount({ id: key.accountId }), key, [])
@@ -35,7 +27,7 @@ it('API keys whose hashes begin with the same ten digits are different keys', as
 })
 
 it('every statement that looks for an API key by its hash uses the index', () => {
-  const { db } = openedStore()
+  const { db } = openEngine(1)
   const statements: string[] = []
   const recording = {
     prepare: (sql: string) => {
@@ -58,7 +50,7 @@ it('every statement that looks for an API key by its hash uses the index', () =>
 })
 
 it('pages of children and users read an index in order', () => {
-  const { db } = openedStore()
+  const { db } = openEngine(1)
   const planOf = (sql: string) =>
     (db.prepare(`explain query plan ${sql}`).all() as { detail: string }[])
       .map(({ detail }) => detail)

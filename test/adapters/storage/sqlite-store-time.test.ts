@@ -117,37 +117,4 @@ describe('store time of SQLite', () => {
     await clock.advance(PAUSE_SECONDS * 1_000)
     expect(second.sent.map(({ path }) => path)).toEqual(['/retry', '/pause'])
   })
-
-  it('goes on after two restarts, each with a clock that was set back', async () => {
-    const path = join(temporaryFolder(), 'data.db')
-    const clock = manualClock({ nowMs: NOW })
-    const first = await start(path, clock)
-    const ids = await publishFailing(first, clock)
-    await first.close()
-    clock.jumpWall(-HOUR_MS)
-    await (await start(path, clock)).close()
-    clock.jumpWall(-HOUR_MS)
-    await expectInTime(await start(path, clock), clock, ids)
-  })
-
-  it('returns to the clock of the machine at a start with nothing waiting and no endpoint paused', async () => {
-    const path = join(temporaryFolder(), 'data.db')
-    const clock = manualClock({ nowMs: NOW })
-    const first = await start(path, clock)
-    await publishFailing(first, clock)
-    await first.close()
-    clock.jumpWall(-HOUR_MS)
-    const startTime = async () => {
-      const store = sqliteStore({ path, inThread: true })
-      await store.open({ clock, log: { debug() {}, info() {}, warn() {}, error() {} } })
-      const { storeMs } = await store.deliveries.own('node', 1)
-      await store.close()
-      return storeMs - clock.now()
-    }
-    expect(await startTime()).toBeGreaterThan(HOUR_MS - 10_000)
-    const second = await start(path, clock)
-    await clock.advance(PAUSE_SECONDS * 1_000)
-    await second.close()
-    expect(await startTime()).toBe(0)
-  })
 })

@@ -1,19 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sqliteExportSource } from 'hookswitch/sqlite'
-import type { ExportedDelivery, NewDelivery, StoredReplay, Webhook } from 'hookswitch/store'
+import type { ExportedDelivery, NewDelivery, Webhook } from 'hookswitch/store'
 import { expect, it, onTestFinished } from 'vitest'
 import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
-import { commitGroup, type EngineStore, engineStore, placed, settlementOf } from './sqlite-engine-store.js'
+import { commitGroup, type EngineStore, openEngine, placed, settlementOf } from './sqlite-engine-store.js'
 import { temporaryFolder } from './sqlite-harness.js'
 
 const NOW = 1_735_689_600_000
-
-function openEngine(path: string): EngineStore {
-  const store = engineStore(path, { now: () => NOW })
-  onTestFinished(() => store.close())
-  return store
-}
 
 /** A delivery that failed, and a replay of it. */
 function failAndReplay(store: EngineStore): { webhook: Webhook; original: NewDelivery; replay: NewDelivery } {
@@ -35,7 +28,7 @@ function failAndReplay(store: EngineStore): { webhook: Webhook; original: NewDel
 
 it('an export names the position of the original, of a replay that waits and of one that has ended', async () => {
   const path = join(temporaryFolder(), 'x.db')
-  const store = openEngine(path)
+  const store = openEngine(NOW, path)
   const [first, second] = [failAndReplay(store), failAndReplay(store)]
   store.inTransaction((engine) =>
     commitGroup(engine, { ended: [settlementOf(first.replay, 0, 'delivered')] }, NOW),
@@ -54,24 +47,4 @@ it('an export names the position of the original, of a replay that waits and of 
       originalPosition: original.position,
     })
   }
-})
-
-it('nothing of an erased job is left in the file', async () => {
-  const path = join(temporaryFolder(), 'x.db')
-  const { db, replays, deliveries } = openEngine(path)
-  const job = (index: number): StoredReplay => ({
-    id: index.toString(16).padStart(32, '0'),
-    accountId: index % 3 === 0 ? 'acme' : 'other',
-    state: 'running',
-    createdMs: NOW + index,
-    revision: 1,
-    doc: JSON.stringify({ reason: index % 3 === 0 ? 'MARK4711' : '-', text: 'x'.repeat(100) }),
-  })
-  for (let index = 0; index < 60; index += 1) await replays.create(job((index * 31) % 60))
-  db.exec('pragma wal_checkpoint(truncate)')
-  expect(readFileSync(path).includes('MARK4711')).toBe(true)
-  while ((await replays.erase('acme', 7)) > 0) {}
-  await deliveries.scrub()
-  expect(readFileSync(path).includes('MARK4711')).toBe(false)
-  expect(await replays.unfinished(99)).toHaveLength(40)
 })
