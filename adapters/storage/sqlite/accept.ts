@@ -14,7 +14,6 @@ import type { StoredEvent } from './event-bodies.js'
 import type { EncodedAcceptance, EncodedDelivery } from './group-encoding.js'
 import { idHashKey } from './hash-key.js'
 import type { PhoneCall } from './phone-calls.js'
-import { prepareChange, prepareQuery } from './query.js'
 
 /** The only node. */
 const NODE = 0
@@ -27,30 +26,22 @@ interface NumberedCall extends PhoneCall {
 export function createAccept(
   context: EngineContext,
 ): (acceptance: EncodedAcceptance, now: number, isRepeat: boolean, hasLease: boolean) => AcceptanceResult {
-  const { db, state, accounts, endpoints, phoneCalls, eventBodies, rows } = context
-  const insert = prepareChange(
-    db,
-    `insert into hookswitch_waiting
+  const { prepareQuery, prepareChange, state, accounts, endpoints, phoneCalls, eventBodies, rows } = context
+  const insert = prepareChange(`insert into hookswitch_waiting
       (position, webhook, event, lane, sequence, epoch, attempts, tries, interruptions, accepted_ms, variant, format, id,
       replay_of)
-    values (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?)`,
-  )
+    values (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?)`)
   const insertId = prepareChange(
-    db,
     'insert into hookswitch_delivery_id (id_key, webhook, position) values (?, ?, ?)',
   )
-  const findKey = prepareQuery<StoredKey>(
-    db,
-    `select event_id as "id", sequence, body_hash as "bodyHash", until_ms as "untilMs"
-    from hookswitch_idempotency where account = ? and key = ?`,
-  )
-  const putKey = prepareChange(
-    db,
-    `insert or replace into hookswitch_idempotency (account, key, event_id, sequence, body_hash, until_ms, call)
-    values (?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const findStaged = prepareQuery<object>(db, 'select 1 from hookswitch_inbox where event_id = ?')
-  const removeStaged = prepareChange(db, 'delete from hookswitch_inbox where event_id = ?')
+  const findKey =
+    prepareQuery<StoredKey>(`select event_id as "id", sequence, body_hash as "bodyHash", until_ms as "untilMs"
+    from hookswitch_idempotency where account = ? and key = ?`)
+  const putKey =
+    prepareChange(`insert or replace into hookswitch_idempotency (account, key, event_id, sequence, body_hash, until_ms, call)
+    values (?, ?, ?, ?, ?, ?, ?)`)
+  const findStaged = prepareQuery<object>('select 1 from hookswitch_inbox where event_id = ?')
+  const removeStaged = prepareChange('delete from hookswitch_inbox where event_id = ?')
 
   const facts: AcceptanceFacts = {
     key(accountId, key) {

@@ -1,7 +1,6 @@
 /** Maps account ids to integer keys. */
 import { LRUCache } from 'lru-cache'
-import type { SqliteHandle } from './driver.js'
-import { prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 
 /** Integer keys of accounts, used in every index. The accounts themselves are in our tables or the host's. */
 export interface AccountKeys {
@@ -20,16 +19,10 @@ export function detached(text: string): string {
   return Buffer.from(text).toString()
 }
 
-export function createAccountKeys(db: SqliteHandle): AccountKeys {
-  const find = prepareQuery<{ readonly key: number }>(
-    db,
-    'select key from hookswitch_account_key where id = ?',
-  )
-  const read = prepareQuery<{ readonly id: string }>(
-    db,
-    'select id from hookswitch_account_key where key = ?',
-  )
-  const insert = db.prepare('insert into hookswitch_account_key (id) values (?)')
+export function createAccountKeys({ prepareQuery, prepareInsert }: Statements): AccountKeys {
+  const find = prepareQuery<{ readonly key: number }>('select key from hookswitch_account_key where id = ?')
+  const read = prepareQuery<{ readonly id: string }>('select id from hookswitch_account_key where key = ?')
+  const insert = prepareInsert('insert into hookswitch_account_key (id) values (?)')
   // Bounded by size: `max` would allocate the memory of all entries at once.
   const limit = { maxSize: MAX_CACHED, sizeCalculation: () => 1 }
   const byId = new LRUCache<string, number>(limit)
@@ -46,7 +39,7 @@ export function createAccountKeys(db: SqliteHandle): AccountKeys {
     findOrCreate(accountId) {
       const cached = accountKeys.find(accountId)
       if (cached !== undefined) return cached
-      const key = Number(insert.run(accountId).lastInsertRowid)
+      const key = insert(accountId)
       byId.set(detached(accountId), key)
       return key
     },

@@ -1,7 +1,7 @@
-/** Pages of accounts and users, sorted by their generated sort keys. */
+/** Descendants of accounts, and pages of accounts and users, sorted by their generated sort keys. */
 import type { Account, AccountQuery, PageQuery, User } from 'hookswitch/store'
-import type { SqliteHandle, SqliteValue } from './driver.js'
-import { type DocRow, type PreparedQuery, prepareQuery } from './query.js'
+import type { SqliteValue } from './driver.js'
+import type { DocRow, PreparedQuery, Statements } from './query.js'
 
 const SEARCH_COLUMNS = { name: 'name_key', realm: 'realm_search', id: 'id' } as const
 
@@ -11,24 +11,19 @@ const BELOW = `with recursive below (id) as (
     select a.id from below join hookswitch_account a on a.parent_id = below.id
   )`
 
-/** Prepares a statement when it is first used: there is one per combination of conditions. */
-function createStatements(db: SqliteHandle): (sql: string) => PreparedQuery<DocRow> {
+export function createAccountPages({ prepareQuery }: Statements) {
   const prepared = new Map<string, PreparedQuery<DocRow>>()
-  return (sql) => {
-    const known = prepared.get(sql)
-    if (known) return known
-    const statement = prepareQuery<DocRow>(db, sql)
-    prepared.set(sql, statement)
-    return statement
-  }
-}
-
-export function createAccountPages(db: SqliteHandle) {
-  const statement = createStatements(db)
+  const descendants = prepareQuery<{ readonly id: string }>(`${BELOW} select id from below where id <> ?`)
   const count = prepareQuery<{ readonly count: number }>(
-    db,
     `${BELOW} select count(*) as count from (select 1 from below where id <> ? limit ? + 0)`,
   )
+
+  /** Prepares a statement when it is first used: there is one per combination of conditions. */
+  function statement(sql: string): PreparedQuery<DocRow> {
+    const found = prepared.get(sql) ?? prepareQuery<DocRow>(sql)
+    prepared.set(sql, found)
+    return found
+  }
 
   /** The condition, order and limit of a page, with their values. */
   function page({ after, ascending, limit }: PageQuery): {
@@ -68,6 +63,8 @@ export function createAccountPages(db: SqliteHandle) {
         .all(...parameters, ...values)
         .map(({ doc }) => JSON.parse(doc) as Account)
     },
+    descendants: (accountId: string): readonly string[] =>
+      descendants.all(accountId, accountId).map(({ id }) => id),
     countDescendants: (accountIds: readonly string[], max: number): readonly number[] =>
       accountIds.map((id) => count.get(id, id, max)!.count),
     userPage(accountId: string, query: PageQuery): readonly User[] {

@@ -16,8 +16,7 @@ import {
 } from 'hookswitch/store'
 import { createAccountPages } from './account-pages.js'
 import { type AccountRows, accountRowOf, apiKeyRowOf, readAccountRows } from './account-rows.js'
-import type { SqliteHandle } from './driver.js'
-import { type DocRow, prepareChange, prepareQuery } from './query.js'
+import type { DocRow, Statements } from './query.js'
 import { assertRevision } from './revision.js'
 import type { RefusedAccount, RpcAccounts } from './rpc-methods.js'
 import { serializeError } from './serialized-error.js'
@@ -28,78 +27,58 @@ interface IdRow {
   readonly id: string
 }
 
-/** By the index `hookswitch_api_key_hash` (`schema-account-indexes.ts`). Takes the hash twice. */
+/** By the index `hookswitch_api_key_hash` (`schema.ts`). Takes the hash twice. */
 const HAS_HASH = 'substr(hash, 1, 10) = substr(?, 1, 10) and hash = ?'
 
 export function createAccountStore(
-  db: SqliteHandle,
+  statements: Statements,
   webhooks: Pick<Synchronous<WebhookStore>, 'list' | 'replace'>,
 ): Synchronous<RpcAccounts> {
-  const exists = prepareQuery<IdRow>(db, 'select id from hookswitch_account where id = ?')
-  const removedId = prepareQuery<IdRow>(db, 'select id from hookswitch_gone_account where id = ?')
-  const holderOf = prepareQuery<IdRow>(db, 'select id from hookswitch_account where realm_key = ?')
-  /** Whether a new account collides with anything. Few do, and a row would cost as much as the search. */
-  const collides = prepareQuery<object>(
-    db,
-    `select 1 where exists (select 1 from hookswitch_account where id = ?)
-      or exists (select 1 from hookswitch_gone_account where id = ?)
-      or exists (select 1 from hookswitch_account where realm_key = ?)
-      or exists (select 1 from hookswitch_api_key where ${HAS_HASH})`,
-  )
+  const { prepareQuery, prepareChange } = statements
+  const exists = prepareQuery<IdRow>('select id from hookswitch_account where id = ?')
+  const removedId = prepareQuery<IdRow>('select id from hookswitch_gone_account where id = ?')
+  const holderOf = prepareQuery<IdRow>('select id from hookswitch_account where realm_key = ?')
   /** All that a new account could collide with. */
   const holders = prepareQuery<{
     readonly isTaken: number
     readonly wasRemoved: number
     readonly realmHolder: string | null
     readonly keyHolder: string | null
-  }>(
-    db,
-    `select exists (select 1 from hookswitch_account where id = ?) as isTaken,
+  }>(`select exists (select 1 from hookswitch_account where id = ?) as isTaken,
       exists (select 1 from hookswitch_gone_account where id = ?) as wasRemoved,
       (select id from hookswitch_account where realm_key = ?) as realmHolder,
-      (select account_id from hookswitch_api_key where ${HAS_HASH}) as keyHolder`,
-  )
+      (select account_id from hookswitch_api_key where ${HAS_HASH}) as keyHolder`)
   const put = prepareChange(
-    db,
     'insert or replace into hookswitch_account (id, realm_key, name_key, parent_id, doc) values (?, ?, ?, ?, ?)',
   )
-  const child = prepareQuery<IdRow>(db, 'select id from hookswitch_account where parent_id = ? limit 1')
-  const children = prepareQuery<IdRow>(db, 'select id from hookswitch_account where parent_id = ?')
+  const child = prepareQuery<IdRow>('select id from hookswitch_account where parent_id = ? limit 1')
+  const children = prepareQuery<IdRow>('select id from hookswitch_account where parent_id = ?')
   const parent = prepareQuery<{ readonly parentId: string | null }>(
-    db,
     'select parent_id as parentId from hookswitch_account where id = ?',
   )
   const tree = {
     parentOf: (accountId: string) => parent.get(accountId)?.parentId,
     childrenOf: (accountId: string) => children.all(accountId).map(({ id }) => id),
   }
-  const remove = prepareChange(db, 'delete from hookswitch_account where id = ?')
-  const removeKey = prepareChange(db, 'delete from hookswitch_api_key where account_id = ?')
-  const insertRemoved = prepareChange(db, 'insert or ignore into hookswitch_gone_account (id) values (?)')
-  const read = prepareQuery<DocRow>(db, 'select doc from hookswitch_account where id = ?')
-  const descendants = prepareQuery<IdRow>(
-    db,
-    `with recursive below (id) as (
-      select id from hookswitch_account where parent_id = ?
-      union
-      select a.id from below join hookswitch_account a on a.parent_id = below.id
-    ) select id from below where id <> ?`,
-  )
-  const byRealm = prepareQuery<DocRow>(db, 'select doc from hookswitch_account where realm_key = ?')
-  const byName = prepareQuery<DocRow>(db, 'select doc from hookswitch_account where name_key = ?')
+  const remove = prepareChange('delete from hookswitch_account where id = ?')
+  const removeKey = prepareChange('delete from hookswitch_api_key where account_id = ?')
+  const insertRemoved = prepareChange('insert or ignore into hookswitch_gone_account (id) values (?)')
+  const read = prepareQuery<DocRow>('select doc from hookswitch_account where id = ?')
+  const byRealm = prepareQuery<DocRow>('select doc from hookswitch_account where realm_key = ?')
+  const byName = prepareQuery<DocRow>('select doc from hookswitch_account where name_key = ?')
   const otherWithName = prepareQuery<IdRow>(
-    db,
     'select id from hookswitch_account where name_key = ? and id <> ? limit 1',
   )
-  const list = prepareQuery<DocRow>(db, 'select doc from hookswitch_account order by id')
-  const apiKey = prepareQuery<DocRow>(db, 'select doc from hookswitch_api_key where account_id = ?')
-  const byHash = prepareQuery<DocRow>(db, `select doc from hookswitch_api_key where ${HAS_HASH}`)
+  const list = prepareQuery<DocRow>('select doc from hookswitch_account order by id')
+  const apiKey = prepareQuery<DocRow>('select doc from hookswitch_api_key where account_id = ?')
+  const byHash = prepareQuery<DocRow>(`select doc from hookswitch_api_key where ${HAS_HASH}`)
   const putKey = prepareChange(
-    db,
     'insert or replace into hookswitch_api_key (account_id, hash, doc) values (?, ?, ?)',
   )
-  const pages = createAccountPages(db)
-  const users = createUserStore(db, (accountId) => exists.get(accountId) !== undefined)
+  const { userRows, ...users } = createUserStore(
+    statements,
+    (accountId) => exists.get(accountId) !== undefined,
+  )
 
   function assertRealmFree([id, realmKey]: AccountRows['account']): void {
     const holder = holderOf.get(realmKey)
@@ -136,20 +115,19 @@ export function createAccountStore(
   function insertRows({ account, apiKey, newUsers, conditions }: AccountRows): void {
     const [id, realmKey] = account
     const [, hash] = apiKey
-    const found = collides.get(id, id, realmKey, hash, hash) && holders.get(id, id, realmKey, hash, hash)
-    if (found?.isTaken) throw conflict('id', 'this id is taken')
-    if (found?.wasRemoved) throw conflict('id', 'this id was used before and is not reused')
-    if (found && found.realmHolder !== null) throw conflict('realm', 'this realm is taken')
+    const found = holders.get(id, id, realmKey, hash, hash)!
+    if (found.isTaken) throw conflict('id', 'this id is taken')
+    if (found.wasRemoved) throw conflict('id', 'this id was used before and is not reused')
+    if (found.realmHolder !== null) throw conflict('realm', 'this realm is taken')
     assertConditions(account, conditions)
-    if (found && found.keyHolder !== null && found.keyHolder !== id)
-      throw conflict('apiKey', 'this API key is taken')
-    users.assertDistinctNames(newUsers)
+    if (found.keyHolder !== null && found.keyHolder !== id) throw conflict('apiKey', 'this API key is taken')
+    userRows.assertDistinctNames(newUsers)
     put(...account)
     putKey(...apiKey)
-    users.insertAll(id, newUsers)
+    userRows.insertAll(id, newUsers)
   }
 
-  const store: Synchronous<RpcAccounts> = {
+  return {
     insertAll(rows, count) {
       const refused: RefusedAccount[] = []
       readAccountRows(rows, count).forEach((insertion, index) => {
@@ -175,7 +153,7 @@ export function createAccountStore(
       if (child.get(accountId)) throw conflict('id', 'this account has accounts below it')
       remove(accountId)
       insertRemoved(accountId)
-      users.removeAll(accountId)
+      userRows.removeAll(accountId)
       removeKey(accountId)
       const removed = webhooks.list([accountId])
       for (const webhook of removed) webhooks.replace(deleteWebhook(webhook, nowMs), webhook.revision)
@@ -194,9 +172,6 @@ export function createAccountStore(
       }
       return [...lineage.values()]
     },
-    descendants: (accountId) => descendants.all(accountId, accountId).map(({ id }) => id),
-    countDescendants: pages.countDescendants,
-    accountPage: pages.accountPage,
     byRealm: (realm) => byRealm.all(normalizeRealm(realm)).map(accountOf),
     byName: (key) => byName.all(key).map(accountOf),
     listDocs: () => jsonArray(list.all().map(({ doc }) => doc)),
@@ -214,15 +189,10 @@ export function createAccountStore(
       putKey(...apiKeyRowOf(key))
     },
 
-    putUser: users.putUser,
-    removeUser: users.removeUser,
-    userDocs: (accountIds) => jsonArray(accountIds.map((id) => jsonArray(users.docs(id)))),
-    userPage: pages.userPage,
-    userByName: users.userByName,
-    user: users.user,
-    userByCredential: users.userByCredential,
+    userDocs: (accountIds) => jsonArray(accountIds.map((id) => jsonArray(userRows.docs(id)))),
+    ...createAccountPages(statements),
+    ...users,
   }
-  return store
 }
 
 function jsonArray(items: readonly string[]): string {

@@ -1,7 +1,6 @@
 /** The backlog and the last attempt of webhooks. */
 import type { DeliveryReads, EndpointActivity } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
-import { prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
 /** Parameters: key and epoch of the webhook, limit. */
@@ -37,13 +36,13 @@ interface LastRow {
 }
 
 export function createActivityQuery({
-  db,
+  prepareQuery,
   endpoints,
 }: EngineContext): Synchronous<DeliveryReads>['activity'] {
-  const pendingOf = prepareQuery<PendingRow>(db, PENDING_SQL)
+  const pendingOf = prepareQuery<PendingRow>(PENDING_SQL)
   // The newest record nearly always is an attempt; the longer query sorts a thousand.
-  const newestOf = prepareQuery<LastRow>(db, LAST_ATTEMPT_SQL(1))
-  const lastOf = prepareQuery<LastRow>(db, LAST_ATTEMPT_SQL(MAX_RECORDS))
+  const newestOf = prepareQuery<LastRow>(LAST_ATTEMPT_SQL(1))
+  const lastOf = prepareQuery<LastRow>(LAST_ATTEMPT_SQL(MAX_RECORDS))
 
   return (webhookIds, maxPending) => {
     const found = new Map<string, EndpointActivity>()

@@ -1,6 +1,5 @@
 /** Counts the attempts of delivered deliveries per webhook, for retention. */
-import type { SqliteHandle } from './driver.js'
-import { prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 
 /**
  * The attempts of an ended delivery that count towards `attemptsPerWebhook`, as SQL: the recorded ones of a delivery that
@@ -69,17 +68,14 @@ interface SliceRow {
   readonly last: number | null
 }
 
-export function createAttemptCounts(db: SqliteHandle): AttemptCounts {
+export function createAttemptCounts({ prepareQuery }: Statements): AttemptCounts {
   const countSlice = prepareQuery<SliceRow>(
-    db,
     `select count(*) as entries, ifnull(sum(counted), 0) as attempts, max(position) as last from (${SLICE_SQL})`,
   )
   const deliveredIn = prepareQuery<DeliveredDelivery>(
-    db,
     `select position, counted from (${SLICE_SQL}) where counted > 0`,
   )
   const webhooksAfter = prepareQuery<{ readonly key: number }>(
-    db,
     'select key from hookswitch_webhook where key > ? order by key limit ? + 0',
   )
   /** By webhook key. */

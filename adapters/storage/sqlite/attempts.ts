@@ -13,12 +13,7 @@ import type { EngineContext } from './context.js'
 import { wholeDeliveryId } from './delivery-ids.js'
 import { httpVerbIn } from './formats.js'
 import { hashKey } from './hash-key.js'
-import { prepareQuery } from './query.js'
-
-/** Above every position. */
-const MAX_POSITION = Number.MAX_SAFE_INTEGER
-/** Beyond every timestamp, in both directions. */
-const MAX_TIME_MS = 9e15
+import { MAX_POSITION, MAX_TIME_MS } from './queries.js'
 
 /** Conditions of every list: cursor, earliest and latest time. */
 const range = (ascending: boolean) =>
@@ -80,9 +75,9 @@ const RECORD_SQL = (body: string) => `select a.webhook, a.at_ms as "atMs", a.var
 export function createAttemptQuery(
   context: EngineContext,
 ): (query: AttemptQuery) => readonly StoredAttempt[] {
-  const { db, accounts, endpoints, eventBodies } = context
+  const { prepareQuery, accounts, endpoints, eventBodies } = context
   const findKeys = createKeyQuery(context)
-  const read = prepareQuery<AttemptRow>(db, RECORD_SQL('e.body'))
+  const read = prepareQuery<AttemptRow>(RECORD_SQL('e.body'))
 
   function attemptOf(key: number): StoredAttempt {
     const row = read.get(key)!
@@ -100,11 +95,10 @@ export function createAttemptQuery(
 
 /** Reads the log of attempts onwards from a position. */
 export function createAttemptLog(context: EngineContext): (query: AttemptLogQuery) => AttemptLogPage {
-  const { db, accounts, endpoints } = context
+  const { prepareQuery, accounts, endpoints } = context
   const findKeys = createKeyQuery(context)
-  const read = prepareQuery<AttemptRow>(db, RECORD_SQL("''"))
+  const read = prepareQuery<AttemptRow>(RECORD_SQL("''"))
   const last = prepareQuery<{ readonly position: number | null }>(
-    db,
     'select max(key) as position from hookswitch_attempt',
   )
   return ({ accountIds, after, limit }) => {
@@ -140,17 +134,14 @@ export function recordOf(
 
 /** The last recorded success of each webhook, among its newest 1,000 records. */
 export function createLastSuccessQuery({
-  db,
+  prepareQuery,
   endpoints,
 }: EngineContext): (webhookIds: readonly string[]) => ReadonlyMap<string, number> {
   const lastOf = (records: number) =>
-    prepareQuery<{ readonly atMs: number }>(
-      db,
-      `select at_ms as "atMs" from (
+    prepareQuery<{ readonly atMs: number }>(`select at_ms as "atMs" from (
         select key, at_ms, doc from hookswitch_attempt indexed by hookswitch_attempt_webhook
         where webhook = ? and doc is not null order by key desc limit ${records}
-      ) where substr(doc, 1, 2) = '[1' order by key desc limit 1`,
-    )
+      ) where substr(doc, 1, 2) = '[1' order by key desc limit 1`)
   // The newest record nearly always is a success; the longer query sorts a thousand.
   const [newest, last] = [lastOf(1), lastOf(1_000)]
   return (webhookIds) => {
@@ -173,18 +164,15 @@ type Range = readonly [cursor: number, fromMs: number, toMs: number, limit: numb
 
 /** Returns the keys of the matching records, in the requested order. */
 function createKeyQuery({
-  db,
+  prepareBoth,
   endpoints,
   rows,
 }: EngineContext): (account: number, query: AttemptQuery) => readonly number[] {
   const inBothDirections = (sql: (ascending: boolean, kind: RecordKind) => string) => {
-    const prepare = (kind: RecordKind) => ({
-      up: prepareQuery<KeyRow>(db, sql(true, kind)),
-      down: prepareQuery<KeyRow>(db, sql(false, kind)),
-    })
-    const statements = { all: prepare('all'), failures: prepare('failures') }
+    const prepare = (kind: RecordKind) => prepareBoth<KeyRow>((ascending) => sql(ascending, kind))
+    const [all, failures] = [prepare('all'), prepare('failures')]
     return ({ ascending = false, onlyFailures = false }: AttemptQuery) =>
-      statements[onlyFailures ? 'failures' : 'all'][ascending ? 'up' : 'down']
+      (onlyFailures ? failures : all)(ascending)
   }
   const ofWebhook = inBothDirections(OF_WEBHOOK_SQL)
   const ofCall = inBothDirections(OF_CALL_SQL)

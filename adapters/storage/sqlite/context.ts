@@ -7,11 +7,11 @@ import { createEndpoints, type Endpoints } from './endpoints.js'
 import { createEngineState, type EngineState } from './engine-state.js'
 import { createEventBodies, type EventBodies } from './event-bodies.js'
 import { createPhoneCalls, type PhoneCalls } from './phone-calls.js'
+import { type Statements, statementsOf } from './query.js'
 import { createRequests, type Requests } from './requests.js'
 import { createDeliveryRows, type DeliveryRows } from './rows.js'
 
-export interface EngineContext {
-  readonly db: SqliteHandle
+export interface EngineContext extends Statements {
   /** Calls the subscribers once the transaction is committed. */
   notify(): void
   /** Whether the subscribers are to be called since the last call. */
@@ -34,16 +34,17 @@ export interface EngineContext {
 export function createContext(db: SqliteHandle): EngineContext {
   let isNoticePending = false
   let hasNotice = false
-  const state = createEngineState(db)
+  const statements = statementsOf(db)
+  const state = createEngineState(statements)
   const changes = createChangeLog()
-  const accounts = createAccountKeys(db)
-  const endpoints = createEndpoints(db, accounts, (webhook) => changes.add({ webhook }))
-  const phoneCalls = createPhoneCalls(db)
-  const attemptCounts = createAttemptCounts(db)
-  const requests = createRequests(db)
+  const accounts = createAccountKeys(statements)
+  const endpoints = createEndpoints(statements, accounts, (webhook) => changes.add({ webhook }))
+  const phoneCalls = createPhoneCalls(statements)
+  const attemptCounts = createAttemptCounts(statements)
+  const requests = createRequests(statements)
   const rollbackListeners: (() => void)[] = []
   return {
-    db,
+    ...statements,
     notify() {
       isNoticePending = true
     },
@@ -57,8 +58,8 @@ export function createContext(db: SqliteHandle): EngineContext {
     accounts,
     endpoints,
     phoneCalls,
-    eventBodies: createEventBodies(db),
-    rows: createDeliveryRows(db, accounts, endpoints),
+    eventBodies: createEventBodies(statements),
+    rows: createDeliveryRows(statements, accounts, endpoints),
     requests,
     attemptCounts,
     onRollback: (listener) => void rollbackListeners.push(listener),

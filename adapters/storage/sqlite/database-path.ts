@@ -48,7 +48,8 @@ export function resolveDatabasePath(given: string, field: DatabasePath['field'])
   return { path, field }
 }
 
-const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+/** Bytes of a file; 0: there is none. */
+export const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 type InvalidError = (sentence: string, cause?: unknown) => Error
 

@@ -3,7 +3,6 @@ import { COUNTED_ATTEMPTS } from './attempt-counts.js'
 import type { EngineContext } from './context.js'
 import { isWhole, wholeDeliveryId } from './delivery-ids.js'
 import { idHashKey } from './hash-key.js'
-import { prepareChange, prepareQuery } from './query.js'
 
 /** Identifies a delivery. */
 export interface DeliveryRef {
@@ -38,38 +37,33 @@ interface DeletedAttempt extends DeletedRow {
   readonly counted: number | null
 }
 
-export function createDeletion({ db, eventBodies, attemptCounts }: EngineContext): Deletion {
+export function createDeletion({
+  prepareQuery,
+  prepareChange,
+  eventBodies,
+  attemptCounts,
+}: EngineContext): Deletion {
   const returning = 'returning webhook, position, event, id'
   const returningAttempt = `${returning}, state is not null as "isEnd", ${COUNTED_ATTEMPTS} as counted`
   const removeWaiting = prepareQuery<DeletedRow>(
-    db,
     `delete from hookswitch_waiting where position = ? and webhook = ? ${returning}`,
   )
   const removeAttempts = prepareQuery<DeletedAttempt>(
-    db,
     `delete from hookswitch_attempt where position = ? and webhook = ? ${returningAttempt}`,
   )
   const removeAttempt = prepareQuery<DeletedAttempt>(
-    db,
     `delete from hookswitch_attempt where key = ? ${returningAttempt}`,
   )
   const ofEvent = (table: string) =>
     `select webhook, position from hookswitch_${table} where position = ?
     union select webhook, position from hookswitch_${table} where event = ?`
-  const deliveriesOf = prepareQuery<DeliveryRef>(db, `${ofEvent('waiting')} union ${ofEvent('attempt')}`)
-  const isReferenced = prepareQuery<object>(
-    db,
-    `select 1 from hookswitch_waiting where position = ? union all
+  const deliveriesOf = prepareQuery<DeliveryRef>(`${ofEvent('waiting')} union ${ofEvent('attempt')}`)
+  const isReferenced = prepareQuery<object>(`select 1 from hookswitch_waiting where position = ? union all
     select 1 from hookswitch_attempt where position = ? union all
     select 1 from hookswitch_waiting where event = ? union all
-    select 1 from hookswitch_attempt where event = ? limit 1`,
-  )
-  const eventId = prepareQuery<{ readonly id: string }>(
-    db,
-    'select id from hookswitch_event where position = ?',
-  )
+    select 1 from hookswitch_attempt where event = ? limit 1`)
+  const eventId = prepareQuery<{ readonly id: string }>('select id from hookswitch_event where position = ?')
   const removeId = prepareChange(
-    db,
     'delete from hookswitch_delivery_id where id_key = ? and webhook = ? and position = ?',
   )
 

@@ -10,29 +10,24 @@ import {
   withWebhookCiphertexts,
 } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
-import { type DocRow, prepareChange, prepareQuery } from './query.js'
+import type { DocRow, Statements } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
 export function createEncryptionStore({
-  db,
+  prepareQuery,
+  prepareChange,
   endpoints,
-}: Pick<EngineContext, 'db' | 'endpoints'>): Synchronous<EncryptionStore> {
+}: Pick<EngineContext, keyof Statements | 'endpoints'>): Synchronous<EncryptionStore> {
   const readRecord = prepareQuery<{ readonly record: string }>(
-    db,
     'select record from hookswitch_encryption where id = 1',
   )
-  const putRecord = prepareChange(
-    db,
-    'insert or replace into hookswitch_encryption (id, record) values (1, ?)',
-  )
+  const putRecord = prepareChange('insert or replace into hookswitch_encryption (id, record) values (1, ?)')
   const apiKeys = prepareQuery<DocRow>(
-    db,
     'select doc from hookswitch_api_key where account_id > ? order by account_id limit ? + 0',
   )
-  const apiKey = prepareQuery<DocRow>(db, 'select doc from hookswitch_api_key where account_id = ?')
-  const putApiKey = prepareChange(db, 'update hookswitch_api_key set doc = ? where account_id = ?')
+  const apiKey = prepareQuery<DocRow>('select doc from hookswitch_api_key where account_id = ?')
+  const putApiKey = prepareChange('update hookswitch_api_key set doc = ? where account_id = ?')
   const webhooks = prepareQuery<{ readonly key: number }>(
-    db,
     'select key from hookswitch_webhook where id > ? order by id limit ? + 0',
   )
   const record = () => readRecord.get()?.record

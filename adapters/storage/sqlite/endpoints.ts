@@ -2,8 +2,7 @@
 import type { Health, Webhook } from 'hookswitch/store'
 import { LRUCache } from 'lru-cache'
 import type { AccountKeys } from './account-keys.js'
-import type { SqliteHandle } from './driver.js'
-import { prepareChange, prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 
 /** A webhook as a receiver of deliveries. */
 export interface CachedEndpoint {
@@ -42,24 +41,23 @@ export interface WebhookRow {
 
 /** @param edited called in the transaction of each edit, with the key of the webhook */
 export function createEndpoints(
-  db: SqliteHandle,
+  { prepareQuery, prepareChange }: Statements,
   accounts: AccountKeys,
   edited: (key: number) => void,
 ): Endpoints {
   const columns = 'select key, account, health, doc from hookswitch_webhook'
-  const readByKey = prepareQuery<WebhookRow>(db, `${columns} where key = ?`)
-  const readById = prepareQuery<WebhookRow>(db, `${columns} where id = ?`)
-  const insert = db.prepare(
+  const readByKey = prepareQuery<WebhookRow>(`${columns} where key = ?`)
+  const readById = prepareQuery<WebhookRow>(`${columns} where id = ?`)
+  const insert = prepareChange(
     `insert into hookswitch_webhook (key, id, account, hook, epoch, deleted_ms, health, doc)
     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const replace = prepareChange(
-    db,
     'update hookswitch_webhook set hook = ?, epoch = ?, deleted_ms = ?, health = ?, doc = ? where key = ?',
   )
-  const replaceHealth = prepareChange(db, 'update hookswitch_webhook set health = ? where key = ?')
-  const remove = prepareChange(db, 'delete from hookswitch_webhook where key = ?')
-  const removeRequests = prepareChange(db, 'delete from hookswitch_request where webhook = ?')
+  const replaceHealth = prepareChange('update hookswitch_webhook set health = ? where key = ?')
+  const remove = prepareChange('delete from hookswitch_webhook where key = ?')
+  const removeRequests = prepareChange('delete from hookswitch_request where webhook = ?')
   let version = 0
   // Bounded by size: `max` would allocate the memory of all entries at once.
   const limit = { maxSize: MAX_CACHED, sizeCalculation: () => 1 }
@@ -93,7 +91,7 @@ export function createEndpoints(
       const { health, ...row } = webhook
       const { id, accountId, settings, epoch, deletedMs = null } = row
       const account = accounts.findOrCreate(accountId)
-      insert.run(key, id, account, settings.hook, epoch, deletedMs, healthJson(health), JSON.stringify(row))
+      insert(key, id, account, settings.hook, epoch, deletedMs, healthJson(health), JSON.stringify(row))
     },
     replace(endpoint, webhook) {
       version += 1

@@ -3,8 +3,7 @@
  * of the last commit.
  */
 import type { DeliveryKey } from 'hookswitch/store'
-import type { SqliteHandle } from './driver.js'
-import { prepareChange, prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 
 export interface EngineState {
   /** The node that owns the file; `undefined`: none. */
@@ -38,37 +37,29 @@ const BLOCK_SIZE = 100_000
 /** Store time is stored when it has advanced by this, ms. */
 const TIME_STEP_MS = 1_000
 
-/** The newest time in a file that does not contain store time: the clock of its last writer was not before it. */
-const NEWEST_TIME_SQL = `select max(
-    ifnull((select accepted_ms from hookswitch_waiting order by position desc limit 1), 0),
-    ifnull((select max(at_ms, ifnull(ended_ms, 0)) from hookswitch_attempt order by key desc limit 1), 0)
-  ) as value`
-
 const PAUSED_SQL = `select 1 from hookswitch_webhook
   where health is not null and deleted_ms is null and json_extract(health, '$.pausedUntilMs') > ? limit 1`
 
 /** Reads values of `hookswitch_meta`, and whether anything waits for a store time. */
-export function createTimeReader(db: SqliteHandle) {
-  const value = prepareQuery<{ readonly value: number }>(
-    db,
-    'select value from hookswitch_meta where name = ?',
-  )
-  const anyPaused = prepareQuery<object>(db, PAUSED_SQL)
-  const anyWaiting = prepareQuery<object>(db, 'select 1 from hookswitch_waiting limit 1')
+export function createTimeReader({ prepareQuery }: Statements) {
+  const value = prepareQuery<{ readonly value: number }>('select value from hookswitch_meta where name = ?')
+  const anyPaused = prepareQuery<object>(PAUSED_SQL)
+  const anyWaiting = prepareQuery<object>('select 1 from hookswitch_waiting limit 1')
   return {
     read: (name: string) => value.get(name)?.value,
     isNeeded: (machineMs: number) => anyWaiting.get() !== undefined || anyPaused.get(machineMs) !== undefined,
   }
 }
 
-export function createEngineState(db: SqliteHandle): EngineState {
-  const { read, isNeeded } = createTimeReader(db)
-  const write = prepareChange(db, 'update hookswitch_meta set value = ? where name = ?')
-  const put = prepareChange(db, 'insert or replace into hookswitch_meta (name, value) values (?, ?)')
+export function createEngineState(statements: Statements): EngineState {
+  const { prepareChange } = statements
+  const { read, isNeeded } = createTimeReader(statements)
+  const write = prepareChange('update hookswitch_meta set value = ? where name = ?')
+  const put = prepareChange('insert or replace into hookswitch_meta (name, value) values (?, ?)')
   // The rest of the last block is skipped: its keys may have been used by rows that were erased.
   let position = read('position')!
   let blockEnd = position
-  let timeMs = read('store_time') ?? newestTime(db)
+  let timeMs = read('store_time') ?? 0
   /** Store time is the machine's clock plus this, ms. It grows where that clock went back. */
   let offsetMs = read('store_time_offset') ?? 0
 
@@ -134,8 +125,4 @@ export function createEngineState(db: SqliteHandle): EngineState {
     nudges: [] as DeliveryKey[],
   }
   return state
-}
-
-function newestTime(db: SqliteHandle): number {
-  return prepareQuery<{ readonly value: number }>(db, NEWEST_TIME_SQL).get()!.value
 }

@@ -80,8 +80,8 @@ export function createEngine(db: SqliteHandle): Engine {
   const webhooks = createWebhookStore(context)
 
   return {
-    accounts: createAccountStore(db, webhooks),
-    tokens: createTokenStore(db),
+    accounts: createAccountStore(context, webhooks),
+    tokens: createTokenStore(context),
     webhooks,
     deliveries: {
       ...createQueue(context),
@@ -102,10 +102,10 @@ export function createEngine(db: SqliteHandle): Engine {
       scrub,
     },
     inbox: { staged: createStagedQuery(context) },
-    openLegs: createOpenLegStore(db, noteErased),
-    replays: createReplayStore(db, noteErased),
+    openLegs: createOpenLegStore(context, noteErased),
+    replays: createReplayStore(context, noteErased),
     encryption: createEncryptionStore(context),
-    stats: createStatsStore(db),
+    stats: createStatsStore(context),
     webhookVersion: endpoints.version,
     takeNotice: context.takeNotice,
     committed: context.committed,

@@ -3,7 +3,6 @@ import type { DeliveryKey, Erasure } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { createDeletion, type DeliveryRef } from './deletion.js'
 import type { PhoneCall } from './phone-calls.js'
-import { prepareChange, prepareQuery } from './query.js'
 
 /** Calls, events or deliveries read at a time. */
 const SLICE = 50
@@ -21,11 +20,11 @@ export function createErase(
   context: EngineContext,
   noteErased: () => void,
 ): (erasure: Erasure, limit: number) => number {
-  const { db, changes, accounts, endpoints, phoneCalls, eventBodies, notify } = context
+  const { prepareQuery, prepareChange, changes, accounts, endpoints, phoneCalls, eventBodies, notify } =
+    context
   const { deleteDelivery, deliveriesOf } = createDeletion(context)
   const prepareEvents = (where: string) =>
     prepareQuery<EventRow>(
-      db,
       `select position, call_id as "callId" from hookswitch_event where ${where} limit ? + 0`,
     )
   const [eventsOfCall, eventsWithoutCall] = [
@@ -33,7 +32,6 @@ export function createErase(
     prepareEvents('account = ? and call is null'),
   ]
   const allEventsOfCall = prepareQuery<EventRow>(
-    db,
     'select position, call_id as "callId" from hookswitch_event where call = ?',
   )
   const deliveriesOfAccount = [
@@ -42,35 +40,29 @@ export function createErase(
     'hookswitch_attempt d on d.webhook = w.key and d.doc is not null',
   ].map((join) =>
     prepareQuery<DeliveryRef>(
-      db,
       `select d.webhook, d.position from hookswitch_webhook w join ${join} where w.account = ? limit ? + 0`,
     ),
   )
   // Not every build of SQLite supports `delete … limit`.
   const prepareDeleteKeys = (column: string) =>
-    prepareChange(
-      db,
-      `delete from hookswitch_idempotency where (account, key) in (
+    prepareChange(`delete from hookswitch_idempotency where (account, key) in (
         select account, key from hookswitch_idempotency where ${column} = ? limit ? + 0
-      )`,
-    )
+      )`)
   const [deleteKeysOfCall, deleteKeysOfAccount] = [prepareDeleteKeys('call'), prepareDeleteKeys('account')]
   const prepareDeleteStaged = (where: string) =>
     prepareChange(
-      db,
       `delete from hookswitch_inbox where id in (select id from hookswitch_inbox where ${where} limit ? + 0)`,
     )
   const [deleteStagedOfCall, deleteStagedOfAccount] = [
     prepareDeleteStaged('account_id = ? and call_id = ?'),
     prepareDeleteStaged('account_id = ?'),
   ]
-  const deletedWebhooks = prepareQuery<{ readonly key: number }>(
-    db,
-    `select key from hookswitch_webhook where account = ? and deleted_ms is not null
+  const deletedWebhooks = prepareQuery<{
+    readonly key: number
+  }>(`select key from hookswitch_webhook where account = ? and deleted_ms is not null
       and not exists (select 1 from hookswitch_waiting where webhook = hookswitch_webhook.key)
       and not exists (select 1 from hookswitch_attempt where webhook = hookswitch_webhook.key and state is not null)
-    limit ? + 0`,
-  )
+    limit ? + 0`)
 
   return (erasure, limit) => {
     const account = accounts.find(erasure.accountId)

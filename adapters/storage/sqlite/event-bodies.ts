@@ -1,8 +1,7 @@
 /** Accepted events and their bodies: the first body is in the event's row, each further one in a separate row. */
 import { fillIn, type NewEvent } from 'hookswitch/store'
-import type { SqliteHandle } from './driver.js'
 import { idHashKey } from './hash-key.js'
-import { prepareChange, prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 
 /** The columns of an event that an acceptance needs. */
 export interface StoredEvent {
@@ -23,24 +22,19 @@ export interface EventBodies {
   remove(event: number): void
 }
 
-export function createEventBodies(db: SqliteHandle): EventBodies {
+export function createEventBodies({ prepareQuery, prepareChange }: Statements): EventBodies {
   const find = prepareQuery<StoredEvent>(
-    db,
     `select position, account, call_id as "callId", sequence, variants from hookswitch_event where id_key = ? and id = ?`,
   )
-  const insert = prepareChange(
-    db,
-    `insert into hookswitch_event
+  const insert = prepareChange(`insert into hookswitch_event
       (position, id_key, id, account, call, call_id, sequence, hook, timestamp_ms, variants, traceparent, body)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const insertOther = prepareChange(db, 'insert into hookswitch_body (event, variant, body) values (?, ?, ?)')
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insertOther = prepareChange('insert into hookswitch_body (event, variant, body) values (?, ?, ?)')
   const other = prepareQuery<{ readonly body: string }>(
-    db,
     'select body from hookswitch_body where event = ? and variant = ?',
   )
-  const remove = prepareChange(db, 'delete from hookswitch_event where position = ?')
-  const removeOthers = prepareChange(db, 'delete from hookswitch_body where event = ?')
+  const remove = prepareChange('delete from hookswitch_event where position = ?')
+  const removeOthers = prepareChange('delete from hookswitch_body where event = ?')
 
   return {
     find: (eventId) => find.get(idHashKey(eventId), eventId),

@@ -15,19 +15,15 @@ import { loadDriver, type SqliteHandle } from './driver.js'
 import { createEndpoints } from './endpoints.js'
 import { createTimeReader } from './engine-state.js'
 import { corruptError, invalidOptionError, toStoreError } from './errors.js'
-import { assertHookswitchFile, assertUndamaged } from './integrity-check.js'
-import { assertLogUndamaged } from './log-check.js'
 import {
   type MigrationMarker,
   migratedError,
   readMigrationMarker,
   writeMigrationMarker,
 } from './migration-marker.js'
-import { migrateSchema } from './migrations.js'
+import { type OwnerConnection, openConnection } from './open.js'
 import { checkOptions } from './options.js'
-import { BUSY_TIMEOUT_MS, checkpointWal, configureConnection, enableWal, setBusyTimeout } from './pragmas.js'
-import { acquireProcessLock } from './process-lock.js'
-import { type DocRow, prepareQuery } from './query.js'
+import { type DocRow, statementsOf } from './query.js'
 import { createDeliveryRows, type DeliveryRow, ENDED_COLUMNS, WAITING_COLUMNS } from './rows.js'
 import { startsIn } from './starts.js'
 
@@ -62,13 +58,14 @@ export function sqliteExportSource(options: SqliteExportOptions): ExportSource {
     if (marker?.isDone) throw migratedError(marker, location)
     return {
       name: path,
-      lastPosition: prepareQuery<{ readonly value: number }>(
-        db,
-        `select max(value, ifnull((select max(position) from hookswitch_event), 0),
+      lastPosition: statementsOf(db)
+        .prepareQuery<{
+          readonly value: number
+        }>(`select max(value, ifnull((select max(position) from hookswitch_event), 0),
           ifnull((select max(position) from hookswitch_waiting), 0),
           ifnull((select max(position) from hookswitch_attempt), 0)) as value
-        from hookswitch_meta where name = 'position'`,
-      ).get()!.value,
+        from hookswitch_meta where name = 'position'`)
+        .get()!.value,
       ...storeTime(db),
       pendingExport: marker && { id: marker.id, to: marker.to },
       rows: () => exportRows(db, path),
@@ -85,7 +82,7 @@ export function sqliteExportSource(options: SqliteExportOptions): ExportSource {
 
 /** Store time, while something depends on it (`engine-state.ts`). */
 function storeTime(db: SqliteHandle): { readonly storeMs?: number } {
-  const { read, isNeeded } = createTimeReader(db)
+  const { read, isNeeded } = createTimeReader(statementsOf(db))
   const offsetMs = read('store_time_offset') ?? 0
   const machineMs = Date.now()
   const storeMs = Math.max(machineMs + offsetMs, read('store_time') ?? 0)
@@ -125,40 +122,18 @@ function openExclusively(options: SqliteExportOptions): OpenFile {
   const location = resolveDatabasePath(checked.path, 'path')
   const { path } = location
   if (!existsSync(path)) throw invalidOptionError('path', `names a file that does not exist: ${path}`)
-  const driver = loadDriver()
-  const lock = acquireProcessLock(driver, path)
-  let db: SqliteHandle | undefined
-  try {
-    assertLogUndamaged(path)
-    const opened = new driver.DatabaseSync(path)
-    db = opened
-    setBusyTimeout(opened, BUSY_TIMEOUT_MS)
-    assertHookswitchFile(opened, location, lock.wasInitialized)
-    assertHasTables(opened, location)
-    configureConnection(opened)
-    assertUndamaged(opened, location)
-    enableWal(opened, path)
-    migrateSchema(opened, location)
+  const use = ({ db, close }: OwnerConnection): OpenFile => {
     let isOpen = true
     return {
-      db: opened,
+      db,
       location,
       close() {
-        if (!isOpen) return
+        if (isOpen) close(false)
         isOpen = false
-        checkpointWal(opened)
-        try {
-          opened.close()
-        } finally {
-          lock.release(false)
-        }
       },
     }
-  } catch (thrown) {
-    db?.close()
-    lock.release(false)
-    throw toStoreError(thrown, path)
   }
+  return openConnection(location, loadDriver(), use, (db) => assertHasTables(db, location))
 }
 
 /** Rejects an empty file, and a host's file in which our tables were never created. */
@@ -192,17 +167,17 @@ const withoutNulls = <Row>(row: Row) =>
 type NullableText = string | null
 
 function createReaders(db: SqliteHandle, path: string): Readers {
-  const accounts = createAccountKeys(db)
-  const webhooks = createEndpoints(db, accounts, () => {})
-  const { fromRow } = createDeliveryRows(db, accounts, webhooks)
+  const statements = statementsOf(db)
+  const { prepareQuery } = statements
+  const accounts = createAccountKeys(statements)
+  const webhooks = createEndpoints(statements, accounts, () => {})
+  const { fromRow } = createDeliveryRows(statements, accounts, webhooks)
   const otherBodies = prepareQuery<{ readonly body: string }>(
-    db,
     'select body from hookswitch_body where event = ? order by variant',
   )
   /** Number of the attempt that was last started, by key of the webhook and position. */
   const started = new Map<string, number>()
   for (const { deliveries } of prepareQuery<{ readonly deliveries: string }>(
-    db,
     'select deliveries from hookswitch_start order by term, key',
   ).all()) {
     for (const [webhook, position, attempt] of startsIn(deliveries)) {

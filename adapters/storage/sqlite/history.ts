@@ -2,7 +2,6 @@
 import type { EngineContext } from './context.js'
 import { createDeletion, type DeliveryRef } from './deletion.js'
 import { MAX_DELETED } from './prune.js'
-import { prepareQuery } from './query.js'
 import { DELIVERED } from './state-codes.js'
 
 /** Rows read at a time. */
@@ -24,17 +23,15 @@ const KINDS: readonly ((row: HistoryRow) => boolean)[] = [
 ]
 
 export function createHistory(context: EngineContext) {
-  const { db } = context
+  const { prepareQuery } = context
   const { deleteDelivery } = createDeletion(context)
   const rowsAfter = prepareQuery<HistoryRow>(
-    db,
     'select key, webhook, position, event, state from hookswitch_attempt where key > ? order by key limit ? + 0',
   )
-  const size = prepareQuery<{ readonly bytes: number }>(
-    db,
-    `select (page_count - freelist_count) * page_size as bytes
-    from pragma_page_count, pragma_freelist_count, pragma_page_size`,
-  )
+  const size = prepareQuery<{
+    readonly bytes: number
+  }>(`select (page_count - freelist_count) * page_size as bytes
+    from pragma_page_count, pragma_freelist_count, pragma_page_size`)
   /** For each kind: no end up to this key is of it. Keys grow in the order of ends. */
   const passed = KINDS.map(() => 0)
   context.onRollback(() => passed.fill(0))

@@ -1,7 +1,6 @@
 /** The inbox of events that the host staged in its own transactions: read by the relay, removed by `accept.ts`. */
 import type { InboxEntry } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
-import { prepareQuery } from './query.js'
 
 interface InboxRow {
   readonly eventId: string
@@ -13,14 +12,12 @@ interface InboxRow {
 
 /** Staged entries, oldest first. The owner of the file owns all of them. */
 export function createStagedQuery({
-  db,
+  prepareQuery,
   state,
 }: EngineContext): (owner: string, limit: number) => readonly InboxEntry[] {
-  const read = prepareQuery<InboxRow>(
-    db,
-    `select event_id as "eventId", account_id as "accountId", call_id as "callId", event, traceparent
-    from hookswitch_inbox order by id limit ? + 0`,
-  )
+  const read =
+    prepareQuery<InboxRow>(`select event_id as "eventId", account_id as "accountId", call_id as "callId", event, traceparent
+    from hookswitch_inbox order by id limit ? + 0`)
   return (owner, limit) => (state.owner === owner ? read.all(limit).map(entryOf) : [])
 }
 

@@ -1,6 +1,5 @@
 /** Checks made while the database is opened: whether the file is ours, and whether it is damaged. */
-import { statSync } from 'node:fs'
-import type { DatabasePath } from './database-path.js'
+import { type DatabasePath, sizeOf } from './database-path.js'
 import type { SqliteHandle } from './driver.js'
 import { corruptError, invalidOptionError, resultCode } from './errors.js'
 import { APPLICATION_ID } from './migrations.js'
@@ -56,8 +55,6 @@ export function assertUndamaged(db: SqliteHandle, { path, field }: DatabasePath)
     if (row && row.quick_check !== 'ok') throw corruptError(path, row.quick_check)
   }
 }
-
-const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /** SQLite's result code for an invalid first page. */
 const NOTADB = 26

@@ -2,7 +2,6 @@
 import { isMentioned, type Mentions } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { createDeletion } from './deletion.js'
-import { prepareQuery } from './query.js'
 
 interface EventRow {
   readonly position: number
@@ -20,26 +19,20 @@ const READ_FACTOR = 10
  * with every event.
  */
 export function createMentionSearch(context: EngineContext) {
-  const { db, accounts, endpoints, eventBodies } = context
+  const { prepareQuery, accounts, endpoints, eventBodies } = context
   const { deliveriesOf } = createDeletion(context)
-  const events = prepareQuery<EventRow>(
-    db,
-    `select position, account, variants, call_id as "callId" from hookswitch_event
-    where position > ? order by position limit ? + 0`,
-  )
+  const events =
+    prepareQuery<EventRow>(`select position, account, variants, call_id as "callId" from hookswitch_event
+    where position > ? order by position limit ? + 0`)
   const firstBody = prepareQuery<{ readonly body: string }>(
-    db,
     'select body from hookswitch_event where position = ?',
   )
   const stagedEntries = prepareQuery<{
     readonly id: number
     readonly event: string
     readonly callId: string | null
-  }>(
-    db,
-    `select id, event, call_id as "callId" from hookswitch_inbox where account_id = ? and id > ?
-    order by id limit ? + 0`,
-  )
+  }>(`select id, event, call_id as "callId" from hookswitch_inbox where account_id = ? and id > ?
+    order by id limit ? + 0`)
 
   const isDeliveredTo = (event: number, account: number) =>
     deliveriesOf(event).some(({ webhook }) => endpoints.byKey(webhook)!.account === account)

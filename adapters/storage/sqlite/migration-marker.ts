@@ -3,7 +3,6 @@ import type { StoreExport } from 'hookswitch/store'
 import type { DatabasePath } from './database-path.js'
 import type { SqliteHandle } from './driver.js'
 import { invalidOptionError } from './errors.js'
-import { prepareChange, prepareQuery } from './query.js'
 
 export interface MigrationMarker extends StoreExport {
   /** False: the migration was begun, and the target may or may not have committed it. */
@@ -15,18 +14,19 @@ const NAME = 'move'
 
 /** @param db with our tables */
 export function readMigrationMarker(db: SqliteHandle): MigrationMarker | undefined {
-  const row = prepareQuery<{ readonly value: string }>(
-    db,
-    'select value from hookswitch_meta where name = ?',
-  ).get(NAME)
-  return row && (JSON.parse(row.value) as MigrationMarker)
+  const row = db.prepare('select value from hookswitch_meta where name = ?').get(NAME)
+  return row === undefined
+    ? undefined
+    : (JSON.parse((row as { readonly value: string }).value) as MigrationMarker)
 }
 
 /** @param marker `undefined`: removes the marker */
 export function writeMigrationMarker(db: SqliteHandle, marker: MigrationMarker | undefined): void {
-  const put = prepareChange(db, 'insert or replace into hookswitch_meta (name, value) values (?, ?)')
-  if (marker) put(NAME, JSON.stringify(marker))
-  else prepareChange(db, 'delete from hookswitch_meta where name = ?')(NAME)
+  if (!marker) db.prepare('delete from hookswitch_meta where name = ?').run(NAME)
+  else {
+    const put = db.prepare('insert or replace into hookswitch_meta (name, value) values (?, ?)')
+    put.run(NAME, JSON.stringify(marker))
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Opens the database in the current thread: lock, checks, schema, engine. Requests come through `run`. */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { type DatabasePath, resolveDatabasePath } from './database-path.js'
-import { type DriverName, loadDriver, type SqliteHandle } from './driver.js'
+import { type DriverName, loadDriver, type SqliteDriver, type SqliteHandle } from './driver.js'
 import { createEngine } from './engine.js'
 import { toStoreError } from './errors.js'
 import { createGroupCommit, type RunGroup } from './group-commit.js'
@@ -51,73 +51,79 @@ export function openDatabase(
   busyTimeoutMs: number = BUSY_TIMEOUT_MS,
 ): SqliteDatabase {
   const location = resolveDatabasePath(request.path, request.field)
-  const driver = loadDriver(request.driver)
-  const lock = acquireProcessLock(driver, location.path)
-  const isNew = !existsSync(location.path)
-  let db: SqliteHandle | undefined
+  const { path } = location
+  return openConnection(location, loadDriver(request.driver), ({ db, lock, close }) => {
+    assertNotMigrated(db, location)
+    // What a crash left at the end of the log would look like damage after the next crash.
+    checkpointWal(db)
+    const engine = createEngine(db)
+    const run = createGroupCommit({ db, engine, path, busyTimeoutMs, assertOwner: lock.assertHeld })
+    lock.markInitialized()
+    return {
+      run,
+      path,
+      takeNotice: engine.takeNotice,
+      webhookVersion: engine.webhookVersion,
+      secret: () => loadEncryptionKey(db, path, warn),
+      replaceSecret: (secret) => replaceEncryptionKey(path, secret),
+      close: () => close(true),
+    }
+  })
+}
+
+/** The connection of the one process that uses the file. */
+export interface OwnerConnection {
+  readonly db: SqliteHandle
+  readonly lock: ProcessLock
+  /** @param keepLockFile see `ProcessLock.release` */
+  close(keepLockFile: boolean): void
+}
+
+/**
+ * Locks the file for this process, checks it, and creates or updates its tables. A missing file is created.
+ *
+ * @param use if it throws, the connection is closed, and a new file removed
+ * @param check called with the file as it was found
+ */
+export function openConnection<Result>(
+  location: DatabasePath,
+  driver: SqliteDriver,
+  use: (connection: OwnerConnection) => Result,
+  check: (db: SqliteHandle) => void = () => {},
+): Result {
+  const { path, field } = location
+  const lock = acquireProcessLock(driver, path)
+  const isNew = !existsSync(path)
+  let opened: SqliteHandle | undefined
   try {
     // A host's database may be open elsewhere, and its log be written at this moment.
-    if (location.field === 'path' && !isNew) assertLogUndamaged(location.path)
+    if (field === 'path' && !isNew) assertLogUndamaged(path)
     // Readable by the owner only; SQLite gives the log the same permissions.
-    if (isNew) closeSync(openSync(location.path, 'wx', 0o600))
-    db = new driver.DatabaseSync(location.path)
-    return initialize(db, { lock, location, isNew, warn, busyTimeoutMs })
-  } catch (thrown) {
-    db?.close()
-    // The database file last: a log without a database looks like the remains of a damaged one.
-    if (isNew)
-      for (const suffix of ['-wal', '-shm', '-journal', '']) rmSync(location.path + suffix, { force: true })
-    lock.release(false)
-    throw toStoreError(thrown, location.path)
-  }
-}
-
-interface OpenContext {
-  readonly lock: ProcessLock
-  readonly location: DatabasePath
-  readonly isNew: boolean
-  readonly warn: (sentence: string) => void
-  readonly busyTimeoutMs: number
-}
-
-function initialize(
-  db: SqliteHandle,
-  { lock, location, isNew, warn, busyTimeoutMs }: OpenContext,
-): SqliteDatabase {
-  const { path } = location
-  setBusyTimeout(db, BUSY_TIMEOUT_MS)
-  // A missing file was removed on purpose: a new one is created, even if the lock file says that it was initialized.
-  assertHookswitchFile(db, location, lock.wasInitialized && !isNew)
-  configureConnection(db)
-  assertUndamaged(db, location)
-  enableWal(db, path)
-  migrateSchema(db, location)
-  assertNotMigrated(db, location)
-  // What a crash left at the end of the log would look like damage after the next crash.
-  checkpointWal(db)
-  const engine = createEngine(db)
-  const run = createGroupCommit({
-    db,
-    engine,
-    path,
-    busyTimeoutMs,
-    assertOwner: lock.assertHeld,
-  })
-  lock.markInitialized()
-  return {
-    run,
-    path,
-    takeNotice: engine.takeNotice,
-    webhookVersion: engine.webhookVersion,
-    secret: () => loadEncryptionKey(db, path, warn),
-    replaceSecret: (secret) => replaceEncryptionKey(path, secret),
-    close() {
+    if (isNew) closeSync(openSync(path, 'wx', 0o600))
+    const db = new driver.DatabaseSync(path)
+    opened = db
+    setBusyTimeout(db, BUSY_TIMEOUT_MS)
+    // A missing file was removed on purpose: a new one is created, even if the lock file says that it was initialized.
+    assertHookswitchFile(db, location, lock.wasInitialized && !isNew)
+    check(db)
+    configureConnection(db)
+    assertUndamaged(db, location)
+    enableWal(db, path)
+    migrateSchema(db, location)
+    const close = (keepLockFile: boolean) => {
       checkpointWal(db)
       try {
         db.close()
       } finally {
-        lock.release(true)
+        lock.release(keepLockFile)
       }
-    },
+    }
+    return use({ db, lock, close })
+  } catch (thrown) {
+    opened?.close()
+    // The database file last: a log without a database looks like the remains of a damaged one.
+    if (isNew) for (const suffix of ['-wal', '-shm', '-journal', '']) rmSync(path + suffix, { force: true })
+    lock.release(false)
+    throw toStoreError(thrown, path)
   }
 }

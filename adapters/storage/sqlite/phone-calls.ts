@@ -2,9 +2,8 @@
 import { linkedLeg } from 'hookswitch/store'
 import { LRUCache } from 'lru-cache'
 import { detached } from './account-keys.js'
-import type { SqliteHandle } from './driver.js'
 import { hashKey } from './hash-key.js'
-import { prepareChange, prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 
 export interface PhoneCall {
   /** 0: it has no row yet. */
@@ -57,27 +56,23 @@ const COLUMNS = 'key, call_id as "callId", sequence, last_ms as "lastMs", others
 /** Active calls: the next event of a cached call does not read its row. About 350 bytes each. */
 const MAX_CACHED = 20_000
 
-export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
+export function createPhoneCalls({ prepareQuery, prepareChange, prepareInsert }: Statements): PhoneCalls {
   const find = prepareQuery<PhoneCall>(
-    db,
     `select ${COLUMNS} from hookswitch_call where call_key = ? and account = ? and call_id = ?`,
   )
   const withId = prepareQuery<PhoneCall & { readonly account: number }>(
-    db,
     `select ${COLUMNS}, account from hookswitch_call where call_key = ? and call_id = ?`,
   )
   const ofAccount = prepareQuery<PhoneCall>(
-    db,
     `select ${COLUMNS} from hookswitch_call where account = ? limit ? + 0`,
   )
-  const insert = db.prepare(
+  const insert = prepareInsert(
     'insert into hookswitch_call (account, call_key, sequence, last_ms, call_id) values (?, ?, ?, ?, ?)',
   )
-  const update = prepareChange(db, 'update hookswitch_call set sequence = ?, last_ms = ? where key = ?')
-  const setOthers = prepareChange(db, 'update hookswitch_call set others = ? where key = ?')
-  const remove = prepareChange(db, 'delete from hookswitch_call where key = ?')
+  const update = prepareChange('update hookswitch_call set sequence = ?, last_ms = ? where key = ?')
+  const setOthers = prepareChange('update hookswitch_call set others = ? where key = ?')
+  const remove = prepareChange('delete from hookswitch_call where key = ?')
   const referenced = prepareQuery<{ readonly referenced: number }>(
-    db,
     `select ${IS_REFERENCED_SQL} as referenced from hookswitch_call c where key = ?`,
   )
   // Bounded by size: `max` would allocate the memory of all entries at once.
@@ -105,7 +100,7 @@ export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
     call.lastMs = Math.max(call.lastMs, now)
     const { key, callId, sequence, lastMs } = call
     if (key > 0) update(sequence, lastMs, key)
-    else call.key = Number(insert.run(account, hashKey(callId), sequence, lastMs, callId).lastInsertRowid)
+    else call.key = insert(account, hashKey(callId), sequence, lastMs, callId)
   }
 
   function setLegs(call: PhoneCall, legs: readonly string[]): void {

@@ -2,9 +2,7 @@
 import { CALL_RETENTION_MS, positionAt, type QueueStore } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { createDeletion } from './deletion.js'
-import type { SqliteHandle } from './driver.js'
-import { IS_REFERENCED_SQL, type PhoneCalls } from './phone-calls.js'
-import { prepareChange, prepareQuery } from './query.js'
+import { IS_REFERENCED_SQL } from './phone-calls.js'
 import type { Synchronous } from './synchronous.js'
 
 type Prune = Synchronous<QueueStore>['prune']
@@ -44,33 +42,25 @@ const OLDEST_SQL = `select key, at_ms as "atMs", state is null and exists (
   from hookswitch_attempt a where key > ? order by key limit ? + 0`
 
 export function createPrune(context: EngineContext): Prune {
-  const { db, endpoints, eventBodies, attemptCounts } = context
+  const { prepareQuery, prepareChange, endpoints, eventBodies, attemptCounts } = context
   const { deleteAttempt, deleteDelivery } = createDeletion(context)
-  const pruneCalls = createCallPrune(db, context.phoneCalls)
-  const oldest = prepareQuery<AttemptRow>(db, OLDEST_SQL)
-  const unsent = prepareQuery<{ readonly position: number }>(
-    db,
-    `select position from hookswitch_event indexed by hookswitch_event_unsent
-    where variants = 0 and position < ? order by position limit ? + 0`,
-  )
-  const deleteExpiredKeys = prepareChange(
-    db,
-    `delete from hookswitch_idempotency where (account, key) in (
+  const pruneCalls = createCallPrune(context)
+  const oldest = prepareQuery<AttemptRow>(OLDEST_SQL)
+  const unsent = prepareQuery<{
+    readonly position: number
+  }>(`select position from hookswitch_event indexed by hookswitch_event_unsent
+    where variants = 0 and position < ? order by position limit ? + 0`)
+  const deleteExpiredKeys = prepareChange(`delete from hookswitch_idempotency where (account, key) in (
       select account, key from hookswitch_idempotency indexed by hookswitch_idempotency_until
       where until_ms <= ? order by until_ms limit ? + 0
-    )`,
-  )
-  const deletedWebhooks = prepareQuery<DeletedWebhookRow>(
-    db,
-    `select key, deleted_ms as "deletedMs" from hookswitch_webhook indexed by hookswitch_webhook_deleted
-    where deleted_ms is not null and (deleted_ms, key) > (?, ?) order by deleted_ms, key limit ? + 0`,
-  )
-  const isReferenced = prepareQuery<object>(
-    db,
-    `select 1 where exists (select 1 from hookswitch_waiting where webhook = ?)
+    )`)
+  const deletedWebhooks =
+    prepareQuery<DeletedWebhookRow>(`select key, deleted_ms as "deletedMs" from hookswitch_webhook indexed by hookswitch_webhook_deleted
+    where deleted_ms is not null and (deleted_ms, key) > (?, ?) order by deleted_ms, key limit ? + 0`)
+  const isReferenced =
+    prepareQuery<object>(`select 1 where exists (select 1 from hookswitch_waiting where webhook = ?)
       or exists (select 1 from hookswitch_attempt where webhook = ? and state is not null)
-      or exists (select 1 from hookswitch_attempt where webhook = ? and doc is not null)`,
-  )
+      or exists (select 1 from hookswitch_attempt where webhook = ? and doc is not null)`)
   /** Rows up to this key are left, or are of a clock that was ahead: they must not keep the rows behind them. */
   let passedKey = 0
   /** The deleted webhook that was checked last: the next call continues after it. */
@@ -167,20 +157,20 @@ const MARK_INTERVAL_MS = 3_600_000
  * Calls that are younger than a day end a pass, and the next pass begins at the first call. Otherwise, where calls come faster
  * than they are checked, it would never end, and what was still needed when it was checked would stay for ever.
  */
-function createCallPrune(db: SqliteHandle, phoneCalls: PhoneCalls): (limit: number, now: number) => number {
+function createCallPrune({
+  prepareQuery,
+  prepareChange,
+  phoneCalls,
+}: EngineContext): (limit: number, now: number) => number {
   const slice = prepareQuery<SliceRow>(
-    db,
     'select max(key) as last from (select key from hookswitch_call where key > ? order by key limit ? + 0)',
   )
-  const remove = prepareChange(
-    db,
-    `delete from hookswitch_call where key in (
+  const remove = prepareChange(`delete from hookswitch_call where key in (
       select key from hookswitch_call c
       where key > ? and key <= ? and last_ms <= ? and not (${IS_REFERENCED_SQL})
       order by key limit ? + 0
-    )`,
-  )
-  const newestKey = prepareQuery<SliceRow>(db, 'select max(key) as last from hookswitch_call')
+    )`)
+  const newestKey = prepareQuery<SliceRow>('select max(key) as last from hookswitch_call')
   /** The newest key at some times, oldest first. The first is more than a day old, unless this process is younger. */
   const marks: { readonly atMs: number; readonly key: number }[] = []
   let checkedUpTo = 0

@@ -9,16 +9,16 @@ import {
   type StoredDelivery,
 } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
-import type { SqliteHandle, SqliteValue } from './driver.js'
+import type { SqliteValue } from './driver.js'
 import type { CachedEndpoint } from './endpoints.js'
 import { hashKey } from './hash-key.js'
-import { prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 import { createReplayReader } from './replay-marks.js'
 import { type DeliveryRow, ENDED_COLUMNS, type LocatedDelivery, WAITING_COLUMNS } from './rows.js'
 import { CANCELLED, stateCode, WAITING } from './state-codes.js'
 
 /** Above every position. */
-const MAX_POSITION = Number.MAX_SAFE_INTEGER
+export const MAX_POSITION = Number.MAX_SAFE_INTEGER
 /** The epoch of a new webhook. */
 const FIRST_EPOCH = 1
 /** Beyond every timestamp, in both directions. */
@@ -90,8 +90,8 @@ export const CANCELLED_SQL = `select 1 from hookswitch_waiting indexed by hooksw
  * Returns a function that says which of these states deliveries have that wait in a range of positions, as a mask. Nearly always
  * none is cancelled by its epoch, and then the rows of a long backlog are not read.
  */
-export function createWaitingMask(db: SqliteHandle) {
-  const anyCancelled = prepareQuery<object>(db, CANCELLED_SQL)
+export function createWaitingMask({ prepareQuery }: Statements) {
+  const anyCancelled = prepareQuery<object>(CANCELLED_SQL)
   return (mask: number, { key, webhook }: CachedEndpoint, first = 0, last = MAX_POSITION): number => {
     const cancelled = mask & (1 << CANCELLED)
     const isCancelled =
@@ -104,25 +104,20 @@ export function createWaitingMask(db: SqliteHandle) {
 
 /** Reads deliveries with their effective state: a waiting delivery of an older epoch reads as cancelled. */
 export function createDeliveryQueries(context: EngineContext) {
-  const { db, accounts, endpoints, rows } = context
+  const { prepareQuery, prepareBoth, accounts, endpoints, rows } = context
   const replaysOf = createReplayReader(context)
-  const waitingMask = createWaitingMask(db)
-  const prepareBoth = <Row>(table: Table, sql: (table: Table, ascending: boolean) => string) => {
-    const [up, down] = [prepareQuery<Row>(db, sql(table, true)), prepareQuery<Row>(db, sql(table, false))]
-    return (ascending: boolean) => (ascending ? up : down)
-  }
-  const listWaiting = prepareBoth<DeliveryRow>('waiting', LIST_SQL)
-  const listEnded = prepareBoth<DeliveryRow>('attempt', LIST_SQL)
-  const countWaiting = prepareBoth<CountRow>('waiting', COUNT_SQL)
-  const countEnded = prepareBoth<CountRow>('attempt', COUNT_SQL)
-  const search = TABLES.map((table) => prepareQuery<DeliveryRow>(db, SEARCH_SQL(table)))
-  const searchCall = TABLES.map((table) => prepareQuery<DeliveryRow>(db, SEARCH_CALL_SQL(table)))
+  const waitingMask = createWaitingMask(context)
+  const listWaiting = prepareBoth<DeliveryRow>((ascending) => LIST_SQL('waiting', ascending))
+  const listEnded = prepareBoth<DeliveryRow>((ascending) => LIST_SQL('attempt', ascending))
+  const countWaiting = prepareBoth<CountRow>((ascending) => COUNT_SQL('waiting', ascending))
+  const countEnded = prepareBoth<CountRow>((ascending) => COUNT_SQL('attempt', ascending))
+  const search = TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_SQL(table)))
+  const searchCall = TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_CALL_SQL(table)))
   const lastExamined = TABLES.map((table) =>
-    prepareQuery<{ readonly position: number }>(
-      db,
-      `select position from hookswitch_${table} where position < ? order by position desc
-      limit 1 offset ${MAX_EXAMINED - 1}`,
-    ),
+    prepareQuery<{
+      readonly position: number
+    }>(`select position from hookswitch_${table} where position < ? order by position desc
+      limit 1 offset ${MAX_EXAMINED - 1}`),
   )
   function storedDelivery({ row, delivery }: LocatedDelivery): StoredDelivery {
     const { position, eventSequence: sequence } = row

@@ -7,16 +7,37 @@ export interface PreparedQuery<Row> {
   all(...parameters: SqliteValue[]): Row[]
 }
 
-export function prepareQuery<Row>(db: SqliteHandle, sql: string): PreparedQuery<Row> {
-  return db.prepare(sql) as unknown as PreparedQuery<Row>
-}
-
 /** A prepared INSERT, UPDATE or DELETE; returns the number of changed rows. */
 export type PreparedChange = (...parameters: SqliteValue[]) => number
 
-export function prepareChange(db: SqliteHandle, sql: string): PreparedChange {
-  const statement = db.prepare(sql)
-  return (...parameters) => Number(statement.run(...parameters).changes)
+/** Prepares statements on one connection. */
+export interface Statements {
+  /** For statements that return rows. */
+  prepareQuery<Row>(sql: string): PreparedQuery<Row>
+  /** Both directions of a list: returns a function that chooses one. */
+  prepareBoth<Row>(sql: (ascending: boolean) => string): (ascending: boolean) => PreparedQuery<Row>
+  prepareChange(sql: string): PreparedChange
+  /** An INSERT that returns the integer key of the new row. */
+  prepareInsert(sql: string): PreparedChange
+}
+
+export function statementsOf(db: SqliteHandle): Statements {
+  const prepareQuery = <Row>(sql: string) => db.prepare(sql) as unknown as PreparedQuery<Row>
+  return {
+    prepareQuery,
+    prepareBoth<Row>(sql: (ascending: boolean) => string) {
+      const [up, down] = [prepareQuery<Row>(sql(true)), prepareQuery<Row>(sql(false))]
+      return (ascending) => (ascending ? up : down)
+    },
+    prepareChange(sql) {
+      const statement = db.prepare(sql)
+      return (...parameters) => Number(statement.run(...parameters).changes)
+    },
+    prepareInsert(sql) {
+      const statement = db.prepare(sql)
+      return (...parameters) => Number(statement.run(...parameters).lastInsertRowid)
+    },
+  }
 }
 
 /** Runs `work` in a transaction, which is rolled back if it throws. */

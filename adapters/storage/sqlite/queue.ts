@@ -20,7 +20,6 @@ import { createAccept } from './accept.js'
 import type { EngineContext } from './context.js'
 import type { Encoded } from './encoded-values.js'
 import { type DecodedGroup, decodeGroup, encodeResult } from './group-encoding.js'
-import { prepareQuery } from './query.js'
 import { createSettle } from './settle.js'
 import { createStartLog } from './starts.js'
 import { createWaitingColumns } from './waiting-columns.js'
@@ -42,23 +41,19 @@ function onlyAccepted(
 }
 
 export function createQueue(context: EngineContext) {
-  const { db, state, changes, endpoints, eventBodies, rows } = context
+  const { prepareQuery, state, changes, endpoints, eventBodies, rows } = context
   const accept = createAccept(context)
   const settle = createSettle(context)
   const starts = createStartLog(context)
   const columns = createWaitingColumns(context)
   const sent = prepareQuery<{ readonly body: string; readonly traceparent: string | null }>(
-    db,
     'select body, traceparent from hookswitch_event where position = ?',
   )
-  const lastPosition = prepareQuery<{ readonly position: number }>(
-    db,
-    `select max(
+  const lastPosition = prepareQuery<{ readonly position: number }>(`select max(
       ifnull((select max(position) from hookswitch_event), 0),
       ifnull((select max(position) from hookswitch_waiting), 0),
       ifnull((select max(position) from hookswitch_attempt), 0)
-    ) as position`,
-  )
+    ) as position`)
 
   function leaseOf(owner: string, machineMs: number): NodeLease {
     const storeMs = state.startTime(machineMs)

@@ -2,7 +2,6 @@
 import type { DeliveryReplays } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { wholeDeliveryId } from './delivery-ids.js'
-import { prepareQuery } from './query.js'
 import type { DeliveryRow } from './rows.js'
 import { DELIVERED } from './state-codes.js'
 
@@ -41,10 +40,10 @@ export const IS_NOT_RECOVERED = `not exists (
 
 /** Returns a function that reads the replays of a delivery; `undefined`: it has none, as a replay has none. */
 export function createReplayReader({
-  db,
+  prepareQuery,
 }: EngineContext): (row: DeliveryRow, epoch: number) => DeliveryReplays | undefined {
-  const ended = prepareQuery<ReplayRow>(db, ENDED_REPLAYS_SQL)
-  const waiting = prepareQuery<ReplayRow>(db, WAITING_REPLAYS_SQL)
+  const ended = prepareQuery<ReplayRow>(ENDED_REPLAYS_SQL)
+  const waiting = prepareQuery<ReplayRow>(WAITING_REPLAYS_SQL)
   return ({ webhook, position, event, eventId }, epoch) => {
     if (event !== position) return undefined
     const found = [ended.get(webhook, position)!, waiting.get(epoch, webhook, position)!]

@@ -3,7 +3,6 @@ import type { DeliveryReads, ReplayableQuery } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { TEST_FORMATS } from './formats.js'
 import { createWaitingMask, hasState, inTable, MAX_TIME_MS, maskOf, type Table } from './queries.js'
-import { prepareQuery } from './query.js'
 import { IS_NOT_RECOVERED } from './replay-marks.js'
 import { CANCELLED } from './state-codes.js'
 import type { Synchronous } from './synchronous.js'
@@ -31,20 +30,18 @@ export const REPLAYABLE_SQL = (
 
 const hookList = (hooks: readonly string[]) => ` ${hooks.join(' ')} `
 
-export function createReplayableCount({
-  db,
-  endpoints,
-}: EngineContext): Synchronous<DeliveryReads>['countReplayable'] {
+export function createReplayableCount(context: EngineContext): Synchronous<DeliveryReads>['countReplayable'] {
+  const { prepareQuery, endpoints } = context
   const prepare = (table: Table) => {
     const of = (skipsRecovered: boolean) =>
       [false, true].map((selects) =>
-        prepareQuery<{ readonly count: number }>(db, REPLAYABLE_SQL(table, skipsRecovered, selects)),
+        prepareQuery<{ readonly count: number }>(REPLAYABLE_SQL(table, skipsRecovered, selects)),
       )
     const [all, unrecovered] = [of(false), of(true)]
     return ({ includeRecovered, hooks, reason }: ReplayableQuery) =>
       (includeRecovered ? all : unrecovered)[hooks || reason !== undefined ? 1 : 0]!
   }
-  const waitingMask = createWaitingMask(db)
+  const waitingMask = createWaitingMask(context)
   const [inEnded, inWaiting] = [prepare('attempt'), prepare('waiting')]
 
   return (query) => {

@@ -1,7 +1,7 @@
 /** Stores replay jobs. */
 import type { ReplayState, ReplayStore, StoredReplay } from 'hookswitch/store'
-import type { SqliteHandle } from './driver.js'
-import { prepareChange, prepareQuery } from './query.js'
+import { MAX_TIME_MS } from './queries.js'
+import type { Statements } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
 interface ReplayRow {
@@ -14,41 +14,30 @@ interface ReplayRow {
   readonly doc: string
 }
 
-/** After every time, ms. */
-const MAX_TIME_MS = 9e15
-
 const SELECT = `select id, account_id as "accountId", state, created_ms as "createdMs", ended_ms as "endedMs", revision, doc
   from hookswitch_replay`
 
 /** @param noteErased called when jobs of an account were erased, so that they are scrubbed from the file */
-export function createReplayStore(db: SqliteHandle, noteErased: () => void): Synchronous<ReplayStore> {
-  const insert = prepareChange(
-    db,
-    `insert into hookswitch_replay (id, account_id, state, created_ms, ended_ms, revision, doc)
-    values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
-  )
-  const read = prepareQuery<ReplayRow>(db, `${SELECT} where id = ?`)
+export function createReplayStore(
+  { prepareQuery, prepareChange }: Statements,
+  noteErased: () => void,
+): Synchronous<ReplayStore> {
+  const insert =
+    prepareChange(`insert into hookswitch_replay (id, account_id, state, created_ms, ended_ms, revision, doc)
+    values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`)
+  const read = prepareQuery<ReplayRow>(`${SELECT} where id = ?`)
   const prepareList = (where: string, index: string) =>
-    prepareQuery<ReplayRow>(
-      db,
-      `${SELECT} indexed by hookswitch_replay_${index} where ${where} and (created_ms, id) < (?, ?)
-      order by created_ms desc, id desc limit ? + 0`,
-    )
+    prepareQuery<ReplayRow>(`${SELECT} indexed by hookswitch_replay_${index} where ${where} and (created_ms, id) < (?, ?)
+      order by created_ms desc, id desc limit ? + 0`)
   const [list, listOfAccount] = [prepareList('true', 'created'), prepareList('account_id = ?', 'account')]
-  const unfinished = prepareQuery<ReplayRow>(
-    db,
-    `${SELECT} indexed by hookswitch_replay_unfinished where state in ('running', 'paused')
-    order by created_ms, id limit ? + 0`,
-  )
-  const replace = prepareChange(
-    db,
-    `update hookswitch_replay
-    set account_id = ?, state = ?, created_ms = ?, ended_ms = ?, revision = ?, doc = ? where id = ? and revision = ?`,
-  )
+  const unfinished =
+    prepareQuery<ReplayRow>(`${SELECT} indexed by hookswitch_replay_unfinished where state in ('running', 'paused')
+    order by created_ms, id limit ? + 0`)
+  const replace = prepareChange(`update hookswitch_replay
+    set account_id = ?, state = ?, created_ms = ?, ended_ms = ?, revision = ?, doc = ? where id = ? and revision = ?`)
   // Not every build of SQLite supports `delete … limit`.
   const prepareDelete = (where: string) =>
     prepareChange(
-      db,
       `delete from hookswitch_replay where id in (select id from hookswitch_replay where ${where} limit ? + 0)`,
     )
   const prune = prepareDelete('ended_ms < ?')

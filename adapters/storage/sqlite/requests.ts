@@ -1,8 +1,7 @@
 /** The part of a webhook's requests that most of its attempts have in common (`attempt-doc.ts`), stored once each. */
 import { LRUCache } from 'lru-cache'
 import { detached } from './account-keys.js'
-import type { SqliteHandle } from './driver.js'
-import { prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 
 export interface Requests {
   /** Stores the request if it is new, and returns its key. @param webhook key of the webhook */
@@ -18,19 +17,18 @@ interface RequestRow {
 /** Webhooks whose last request is cached: about 500 bytes each. */
 const MAX_CACHED = 10_000
 
-export function createRequests(db: SqliteHandle): Requests {
+export function createRequests({ prepareQuery, prepareInsert }: Statements): Requests {
   const find = prepareQuery<RequestRow>(
-    db,
     'select key, request from hookswitch_request where webhook = ? and request = ?',
   )
-  const insert = db.prepare('insert into hookswitch_request (webhook, request) values (?, ?)')
+  const insert = prepareInsert('insert into hookswitch_request (webhook, request) values (?, ?)')
   const last = new LRUCache<number, RequestRow>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
 
   return {
     keyOf(webhook, request) {
       const cached = last.get(webhook)
       if (cached?.request === request) return cached.key
-      const key = find.get(webhook, request)?.key ?? Number(insert.run(webhook, request).lastInsertRowid)
+      const key = find.get(webhook, request)?.key ?? insert(webhook, request)
       last.set(webhook, { key, request: detached(request) })
       return key
     },

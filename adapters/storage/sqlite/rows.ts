@@ -2,11 +2,10 @@
 import { type Delivery, type LaneKind, laneName } from 'hookswitch/store'
 import type { AccountKeys } from './account-keys.js'
 import { wholeDeliveryId } from './delivery-ids.js'
-import type { SqliteHandle } from './driver.js'
 import type { Endpoints } from './endpoints.js'
 import { encodingIn, httpVerbIn, laneKindIn } from './formats.js'
 import { idHashKey } from './hash-key.js'
-import { prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 import { stateOfCode, WAITING } from './state-codes.js'
 
 /** A delivery, joined with columns of its event. */
@@ -74,22 +73,20 @@ export interface DeliveryRows {
 }
 
 export function createDeliveryRows(
-  db: SqliteHandle,
+  { prepareQuery }: Statements,
   accounts: AccountKeys,
   endpoints: Endpoints,
 ): DeliveryRows {
   const ofKey = 'where d.position = ? and d.webhook = ?'
-  const waiting = prepareQuery<DeliveryRow>(db, `${WAITING_SQL} ${ofKey}`)
-  const ended = prepareQuery<DeliveryRow>(db, `${ENDED_SQL} ${ofKey} and d.state is not null`)
+  const waiting = prepareQuery<DeliveryRow>(`${WAITING_SQL} ${ofKey}`)
+  const ended = prepareQuery<DeliveryRow>(`${ENDED_SQL} ${ofKey} and d.state is not null`)
   const events = prepareQuery<{ readonly position: number }>(
-    db,
     'select position from hookswitch_event where id_key = ?',
   )
   const ofEvent = 'where (d.position = ? or d.event = ?)'
-  const waitingOfEvent = prepareQuery<DeliveryRow>(db, `${WAITING_SQL} ${ofEvent}`)
-  const endedOfEvent = prepareQuery<DeliveryRow>(db, `${ENDED_SQL} ${ofEvent} and d.state is not null`)
+  const waitingOfEvent = prepareQuery<DeliveryRow>(`${WAITING_SQL} ${ofEvent}`)
+  const endedOfEvent = prepareQuery<DeliveryRow>(`${ENDED_SQL} ${ofEvent} and d.state is not null`)
   const keys = prepareQuery<{ readonly webhook: number; readonly position: number }>(
-    db,
     'select webhook, position from hookswitch_delivery_id where id_key = ?',
   )
 

@@ -10,7 +10,7 @@
 import { HookswitchError } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
 import { APPLICATION_ID } from './migrations.js'
-import { prepareChange, prepareQuery } from './query.js'
+import { statementsOf } from './query.js'
 
 export interface SecureVacuum {
   /** Records, in the current transaction, that rows were erased. */
@@ -24,14 +24,14 @@ export interface SecureVacuum {
 }
 
 export function createSecureVacuum(db: SqliteHandle): SecureVacuum {
-  const setErased = prepareChange(db, "update hookswitch_meta set value = ? where name = 'erased'")
+  const { prepareQuery, prepareChange } = statementsOf(db)
+  const setErased = prepareChange("update hookswitch_meta set value = ? where name = 'erased'")
   const getErased = prepareQuery<{ readonly value: number }>(
-    db,
     "select value from hookswitch_meta where name = 'erased'",
   )
   // Pragmas are prepared when they are needed: some versions of SQLite execute them while preparing.
   const isOurFile = () => {
-    const row = prepareQuery<{ readonly application_id: number }>(db, 'pragma application_id').get()
+    const row = prepareQuery<{ readonly application_id: number }>('pragma application_id').get()
     return row?.application_id === APPLICATION_ID
   }
 
@@ -50,7 +50,7 @@ export function createSecureVacuum(db: SqliteHandle): SecureVacuum {
     noteErased: () => void setErased(1),
     scrub() {
       if (getErased.get()?.value === 1 && isOurFile()) vacuum()
-      const row = prepareQuery<{ readonly busy: number }>(db, 'pragma wal_checkpoint(truncate)').get()
+      const row = prepareQuery<{ readonly busy: number }>('pragma wal_checkpoint(truncate)').get()
       if (row?.busy === 0) return
       const sentence =
         'another connection reads the database: erased data is still in the write-ahead log, try again'

@@ -10,7 +10,6 @@ import {
 import type { EngineContext } from './context.js'
 import type { CachedEndpoint } from './endpoints.js'
 import type { EncodedSettlement } from './group-encoding.js'
-import { prepareChange, prepareQuery } from './query.js'
 import { stateCode } from './state-codes.js'
 
 /** The columns of a waiting delivery that its attempts keep. */
@@ -32,42 +31,30 @@ const EXPECTED = 'where position = ? and webhook = ? and attempts = ?'
 export function createSettle(
   context: EngineContext,
 ): (settlement: EncodedSettlement, now: number, isRepeat: boolean) => EndedResult {
-  const { db, state, endpoints, rows, requests, attemptCounts } = context
-  const end = prepareQuery<SettledRow>(db, `delete from hookswitch_waiting ${EXPECTED} ${RETURNING}`)
-  const update = prepareQuery<SettledRow>(
-    db,
-    `update hookswitch_waiting set attempts = ?, tries = ?, interruptions = ?, due_ms = ?, reason = ?, failed_ms = ?
-    ${EXPECTED} ${RETURNING}`,
-  )
-  const insertAttempt = prepareChange(
-    db,
-    `insert into hookswitch_attempt
+  const { prepareQuery, prepareChange, state, endpoints, rows, requests, attemptCounts } = context
+  const end = prepareQuery<SettledRow>(`delete from hookswitch_waiting ${EXPECTED} ${RETURNING}`)
+  const update =
+    prepareQuery<SettledRow>(`update hookswitch_waiting set attempts = ?, tries = ?, interruptions = ?, due_ms = ?, reason = ?, failed_ms = ?
+    ${EXPECTED} ${RETURNING}`)
+  const insertAttempt = prepareChange(`insert into hookswitch_attempt
       (key, position, webhook, event, at_ms, variant, format, id, request, doc)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const insertEnd = prepareChange(
-    db,
-    `insert into hookswitch_attempt
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insertEnd = prepareChange(`insert into hookswitch_attempt
       (key, position, webhook, event, at_ms, variant, format, id, request, doc, state, attempts, tries, interruptions,
       epoch, lane, accepted_ms, ended_ms, reason, replay_of, failed_ms)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const hasRecord = prepareQuery<object>(
-    db,
-    `select 1 from hookswitch_attempt
-    where position = ? and webhook = ? and json_extract(doc, '$[1]') = json_extract(?, '$[1]')`,
-  )
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const hasRecord = prepareQuery<object>(`select 1 from hookswitch_attempt
+    where position = ? and webhook = ? and json_extract(doc, '$[1]') = json_extract(?, '$[1]')`)
 
   /** The number of attempts that the delivery must have; `undefined`: the settlement is not to be written. */
   function expectedAttempts(
     settlement: EncodedSettlement,
     webhook: number,
-    position: number,
     isRepeat: boolean,
   ): number | 'stored' | undefined {
-    if (!isRepeat && settlement.expectedAttempts !== undefined) return settlement.expectedAttempts
+    if (!isRepeat) return settlement.expectedAttempts
+    const { position, record, expectedAttempts: attempts } = settlement
     const delivery = rows.byKey(webhook, position)?.delivery
-    const { record, expectedAttempts: attempts } = settlement
     const isRecorded = record !== undefined && hasRecord.get(position, webhook, record.doc) !== undefined
     const decision = decideSettlement(
       delivery,
@@ -91,12 +78,11 @@ export function createSettle(
   }
 
   return (settlement, now, isRepeat) => {
-    const { webhookId, deliveryId, next, record } = settlement
+    const { webhookId, position, next, record } = settlement
     const endpoint = endpoints.byId(webhookId)
     if (!endpoint) return { kind: 'fenced' }
     const { key } = endpoint
-    const position = settlement.position ?? rows.byId(deliveryId)?.row.position ?? -1
-    const expected = expectedAttempts(settlement, key, position, isRepeat)
+    const expected = expectedAttempts(settlement, key, isRepeat)
     if (expected === undefined) return { kind: 'fenced' }
     if (expected === 'stored') {
       const disabled = disabledByRepeat(endpoint.webhook, settlement as unknown as Settlement)

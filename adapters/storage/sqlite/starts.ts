@@ -1,7 +1,6 @@
 /** The starts of attempts whose outcome is not stored yet: one row per group. */
 import { canStart, isInterrupted, type Start, shardOf } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
-import { prepareChange, prepareQuery } from './query.js'
 
 interface StartRow {
   readonly term: number
@@ -34,19 +33,16 @@ export interface StartLog {
   removeEarlier(shards: ReadonlySet<number>): void
 }
 
-export function createStartLog({ db, state, endpoints }: EngineContext): StartLog {
+export function createStartLog({ prepareQuery, prepareChange, state, endpoints }: EngineContext): StartLog {
   const waiting = prepareQuery<{ readonly attempts: number; readonly epoch: number }>(
-    db,
     'select attempts, epoch from hookswitch_waiting where position = ? and webhook = ?',
   )
   const put = prepareChange(
-    db,
     'insert or replace into hookswitch_start (term, key, deliveries) values (?, ?, ?)',
   )
-  const remove = prepareChange(db, 'delete from hookswitch_start where term = ? and key = ?')
-  const removeTerm = prepareChange(db, 'delete from hookswitch_start where term = ?')
+  const remove = prepareChange('delete from hookswitch_start where term = ? and key = ?')
+  const removeTerm = prepareChange('delete from hookswitch_start where term = ?')
   const earlier = prepareQuery<StartRow>(
-    db,
     'select term, key, deliveries from hookswitch_start where term < ? order by term, key',
   )
 

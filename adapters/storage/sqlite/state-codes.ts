@@ -1,4 +1,4 @@
-/** Stored codes of delivery states. They are part of the schema: 1 and 2 were used by earlier versions. */
+/** Stored codes of delivery states. They are part of the schema; 1 and 2 are not used. */
 import type { DeliveryState } from 'hookswitch/store'
 
 const STATES: readonly (DeliveryState | undefined)[] = [

@@ -6,8 +6,7 @@ import {
   type StatsStep,
   type StatsStore,
 } from 'hookswitch/store'
-import type { SqliteHandle } from './driver.js'
-import { prepareChange, prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 import { COUNT_COLUMNS, FAILED_SUM, OK_SUM } from './stats-columns.js'
 import type { Synchronous } from './synchronous.js'
 
@@ -29,30 +28,21 @@ interface TotalsRow {
   readonly failed: number
 }
 
-export function createStatsStore(db: SqliteHandle): Synchronous<StatsStore> {
+export function createStatsStore({ prepareQuery, prepareChange }: Statements): Synchronous<StatsStore> {
   const names = COUNT_COLUMNS.join(', ')
-  const add = prepareChange(
-    db,
-    `insert into hookswitch_stat (step, slot, account_id, webhook_id, ${names})
+  const add = prepareChange(`insert into hookswitch_stat (step, slot, account_id, webhook_id, ${names})
     values (?, ?, ?, ?, ${COUNT_COLUMNS.map(() => '?').join(', ')})
     on conflict (step, slot, account_id, webhook_id) do update set
-    ${COUNT_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,
-  )
-  const advance = prepareChange(
-    db,
-    `insert into hookswitch_stat_writer (writer, number, slot) values (?, ?, ?)
+    ${COUNT_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`)
+  const advance = prepareChange(`insert into hookswitch_stat_writer (writer, number, slot) values (?, ?, ?)
     on conflict (writer) do update set number = excluded.number, slot = max(slot, excluded.slot)
-    where number < excluded.number`,
-  )
-  const read = prepareQuery<CountRow>(db, READ_SERIES_SQL)
-  const readTotals = prepareQuery<TotalsRow>(db, READ_TOTALS_SQL)
-  const remove = prepareChange(
-    db,
-    `delete from hookswitch_stat where (step, slot, account_id, webhook_id) in (
+    where number < excluded.number`)
+  const read = prepareQuery<CountRow>(READ_SERIES_SQL)
+  const readTotals = prepareQuery<TotalsRow>(READ_TOTALS_SQL)
+  const remove = prepareChange(`delete from hookswitch_stat where (step, slot, account_id, webhook_id) in (
       select step, slot, account_id, webhook_id from hookswitch_stat where step = ? and slot < ? limit ? + 0
-    )`,
-  )
-  const removeWriters = prepareChange(db, 'delete from hookswitch_stat_writer where slot < ?')
+    )`)
+  const removeWriters = prepareChange('delete from hookswitch_stat_writer where slot < ?')
 
   function readSeries({ accountId, webhookId }: StatsSeriesKey, step: StatsStep, slots: string): StatsRow[] {
     return read.all(step, slots, accountId, webhookId).map((row) => ({

@@ -1,24 +1,19 @@
 /** Stores tokens; finds them by hash, account and expiry. */
 import type { TokenRow, TokenStore } from 'hookswitch/store'
-import type { SqliteHandle } from './driver.js'
-import { type DocRow, prepareChange, prepareQuery } from './query.js'
+import type { DocRow, Statements } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
-export function createTokenStore(db: SqliteHandle): Synchronous<TokenStore> {
+export function createTokenStore({ prepareQuery, prepareChange }: Statements): Synchronous<TokenStore> {
   const issue = prepareChange(
-    db,
     `insert or replace into hookswitch_token (hash, account_id, user_id, expires_ms, doc) values (?, ?, ?, ?, ?)`,
   )
-  const read = prepareQuery<DocRow>(db, 'select doc from hookswitch_token where hash = ?')
-  const revoke = prepareChange(db, 'delete from hookswitch_token where hash = ?')
-  const revokeAll = prepareChange(db, 'delete from hookswitch_token where account_id = ?')
-  const revokeOfUser = prepareChange(db, 'delete from hookswitch_token where account_id = ? and user_id is ?')
-  const pruneExpired = prepareChange(
-    db,
-    `delete from hookswitch_token where hash in (
+  const read = prepareQuery<DocRow>('select doc from hookswitch_token where hash = ?')
+  const revoke = prepareChange('delete from hookswitch_token where hash = ?')
+  const revokeAll = prepareChange('delete from hookswitch_token where account_id = ?')
+  const revokeOfUser = prepareChange('delete from hookswitch_token where account_id = ? and user_id is ?')
+  const pruneExpired = prepareChange(`delete from hookswitch_token where hash in (
       select hash from hookswitch_token where expires_ms <= ? order by expires_ms limit ? + 0
-    )`,
-  )
+    )`)
 
   return {
     issue(token) {

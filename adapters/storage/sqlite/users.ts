@@ -8,8 +8,7 @@ import {
   userRevision,
 } from 'hookswitch/store'
 import type { UserRows } from './account-rows.js'
-import type { SqliteHandle } from './driver.js'
-import { type DocRow, prepareChange, prepareQuery } from './query.js'
+import type { DocRow, Statements } from './query.js'
 import { assertRevision } from './revision.js'
 import type { Synchronous } from './synchronous.js'
 
@@ -17,54 +16,45 @@ type UserStore = Pick<
   Synchronous<AccountStore>,
   'putUser' | 'removeUser' | 'user' | 'userByName' | 'userByCredential'
 > & {
-  /** The documents of the users of an account, in any order. */
-  docs(accountId: string): readonly string[]
-  /** @throws HookswitchError `Conflict` when two users of a new account have the same name */
-  assertDistinctNames(users: readonly UserRows[]): void
-  /** Inserts the users of a new account, whose names are distinct. */
-  insertAll(accountId: string, users: readonly UserRows[]): void
-  removeAll(accountId: string): void
+  /** What the accounts do with the rows of their users. */
+  readonly userRows: {
+    /** The documents of the users of an account, in any order. */
+    docs(accountId: string): readonly string[]
+    /** @throws HookswitchError `Conflict` when two users of a new account have the same name */
+    assertDistinctNames(users: readonly UserRows[]): void
+    /** Inserts the users of a new account, whose names are distinct. */
+    insertAll(accountId: string, users: readonly UserRows[]): void
+    removeAll(accountId: string): void
+  }
 }
 
-export function createUserStore(db: SqliteHandle, hasAccount: (accountId: string) => boolean): UserStore {
-  const read = prepareQuery<DocRow>(db, 'select doc from hookswitch_user where account_id = ? and id = ?')
-  const list = prepareQuery<DocRow>(db, 'select doc from hookswitch_user where account_id = ?')
-  const holderOf = prepareQuery<{ readonly id: string }>(
-    db,
-    'select id from hookswitch_user where account_id = ? and name_lower = ?',
-  )
+export function createUserStore(
+  { prepareQuery, prepareChange }: Statements,
+  hasAccount: (accountId: string) => boolean,
+): UserStore {
+  const read = prepareQuery<DocRow>('select doc from hookswitch_user where account_id = ? and id = ?')
+  const list = prepareQuery<DocRow>('select doc from hookswitch_user where account_id = ?')
   const put = prepareChange(
-    db,
     'insert or replace into hookswitch_user (account_id, id, name_lower, doc) values (?, ?, ?, ?)',
   )
-  const remove = prepareChange(db, 'delete from hookswitch_user where account_id = ? and id = ?')
-  const removedId = prepareQuery<object>(
-    db,
-    'select 1 from hookswitch_gone_user where account_id = ? and id = ?',
-  )
+  const remove = prepareChange('delete from hookswitch_user where account_id = ? and id = ?')
+  const removedId = prepareQuery<object>('select 1 from hookswitch_gone_user where account_id = ? and id = ?')
   const insertRemoved = prepareChange(
-    db,
     'insert or ignore into hookswitch_gone_user (account_id, id) values (?, ?)',
   )
-  const forgetRemoved = prepareChange(db, 'delete from hookswitch_gone_user where account_id = ?')
+  const forgetRemoved = prepareChange('delete from hookswitch_gone_user where account_id = ?')
   const byName = prepareQuery<DocRow>(
-    db,
     'select doc from hookswitch_user where account_id = ? and name_lower = ?',
   )
   const putCredential = prepareChange(
-    db,
     'insert or replace into hookswitch_credential (account_id, key, user_id) values (?, ?, ?)',
   )
   const removeCredential = prepareChange(
-    db,
     'delete from hookswitch_credential where account_id = ? and key = ? and user_id = ?',
   )
-  const byCredential = prepareQuery<DocRow>(
-    db,
-    `select u.doc from hookswitch_credential c
+  const byCredential = prepareQuery<DocRow>(`select u.doc from hookswitch_credential c
     join hookswitch_user u on u.account_id = c.account_id and u.id = c.user_id
-    where c.account_id = ? and c.key = ?`,
-  )
+    where c.account_id = ? and c.key = ?`)
 
   function deleteRows({ accountId, id, credentialKeys }: User): void {
     for (const key of credentialKeys) removeCredential(accountId, key, id)
@@ -72,15 +62,23 @@ export function createUserStore(db: SqliteHandle, hasAccount: (accountId: string
   }
 
   const store: UserStore = {
-    assertDistinctNames(users) {
-      if (users.length > 1 && new Set(users.map(({ nameKey }) => nameKey)).size < users.length)
-        throw nameConflict()
-    },
-    insertAll(accountId, users) {
-      for (const { id, nameKey, doc, credentialKeys } of users) {
-        put(accountId, id, nameKey, doc)
-        for (const key of credentialKeys) putCredential(accountId, key, id)
-      }
+    userRows: {
+      docs: (accountId) => list.all(accountId).map(({ doc }) => doc),
+      assertDistinctNames(users) {
+        if (users.length > 1 && new Set(users.map(({ nameKey }) => nameKey)).size < users.length)
+          throw nameConflict()
+      },
+      insertAll(accountId, users) {
+        for (const { id, nameKey, doc, credentialKeys } of users) {
+          put(accountId, id, nameKey, doc)
+          for (const key of credentialKeys) putCredential(accountId, key, id)
+        }
+      },
+      removeAll(accountId) {
+        for (const row of list.all(accountId)) deleteRows(userOf(row))
+        // The id of the account is never assigned again.
+        forgetRemoved(accountId)
+      },
     },
     putUser(user, { revision, isNew } = {}) {
       const { accountId, id, credentialKeys } = user
@@ -92,8 +90,8 @@ export function createUserStore(db: SqliteHandle, hasAccount: (accountId: string
       if (revision !== undefined && !before) throw notFound(id, 'user')
       if (before) assertRevision(id, userRevision(before), revision)
       const name = userNameKey(user)
-      const holder = holderOf.get(accountId, name)
-      if (holder && holder.id !== id) throw nameConflict()
+      const holder = byName.get(accountId, name)
+      if (holder && userOf(holder).id !== id) throw nameConflict()
       if (before) deleteRows(before)
       put(accountId, id, name, JSON.stringify(user))
       for (const key of credentialKeys) putCredential(accountId, key, id)
@@ -106,12 +104,6 @@ export function createUserStore(db: SqliteHandle, hasAccount: (accountId: string
       insertRemoved(accountId, userId)
       return true
     },
-    removeAll(accountId) {
-      for (const row of list.all(accountId)) deleteRows(userOf(row))
-      // The id of the account is never assigned again.
-      forgetRemoved(accountId)
-    },
-    docs: (accountId) => list.all(accountId).map(({ doc }) => doc),
     user(accountId, userId) {
       const row = read.get(accountId, userId)
       return row && userOf(row)

@@ -4,7 +4,7 @@
  */
 import { type DeliveryKey, shardOf, type WaitingDeliveries, type Webhook } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
-import { prepareQuery } from './query.js'
+import type { Statements } from './query.js'
 
 export interface WaitingPart {
   readonly waiting: WaitingDeliveries
@@ -59,12 +59,11 @@ function parseIntegers(text: string, to: Float64Array, from: number): number {
 }
 
 export function createWaitingColumns({
-  db,
+  prepareQuery,
   endpoints,
-}: Pick<EngineContext, 'db' | 'endpoints'>): WaitingColumns {
-  const load = prepareQuery<TextRow>(db, LOAD_SQL)
+}: Pick<EngineContext, keyof Statements | 'endpoints'>): WaitingColumns {
+  const load = prepareQuery<TextRow>(LOAD_SQL)
   const one = prepareQuery<TextRow>(
-    db,
     `select 1 as count, ${ROW} as text from hookswitch_waiting where position = ? and webhook = ?`,
   )
 

@@ -1,8 +1,7 @@
 /** Creates, reads, lists and replaces webhooks, and finds an event's candidates. `settle.ts` writes their health. */
-import { applyReplacement, HookswitchError, type Webhook, type WebhookStore } from 'hookswitch/store'
+import { applyReplacement, idConflict, type Webhook, type WebhookStore } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { type WebhookRow, webhookOf } from './endpoints.js'
-import { prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
 /** The search for a text spares most documents the function that parses them. */
@@ -18,36 +17,26 @@ function pageSql(ascending: boolean, isAfter: boolean, onlyTroubled: boolean): s
 }
 
 export function createWebhookStore(context: EngineContext): Synchronous<WebhookStore> {
-  const { db, state, accounts, endpoints, notify } = context
+  const { prepareQuery, prepareBoth, state, accounts, endpoints, notify } = context
   const ofAccount = prepareQuery<{ readonly key: number }>(
-    db,
     'select key from hookswitch_webhook where account = ? and deleted_ms is null',
   )
-  const ofAccountAndHook = prepareQuery<{ readonly key: number }>(
-    db,
-    `select key from hookswitch_webhook indexed by hookswitch_webhook_account
-    where account = ? and hook in (?, 'all') and deleted_ms is null`,
-  )
+  const ofAccountAndHook = prepareQuery<{
+    readonly key: number
+  }>(`select key from hookswitch_webhook indexed by hookswitch_webhook_account
+    where account = ? and hook in (?, 'all') and deleted_ms is null`)
   const preparePages = (onlyTroubled: boolean) => {
-    const page = (ascending: boolean, isAfter: boolean) =>
-      prepareQuery<WebhookRow>(db, pageSql(ascending, isAfter, onlyTroubled))
-    return {
-      ascending: { first: page(true, false), next: page(true, true) },
-      descending: { first: page(false, false), next: page(false, true) },
-    }
+    const page = (isAfter: boolean) =>
+      prepareBoth<WebhookRow>((ascending) => pageSql(ascending, isAfter, onlyTroubled))
+    return { first: page(false), next: page(true) }
   }
   const [allPages, troubledPages] = [preparePages(false), preparePages(true)]
-  const withProblem = prepareQuery<{ readonly key: number }>(
-    db,
-    `select key from hookswitch_webhook
+  const withProblem = prepareQuery<{ readonly key: number }>(`select key from hookswitch_webhook
     where deleted_ms is null and id > ? and (health is not null or json_extract(doc, '$.disableReason') is not null)
-    order by id limit ? + 0`,
-  )
+    order by id limit ? + 0`)
   const idsAfter = prepareQuery<{ readonly id: string; readonly account: number }>(
-    db,
     'select id, account from hookswitch_webhook where deleted_ms is null and id > ? order by id limit ? + 0',
   )
-  const conflict = (id: string) => new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
 
   function ofAccounts(
     accountIds: readonly string[],
@@ -64,7 +53,7 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
 
   return {
     insert(webhook) {
-      if (endpoints.byId(webhook.id)) throw conflict(webhook.id)
+      if (endpoints.byId(webhook.id)) throw idConflict(webhook.id)
       endpoints.insert(state.nextKey(), webhook)
     },
     read(accountId, webhookId) {
@@ -78,9 +67,10 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
     page(accountId, { after, ascending, limit, onlyTroubled }) {
       const account = accounts.find(accountId)
       if (account === undefined) return []
-      const pages = onlyTroubled ? troubledPages : allPages
-      const { first, next } = pages[ascending ? 'ascending' : 'descending']
-      const rows = after ? next.all(account, ...after, limit) : first.all(account, limit)
+      const { first, next } = onlyTroubled ? troubledPages : allPages
+      const rows = after
+        ? next(ascending).all(account, ...after, limit)
+        : first(ascending).all(account, limit)
       // Not through the cache: a long list would replace what deliveries need.
       return rows.map(webhookOf)
     },

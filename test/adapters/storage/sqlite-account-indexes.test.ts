@@ -1,21 +1,12 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { createAccountStore } from '../../../adapters/storage/sqlite/accounts.js'
 import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
-import { migrateSchema, SCHEMA_VERSION } from '../../../adapters/storage/sqlite/migrations.js'
+import { statementsOf } from '../../../adapters/storage/sqlite/query.js'
 import { newAccount, newApiKey } from '../../../src/testkit/conformance/sample-data.js'
-import { engineStore, temporaryDatabase } from './sqlite-engine-store.js'
-import { createOldFile } from './sqlite-old-schema.js'
-
-function openedStore() {
-  const file = temporaryDatabase()
-  onTestFinished(file.remove)
-  const store = engineStore(file.path, { now: () => 1 })
-  onTestFinished(() => store.close())
-  return store
-}
+import { openEngine } from './sqlite-engine-store.js'
 
 it('API keys whose hashes begin with the same ten digits are different keys', async () => {
-  const { accounts } = openedStore()
+  const { accounts } = openEngine(1)
   const [first, second] = ['a', 'b'].map((end) => `${'0123456789'}${end.repeat(54)}`)
   const keys = [newApiKey('one', { hash: first! }), newApiKey('two', { hash: second! })]
   for (const key of keys) await accounts.insert(newAccount({ id: key.accountId }), key, [])
@@ -36,7 +27,7 @@ it('API keys whose hashes begin with the same ten digits are different keys', as
 })
 
 it('every statement that looks for an API key by its hash uses the index', () => {
-  const { db } = openedStore()
+  const { db } = openEngine(1)
   const statements: string[] = []
   const recording = {
     prepare: (sql: string) => {
@@ -44,9 +35,9 @@ it('every statement that looks for an API key by its hash uses the index', () =>
       return db.prepare(sql)
     },
   } as SqliteHandle
-  createAccountStore(recording, { list: () => [], replace: () => undefined as never })
+  createAccountStore(statementsOf(recording), { list: () => [], replace: () => undefined as never })
   const byHash = statements.filter((sql) => /from hookswitch_api_key where \S*hash/.test(sql))
-  expect(byHash.length).toBe(3)
+  expect(byHash.length).toBe(2)
   for (const sql of byHash) {
     const plan = (db.prepare(`explain query plan ${sql}`).all() as { detail: string }[]).map(
       ({ detail }) => detail,
@@ -58,35 +49,22 @@ it('every statement that looks for an API key by its hash uses the index', () =>
   }
 })
 
-it('a file of schema version 4 is migrated, and its API keys are found', async () => {
-  const file = temporaryDatabase()
-  onTestFinished(file.remove)
-  const key = newApiKey('one')
-  const old = createOldFile(file.path, 4)
-  old.prepare('insert into hookswitch_api_key values (?, ?, ?)').run('one', key.hash, JSON.stringify(key))
-  migrateSchema(old, { path: file.path, field: 'path' })
-  expect(old.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({
-    value: SCHEMA_VERSION,
-  })
-  old.close()
-  const { accounts, close } = engineStore(file.path, { now: () => 1 })
-  onTestFinished(() => close())
-  expect(await accounts.apiKeyByHash(key.hash)).toEqual(key)
-})
-
-it('no index of replays is left, in a new file and in a migrated one', () => {
-  const file = temporaryDatabase()
-  onTestFinished(file.remove)
-  const old = createOldFile(file.path, 9)
-  onTestFinished(() => old.close())
-  const indexes = (db: SqliteHandle) =>
-    db
-      .prepare(
-        "select name from sqlite_schema where tbl_name = 'hookswitch_waiting' and sql is not null order by name",
-      )
-      .all()
-  expect(indexes(old)).toContainEqual({ name: 'hookswitch_waiting_replay' })
-  migrateSchema(old, { path: file.path, field: 'path' })
-  expect(indexes(old)).toEqual(indexes(openedStore().db))
-  expect(indexes(old)).not.toContainEqual({ name: 'hookswitch_waiting_replay' })
+it('pages of children and users read an index in order', () => {
+  const { db } = openEngine(1)
+  const planOf = (sql: string) =>
+    (db.prepare(`explain query plan ${sql}`).all() as { detail: string }[])
+      .map(({ detail }) => detail)
+      .join('; ')
+  const children = planOf(
+    `select doc from hookswitch_account where parent_id = 'p' and (sort_key, id) > ('a', 'b')
+     order by sort_key asc, id asc limit 50`,
+  )
+  expect(children).toMatch(/USING INDEX hookswitch_account_children \(parent_id=\? AND \(sort_key,id\)>/)
+  expect(children).not.toMatch(/TEMP B-TREE/)
+  const users = planOf(
+    `select doc from hookswitch_user where account_id = 'p' and (sort_key, id) < ('a', 'b')
+     order by sort_key desc, id desc limit 50`,
+  )
+  expect(users).toMatch(/USING INDEX hookswitch_user_sorted/)
+  expect(users).not.toMatch(/TEMP B-TREE/)
 })

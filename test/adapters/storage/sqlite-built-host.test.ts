@@ -1,13 +1,10 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { newToken } from '../../../src/testkit/conformance/sample-data.js'
-import { builtSqlite, DIST, openStore, recordingLog, rejectionOf, temporaryFolder } from './sqlite-harness.js'
+import { builtSqlite, openStore, recordingLog, rejectionOf, temporaryFolder } from './sqlite-harness.js'
 
 const { sqliteStore } = await builtSqlite()
-const { createHookswitch } = (await import(join(DIST, 'index.js'))) as typeof import('hookswitch')
 const { DatabaseSync } = loadDriver()
 const clock = { now: () => 1_000 } as never
 
@@ -25,26 +22,6 @@ function hostDatabase(path = join(temporaryFolder(), 'host.db')): SqliteHandle {
 const readValue = (database: SqliteHandle, sql: string) =>
   Object.values(database.prepare(sql).get() as object)[0]
 const entry = (id: string) => ({ id, accountId: 'account', event: '{}' })
-
-/** Starts a receiver of webhooks that records the request bodies. */
-async function startReceiver() {
-  const received: string[] = []
-  const server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (chunk) => {
-      body += chunk
-    })
-    request.on('end', () => {
-      received.push(body)
-      response.end('ok')
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-  })
-  return { received, uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
-}
 
 describe("a store in the host's database", () => {
   it("does not change the host's tables, user_version and application_id", async () => {
@@ -156,60 +133,5 @@ describe("a store in the host's database", () => {
     await store.tokens.issue(token)
     expect(await store.tokens.read(token.hash)).toEqual(token)
     expect(() => store.inbox!.put(database, entry('a'))).toThrow("the host's database is closed")
-  })
-
-  it('delivers an event published in a host transaction after the commit, and not after a rollback', async () => {
-    const { received, uri } = await startReceiver()
-    const database = hostDatabase()
-    database.exec('CREATE TABLE ticket (id TEXT)')
-    const hs = createHookswitch({ store: sqliteStore({ database }), allowLocal: true })
-    onTestFinished(() => hs.close())
-    await hs.start()
-    await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example.com' })
-    await hs.webhooks.create('acme', { name: 'all', uri, hook: 'channel_create' })
-    const event = (callId: string) => ({ accountId: 'acme', hook: 'channel_create', callId })
-
-    database.exec('BEGIN')
-    const staged = hs.publish(event('gone'), { tx: database })
-    expect(readValue(database, 'SELECT count(*) FROM hookswitch_inbox')).toBe(1)
-    database.exec('ROLLBACK')
-    expect((await staged).eventId).toMatch(/^\S+$/)
-    database.exec("BEGIN; INSERT INTO ticket VALUES ('a')")
-    await hs.publish(event('kept'), { tx: database })
-    database.exec('COMMIT')
-    await vi.waitUntil(() => received.length > 0, { timeout: 20_000 })
-    await vi.waitUntil(() => readValue(database, 'SELECT count(*) FROM hookswitch_inbox') === 0, {
-      timeout: 20_000,
-    })
-    expect(received).toHaveLength(1)
-    expect(received[0]).toContain('kept')
-  })
-})
-
-describe('a store in a file', () => {
-  it('lists earlier deliveries after a restart', async () => {
-    const { received, uri } = await startReceiver()
-    const path = join(temporaryFolder(), 'x.db')
-    const start = async () => {
-      const hs = createHookswitch({ store: sqliteStore({ path }), allowLocal: true })
-      onTestFinished(() => hs.close())
-      await hs.start()
-      return hs
-    }
-    const first = await start()
-    const { apiKey } = await first.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example.com' })
-    const webhook = await first.webhooks.create('acme', { name: 'all', uri, hook: 'channel_create' })
-    const delivered = new Promise((resolve) => first.events.on('delivered', resolve))
-    await first.publish({ accountId: 'acme', hook: 'channel_create', callId: 'call-1' })
-    await delivered
-    await first.close()
-    expect(received).toHaveLength(1)
-
-    const second = await start()
-    const attempts = await second.webhooks.attempts('acme', webhook.id)
-    expect(JSON.stringify(attempts)).toContain('call-1')
-    expect(await second.accounts.readApiKey('acme')).toBe(apiKey)
-    const { token } = await second.auth.signIn({ apiKey } as never)
-    expect(token).toBeTruthy()
   })
 })

@@ -1,31 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type { NewEvent, Webhook } from 'hookswitch/store'
+import type { NewEvent, StoredReplay, Webhook } from 'hookswitch/store'
 import { expect, it, onTestFinished } from 'vitest'
 import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import {
   commitGroup,
   type EngineStore,
-  engineStore,
   openDatabase,
+  openEngine,
   placed,
   settlementOf,
-  temporaryDatabase,
 } from './sqlite-engine-store.js'
 
 const NOW = 1_000
 /** Is contained in everything that is to be erased, and nowhere else. */
 const MARKER = 'MARK4711'
-
-function openEngine(): EngineStore {
-  const file = temporaryDatabase()
-  const store = engineStore(file.path, { now: () => NOW })
-  onTestFinished(async () => {
-    await store.close()
-    file.remove()
-  })
-  store.inTransaction(({ deliveries }) => deliveries.own('node', 1, NOW))
-  return store
-}
 
 /** Accepts an event for a webhook and records `attempts` attempts; the last one ends the delivery, if `ended`. */
 function send(
@@ -118,7 +106,7 @@ function fill(store: EngineStore): { readonly keptWebhook: Webhook; readonly cal
 }
 
 it('leaves no byte of erased calls in the files, and keeps everything else', async () => {
-  const store = openEngine()
+  const store = openEngine(NOW)
   const { keptWebhook: kept, callIds } = fill(store)
   expect(countMarkers(store)).toBeGreaterThan(10_000)
   // SQLite merges the pages of the remaining rows, which the second half then erases.
@@ -138,7 +126,7 @@ it('leaves no byte of erased calls in the files, and keeps everything else', asy
 })
 
 it('leaves no byte of an erased account in the files, nor of its deleted webhooks', async () => {
-  const store = openEngine()
+  const store = openEngine(NOW)
   fill(store)
   const deleted = newWebhook({
     settings: { name: `${MARKER} webhook`, uri: `https://${MARKER}.example.com/` },
@@ -175,7 +163,7 @@ function insertWebhook(store: EngineStore): Webhook {
 }
 
 it('erases events without deliveries in batches of limited size, and counts them', async () => {
-  const store = openEngine()
+  const store = openEngine(NOW)
   const { callId: _none, ...withoutCall } = newEvent({ numbered: false })
   store.inTransaction((engine) => {
     for (let index = 0; index < 30; index += 1) {
@@ -200,7 +188,7 @@ it('erases events without deliveries in batches of limited size, and counts them
 })
 
 it('reports another connection that prevents the truncation of the log', async () => {
-  const store = openEngine()
+  const store = openEngine(NOW)
   const { callIds } = fill(store)
   const reader = openDatabase(store.path)
   onTestFinished(() => reader.close())
@@ -217,4 +205,41 @@ it('reports another connection that prevents the truncation of the log', async (
   await store.deliveries.scrub()
   expect(rowsWithMarker(store)).toEqual([])
   expect(countMarkers(store)).toBe(0)
+})
+
+it('nothing of an erased leg is left in the file', async () => {
+  const store = openEngine(NOW)
+  const leg = { accountId: 'acme', state: `{"from":"${MARKER}"}` }
+  // Not in the order of their ids, so that pages are split, which leaves copies of rows behind in pages that stay.
+  for (const source of ['one', 'two']) {
+    const legs = Array.from({ length: 997 }, (_, index) => {
+      const callId = `${(index * 31) % 997}`
+      return index % 3 === 0 ? { ...leg, callId } : { callId, accountId: 'other', state: '{}' }
+    })
+    await store.openLegs.write(source, { put: legs, remove: [] }, 1)
+  }
+  store.db.exec('pragma wal_checkpoint(truncate)')
+  expect(readFileSync(store.path).includes(MARKER)).toBe(true)
+  while ((await store.openLegs.erase({ accountId: 'acme' }, 50)) > 0) {}
+  await store.deliveries.scrub()
+  expect(readFileSync(store.path).includes(MARKER)).toBe(false)
+})
+
+it('nothing of an erased job is left in the file', async () => {
+  const { db, path, replays, deliveries } = openEngine(NOW)
+  const job = (index: number): StoredReplay => ({
+    id: index.toString(16).padStart(32, '0'),
+    accountId: index % 3 === 0 ? 'acme' : 'other',
+    state: 'running',
+    createdMs: NOW + index,
+    revision: 1,
+    doc: JSON.stringify({ reason: index % 3 === 0 ? MARKER : '-', text: 'x'.repeat(100) }),
+  })
+  for (let index = 0; index < 60; index += 1) await replays.create(job((index * 31) % 60))
+  db.exec('pragma wal_checkpoint(truncate)')
+  expect(readFileSync(path).includes(MARKER)).toBe(true)
+  while ((await replays.erase('acme', 7)) > 0) {}
+  await deliveries.scrub()
+  expect(readFileSync(path).includes(MARKER)).toBe(false)
+  expect(await replays.unfinished(99)).toHaveLength(40)
 })

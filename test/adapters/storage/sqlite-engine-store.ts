@@ -9,20 +9,22 @@ import {
   createPositions,
   type Delivery,
   type Group,
-  type InboxEntry,
   type NewDelivery,
   type NewEvent,
+  type NodeLease,
   type Settlement,
   type Store,
 } from 'hookswitch/store'
+import { expect, onTestFinished } from 'vitest'
 import { createAccountClient } from '../../../adapters/storage/sqlite/account-client.js'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import type { Encoded } from '../../../adapters/storage/sqlite/encoded-values.js'
 import { createEngine, type Engine } from '../../../adapters/storage/sqlite/engine.js'
 import { toStoreError } from '../../../adapters/storage/sqlite/errors.js'
 import { decodeResult, encodeGroup } from '../../../adapters/storage/sqlite/group-encoding.js'
+import { createListeners } from '../../../adapters/storage/sqlite/listeners.js'
 import { migrateSchema } from '../../../adapters/storage/sqlite/migrations.js'
-import { METHODS, type RpcAccounts } from '../../../adapters/storage/sqlite/rpc-methods.js'
+import { createPortClient, effectOf, type RpcRequest } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { HookswitchError } from '../../../src/errors.js'
 import type { StoreHarness } from '../../../src/testkit/conformance/index.js'
 import { newRecord } from '../../../src/testkit/conformance/sample-data.js'
@@ -49,31 +51,16 @@ export interface EngineStore extends Store {
   readonly path: string
   /** Runs calls in one transaction, which is rolled back if they throw anything but a HookswitchError. */
   inTransaction<Result>(calls: (engine: Engine) => Result): Result
-  /** Runs `work` in a transaction of another connection. */
-  inHostTransaction(end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>): Promise<void>
 }
 
-const closed = () =>
-  new HookswitchError('StoreUnavailable', 'the store is not open', { retryAfterSeconds: 1 })
-
-export function engineStore(path: string, clock: Pick<Clock, 'now'>, transactions = false): EngineStore {
+/** @param rollsBack executes each transaction twice: the first time it is rolled back, which must leave nothing in memory */
+export function engineStore(path: string, clock: Pick<Clock, 'now'>, rollsBack = false): EngineStore {
   const db = openDatabase(path)
-  const listeners = new Set<() => void>()
+  const { subscribe, notify } = createListeners()
   let isOpen = true
-  let host: SqliteHandle | undefined
   const engine = createEngine(db)
 
-  function notify(): void {
-    for (const listener of [...listeners]) {
-      try {
-        listener()
-      } catch {
-        // A listener that throws does not affect the others.
-      }
-    }
-  }
-
-  function inTransaction<Result>(calls: (engine: Engine) => Result): Result {
+  function runTransaction<Result>(calls: (engine: Engine) => Result, end: 'commit' | 'rollback'): Result {
     db.exec('begin immediate')
     let result: Result | undefined
     let refusal: unknown
@@ -84,7 +71,8 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
         if (!(thrown instanceof HookswitchError)) throw thrown
         refusal = thrown
       }
-      db.exec('commit')
+      if (end === 'commit') db.exec('commit')
+      else throw new Error('the disk is full')
     } catch (thrown) {
       engine.rolledBack()
       db.exec('rollback')
@@ -95,84 +83,74 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
     if (refusal) throw refusal
     return result as Result
   }
+  function inTransaction<Result>(calls: (engine: Engine) => Result): Result {
+    if (rollsBack) expect(() => runTransaction(calls, 'rollback')).toThrow('the disk is full')
+    return runTransaction(calls, 'commit')
+  }
 
-  const createPort = (name: keyof typeof METHODS) =>
-    Object.fromEntries(
-      Object.entries(METHODS[name]).map(([method, effect]) => [
-        method,
-        async (...args: unknown[]) => {
-          if (!isOpen) throw closed()
-          const call = () =>
-            (engine[name] as unknown as Record<string, (...args: unknown[]) => unknown>)[method]!(...args)
-          return effect === 'noTransaction' ? call() : inTransaction(call)
-        },
-      ]),
-    )
-  const deliveries = createPort('deliveries')
+  async function request(rpc: RpcRequest): Promise<unknown> {
+    if (!isOpen) {
+      throw new HookswitchError('StoreUnavailable', 'the store is not open', { retryAfterSeconds: 1 })
+    }
+    const { port, method, args } = rpc
+    const methods = engine[port] as unknown as Record<string, (...args: readonly unknown[]) => unknown>
+    const call = () => methods[method]!(...args)
+    return effectOf(rpc) === 'noTransaction' ? call() : inTransaction(call)
+  }
+  const deliveries = createPortClient('deliveries', request)
+  const leaseMethod = (method: 'own' | 'renew') => (owner: string, leaseMs: number) =>
+    request({ port: 'deliveries', method, args: [owner, leaseMs, clock.now()] }) as Promise<NodeLease>
 
   return {
     db,
     engine,
     path,
     inTransaction,
-    supports: { durable: true, sharedBetweenNodes: false, transactions },
+    supports: { durable: true, sharedBetweenNodes: false, transactions: false },
     async open() {},
     async close() {
-      if (!isOpen) return
+      if (isOpen) db.close()
       isOpen = false
-      host?.close()
-      db.close()
     },
-    accounts: createAccountClient(createPort('accounts') as unknown as RpcAccounts, (thrown) =>
+    accounts: createAccountClient(createPortClient('accounts', request), (thrown) =>
       toStoreError(thrown, path),
     ),
-    tokens: createPort('tokens'),
-    openLegs: createPort('openLegs'),
-    replays: createPort('replays'),
-    stats: createPort('stats'),
-    encryption: createPort('encryption'),
-    webhooks: createPort('webhooks'),
+    tokens: createPortClient('tokens', request),
+    openLegs: createPortClient('openLegs', request),
+    replays: createPortClient('replays', request),
+    stats: createPortClient('stats', request),
+    encryption: createPortClient('encryption', request),
+    webhooks: createPortClient('webhooks', request),
     deliveries: {
       ...deliveries,
-      own: (owner: string, leaseMs: number) => deliveries.own!(owner, leaseMs, clock.now()),
-      renew: (owner: string, leaseMs: number) => deliveries.renew!(owner, leaseMs, clock.now()),
-      commit: async (group: Group) =>
-        decodeResult((await deliveries.commit!(encodeGroup(group))) as Encoded, group),
-      subscribe(listener: () => void) {
-        const call = () => listener()
-        listeners.add(call)
-        return () => listeners.delete(call)
+      own: leaseMethod('own'),
+      renew: leaseMethod('renew'),
+      commit: async (group) => {
+        const args = [encodeGroup(group)]
+        return decodeResult((await request({ port: 'deliveries', method: 'commit', args })) as Encoded, group)
       },
+      subscribe,
     },
-    inbox: {
-      ...createPort('inbox'),
-      put(tx: unknown, { id, accountId, callId, event, traceparent }: InboxEntry) {
-        if (tx === undefined || tx !== host) {
-          throw new HookswitchError('InvalidOption', 'tx is not a connection of this store', { field: 'tx' })
-        }
-        host!
-          .prepare(
-            `insert into hookswitch_inbox (event_id, account_id, call_id, event, traceparent) values (?, ?, ?, ?, ?)`,
-          )
-          .run(id, accountId, callId ?? null, event, traceparent ?? null)
-      },
-    },
-    async inHostTransaction(end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>) {
-      host ??= new DatabaseSync(path)
-      host.exec('begin immediate')
-      await work(host)
-      host.exec(end)
-      if (end === 'commit') notify()
-    },
-  } as unknown as EngineStore
+  }
 }
 
-/** Provides engines for the conformance suite, each with its own file. */
+/** Opens an engine until the end of the test. @param path of a file. Default: a new one, which is then removed */
+export function openEngine(now: number, path?: string): EngineStore {
+  const file = path === undefined ? temporaryDatabase() : undefined
+  const store = engineStore(path ?? file!.path, { now: () => now })
+  onTestFinished(async () => {
+    await store.close()
+    file?.remove()
+  })
+  return store
+}
+
+/** Provides engines for the conformance suite, each with its own file, which roll back each transaction once. */
 export function engineHarness(name: string): StoreHarness {
   const files = new Map<string, { readonly remove: () => void; readonly clock: Pick<Clock, 'now'> }>()
   return {
     name,
-    supports: { durable: true, sharedBetweenNodes: false, transactions: true },
+    supports: { durable: true, sharedBetweenNodes: false, transactions: false },
     async open({ clock }) {
       const { path, remove } = temporaryDatabase()
       files.set(path, { remove, clock })
@@ -187,7 +165,7 @@ export function engineHarness(name: string): StoreHarness {
       await store.close()
       files.get((store as EngineStore).path)!.remove()
     },
-    transaction: (store, end, work) => (store as EngineStore).inHostTransaction(end, work),
+    transaction: () => Promise.reject(new Error('the engine has no inbox')),
   }
 }
 

@@ -4,7 +4,6 @@ import { constant, createHookswitch, type Sender } from 'hookswitch'
 import { sqliteStore } from 'hookswitch/sqlite'
 import { type ManualClock, manualClock } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { temporaryFolder } from './sqlite-harness.js'
 
 const HOUR_MS = 3_600_000
@@ -103,19 +102,6 @@ describe('store time of SQLite', () => {
     await expectInTime(await start(path, clock), clock, ids)
   })
 
-  it('goes on in such a file of an earlier version, which does not contain store time', async () => {
-    const path = join(temporaryFolder(), 'data.db')
-    const fast = manualClock({ nowMs: NOW + HOUR_MS })
-    const first = await start(path, fast)
-    const ids = await publishFailing(first, fast)
-    await first.close()
-    const db = new (loadDriver().DatabaseSync)(path)
-    db.exec(`delete from hookswitch_meta where name like 'store_time%'`)
-    db.close()
-    const clock = manualClock({ nowMs: NOW })
-    await expectInTime(await start(path, clock), clock, ids)
-  })
-
   it('goes on while the clock is set back, and after a restart then', async () => {
     const path = join(temporaryFolder(), 'data.db')
     const clock = manualClock({ nowMs: NOW })
@@ -130,38 +116,5 @@ describe('store time of SQLite', () => {
     const second = await start(path, clock)
     await clock.advance(PAUSE_SECONDS * 1_000)
     expect(second.sent.map(({ path }) => path)).toEqual(['/retry', '/pause'])
-  })
-
-  it('goes on after two restarts, each with a clock that was set back', async () => {
-    const path = join(temporaryFolder(), 'data.db')
-    const clock = manualClock({ nowMs: NOW })
-    const first = await start(path, clock)
-    const ids = await publishFailing(first, clock)
-    await first.close()
-    clock.jumpWall(-HOUR_MS)
-    await (await start(path, clock)).close()
-    clock.jumpWall(-HOUR_MS)
-    await expectInTime(await start(path, clock), clock, ids)
-  })
-
-  it('returns to the clock of the machine at a start with nothing waiting and no endpoint paused', async () => {
-    const path = join(temporaryFolder(), 'data.db')
-    const clock = manualClock({ nowMs: NOW })
-    const first = await start(path, clock)
-    await publishFailing(first, clock)
-    await first.close()
-    clock.jumpWall(-HOUR_MS)
-    const startTime = async () => {
-      const store = sqliteStore({ path, inThread: true })
-      await store.open({ clock, log: { debug() {}, info() {}, warn() {}, error() {} } })
-      const { storeMs } = await store.deliveries.own('node', 1)
-      await store.close()
-      return storeMs - clock.now()
-    }
-    expect(await startTime()).toBeGreaterThan(HOUR_MS - 10_000)
-    const second = await start(path, clock)
-    await clock.advance(PAUSE_SECONDS * 1_000)
-    await second.close()
-    expect(await startTime()).toBe(0)
   })
 })
