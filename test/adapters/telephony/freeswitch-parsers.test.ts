@@ -2,10 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CommandChannel } from '../../../adapters/telephony/freeswitch/commands.js'
-import type { EslEvent } from '../../../adapters/telephony/freeswitch/event.js'
+import { type EslEvent, parseEvent } from '../../../adapters/telephony/freeswitch/event.js'
 import { createEventStream } from '../../../adapters/telephony/freeswitch/event-stream.js'
-import { parseJsonEvent } from '../../../adapters/telephony/freeswitch/json-event.js'
-import { parsePlainEvent } from '../../../adapters/telephony/freeswitch/plain-event.js'
 import type { EventPipeline } from '../../../adapters/telephony/source/event-pipeline.js'
 import type { MappedBatch } from '../../../adapters/telephony/source/mapped-events.js'
 import { propertyRuns } from '../../support/property-runs.js'
@@ -15,8 +13,8 @@ import { bytesOf, messagesOf } from './freeswitch-recorded.js'
 type Headers = readonly (readonly [name: string, value: Buffer])[]
 
 const decode = (bytes: Buffer) => bytes.toString('utf8')
-const firstOf = (headers: Headers, name: string) => {
-  const found = headers.find(([one]) => one === name)
+const lastOf = (headers: Headers, name: string) => {
+  const found = headers.findLast(([known]) => known === name)
   return found && decode(found[1])
 }
 
@@ -39,7 +37,7 @@ const writePlain = (headers: Headers) => {
     'latin1',
   )
 }
-const FORMATS = { json: [writeJson, parseJsonEvent], plain: [writePlain, parsePlainEvent] } as const
+const FORMATS = { json: writeJson, plain: writePlain } as const
 
 const NAMES = [
   'Unique-ID',
@@ -85,9 +83,9 @@ const headers = fc.array(fc.tuple(fc.constantFrom(...NAMES), value), { maxLength
 const eventName = fc.constantFrom('CHANNEL_CREATE', 'CHANNEL_ANSWER', 'CHANNEL_DESTROY')
 
 describe.each(['json', 'plain'] as const)('%s', (format) => {
-  const [write, parse] = FORMATS[format]
+  const write = FORMATS[format]
 
-  it('reads the values that were written, the first of several with one name, whatever was read before', () => {
+  it('reads the values that were written, the last of several with one name', () => {
     const events = fc.array(fc.tuple(eventName, headers, fc.nat(14), fc.shuffledSubarray(NAMES)), {
       maxLength: 5,
     })
@@ -97,19 +95,18 @@ describe.each(['json', 'plain'] as const)('%s', (format) => {
           // The name is the first header, as the switch writes it, or another one.
           const at = nameAt % 2 === 0 ? 0 : Math.min(nameAt, others.length)
           const written: Headers = others.toSpliced(at, 0, ['Event-Name', Buffer.from(name)])
-          const event = parse(write(written)) as EslEvent
+          const event = parseEvent(format, write(written)) as EslEvent
           expect(event.name).toBe(name)
           for (const one of ['Event-Name', ...read]) {
-            const expected = firstOf(written, one)
-            expect(event.header(one)).toBe(expected)
-            if (expected !== undefined) expect(event.hasValue(one, expected)).toBe(true)
-            expect(event.hasValue(one, `${expected}x`)).toBe(false)
+            expect(event.header(one)).toBe(lastOf(written, one))
           }
           for (const prefix of ['variable_ecallmgr_', 'variable_cav_']) {
             const visited: unknown[] = []
-            event.forEach(prefix, (...one) => visited.push(one))
-            const expected = written.filter(([one]) => one.startsWith(prefix))
-            expect(visited).toEqual(expected.map(([one, bytes]) => [one.slice(prefix.length), decode(bytes)]))
+            event.forEach(prefix, (...header) => visited.push(header))
+            const expected = new Map(written.filter(([known]) => known.startsWith(prefix)))
+            expect(visited).toEqual(
+              [...expected].map(([known, bytes]) => [known.slice(prefix.length), decode(bytes)]),
+            )
           }
         }
       }),
@@ -152,13 +149,11 @@ it('reads a variable of 1 MiB, and the headers behind it', () => {
     ['Unique-ID', Buffer.from('d')],
     ['variable_cav_a', Buffer.from('e')],
   ]
-  for (const [write, parse] of Object.values(FORMATS)) {
-    for (let round = 0; round < 2; round += 1) {
-      const event = parse(write(written)) as EslEvent
-      expect(event.header('Unique-ID')).toBe('d')
-      expect(event.header('variable_cav_a')).toBe('e')
-      expect(event.header('variable_x') === decode(long)).toBe(true)
-    }
+  for (const format of ['json', 'plain'] as const) {
+    const event = parseEvent(format, FORMATS[format](written)) as EslEvent
+    expect(event.header('Unique-ID')).toBe('d')
+    expect(event.header('variable_cav_a')).toBe('e')
+    expect(event.header('variable_x') === decode(long)).toBe(true)
   }
 })
 
