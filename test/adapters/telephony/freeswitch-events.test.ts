@@ -125,6 +125,27 @@ describe('the event parsers', () => {
     expect(variablesOf(event!, 'variable_ecallmgr_')).toEqual({})
   })
 
+  it('read the last of several headers with one name, and keys of prototypes like others', () => {
+    const names = ['Event-Name', 'A', 'A', '__proto__', 'variable_constructor', 'A']
+    const json = names.map((name, index) => `"${name}":"${index}"`).join(',')
+    const plain = names.map((name, index) => `${name}: ${index}\n`).join('')
+    for (const event of [
+      parseEvent('json', Buffer.from(`{${json}}`)),
+      parseEvent('plain', Buffer.from(`${plain}\n`)),
+    ]) {
+      expect([event?.name, event?.header('A'), event?.header('__proto__')]).toEqual(['0', '5', '3'])
+      expect(event?.header('constructor')).toBeUndefined()
+      expect(variablesOf(event!)).toEqual({ constructor: '4' })
+    }
+  })
+
+  it('have no value for what is neither text nor a list of texts, however deep it is', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const text = `{"Event-Name":"X","A":${deep},"B":7,"C":{},"D":["a",1],"E":null,"F":"f"}`
+    const event = parseEvent('json', Buffer.from(text))
+    expect([...'ABCDEF'].map((name) => event?.value(name))).toEqual([...Array(5).fill(undefined), 'f'])
+  })
+
   it('ignore a body after an empty line', () => {
     const event = parseEvent('plain', Buffer.from('Event-Name: X\nContent-Length: 12\n\nUnique-ID: a\n'))
     expect(event?.header('Unique-ID')).toBeUndefined()
