@@ -27,13 +27,7 @@ import {
   textOfParameter,
 } from './switch-parameters.js'
 import { keyOfParameter, type SwitchItem } from './switch-schema.js'
-import {
-  type FREESWITCH,
-  type SHARED,
-  SWITCH_PARAMETERS,
-  type SwitchFlag,
-  type VARIABLES,
-} from './switch-table.js'
+import { SWITCH_PARAMETERS, type SwitchFlag } from './switch-table.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -196,23 +190,28 @@ function readObject<Flag extends SwitchFlag>(
   return { entry, values: Object.fromEntries(values) }
 }
 
-type SharedValues = ParameterValues<typeof SHARED>
-type VariableValues = SharedValues & ParameterValues<typeof VARIABLES>
+/** `custom-variables` → `customVariables`. */
+type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name
 
-const sharedOptions = (values: SharedValues) => ({
-  accountWaitMs: values['account-wait-ms'],
-  maxOpenLegs: values['max-open-legs'],
-})
-const variableOptions = (values: VariableValues) => ({
-  ...sharedOptions(values),
-  customVariables: values['custom-variables'],
-  optionalHooks: values['optional-hooks'],
-})
-const freeswitchOptions = (values: ParameterValues<typeof FREESWITCH>) => ({
-  ...variableOptions(values),
-  extraEvents: values['extra-events'],
-  format: values.format,
-})
+/** Parameters that are no options of a source: this file reads them. */
+const OWN_PARAMETERS = ['account-from', 'password-env', 'realm-from', 'tls', 'ca', 'continue-with'] as const
+
+type SourceValues<Values> = {
+  readonly [Name in Exclude<
+    keyof Values & string,
+    (typeof OWN_PARAMETERS)[number]
+  > as CamelCase<Name>]?: Exclude<Values[Name], undefined>
+}
+
+/** The parameters that are options of the source, under the names that its function has. */
+function sourceOptions<Values extends object>(values: Values): SourceValues<Values> {
+  const given = Object.entries(values).filter(
+    ([name, value]) => value !== undefined && !OWN_PARAMETERS.some((own) => own === name),
+  )
+  return Object.fromEntries(given.map(([name, value]) => [keyOfParameter(name), value])) as never
+}
 
 function freeswitch(
   entry: SwitchEntry,
@@ -221,26 +220,16 @@ function freeswitch(
 ): FreeswitchChoice {
   const own = values['password-env']
   const password = passwordOf(entry, 'freeswitchPassword', own, passwords) ?? FREESWITCH_PASSWORD
-  const options = {
-    ...freeswitchOptions(values),
-    silenceMs: values['silence-ms'],
-    connectTimeoutMs: values['connect-timeout-ms'],
-  }
   return {
     kind: 'freeswitch',
-    options: { ...addressOf(entry, entry.address, 8021), password, ...defined(options) },
+    options: { ...addressOf(entry, entry.address, 8021), password, ...sourceOptions(values) },
   }
 }
 
 function outbound(entry: SwitchEntry, values: Values<'--freeswitch-outbound'>): OutboundChoice {
-  const options = {
-    ...freeswitchOptions(values),
-    allow: values.allow,
-    maxConnections: values['max-connections'],
-  }
   return {
     kind: 'freeswitch-outbound',
-    options: { ...addressOf(entry, entry.address, 8084), ...defined(options) },
+    options: { ...addressOf(entry, entry.address, 8084), ...sourceOptions(values) },
     ...defined({ continueWith: values['continue-with'] }),
   }
 }
@@ -253,7 +242,7 @@ function ami(entry: SwitchEntry, values: Values<'--asterisk-ami'>, passwords: Pa
   const address = addressOf(entry, target, isTls ? 5039 : 5038, 'USER@HOST or USER@HOST:PORT')
   return {
     kind: 'asterisk-ami',
-    options: { ...address, username, secret, ...defined(variableOptions(values)) },
+    options: { ...address, username, secret, ...sourceOptions(values) },
     isTls,
     ...defined({ caFile: values.ca, realmFrom: values['realm-from'] }),
   }
@@ -274,21 +263,18 @@ function ari(entry: SwitchEntry, values: Values<'--asterisk-ari'>, passwords: Pa
   }
   url.username = ''
   const password = requiredPassword(entry, 'ariPassword', values['password-env'], passwords)
-  const options = { ...variableOptions(values), app: values.app }
   return {
     kind: 'asterisk-ari',
-    options: { url: url.href.replace(/\/$/, ''), username, password, ...defined(options) },
+    options: { url: url.href.replace(/\/$/, ''), username, password, ...sourceOptions(values) },
     ...defined({ realmFrom: values['realm-from'] }),
   }
 }
 
 function kamailio(entry: SwitchEntry, values: Values<'--kamailio'>): KamailioChoice {
-  const options = {
-    ...sharedOptions(values),
-    connectTimeoutMs: values['connect-timeout-ms'],
-    maxCallMs: values['max-call-ms'],
+  return {
+    kind: 'kamailio',
+    options: { ...addressOf(entry, entry.address, 8448), ...sourceOptions(values) },
   }
-  return { kind: 'kamailio', options: { ...addressOf(entry, entry.address, 8448), ...defined(options) } }
 }
 
 /** Splits `user@host:port` at the last `@`. */

@@ -11,17 +11,17 @@ import {
   yesOrNoParameter,
 } from './switch-parameters.js'
 
-export const SHARED = {
+const SHARED = {
   'account-from': accountFromParameter,
   'account-wait-ms': integerParameter(0, 86_400_000),
   'max-open-legs': integerParameter(1, 10_000_000),
 }
 const PASSWORD_ENV = textParameter(/^[A-Za-z_]\w{0,127}$/, 'the name of an environment variable')
-export const VARIABLES = {
+const VARIABLES = {
   'custom-variables': listParameter((item) => /^[^\s,]{1,128}$/.test(item), 'names of channel variables'),
   'optional-hooks': optionalHooksParameter(),
 }
-export const FREESWITCH = {
+const FREESWITCH = {
   ...SHARED,
   ...VARIABLES,
   'extra-events': listParameter(

@@ -1,6 +1,5 @@
 /** Builds and signs the request of an attempt; attempt.ts sends it. */
 import type { SendRequest } from '../ports.js'
-import type { HmacKey } from '../values/hash.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Delivery } from './lifecycle.js'
 import { sign } from './signature.js'
@@ -21,7 +20,7 @@ export interface SendableDelivery
  * The decrypted secrets and fixed headers of a webhook: the same for every request until the webhook changes.
  */
 export interface EndpointSecrets {
-  readonly keys: readonly { readonly key: HmacKey; readonly expiresMs?: number }[]
+  readonly keys: readonly { readonly key: Uint8Array; readonly expiresMs?: number }[]
   /** Name, value, name, value, …: user agent, custom headers and the other fixed ones. */
   readonly headers: readonly string[]
   /** Whether the custom headers contain a `traceparent`. */
@@ -63,7 +62,7 @@ export function isBodiless(httpVerb: string): boolean {
 }
 
 /** The keys that sign now: a rotated secret signs until it expires. */
-function activeKeys(keys: EndpointSecrets['keys'], nowMs: number): readonly HmacKey[] {
+function activeKeys(keys: EndpointSecrets['keys'], nowMs: number): readonly Uint8Array[] {
   const [only] = keys
   if (keys.length === 1 && only!.expiresMs === undefined) return [only!.key]
   return keys.filter(({ expiresMs }) => expiresMs === undefined || expiresMs > nowMs).map(({ key }) => key)

@@ -2,14 +2,22 @@
  * Signatures of Standard Webhooks 1.0.0: HMAC-SHA-256 over `id.timestamp.body`, written as `v1,<base64>`;
  * several, separated by spaces, during a rotation. https://github.com/standard-webhooks/standard-webhooks
  */
-import { constantTimeEqual, type HmacKey, hmacSha256, hmacSha256Base64 } from '../values/hash.js'
+import { constantTimeEqual, hmacSha256 } from '../values/hash.js'
 import { parseSigningSecret } from '../webhooks/signing-secret.js'
 
 /** Signs a body: one `v1,…` per key, separated by spaces. */
-export function sign(keys: readonly HmacKey[], id: string, timestampSeconds: number, body: string): string {
+export function sign(
+  keys: readonly Uint8Array[],
+  id: string,
+  timestampSeconds: number,
+  body: string,
+): string {
   const prefix = `${id}.${timestampSeconds}.`
-  if (keys.length === 1) return `v1,${hmacSha256Base64(keys[0]!, prefix, body)}`
-  return keys.map((key) => `v1,${hmacSha256Base64(key, prefix, body)}`).join(' ')
+  return keys.map((key) => signatureOf(key, prefix, body)).join(' ')
+}
+
+function signatureOf(key: Uint8Array, prefix: string, body: string | Uint8Array): string {
+  return `v1,${hmacSha256(key, prefix, body).toString('base64')}`
 }
 
 /** Why a webhook request failed the verification. */
@@ -73,7 +81,7 @@ export function verify(
   const { body } = request
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return { ok: false, reason: 'bad body' }
   const prefix = `${id}.${timestamp}.`
-  const expected = keys.map((key) => `v1,${hmacSha256(key!, prefix, body).toString('base64')}`)
+  const expected = keys.map((key) => signatureOf(key!, prefix, body))
   let isValid = false
   for (const candidate of signatures.split(' ')) {
     for (const digest of expected) if (constantTimeEqual(candidate, digest)) isValid = true

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
-import { HmacKey, hmacSha256Hex } from './hash.js'
+import { hmacSha256 } from './hash.js'
 
 /** Encrypts secrets and derives lookup keys under the service secrets. Holds derived keys only. */
 export interface SecretCipher {
@@ -49,9 +49,7 @@ export function createSecretCipher(
     cipher: deriveKey(secret, 'cipher'),
     mac: deriveKey(secret, 'mac'),
   }))
-  const macKeys = [...keys.map(({ mac }) => mac), ...lookupKeys.map((key) => Buffer.from(key, 'hex'))].map(
-    (key) => new HmacKey(key),
-  )
+  const macKeys = [...keys.map(({ mac }) => mac), ...lookupKeys.map((key) => Buffer.from(key, 'hex'))]
   return {
     encrypt(plain, purpose, nonce) {
       const cipher = createCipheriv('aes-256-gcm', keys[0]!.cipher, nonce)
@@ -79,7 +77,7 @@ export function createSecretCipher(
       return undefined
     },
     fingerprints(text) {
-      return macKeys.map((key) => hmacSha256Hex(key, text))
+      return macKeys.map((key) => hmacSha256(key, text).toString('hex'))
     },
   }
 }

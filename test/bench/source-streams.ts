@@ -8,11 +8,10 @@ import { mayBeRelevant, parseAriEvent } from '../../adapters/telephony/asterisk/
 import { createAsteriskMapping } from '../../adapters/telephony/asterisk/mapping.js'
 import { accountFromVariable as ofFreeswitch } from '../../adapters/telephony/freeswitch/account-resolver.js'
 import type { CommandChannel } from '../../adapters/telephony/freeswitch/commands.js'
+import { peekEventName } from '../../adapters/telephony/freeswitch/event.js'
 import { createEventStream } from '../../adapters/telephony/freeswitch/event-stream.js'
 import { createFrameReader } from '../../adapters/telephony/freeswitch/frames.js'
-import { peekJsonEventName } from '../../adapters/telephony/freeswitch/json-event.js'
 import { createFreeswitchMapping } from '../../adapters/telephony/freeswitch/mapping.js'
-import { peekPlainEventName } from '../../adapters/telephony/freeswitch/plain-event.js'
 import { subscribedEvents } from '../../adapters/telephony/freeswitch/subscriptions.js'
 import { accountByDomain, kamailioMapper } from '../../adapters/telephony/kamailio/index.js'
 import type { EventPipeline } from '../../adapters/telephony/source/event-pipeline.js'
@@ -51,9 +50,8 @@ const freeswitch: CreateStream = (counts) => {
 const onlySubscribed = (bytes: Buffer): Buffer => {
   const names: ReadonlySet<string | undefined> = new Set(subscribedEvents('CHANNEL_DESTROY', [], []))
   const kept: Buffer[] = []
-  createFrameReader((type, head, body) => {
-    const name = type === 'text/event-json' ? peekJsonEventName(body) : peekPlainEventName(body)
-    if (names.has(name)) kept.push(Buffer.from(`${head}\n`, 'latin1'), Buffer.from(body))
+  createFrameReader((_, head, body) => {
+    if (names.has(peekEventName(body))) kept.push(Buffer.from(`${head}\n`, 'latin1'), Buffer.from(body))
   }).push(bytes)
   return Buffer.concat(kept)
 }

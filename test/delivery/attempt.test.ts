@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { type AttemptDeps, attempt } from '../../src/delivery/attempt.js'
 import type { AttemptResult } from '../../src/delivery/attempt-record.js'
 import type { DefaultSender, Observation, Sender } from '../../src/ports.js'
-import { HmacKey } from '../../src/values/hash.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 import { responseWith } from './harness.js'
 
 const delivery = { ...aDelivery(), body: '{}', traceparent: undefined }
-const secrets = { keys: [{ key: new HmacKey(new Uint8Array(24)) }], headers: [] }
+const secrets = { keys: [{ key: new Uint8Array(24) }], headers: [] }
 
 function deps(send: Sender['send'], keys = secrets.keys) {
   return {

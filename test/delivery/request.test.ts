@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { buildFixedHeaders, buildRequest } from '../../src/delivery/request.js'
 import { verify } from '../../src/delivery/signature.js'
-import { HmacKey } from '../../src/values/hash.js'
 import { formatSigningSecret, parseSigningSecret } from '../../src/webhooks/signing-secret.js'
 import type { HttpVerb } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
@@ -11,7 +10,7 @@ const [current, old] = [1, 2].map((byte) => formatSigningSecret(new Uint8Array(3
   string,
   string,
 ]
-const keyOf = (secret: string) => new HmacKey(parseSigningSecret(secret)!)
+const keyOf = (secret: string) => parseSigningSecret(secret)!
 const keys = [{ key: keyOf(current) }, { key: keyOf(old), expiresMs: NOW + 1 }]
 
 function request(

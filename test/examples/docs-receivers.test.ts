@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { verify } from 'hookswitch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sign } from '../../src/delivery/signature.js'
-import { HmacKey } from '../../src/values/hash.js'
 import { blocks, read } from './pages.js'
 import { HANGS_AFTER_MS, run } from './project.js'
 
@@ -22,7 +21,7 @@ const KNOWN = {
 }
 type Vector = typeof KNOWN
 
-const keyOf = (secret: string) => new HmacKey(Buffer.from(secret.slice('whsec_'.length), 'base64'))
+const keyOf = (secret: string) => Buffer.from(secret.slice('whsec_'.length), 'base64')
 const other = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const text = '{"from":"Zoë ☎ <+12025550123>"}'
 const signed = (secret: string, body: string) => sign([keyOf(secret)], KNOWN.id, KNOWN.now, body)
@@ -52,7 +51,7 @@ const VECTORS: readonly (readonly [name: string, genuine: boolean, changes: Part
   [
     'a secret that is too short to be one',
     false,
-    { secret: 'whsec_', signatures: sign([new HmacKey(Buffer.alloc(0))], KNOWN.id, KNOWN.now, KNOWN.body) },
+    { secret: 'whsec_', signatures: sign([Buffer.alloc(0)], KNOWN.id, KNOWN.now, KNOWN.body) },
   ],
 ]
 

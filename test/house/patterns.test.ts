@@ -30,7 +30,6 @@ const BUILT_LATER: Readonly<Record<string, string>> = {
     'of constants: a picture ends where the next one begins, and look-around sees one character (test/linear)',
   'adapters/cli/setting-schema.ts': 'of config.schema.json, which is checked here',
   'adapters/cli/accounts-file.ts': 'of a number, without repetition',
-  'adapters/telephony/freeswitch/header-finder.ts': 'of names of headers, escaped, without repetition',
 }
 
 const FILES = [...sourceFiles('src', 'adapters'), 'src/values/validators.generated.js'].filter(

@@ -17,9 +17,8 @@ import { mayBeRelevant, parseAriEvent } from '../../adapters/telephony/asterisk/
 import { parseChannelName } from '../../adapters/telephony/asterisk/channel-name.js'
 import { dialledNumber } from '../../adapters/telephony/asterisk/dial-string.js'
 import { readReports } from '../../adapters/telephony/freeswitch/call-report.js'
+import { parseEvent } from '../../adapters/telephony/freeswitch/event.js'
 import { createFrameReader } from '../../adapters/telephony/freeswitch/frames.js'
-import { parseJsonEvent } from '../../adapters/telephony/freeswitch/json-event.js'
-import { parsePlainEvent } from '../../adapters/telephony/freeswitch/plain-event.js'
 import { parseHttpLines } from '../../adapters/telephony/kamailio/http-lines.js'
 import { parseLine } from '../../adapters/telephony/kamailio/line.js'
 import { splitLines } from '../../adapters/telephony/kamailio/line-stream.js'
@@ -131,7 +130,7 @@ const answer = (headers: readonly string[], status = 503) =>
 
 const PROXIES = parseTrustedProxies(['127.0.0.0/8'])
 const leg = (name: string, value: string) =>
-  parsePlainEvent(Buffer.from(`Event-Name: CUSTOM\n${name}: ${value}\n\n`, 'latin1'))
+  parseEvent('plain', Buffer.from(`Event-Name: CUSTOM\n${name}: ${value}\n\n`, 'latin1'))
 
 /** V8 of Node 26.10 fails (`unreachable code`) when it optimises a function that discards what `JSON.parse` returns. */
 const ENDS_THE_PROCESS = Number(process.versions.node.split('.')[0]) >= 26
@@ -223,7 +222,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'event of FreeSWITCH': (text) => {
     const event = leg('variable_a', text)
     event?.forEach('variable_', () => {})
-    return [event?.header('variable_a'), parseJsonEvent(Buffer.from(text, 'latin1'))]
+    return [event?.header('variable_a'), parseEvent('json', Buffer.from(text, 'latin1'))]
   },
   'file of a voice message in FreeSWITCH': (text) => {
     const headers = `Event-Subclass: vm%3A%3Amaintenance\nVM-Action: leave-message\nVM-File-Path: ${encodeURIComponent(text)}`

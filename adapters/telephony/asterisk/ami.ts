@@ -1,19 +1,21 @@
 /** The source for the Asterisk Manager Interface (AMI): options and TCP connection. */
-import { DEFAULT_OPTIONAL_HOOKS, type OptionalHook } from '../source/optional-hooks.js'
+import type { OptionalHook } from '../source/optional-hooks.js'
 import {
   checkHostName,
   checkSingleLine,
   checkSourceOptions,
   checkTls,
   integerBetween,
-  OPEN_LEGS_CHECK,
+  OPEN_LEGS_OPTION,
   type OpenLegsOption,
+  optionWithDefault,
+  requiredOption,
   type SourceOptions,
 } from '../source/options.js'
 import { createSwitchSource, type SwitchSource } from '../source/switch-source.js'
 import { openTcpSession, type TcpSession, type TlsOptions } from '../source/tcp-session.js'
 import { type AmiSession, createAmiSession } from './ami-session.js'
-import { LEG_OPTION_CHECKS, type LegOptions } from './leg-options.js'
+import { LEG_OPTIONS, type LegOptions } from './leg-options.js'
 import { createAsteriskMapping } from './mapping.js'
 
 /** Options of `asteriskAmi`. */
@@ -39,13 +41,17 @@ export interface AsteriskAmiOptions extends SourceOptions, LegOptions, OpenLegsO
   readonly eventMask?: string
 }
 
-/** Defaults of `AsteriskAmiOptions`. */
-export const AMI_DEFAULTS = Object.freeze({
-  host: '127.0.0.1',
-  port: 5038,
-  tlsPort: 5039,
-  eventMask: 'call,dialplan,agent',
-})
+/** The table of `AsteriskAmiOptions`; the defaults of `port` and `eventMask` depend on other options. */
+const AMI_OPTIONS = {
+  username: requiredOption(checkSingleLine),
+  secret: requiredOption(checkSingleLine),
+  ...LEG_OPTIONS,
+  ...OPEN_LEGS_OPTION,
+  host: optionWithDefault(checkHostName, '127.0.0.1'),
+  port: { check: integerBetween(1, 65_535) },
+  tls: { check: checkTls },
+  eventMask: { check: checkSingleLine },
+}
 
 const CONNECT_TIMEOUT_MS = 10_000
 const SILENCE_MS = 20_000
@@ -76,34 +82,15 @@ const SILENCE_MS = 20_000
  * source.start()
  */
 export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
-  const specificChecks = {
-    ...LEG_OPTION_CHECKS,
-    ...OPEN_LEGS_CHECK,
-    host: checkHostName,
-    port: integerBetween(1, 65_535),
-    tls: checkTls,
-    username: checkSingleLine,
-    secret: checkSingleLine,
-    eventMask: checkSingleLine,
-  }
-  const required = ['username', 'secret', 'accountOf']
-  const checked = checkSourceOptions('asteriskAmi', options, specificChecks, required)
-  const { username, secret } = options
-  const host = options.host ?? AMI_DEFAULTS.host
+  const checked = checkSourceOptions('asteriskAmi', options, AMI_OPTIONS)
+  const { username, secret, host, clock } = checked
   const tls = options.tls === true ? {} : options.tls || undefined
-  const port = options.port ?? (tls ? AMI_DEFAULTS.tlsPort : AMI_DEFAULTS.port)
-  const { accountOf, realmOf, customVariables, optionalHooks = DEFAULT_OPTIONAL_HOOKS } = options
+  const port = options.port ?? (tls ? 5039 : 5038)
+  const { optionalHooks } = checked
   const classes = classesFor(optionalHooks)
   const eventMask = options.eventMask ?? ['call', 'dialplan', ...classes].join(',')
   const selectedClasses = options.optionalHooks ? classes : []
-  const { clock, maxOpenLegs } = checked
-  const mapping = createAsteriskMapping({
-    accountOf,
-    realmOf,
-    customVariables,
-    optionalHooks,
-    maxOpenLegs,
-  })
+  const mapping = createAsteriskMapping(checked)
   const reportedSettings = new Set<string>()
   let currentSession: TcpSession | undefined
   let isListening = false

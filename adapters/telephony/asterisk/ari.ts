@@ -1,19 +1,20 @@
 /** The source for the Asterisk REST Interface (ARI): options, name of the application, connection. */
 import { hostname } from 'node:os'
 import type { Random } from 'hookswitch'
-import { DEFAULT_OPTIONAL_HOOKS } from '../source/optional-hooks.js'
 import {
   checkSingleLine,
   checkSourceOptions,
   invalidOption,
-  OPEN_LEGS_CHECK,
+  OPEN_LEGS_OPTION,
   type OpenLegsOption,
+  optionWithDefault,
+  requiredOption,
   type SourceOptions,
 } from '../source/options.js'
 import { createSwitchSource, type SwitchSource } from '../source/switch-source.js'
 import { openAriSession } from './ari-session.js'
 import { type BackpressureBuffer, createBackpressureBuffer } from './backpressure-buffer.js'
-import { LEG_OPTION_CHECKS, type LegOptions } from './leg-options.js'
+import { LEG_OPTIONS, type LegOptions } from './leg-options.js'
 import { createAsteriskMapping } from './mapping.js'
 
 /** Options of `asteriskAri`. */
@@ -31,10 +32,15 @@ export interface AsteriskAriOptions extends SourceOptions, LegOptions, OpenLegsO
   readonly app?: string
 }
 
-/** Defaults of `AsteriskAriOptions`. */
-export const ARI_DEFAULTS = Object.freeze({
-  url: 'http://127.0.0.1:8088/ari',
-})
+/** The table of `AsteriskAriOptions`; the default of `app` is made for each source. */
+const ARI_OPTIONS = {
+  username: requiredOption(checkUsername),
+  password: requiredOption(checkSingleLine),
+  ...LEG_OPTIONS,
+  ...OPEN_LEGS_OPTION,
+  url: optionWithDefault(checkAriUrl, 'http://127.0.0.1:8088/ari'),
+  app: { check: checkApp },
+}
 
 /** Returns the name of an application that no other service uses, on this machine or another. */
 function uniqueApp(random: Random): string {
@@ -72,18 +78,9 @@ const SILENCE_MS = 20_000
  * source.start()
  */
 export function asteriskAri(options: AsteriskAriOptions): SwitchSource {
-  const specificChecks = {
-    ...LEG_OPTION_CHECKS,
-    ...OPEN_LEGS_CHECK,
-    url: checkAriUrl,
-    username: checkUsername,
-    password: checkSingleLine,
-    app: checkApp,
-  }
-  const required = ['username', 'password', 'accountOf']
-  const checked = checkSourceOptions('asteriskAri', options, specificChecks, required)
-  const { username, password } = options
-  const url = (options.url ?? ARI_DEFAULTS.url).replace(/(?<!\/)\/+$/, '')
+  const checked = checkSourceOptions('asteriskAri', options, ARI_OPTIONS)
+  const { username, password, clock } = checked
+  const url = checked.url.replace(/(?<!\/)\/+$/, '')
   let app = options.app ?? uniqueApp(checked.random)
   const onEvicted = (): string => {
     const reason = 'another client has taken over the application'
@@ -91,15 +88,7 @@ export function asteriskAri(options: AsteriskAriOptions): SwitchSource {
     app = uniqueApp(checked.random)
     return `${reason}: this one continues as ${app}`
   }
-  const { accountOf, realmOf, customVariables, optionalHooks = DEFAULT_OPTIONAL_HOOKS } = options
-  const { clock, maxOpenLegs } = checked
-  const mapping = createAsteriskMapping({
-    accountOf,
-    realmOf,
-    customVariables,
-    optionalHooks,
-    maxOpenLegs,
-  })
+  const mapping = createAsteriskMapping(checked)
   let buffer: BackpressureBuffer | undefined
 
   return createSwitchSource(checked, {

@@ -1,6 +1,6 @@
 /** The options for the events of a leg, shared by AMI and ARI. */
-import { OPTIONAL_HOOKS_CHECK, type OptionalHooksOption } from '../source/optional-hooks.js'
-import { checkFunction, checkStrings, type OptionCheck } from '../source/options.js'
+import { OPTIONAL_HOOKS_OPTION, type OptionalHooksOption } from '../source/optional-hooks.js'
+import { checkFunction, checkStrings, requiredOption } from '../source/options.js'
 import type { AsteriskAccountOf, AsteriskFacts } from './account-resolver.js'
 
 /** Options that `asteriskAmi` and `asteriskAri` share. */
@@ -19,10 +19,10 @@ export interface LegOptions extends OptionalHooksOption {
   readonly customVariables?: readonly string[]
 }
 
-/** Checks of `LegOptions`. */
-export const LEG_OPTION_CHECKS: Readonly<Record<keyof LegOptions, OptionCheck>> = {
-  accountOf: checkFunction,
-  realmOf: checkFunction,
-  customVariables: checkStrings,
-  ...OPTIONAL_HOOKS_CHECK,
+/** The table of `LegOptions`. */
+export const LEG_OPTIONS = {
+  accountOf: requiredOption(checkFunction),
+  realmOf: { check: checkFunction },
+  customVariables: { check: checkStrings },
+  ...OPTIONAL_HOOKS_OPTION,
 }

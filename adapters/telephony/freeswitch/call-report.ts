@@ -76,7 +76,7 @@ export function readReports(
     case VALET_PARKING:
       return parkingReports(event, parkedSlot)
     case VOICEMAIL:
-      return event.hasValue('VM-Action', 'leave-message') ? [voicemailReport(event)] : []
+      return event.header('VM-Action') === 'leave-message' ? [voicemailReport(event)] : []
     default:
       return []
   }
@@ -113,7 +113,7 @@ function parkingReports(
     case 'exit': {
       // It follows a retrieval too.
       if (parkedSlot(uuids[0] ?? '') === undefined) return []
-      return [report(event.hasValue('Answer-State', 'hangup') ? 'PARK_ABANDONED' : 'PARK_RETRIEVED')]
+      return [report(event.header('Answer-State') === 'hangup' ? 'PARK_ABANDONED' : 'PARK_RETRIEVED')]
     }
     default:
       return []
@@ -176,7 +176,7 @@ function queueReports(event: EslEvent): readonly CallReport[] {
     }
     case 'member-queue-end': {
       // Of an answered caller it comes only when the conversation is over.
-      if (!event.hasValue('CC-Cause', 'Cancel')) return []
+      if (event.header('CC-Cause') !== 'Cancel') return []
       const queueLeaveReason = CANCEL_REASONS[event.header('CC-Cancel-Reason') ?? '']
       return [
         report('queue_leave', { queueLeaveReason, waitingSeconds: waitedUntil('CC-Member-Leaving-Time') }),

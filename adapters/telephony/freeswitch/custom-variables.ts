@@ -1,5 +1,5 @@
 /** The channel variables that go into events: KAZOO's, and those listed by the host. */
-import { type EslEvent, type EventValue, internName } from './event.js'
+import type { EslEvent, EventValue } from './event.js'
 
 /** The variables of a leg; `undefined`: there are none. */
 export interface CustomVariables {
@@ -30,7 +30,7 @@ function readByPrefix(event: EslEvent, prefix: string): Record<string, EventValu
   event.forEach(prefix, (name, value) => {
     if (name === '__proto__') return
     found ??= {}
-    found[internName(name)] = value
+    found[name] = value
   })
   return found
 }

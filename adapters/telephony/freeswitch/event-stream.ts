@@ -3,11 +3,9 @@
 import type { EventPipeline } from '../source/event-pipeline.js'
 import type { SwitchProtocol } from '../source/tcp-session.js'
 import type { CommandChannel } from './commands.js'
-import type { EslEvent, EventFormat } from './event.js'
+import { type EslEvent, type EventFormat, parseEvent, peekEventName } from './event.js'
 import { createFrameReader, findHeader } from './frames.js'
-import { parseJsonEvent, peekJsonEventName } from './json-event.js'
 import type { FreeswitchMapping } from './mapping.js'
-import { parsePlainEvent, peekPlainEventName } from './plain-event.js'
 
 /** The part of a mapping that a stream uses. */
 export type EventMapping = Pick<FreeswitchMapping, 'isHandled' | 'map'>
@@ -34,7 +32,7 @@ export function createEventStream(deps: EventStreamDeps): Pick<SwitchProtocol, '
         return handleEvent(pipeline, mapping, 'plain', body)
       case 'command/reply': {
         const event = head.startsWith('Event-Name: ')
-          ? parsePlainEvent(Buffer.from(`${head}\n`, 'latin1'))
+          ? parseEvent('plain', Buffer.from(`${head}\n`, 'latin1'))
           : undefined
         if (event) deps.onLegData?.(event)
         return commands.onReply(event?.header('Reply-Text') ?? findHeader(head, 'Reply-Text') ?? '')
@@ -61,9 +59,9 @@ function handleEvent(
   format: EventFormat,
   body: Buffer,
 ): void {
-  const name = format === 'json' ? peekJsonEventName(body) : peekPlainEventName(body)
+  const name = peekEventName(body)
   if (name !== undefined && !mapping.isHandled(name)) return
-  const event = format === 'json' ? parseJsonEvent(body, name) : parsePlainEvent(body, name)
+  const event = parseEvent(format, body)
   if (event) {
     pipeline.push(mapping.map(event))
     return

@@ -1,4 +1,5 @@
-/** An event of the event socket, independent of its format. Values are extracted on request: most are never read. */
+/** Parses events of the event socket in either format, and reads their headers. */
+import { detachSubstring } from '../source/sanitize.js'
 
 /** How the switch writes events: `event plain` or `event json`. */
 export type EventFormat = 'plain' | 'json'
@@ -6,7 +7,7 @@ export type EventFormat = 'plain' | 'json'
 /** A value; several for an array of the switch. */
 export type EventValue = string | readonly string[]
 
-/** One event. */
+/** One event. Of several headers with the same name the last counts. */
 export interface EslEvent {
   /** `CHANNEL_CREATE`, … */
   readonly name: string
@@ -16,69 +17,108 @@ export interface EslEvent {
   value(name: string): EventValue | undefined
   /** A time in microseconds since the Unix epoch, or a number of them; 0: none. */
   microseconds(name: string): number
-  /** Whether a header has this value. */
-  hasValue(name: string, value: string): boolean
   /** Calls `visit` for every header with this prefix, with the name after the prefix. */
   forEach(prefix: string, visit: (name: string, value: EventValue) => void): void
 }
 
-const MAX_NAMES = 200
-const names = new Map<string, string>()
+const PEEKED_BYTES = 80
+const FIRST_HEADER = /^(?:\{"Event-Name":"|Event-Name: )(\w+)["\n]/
 
-/**
- * Returns the same string for the same name: comparisons and look-ups of a string that V8 has seen take a fraction of the
- * time, and event and variable names are few. Above 200 names, further ones are returned as they are.
- *
- * @param name must not keep a larger string alive
- */
-export function internName(name: string): string {
-  const known = names.get(name)
-  if (known !== undefined) return known
-  if (names.size < MAX_NAMES) names.set(name, name)
-  return name
+/** The event's name from the first bytes of a body; `undefined`: `Event-Name` is not the first header. */
+export function peekEventName(body: Buffer): string | undefined {
+  return FIRST_HEADER.exec(body.toString('latin1', 0, PEEKED_BYTES))?.[1]
+}
+
+/** Parses a body; `undefined`: it is not an event. */
+export function parseEvent(format: EventFormat, body: Buffer): EslEvent | undefined {
+  return format === 'json' ? parseJsonEvent(body.toString('utf8')) : parsePlainEvent(body.toString('utf8'))
+}
+
+/** Parses a JSON object of strings and arrays of strings. */
+function parseJsonEvent(text: string): EslEvent | undefined {
+  try {
+    return eventFromJson(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads an event from the value of its JSON text; `undefined`: it is not an event. */
+export function eventFromJson(value: unknown): EslEvent | undefined {
+  return typeof value === 'object' && value !== null ? createEvent(value, readJsonValue) : undefined
+}
+
+/** Parses lines with URL-encoded values. Text after an empty line is the event's body. */
+function parsePlainEvent(text: string): EslEvent | undefined {
+  const end = text.indexOf('\n\n')
+  if (end < 0) return undefined
+  const headers: Record<string, string> = Object.create(null)
+  for (const line of text.slice(0, end).split('\n')) {
+    const colon = line.indexOf(': ')
+    if (colon >= 0) headers[line.slice(0, colon)] = line.slice(colon + 2)
+  }
+  return createEvent(headers, (value) => splitArray(decodeUrlValue(value as string)))
+}
+
+/** @param read decodes a value of `headers`; only those that somebody reads are decoded */
+function createEvent(
+  headers: object,
+  read: (value: unknown) => EventValue | undefined,
+): EslEvent | undefined {
+  const values = headers as Readonly<Record<string, unknown>>
+  const value = (name: string) => (Object.hasOwn(values, name) ? read(values[name]) : undefined)
+  const header = (name: string) => {
+    const found = value(name)
+    return typeof found === 'object' ? ARRAY + found.join(ARRAY_SEPARATOR) : found
+  }
+  const eventName = header('Event-Name')
+  if (eventName === undefined) return undefined
+  return {
+    name: eventName,
+    header,
+    value,
+    microseconds(name) {
+      const text = header(name) ?? ''
+      const number = /^\d+$/.test(text) ? Number(text) : 0
+      return Number.isSafeInteger(number) ? number : 0
+    },
+    forEach(prefix, visit) {
+      for (const name of Object.keys(values)) {
+        const found = name.startsWith(prefix) ? value(name) : undefined
+        if (found !== undefined) visit(detachSubstring(name.slice(prefix.length)), found)
+      }
+    },
+  }
+}
+
+function readJsonValue(value: unknown): EventValue | undefined {
+  // An escape may be a lone surrogate, which an event must not contain.
+  if (typeof value === 'string') return value.toWellFormed()
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  return isList ? value.map((item) => item.toWellFormed()) : undefined
 }
 
 /** FreeSWITCH's single-string form of an array (`switch_event.c`). */
 const ARRAY = 'ARRAY::'
 const ARRAY_SEPARATOR = '|:'
 
-/** An array in its single-string form. */
-export function joinArray(values: readonly string[]): string {
-  return ARRAY + values.join(ARRAY_SEPARATOR)
-}
-
 /** The array that a string holds in single-string form; any other string unchanged. */
-export function splitArray(text: string): EventValue {
+function splitArray(text: string): EventValue {
   return text.startsWith(ARRAY) ? text.slice(ARRAY.length).split(ARRAY_SEPARATOR) : text
 }
 
-const NOT_ASCII = /[\x80-\xff]/
-
-/** Decodes as UTF-8 what was read as latin1; invalid bytes become U+FFFD. */
-export function decodeUtf8(latin1: string): string {
-  return NOT_ASCII.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1
-}
-
-const UNESCAPED = /^[\w-]*$/
-
-/** Whether both formats write a value as it is. */
-export function isUnescaped(value: string): boolean {
-  return UNESCAPED.test(value)
-}
-
-const DIGIT_0 = 48
-/** Longest number that may be a safe integer. */
-const MAX_DIGITS = 16
-
-/** Reads the digits at an offset, up to the character `end`; 0: it is no positive number. */
-export function digitsAt(text: string, at: number, end: number): number {
-  let value = 0
-  for (let next = at; next <= at + MAX_DIGITS; next += 1) {
-    const code = text.charCodeAt(next)
-    if (code === end) return Number.isSafeInteger(value) ? value : 0
-    const digit = code - DIGIT_0
-    if (!(digit >= 0 && digit <= 9)) return 0
-    value = 10 * value + digit
+/**
+ * Decodes a URL-encoded value. Invalid UTF-8 becomes U+FFFD and a `%` without two hex digits stays: a name that a phone
+ * sent in Latin-1 must not end the connection.
+ */
+function decodeUrlValue(value: string): string {
+  if (!value.includes('%')) return detachSubstring(value)
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    const bytes = Buffer.from(value)
+      .toString('latin1')
+      .replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    return Buffer.from(bytes, 'latin1').toString('utf8')
   }
-  return 0
 }

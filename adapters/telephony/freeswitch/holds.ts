@@ -47,7 +47,7 @@ export function takePendingUnhold({ hold }: Leg, isLegEnd: boolean): PendingEven
 export function findHolds(leg: Leg, channelData: EslEvent): PendingEvent[] {
   const { hold } = leg
   const lastUs = readHoldUs(channelData)
-  const sinceUs = channelData.hasValue('Channel-Call-State', 'HELD') ? lastUs : 0
+  const sinceUs = channelData.header('Channel-Call-State') === 'HELD' ? lastUs : 0
   if (sinceUs === hold.sinceUs) return []
   const found: PendingEvent[] = []
   if (hold.sinceUs !== 0) {

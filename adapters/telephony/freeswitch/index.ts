@@ -12,7 +12,7 @@
  *
  * Path of an event (inbound mode):
  *
- *     source ─ session ─ event-stream ─ frames ─ json-event / plain-event ─ mapping ─ event-builder ─▶ event pipeline
+ *     source ─ session ─ event-stream ─ frames ─ event ─ mapping ─ event-builder ─▶ event pipeline
  *                 └── resync: finds what was missed while disconnected
  */
 export type { UnknownAccount } from '../source/account-buffer.js'

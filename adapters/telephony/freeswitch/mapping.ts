@@ -293,10 +293,9 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       if (name === 'CHANNEL_UNBRIDGE') bridges.disconnect(uuid, event)
       const yielded: Yield = { updates: [], problems: [], events: [] }
       const { updates, problems, events } = yielded
-      if (!event.hasValue('Core-UUID', currentRun)) {
-        const coreUuid = event.header('Core-UUID')
-        if (coreUuid !== undefined) startRun(coreUuid, readEventTimeUs(event), yielded)
-      }
+      const coreUuid = event.header('Core-UUID')
+      if (coreUuid !== undefined && coreUuid !== currentRun)
+        startRun(coreUuid, readEventTimeUs(event), yielded)
 
       const leg = findOrOpenLeg(event, uuid, role, yielded)
       if (leg) {

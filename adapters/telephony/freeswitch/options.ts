@@ -1,18 +1,17 @@
 /** Options of `freeswitchSource`: validation and defaults. */
-import { OPTIONAL_HOOKS_CHECK, type OptionalHooksOption } from '../source/optional-hooks.js'
+import { OPTIONAL_HOOKS_OPTION, type OptionalHooksOption } from '../source/optional-hooks.js'
 import {
-  type CheckedSourceOptions,
   checkFunction,
   checkHostName,
   checkSingleLine,
-  checkSourceOptions,
   checkStrings,
   integerBetween,
   invalidOption,
-  OPEN_LEGS_CHECK,
+  OPEN_LEGS_OPTION,
   type OpenLegsOption,
-  type OptionCheck,
   oneOf,
+  optionWithDefault,
+  requiredOption,
   type SourceOptions,
 } from '../source/options.js'
 import type { FreeswitchAccountOf } from './account-resolver.js'
@@ -34,11 +33,6 @@ export interface FreeswitchOptions extends SourceOptions, OptionalHooksOption {
   readonly extraEvents?: readonly string[]
   /** How the switch writes events. Default `json`: `plain` loses bytes (a raw `%41` arrives as `A`). */
   readonly format?: EventFormat
-  /**
-   * Sends a probe after this many milliseconds without data, and disconnects when it goes unanswered for as long.
-   * Default 20,000.
-   */
-  readonly silenceMs?: number
 }
 
 /** Options of `freeswitchSource`. */
@@ -51,42 +45,31 @@ export interface FreeswitchSourceOptions extends FreeswitchOptions, OpenLegsOpti
   readonly password?: string
   /** Timeout for connecting, and again for logging in, in milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number
+  /**
+   * Sends a probe after this many milliseconds without data, and disconnects when it goes unanswered for as long.
+   * Default 20,000.
+   */
+  readonly silenceMs?: number
 }
 
-export const FREESWITCH_DEFAULTS = Object.freeze({
-  host: '127.0.0.1',
-  port: 8021,
-  password: 'ClueCon',
-  format: 'json' as EventFormat,
-  connectTimeoutMs: 10_000,
-  silenceMs: 20_000,
-})
-
-/** Checks of `FreeswitchOptions`. */
-export const SHARED_CHECKS: Readonly<Record<string, OptionCheck>> = {
-  accountOf: checkFunction,
-  customVariables: checkStrings,
-  extraEvents: checkEventNames,
-  ...OPTIONAL_HOOKS_CHECK,
-  format: oneOf('json', 'plain'),
-  silenceMs: integerBetween(100, 3_600_000),
+/** The table of `FreeswitchOptions`. */
+export const FREESWITCH_OPTIONS = {
+  accountOf: requiredOption(checkFunction),
+  customVariables: optionWithDefault(checkStrings, []),
+  extraEvents: optionWithDefault(checkEventNames, []),
+  ...OPTIONAL_HOOKS_OPTION,
+  format: optionWithDefault(oneOf('json', 'plain'), 'json'),
 }
 
-/** @throws `InvalidOption` naming the option */
-export function checkFreeswitchOptions(options: FreeswitchSourceOptions): CheckedSourceOptions {
-  return checkSourceOptions(
-    'freeswitchSource',
-    options,
-    {
-      ...SHARED_CHECKS,
-      ...OPEN_LEGS_CHECK,
-      host: checkHostName,
-      port: integerBetween(1, 65_535),
-      password: checkSingleLine,
-      connectTimeoutMs: integerBetween(1, 600_000),
-    },
-    ['accountOf'],
-  )
+/** The table of `FreeswitchSourceOptions`. */
+export const FREESWITCH_SOURCE_OPTIONS = {
+  ...FREESWITCH_OPTIONS,
+  ...OPEN_LEGS_OPTION,
+  host: optionWithDefault(checkHostName, '127.0.0.1'),
+  port: optionWithDefault(integerBetween(1, 65_535), 8021),
+  password: optionWithDefault(checkSingleLine, 'ClueCon'),
+  connectTimeoutMs: optionWithDefault(integerBetween(1, 600_000), 10_000),
+  silenceMs: optionWithDefault(integerBetween(100, 3_600_000), 20_000),
 }
 
 /** The names become part of a command, so nothing but event names may pass. */

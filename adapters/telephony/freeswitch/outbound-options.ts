@@ -1,19 +1,18 @@
 /** Options of `freeswitchOutbound`: validation and defaults. */
 import { isIP } from 'node:net'
 import {
-  type CheckedSourceOptions,
   checkFunction,
   checkSingleLine,
-  checkSourceOptions,
   checkStrings,
   integerBetween,
   invalidOption,
+  optionWithDefault,
 } from '../source/options.js'
 import type { FreeswitchFacts } from './account-resolver.js'
-import { type FreeswitchOptions, SHARED_CHECKS } from './options.js'
+import { FREESWITCH_OPTIONS, type FreeswitchOptions } from './options.js'
 
 /** Options of `freeswitchOutbound`. */
-export interface FreeswitchOutboundOptions extends Omit<FreeswitchOptions, 'silenceMs'> {
+export interface FreeswitchOutboundOptions extends FreeswitchOptions {
   /** Address to listen on. Default `127.0.0.1`. */
   readonly host?: string
   /** Port to listen on; 0: any free port. Default 8084, FreeSWITCH's default for `socket`. */
@@ -33,30 +32,14 @@ export interface FreeswitchOutboundOptions extends Omit<FreeswitchOptions, 'sile
   readonly continueWith?: (facts: FreeswitchFacts) => string
 }
 
-export const OUTBOUND_DEFAULTS = Object.freeze({
-  host: '127.0.0.1',
-  port: 8084,
-  allow: Object.freeze(['127.0.0.1', '::1']) as readonly string[],
-  maxConnections: 10_000,
-})
-
-const { silenceMs: _, ...CHECKS } = SHARED_CHECKS
-
-/** @throws `InvalidOption` naming the option */
-export function checkOutboundOptions(options: FreeswitchOutboundOptions): CheckedSourceOptions {
-  return checkSourceOptions(
-    'freeswitchOutbound',
-    options,
-    {
-      ...CHECKS,
-      host: checkSingleLine,
-      port: integerBetween(0, 65_535),
-      allow: checkAddresses,
-      maxConnections: integerBetween(1, 1_000_000),
-      continueWith: checkFunction,
-    },
-    ['accountOf'],
-  )
+/** The table of `FreeswitchOutboundOptions`. */
+export const OUTBOUND_OPTIONS = {
+  ...FREESWITCH_OPTIONS,
+  host: optionWithDefault(checkSingleLine, '127.0.0.1'),
+  port: optionWithDefault(integerBetween(0, 65_535), 8084),
+  allow: optionWithDefault(checkAddresses, ['127.0.0.1', '::1']),
+  maxConnections: optionWithDefault(integerBetween(1, 1_000_000), 10_000),
+  continueWith: { check: checkFunction },
 }
 
 /** Checks for an array of IP addresses: a name would be compared with addresses and never match. */

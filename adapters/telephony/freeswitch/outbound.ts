@@ -2,18 +2,12 @@
 import { createServer, type Socket } from 'node:net'
 import type { EventHub } from 'hookswitch'
 import { createEventPipeline, type SourceEvents } from '../source/event-pipeline.js'
-import { DEFAULT_OPTIONAL_HOOKS } from '../source/optional-hooks.js'
-import { integerBetween } from '../source/options.js'
+import { checkSourceOptions, integerBetween } from '../source/options.js'
 import type { SourceStatus } from '../source/switch-source.js'
 import { reportEvents } from './call-report.js'
 import { createFreeswitchMapping, type FreeswitchMapping } from './mapping.js'
-import { FREESWITCH_DEFAULTS } from './options.js'
 import { type OutboundLeg, serveOutboundLeg } from './outbound-leg.js'
-import {
-  checkOutboundOptions,
-  type FreeswitchOutboundOptions,
-  OUTBOUND_DEFAULTS,
-} from './outbound-options.js'
+import { type FreeswitchOutboundOptions, OUTBOUND_OPTIONS } from './outbound-options.js'
 
 /** Channel events of the legs that a switch hands over. */
 export interface FreeswitchOutbound {
@@ -56,12 +50,11 @@ export interface FreeswitchOutbound {
  * @throws `InvalidOption` naming the option
  */
 export function freeswitchOutbound(options: FreeswitchOutboundOptions): FreeswitchOutbound {
-  const { publish, clock, random, log, metrics, bufferLimits, maxOpenLegs } = checkOutboundOptions(options)
-  const { accountOf, customVariables = [], extraEvents = [], continueWith } = options
-  const { optionalHooks = DEFAULT_OPTIONAL_HOOKS } = options
-  const { host = OUTBOUND_DEFAULTS.host, port = OUTBOUND_DEFAULTS.port } = options
-  const { maxConnections = OUTBOUND_DEFAULTS.maxConnections } = options
-  const allowed = new Set(options.allow ?? OUTBOUND_DEFAULTS.allow)
+  const checked = checkSourceOptions('freeswitchOutbound', options, OUTBOUND_OPTIONS)
+  const { publish, clock, random, log, metrics, bufferLimits, maxOpenLegs } = checked
+  const { accountOf, customVariables, extraEvents, optionalHooks, format } = checked
+  const { host, port, maxConnections, continueWith } = checked
+  const allowed = new Set(checked.allow)
   const name = `freeswitch outbound ${host}:${port}`
   const pipeline = createEventPipeline({ publish, clock, random, log, metrics, name }, bufferLimits)
   const legs = new Set<OutboundLeg>()
@@ -94,7 +87,6 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
     pipeline.push({ updates: [], problems: [{ kind: 'refused', message }] })
   }
 
-  const format = options.format ?? FREESWITCH_DEFAULTS.format
   const server = createServer({ noDelay: true }, (socket) => {
     const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
     socket.on('error', () => {})

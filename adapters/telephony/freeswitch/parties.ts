@@ -55,8 +55,8 @@ export function readParties(event: EslEvent, isLoopback: boolean): Parties {
     name: event.header('Caller-Caller-ID-Name'),
     number: event.header('Caller-Caller-ID-Number'),
   }
-  const hidesName = event.hasValue('Caller-Privacy-Hide-Name', 'true')
-  const hidesNumber = event.hasValue('Caller-Privacy-Hide-Number', 'true')
+  const hidesName = event.header('Caller-Privacy-Hide-Name') === 'true'
+  const hidesNumber = event.header('Caller-Privacy-Hide-Number') === 'true'
   // On a loopback leg the callee's number is the name of its context.
   const calleeNumber = isLoopback ? undefined : event.header('Caller-Callee-ID-Number')
   const shownCallee = { name: event.header('Caller-Callee-ID-Name'), number: calleeNumber }
@@ -79,7 +79,7 @@ export function readParties(event: EslEvent, isLoopback: boolean): Parties {
 }
 
 function isSwappedLeg(event: EslEvent): boolean {
-  return event.hasValue('Call-Direction', 'outbound') && event.hasValue('Channel-HIT-Dialplan', 'true')
+  return event.header('Call-Direction') === 'outbound' && event.header('Channel-HIT-Dialplan') === 'true'
 }
 
 /** The caller of a swapped leg. FreeSWITCH 1.2 does not keep it as the callee, but in variables. */
@@ -95,7 +95,7 @@ function swappedCaller(event: EslEvent, shownCallee: Party): Party {
 /** The caller of a leg that is not swapped; `uuid_bridge` replaces the caller id of an inbound leg. */
 function ownCaller(event: EslEvent, shown: Party): Party {
   const number = event.header('Caller-Orig-Caller-ID-Number')
-  if (number === undefined || number === shown.number || !event.hasValue('Call-Direction', 'inbound'))
+  if (number === undefined || number === shown.number || event.header('Call-Direction') !== 'inbound')
     return shown
   return { name: event.header('Caller-Orig-Caller-ID-Name'), number }
 }

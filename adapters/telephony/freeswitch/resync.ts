@@ -12,7 +12,7 @@ import type { EventPipeline } from '../source/event-pipeline.js'
 import type { MappedBatch } from '../source/mapped-events.js'
 import type { FoundBridge } from './bridges.js'
 import type { CommandChannel } from './commands.js'
-import { parseJsonEvent } from './json-event.js'
+import { eventFromJson } from './event.js'
 import type { FreeswitchMapping } from './mapping.js'
 import { CHANNEL_DATA } from './subscriptions.js'
 
@@ -93,8 +93,7 @@ async function readChannel(
   if (reply.startsWith('-ERR No such channel')) return 'missing'
   const parsed = parseJson(reply)
   const isObject = typeof parsed === 'object' && parsed !== null
-  const channelData = { ...(isObject ? parsed : undefined), 'Event-Name': CHANNEL_DATA }
-  const event = isObject ? parseJsonEvent(Buffer.from(JSON.stringify(channelData))) : undefined
+  const event = isObject ? eventFromJson({ ...parsed, 'Event-Name': CHANNEL_DATA }) : undefined
   pipeline.push(event ? mapping.map(event) : malformed('the data of a channel cannot be read', uuid))
   return event && mapping.readBridge(event)
 }

@@ -1,9 +1,9 @@
 /** Inbound mode: the source connects to the switch. */
 
-import { DEFAULT_OPTIONAL_HOOKS } from '../source/optional-hooks.js'
+import { checkSourceOptions } from '../source/options.js'
 import { createSwitchSource, type SwitchSource } from '../source/switch-source.js'
 import { createFreeswitchMapping } from './mapping.js'
-import { checkFreeswitchOptions, FREESWITCH_DEFAULTS, type FreeswitchSourceOptions } from './options.js'
+import { FREESWITCH_SOURCE_OPTIONS, type FreeswitchSourceOptions } from './options.js'
 import { openSession } from './session.js'
 import { subscribedEvents } from './subscriptions.js'
 
@@ -26,16 +26,10 @@ import { subscribedEvents } from './subscriptions.js'
  * source.start()
  */
 export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource {
-  const checked = checkFreeswitchOptions(options)
-  const {
-    accountOf,
-    customVariables = [],
-    extraEvents = [],
-    optionalHooks = DEFAULT_OPTIONAL_HOOKS,
-  } = options
-  const { host = FREESWITCH_DEFAULTS.host, port = FREESWITCH_DEFAULTS.port } = options
+  const checked = checkSourceOptions('freeswitchSource', options, FREESWITCH_SOURCE_OPTIONS)
+  const { host, port, password, format, connectTimeoutMs, silenceMs } = checked
+  const { accountOf, customVariables, extraEvents, optionalHooks, maxOpenLegs, clock } = checked
   const endEvent = 'CHANNEL_DESTROY'
-  const { maxOpenLegs, clock } = checked
   const mapping = createFreeswitchMapping({
     accountOf,
     customVariables,
@@ -44,13 +38,7 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
     maxOpenLegs,
     endEvent,
   })
-  const tcp = {
-    host,
-    port,
-    clock,
-    connectTimeoutMs: options.connectTimeoutMs ?? FREESWITCH_DEFAULTS.connectTimeoutMs,
-    silenceMs: options.silenceMs ?? FREESWITCH_DEFAULTS.silenceMs,
-  }
+  const tcp = { host, port, clock, connectTimeoutMs, silenceMs }
   let isListeningForCapacity = false
   let onCapacity: () => void = () => {}
   const waitForCapacity = (signal: AbortSignal) =>
@@ -72,8 +60,8 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
       return openSession(
         {
           tcp,
-          password: options.password ?? FREESWITCH_DEFAULTS.password,
-          format: options.format ?? FREESWITCH_DEFAULTS.format,
+          password,
+          format,
           eventNames: subscribedEvents(endEvent, extraEvents, optionalHooks),
           mapping,
           pipeline,

@@ -23,7 +23,15 @@ import {
   type Problem as MappingProblem,
   type PendingEvent,
 } from '../source/mapped-events.js'
-import { checkFunction, integerBetween, invalidOption, SOURCE_DEFAULTS } from '../source/options.js'
+import {
+  checkFunction,
+  checkOptions,
+  integerBetween,
+  optionWithDefault,
+  requiredOption,
+  SHARED_OPTIONS,
+  WAITING_LIMITS,
+} from '../source/options.js'
 import { sanitizeError } from '../source/sanitize.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
 import type { KamailioAccountOf } from './accounts.js'
@@ -38,7 +46,7 @@ import {
 } from './call.js'
 import { buildCreateEvent, buildEvents, timesOf } from './channel-event.js'
 import { type KamailioLine, parseLine, parseLineObject } from './line.js'
-import { checkMaxCallMs, DEFAULT_MAX_CALL_MS } from './options.js'
+import { MAX_CALL_OPTION } from './options.js'
 
 /** How lines are mapped. */
 export interface MappingOptions {
@@ -313,10 +321,13 @@ export interface KamailioMapper {
   openCalls(): number
 }
 
-const MAPPER_CHECKS = {
-  accountOf: checkFunction,
-  maxOpenCalls: integerBetween(1, Number.MAX_SAFE_INTEGER),
-  maxCallMs: checkMaxCallMs,
+const MAPPER_OPTIONS = {
+  accountOf: requiredOption(checkFunction),
+  maxOpenCalls: optionWithDefault(
+    integerBetween(1, Number.MAX_SAFE_INTEGER),
+    SHARED_OPTIONS.maxOpenLegs.default,
+  ),
+  maxCallMs: MAX_CALL_OPTION,
 }
 const NO_EVENTS: readonly ChannelEvent[] = Object.freeze([])
 
@@ -330,18 +341,8 @@ const NO_EVENTS: readonly ChannelEvent[] = Object.freeze([])
  * for (const event of mapper.map(line).events) await hs.publish(event)
  */
 export function kamailioMapper(options: KamailioMapperOptions): KamailioMapper {
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(MAPPER_CHECKS, name)) throw invalidOption(name, 'is not an option of kamailioMapper')
-    if (value !== undefined) MAPPER_CHECKS[name as keyof typeof MAPPER_CHECKS](name, value)
-  }
-  const { accountOf, maxOpenCalls = SOURCE_DEFAULTS.maxOpenLegs, maxCallMs = DEFAULT_MAX_CALL_MS } = options
-  if (accountOf === undefined) throw invalidOption('accountOf', 'is missing: kamailioMapper needs it')
-  const mapping = createKamailioMapping({ accountOf, maxOpenCalls, maxCallMs })
-  const buffer = createAccountBuffer({
-    maxWaitMs: Number.POSITIVE_INFINITY,
-    maxEventsPerLeg: SOURCE_DEFAULTS.maxWaitingEventsPerLeg,
-    maxLegs: SOURCE_DEFAULTS.maxWaitingLegs,
-  })
+  const mapping = createKamailioMapping(checkOptions('kamailioMapper', options, MAPPER_OPTIONS))
+  const buffer = createAccountBuffer({ ...WAITING_LIMITS, maxWaitMs: Number.POSITIVE_INFINITY })
 
   return {
     map(line) {

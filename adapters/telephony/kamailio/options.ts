@@ -1,11 +1,10 @@
 /** Options of `kamailioSource`: validation and defaults. */
 import {
-  type CheckedSourceOptions,
   checkFunction,
   checkSingleLine,
-  checkSourceOptions,
   integerBetween,
-  invalidOption,
+  optionWithDefault,
+  requiredOption,
   type SourceOptions,
 } from '../source/options.js'
 import type { KamailioAccountOf } from './accounts.js'
@@ -33,44 +32,15 @@ export interface KamailioSourceOptions extends SourceOptions {
   readonly maxCallMs?: number
 }
 
-/** Default of `maxCallMs`. */
-export const DEFAULT_MAX_CALL_MS = 43_260_000
-/** One second to one year. */
-export const checkMaxCallMs = integerBetween(1_000, 31_536_000_000)
+/** The row of `maxCallMs`: one second to one year. */
+export const MAX_CALL_OPTION = optionWithDefault(integerBetween(1_000, 31_536_000_000), 43_260_000)
 
-/** The options with their defaults. */
-export interface CheckedKamailioOptions extends CheckedSourceOptions {
-  readonly accountOf: KamailioAccountOf
-  /** `undefined`: the source does not connect. */
-  readonly evapi:
-    | { readonly host: string; readonly port: number; readonly connectTimeoutMs: number }
-    | undefined
-  readonly token: string | undefined
-  readonly maxCallMs: number
-}
-
-const CHECKS = {
-  accountOf: checkFunction,
-  host: checkSingleLine,
-  port: integerBetween(1, 65_535),
-  connectTimeoutMs: integerBetween(1, 2_147_483_647),
-  token: checkSingleLine,
-  maxCallMs: checkMaxCallMs,
-}
-
-/** @throws `InvalidOption` naming the option */
-export function checkKamailioOptions(options: KamailioSourceOptions): CheckedKamailioOptions {
-  const shared = checkSourceOptions('kamailioSource', options, CHECKS, ['accountOf'])
-  const {
-    accountOf,
-    host,
-    port = 8448,
-    connectTimeoutMs = 10_000,
-    token,
-    maxCallMs = DEFAULT_MAX_CALL_MS,
-  } = options
-  if (options.port !== undefined && host === undefined)
-    throw invalidOption('host', 'is missing: port needs it')
-  const evapi = host === undefined ? undefined : { host, port, connectTimeoutMs }
-  return { ...shared, accountOf, evapi, token, maxCallMs }
+/** The table of `KamailioSourceOptions`. */
+export const KAMAILIO_OPTIONS = {
+  accountOf: requiredOption(checkFunction),
+  host: { check: checkSingleLine },
+  port: optionWithDefault(integerBetween(1, 65_535), 8448),
+  connectTimeoutMs: optionWithDefault(integerBetween(1, 2_147_483_647), 10_000),
+  token: { check: checkSingleLine },
+  maxCallMs: MAX_CALL_OPTION,
 }

@@ -3,7 +3,7 @@ import { HookswitchError } from 'hookswitch'
 import { keepConnected } from '../source/connection.js'
 import { createEventPipeline } from '../source/event-pipeline.js'
 import type { MappedBatch } from '../source/mapped-events.js'
-import { integerBetween } from '../source/options.js'
+import { checkSourceOptions, integerBetween, invalidOption } from '../source/options.js'
 import type { SwitchSource } from '../source/switch-source.js'
 import { openTcpSession, type TcpSession } from '../source/tcp-session.js'
 import { createCallExpiry } from './call-expiry.js'
@@ -11,7 +11,7 @@ import { createKamailioHandler, type KamailioHandler } from './handler.js'
 import { type Chunks, splitLines, stoppable } from './line-stream.js'
 import { createKamailioMapping } from './mapping.js'
 import { createNetstringReader } from './netstrings.js'
-import { checkKamailioOptions, type KamailioSourceOptions } from './options.js'
+import { KAMAILIO_OPTIONS, type KamailioSourceOptions } from './options.js'
 
 /** How far the proxy's clock may be ahead of the local one: a later time would end all open calls. */
 const MAX_AHEAD_MS = 3_600_000
@@ -55,21 +55,12 @@ export interface KamailioSource extends SwitchSource {
  * app.post('/kamailio', source.handler)
  */
 export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
-  const checked = checkKamailioOptions(options)
-  const {
-    publish,
-    clock,
-    random,
-    log,
-    metrics,
-    bufferLimits,
-    accountOf,
-    evapi,
-    maxCallMs,
-    maxOpenLegs,
-    token,
-  } = checked
-  const peer = evapi ? `kamailio ${evapi.host}:${evapi.port}` : 'kamailio'
+  const checked = checkSourceOptions('kamailioSource', options, KAMAILIO_OPTIONS)
+  if (options.port !== undefined && options.host === undefined)
+    throw invalidOption('host', 'is missing: port needs it')
+  const { publish, clock, random, log, metrics, bufferLimits } = checked
+  const { host, port, connectTimeoutMs, accountOf, maxCallMs, maxOpenLegs, token } = checked
+  const peer = host === undefined ? 'kamailio' : `kamailio ${host}:${port}`
   const pipeline = createEventPipeline({ publish, clock, random, log, metrics, name: peer }, bufferLimits)
   const mapping = createKamailioMapping({
     accountOf,
@@ -106,8 +97,7 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
   return {
     events: pipeline.events,
     start() {
-      if (closed || !evapi) return
-      const { host, port, connectTimeoutMs } = evapi
+      if (closed || host === undefined) return
       connection ??= keepConnected({
         clock,
         random,

@@ -4,7 +4,7 @@
  */
 import type { ChannelEvent } from 'hookswitch'
 import type { PendingEvent } from './mapped-events.js'
-import { invalidOption, type OptionCheck } from './options.js'
+import { invalidOption, optionWithDefault } from './options.js'
 
 /** The hooks that a host can select. */
 export const OPTIONAL_HOOKS = [
@@ -38,13 +38,13 @@ export const DEFAULT_OPTIONAL_HOOKS: readonly OptionalHook[] = OPTIONAL_HOOKS.fi
   (hook) => hook !== 'channel_dtmf',
 )
 
-/** Check of `OptionalHooksOption`. */
-export const OPTIONAL_HOOKS_CHECK: Readonly<Record<keyof OptionalHooksOption, OptionCheck>> = {
-  optionalHooks(field, value) {
+/** The row of `OptionalHooksOption`. */
+export const OPTIONAL_HOOKS_OPTION = {
+  optionalHooks: optionWithDefault((field, value) => {
     const known: ReadonlySet<unknown> = new Set(OPTIONAL_HOOKS)
     if (!Array.isArray(value) || value.some((hook) => !known.has(hook)))
       throw invalidOption(field, `must be an array of ${OPTIONAL_HOOKS.join(', ')}`)
-  },
+  }, DEFAULT_OPTIONAL_HOOKS),
 }
 
 /** The fields of these events that the fields of their leg do not include. */

@@ -50,14 +50,12 @@ export interface OpenLegsOption {
   readonly openLegs?: OpenLegs
 }
 
-/** Defaults of the shared options, and the fixed limits of the account buffer. */
-export const SOURCE_DEFAULTS = Object.freeze({
-  accountWaitMs: 10_000,
-  maxOpenLegs: 100_000,
-  /** Maximum number of events of one leg that wait for its account. */
-  maxWaitingEventsPerLeg: 100,
-  /** Maximum number of legs that wait for their account. */
-  maxWaitingLegs: 10_000,
+/** Limits of the events that wait for an account. */
+export const WAITING_LIMITS = Object.freeze({
+  /** Maximum number of events of one leg. */
+  maxEventsPerLeg: 100,
+  /** Maximum number of legs. */
+  maxLegs: 10_000,
 })
 
 /** The shared options with defaults applied. */
@@ -75,62 +73,100 @@ export interface CheckedSourceOptions {
 /** Throws `InvalidOption` if the value is invalid. */
 export type OptionCheck = (field: string, value: unknown) => void
 
-const SHARED_CHECKS: Readonly<Record<keyof SourceOptions, OptionCheck>> = {
-  publish: checkFunction,
-  accountWaitMs: integerBetween(0, 86_400_000),
-  maxOpenLegs: integerBetween(1, 10_000_000),
-  log: hasMethods('debug', 'info', 'warn', 'error'),
-  metrics: hasMethods('watch'),
-  clock: hasMethods('now', 'monotonic', 'sleep', 'yield'),
-  random: hasMethods('bytes', 'fraction'),
+/** The row of an option in the table of a source. */
+export interface OptionRow {
+  readonly check: OptionCheck
+  readonly default?: unknown
+  readonly isRequired?: true
 }
 
-/** Check of `OpenLegsOption`. */
-export const OPEN_LEGS_CHECK: Readonly<Record<keyof OpenLegsOption, OptionCheck>> = {
-  openLegs: hasMethods('write', 'list'),
+/** The options of a source by name; without a value, the first required one is named. */
+export type OptionTable = Readonly<Record<string, OptionRow>>
+
+/** An option that every host must set. */
+export function requiredOption(check: OptionCheck): {
+  readonly check: OptionCheck
+  readonly isRequired: true
+} {
+  return { check, isRequired: true }
+}
+
+/** An option with a default. */
+export function optionWithDefault<Value>(
+  check: OptionCheck,
+  value: Value,
+): { readonly check: OptionCheck; readonly default: Value } {
+  return { check, default: value }
+}
+
+/** The values of the options: those that are required or have a default are defined. */
+export type OptionValues<Options, Table> = {
+  readonly [Name in keyof Options]-?: Name extends keyof Table
+    ? Table[Name] extends { readonly default: unknown } | { readonly isRequired: true }
+      ? Exclude<Options[Name], undefined>
+      : Options[Name] | undefined
+    : Options[Name] | undefined
+}
+
+/** The options of every source. The defaults of `clock` and `random` are created for each source. */
+export const SHARED_OPTIONS = {
+  publish: requiredOption(checkFunction),
+  accountWaitMs: optionWithDefault(integerBetween(0, 86_400_000), 10_000),
+  maxOpenLegs: optionWithDefault(integerBetween(1, 10_000_000), 100_000),
+  log: { check: hasMethods('debug', 'info', 'warn', 'error') },
+  metrics: { check: hasMethods('watch') },
+  clock: { check: hasMethods('now', 'monotonic', 'sleep', 'yield') },
+  random: { check: hasMethods('bytes', 'fraction') },
+} satisfies Record<keyof SourceOptions, OptionRow>
+
+/** The row of `OpenLegsOption`. */
+export const OPEN_LEGS_OPTION = { openLegs: { check: hasMethods('write', 'list') } } satisfies OptionTable
+
+/**
+ * Checks the options of a source, shared and specific, and applies the defaults.
+ *
+ * @param factory name of the function that takes the options
+ * @param specific the options that only this source has
+ * @throws `InvalidOption` with the name of the option
+ */
+export function checkSourceOptions<Options extends SourceOptions, Table extends OptionTable>(
+  factory: string,
+  given: Options,
+  specific: Table,
+): CheckedSourceOptions & OptionValues<Options, typeof SHARED_OPTIONS & Table> {
+  const values = checkOptions(factory, given, { ...SHARED_OPTIONS, ...specific })
+  return {
+    ...values,
+    bufferLimits: { ...WAITING_LIMITS, maxWaitMs: values.accountWaitMs },
+    clock: values.clock ?? systemClock(),
+    random: values.random ?? systemRandom(),
+  } as CheckedSourceOptions & typeof values
 }
 
 /**
- * Checks the options of a source, shared and specific, and applies the shared defaults.
+ * Checks options and applies the defaults.
  *
- * @param factory name of the function that takes the options
- * @param specificChecks checks of the options that only this source has, by name
- * @param required names of required options besides `publish`
  * @throws `InvalidOption` with the name of the option
  */
-export function checkSourceOptions(
+export function checkOptions<Options extends object, Table extends OptionTable>(
   factory: string,
-  given: unknown,
-  specificChecks: Readonly<Record<string, OptionCheck>>,
-  required: readonly string[],
-): CheckedSourceOptions {
+  given: Options,
+  table: Table,
+): OptionValues<Options, Table> {
   if (typeof given !== 'object' || given === null) {
     throw invalidOption('options', `of ${factory} must be an object`)
   }
   const options = given as Readonly<Record<string, unknown>>
-  const checks: Readonly<Record<string, OptionCheck>> = { ...SHARED_CHECKS, ...specificChecks }
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(checks, name)) throw invalidOption(name, `is not an option of ${factory}`)
-    if (value !== undefined) checks[name]?.(name, value)
+    if (!Object.hasOwn(table, name)) throw invalidOption(name, `is not an option of ${factory}`)
+    if (value !== undefined) table[name]?.check(name, value)
   }
-  for (const name of ['publish', ...required]) {
-    if (options[name] === undefined) throw invalidOption(name, `is missing: ${factory} needs it`)
-  }
-  const shared = options as unknown as SourceOptions & OpenLegsOption
-  return {
-    publish: shared.publish,
-    bufferLimits: {
-      maxWaitMs: shared.accountWaitMs ?? SOURCE_DEFAULTS.accountWaitMs,
-      maxEventsPerLeg: SOURCE_DEFAULTS.maxWaitingEventsPerLeg,
-      maxLegs: SOURCE_DEFAULTS.maxWaitingLegs,
-    },
-    maxOpenLegs: shared.maxOpenLegs ?? SOURCE_DEFAULTS.maxOpenLegs,
-    log: shared.log,
-    metrics: shared.metrics,
-    openLegs: shared.openLegs,
-    clock: shared.clock ?? systemClock(),
-    random: shared.random ?? systemRandom(),
-  }
+  const values = Object.entries(table).map(([name, { isRequired, default: fallback }]) => {
+    if (isRequired && options[name] === undefined)
+      throw invalidOption(name, `is missing: ${factory} needs it`)
+    return [name, options[name] ?? fallback]
+  })
+  return Object.fromEntries(values)
 }
 
 /** Creates the error of an invalid option. The message never contains the value, which may be a password. */

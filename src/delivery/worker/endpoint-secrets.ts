@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import type { SecretCipher } from '../../values/encryption.js'
-import { HmacKey } from '../../values/hash.js'
 import { parseSigningSecret } from '../../webhooks/signing-secret.js'
 import { decryptHeaders, encryptionPurpose } from '../../webhooks/view.js'
 import type { Webhook } from '../../webhooks/webhook.js'
@@ -36,7 +35,7 @@ export function createEndpointSecretsCache(
     const keys = webhook.secrets.flatMap(({ sealed, expiresMs }) => {
       const text = cipher.decrypt(sealed, encryptionPurpose.secret(webhook.id))
       const key = text === undefined ? undefined : parseSigningSecret(text)
-      return key ? [{ key: new HmacKey(key), ...(expiresMs !== undefined && { expiresMs }) }] : []
+      return key ? [{ key, ...(expiresMs !== undefined && { expiresMs }) }] : []
     })
     const custom = decryptHeaders(webhook, cipher)
     const hasTraceparent = Object.keys(custom ?? {}).some((name) => name.toLowerCase() === 'traceparent')

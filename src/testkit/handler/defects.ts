@@ -1,6 +1,5 @@
 /** Builds valid requests, and invalid ones that a handler must reject. */
 import { buildRequest, type EndpointSecrets } from '../../delivery/request.js'
-import { HmacKey } from '../../values/hash.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import type { PreparedDelivery } from './prepared-delivery.js'
 import { toWebhookRequest, type WebhookRequest } from './webhook-request.js'
@@ -68,7 +67,7 @@ export function buildDefectiveRequest(
       return withHeader(requestAt(atMs), 'webhook-signature', undefined)
     case 'wrong secret': {
       const keys = context.endpointSecrets.keys.map(({ key }) => ({
-        key: new HmacKey(key.bytes.map((byte) => byte ^ 0xff)),
+        key: key.map((byte) => byte ^ 0xff),
       }))
       const endpointSecrets = { ...context.endpointSecrets, keys }
       return buildValidRequest({ ...context, endpointSecrets }, delivery, attempt, atMs)

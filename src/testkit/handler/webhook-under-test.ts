@@ -2,7 +2,6 @@
 import { buildFixedHeaders, type EndpointSecrets } from '../../delivery/request.js'
 import { HookswitchError, invalidInput } from '../../errors.js'
 import { type CompiledAddressPolicy, compileAddressPolicy } from '../../values/address-policy.js'
-import { HmacKey } from '../../values/hash.js'
 import { isId } from '../../values/ids.js'
 import { VERSION } from '../../version.js'
 import type { CatalogueEntry } from '../../webhooks/catalogue.js'
@@ -47,7 +46,7 @@ export function createWebhookUnderTest(
   const webhook = newWebhook({ id, accountId }, { settings }, { sealed: '' }, 0)
   const headerNames = Object.keys(customRequestHeaders ?? {})
   const endpointSecrets = {
-    keys: secrets.map((secret, index) => ({ key: new HmacKey(parseKey(secret, index)) })),
+    keys: secrets.map((secret, index) => ({ key: parseKey(secret, index) })),
     headers: buildFixedHeaders(webhook, customRequestHeaders, `hookswitch/${VERSION}`),
     isTraced: headerNames.some((name) => name.toLowerCase() === 'traceparent'),
   }

@@ -279,7 +279,7 @@ describe('the configuration file', () => {
     ['a.json', '{"config": "b.json"}', ':1:2: config: is unknown'],
     ['a.json', '[]', ':1:1: must be an object of settings'],
     ['a.json', '', ':1:1: is not JSON: the text ends too early'],
-    ['a.json', '{"port": 1,}', ':1:12: is not JSON: a key in double quotes is expected'],
+    ['a.json', '{"port": 1,}', ':1:12: is not JSON: expected double-quoted property name'],
     ['a.json', '{"port": 1, "port": 2}', ':1:13: is not JSON: a key occurs twice'],
     ['a.json', '{"secret": "hunter2"}', ':1:12: secret: must be a key of at least 16 characters'],
     ['a.json', '{"secret": hunter2}', ':1:12: is not JSON: a value is expected'],

@@ -3,9 +3,8 @@ import { accountFromVariable } from 'hookswitch/asterisk'
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { channelEvent, list } from './asterisk-ami-server.js'
-import { startAmiSource } from './asterisk-ami-under-test.js'
 import { ariEvent } from './asterisk-ari-server.js'
-import { startAriSource } from './asterisk-ari-under-test.js'
+import { startAmiSource, startAriSource } from './asterisk-under-test.js'
 
 const T0 = 1_767_225_600_000
 const [ID, OTHER] = ['1767225600.7', '1767225600.8']

@@ -1,7 +1,7 @@
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { channelEvent, channelFields, list } from './asterisk-ami-server.js'
-import { startAmiSource } from './asterisk-ami-under-test.js'
+import { startAmiSource } from './asterisk-under-test.js'
 
 const T0 = 1_767_225_600_000
 const ID = '1767225600.7'

@@ -4,8 +4,8 @@ import { accountFromAccountCode, asteriskAri } from 'hookswitch/asterisk'
 import { seededRandom, until } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ariEvent, startAriServer } from './asterisk-ari-server.js'
-import { startAriSource } from './asterisk-ari-under-test.js'
-import { observeSource } from './asterisk-listening.js'
+import { startAriSource } from './asterisk-under-test.js'
+import { observeSource } from './observe-source.js'
 
 const T0 = 1_767_225_600_000
 const ID = '1767225600.7'

@@ -1,7 +1,7 @@
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { ariChannel, ariEvent } from './asterisk-ari-server.js'
-import { startAriSource } from './asterisk-ari-under-test.js'
+import { startAriSource } from './asterisk-under-test.js'
 
 const T0 = 1_767_225_600_000
 /** Long enough for a reconnect, too short for a timeout. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { ariChannel, ariEvent, NOT_FOUND } from './asterisk-ari-server.js'
-import { startAriSource } from './asterisk-ari-under-test.js'
+import { startAriSource } from './asterisk-under-test.js'
 
 const T0 = 1_767_225_600_000
 const ID = '1767225600.7'

@@ -1,9 +1,8 @@
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { channelEvent, channelFields, list, SETTINGS } from './asterisk-ami-server.js'
-import { startAmiSource } from './asterisk-ami-under-test.js'
 import { ariChannel, ariEvent } from './asterisk-ari-server.js'
-import { startAriSource } from './asterisk-ari-under-test.js'
+import { startAmiSource, startAriSource } from './asterisk-under-test.js'
 
 const T0 = 1_767_225_600_000
 const [ONE, TWO] = ['1767225600.7', '1767225600.8']

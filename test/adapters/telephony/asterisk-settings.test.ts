@@ -1,7 +1,7 @@
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { SETTINGS } from './asterisk-ami-server.js'
-import { startAmiSource } from './asterisk-ami-under-test.js'
+import { startAmiSource } from './asterisk-under-test.js'
 
 const [READ, TIMESTAMPS] = Object.keys(SETTINGS) as [string, string]
 const LATER_MS = 200

@@ -6,7 +6,6 @@ import {
   hooksOf,
   otherLegsOf,
   recordedLegId,
-  recordedLegs,
   SWITCH_EVENTS,
   TRACES,
   type Trace,
@@ -31,15 +30,6 @@ describe.each(TRACES)('bridges, through %s', (source, trace) => {
     expect(beside.sort()).toEqual([UNIQUE_IDS.get(caller), UNIQUE_IDS.get(recordedLegId(caller))].sort())
   })
 
-  it('the optimisation of a Local channel bridges nobody again', () => {
-    const caller = 'a14-local-optimised-1'
-    const id = UNIQUE_IDS.get(caller)
-    const entered = stream.filter((one) => one.kind === 'entered' && one.channel.id === id)
-    expect(entered).toHaveLength(2)
-    expect(hooksOf(eventsOf(trace, caller))).toEqual(['create', 'answer', 'bridge', 'destroy'])
-    expect(hooksOf(eventsOf(trace, recordedLegId(caller)))).toEqual(['create', 'answer', 'bridge', 'destroy'])
-  })
-
   it('both legs are bridged when the second enters, which is the caller', () => {
     const [caller, dialled] = ['a01-caller-hangup-1', recordedLegId('a01-caller-hangup-1')]
     const order = stream.flatMap((one) => (one.kind === 'entered' ? [one.channel.id] : []))
@@ -61,39 +51,6 @@ describe.each(TRACES)('bridges, through %s', (source, trace) => {
     expect(members.map((id) => otherLegsOf(trace, id).length)).toEqual([1, 1, 1])
     expect(emitted[0]?.timestampMs).toBe(emitted[1]?.timestampMs)
     expect(emitted[2]!.timestampMs!).toBeGreaterThan(emitted[1]!.timestampMs!)
-  })
-
-  it('a parked call is not bridged', () => {
-    expect(otherLegsOf(trace, 'a19-parked-1')).toEqual([UNIQUE_IDS.get(recordedLegId('a19-parked-1'))])
-  })
-
-  it('an answered call may have no bridge', () => {
-    for (const id of ['a20-self-answer-1', 'a21-self-hangup-1', 'a28-ari-ivr-1']) {
-      expect(hooksOf(eventsOf(trace, id)), id).toEqual(['create', 'answer', 'destroy'])
-    }
-  })
-
-  it('a bridge created by an ARI application is published', () => {
-    expect(otherLegsOf(trace, 'a29-ari-bridge-1')).toEqual([
-      UNIQUE_IDS.get(recordedLegId('a29-ari-bridge-1')),
-    ])
-  })
-
-  it('after a blind transfer the caller is bridged with the target', () => {
-    const [caller, transferer, target] = recordedLegs('a17-refer-1').map(({ callId }) =>
-      UNIQUE_IDS.get(callId),
-    )
-    expect(otherLegsOf(trace, 'a17-refer-1')).toEqual([transferer, target])
-    expect(otherLegsOf(trace, recordedLegId('a17-refer-1', 2))).toEqual([caller])
-  })
-
-  it('after an attended transfer the caller may stay in its bridge, but its partner changes', () => {
-    const [caller, transferer, target] = recordedLegs('a18-attended-1').map(({ callId }) =>
-      UNIQUE_IDS.get(callId),
-    )
-    expect(stream.filter((one) => one.kind === 'entered' && one.channel.id === caller)).toHaveLength(1)
-    expect(otherLegsOf(trace, 'a18-attended-1')).toEqual([transferer, target])
-    expect(otherLegsOf(trace, recordedLegId('a18-attended-1', 2))).toEqual([transferer, caller])
   })
 })
 

@@ -8,9 +8,7 @@ import {
   eventsOf,
   findEvent,
   hooksOf,
-  otherLegsOf,
   recordedLegId,
-  recordedLegs,
   SWITCH_EVENTS,
   TRACES,
   traceOf,
@@ -77,42 +75,6 @@ describe.each(TRACES)('special cases of the recording, through %s', (source, tra
     expect(causeOf(trace, 'a04-caller-cancel-1')).toBe('ORIGINATOR_CANCEL')
   })
 
-  it('a NOANSWER after a 404 or 603 is mapped by its cause', () => {
-    for (const [call, status, name] of [
-      ['a06-callee-404-1', 404, 'UNALLOCATED_NUMBER'],
-      ['a15-declined-1', 603, 'CALL_REJECTED'],
-    ] as const) {
-      const id = UNIQUE_IDS.get(recordedLegId(call))
-      const ends = stream.flatMap((one) =>
-        one.kind === 'dialled' && one.called.id === id ? [one.status] : [],
-      )
-      expect(ends).toContain('NOANSWER')
-      expect(findEvent(trace, recordedLegId(call), 'destroy')).toMatchObject({
-        hangupCause: name,
-        hangupCode: `sip:${status}`,
-      })
-    }
-  })
-
-  it('a status code of the switch itself, which was never on the wire, is omitted', () => {
-    const codes = (sipCallId: string) => {
-      const id = UNIQUE_IDS.get(sipCallId)
-      return stream.flatMap((one) => (one.kind === 'hung_up' && one.channel.id === id ? [one.techCause] : []))
-    }
-    expect(codes(recordedLegId('a04-caller-cancel-1'))).toEqual([500])
-    expect(findEvent(trace, recordedLegId('a04-caller-cancel-1'), 'destroy')).not.toHaveProperty('hangupCode')
-    expect(codes(recordedLegId('originate-2', 0))).toEqual([480])
-    expect(findEvent(trace, recordedLegId('originate-2', 0), 'destroy')).not.toHaveProperty('hangupCode')
-  })
-
-  it('a branch that another phone answered first ends with LOSE_RACE', () => {
-    for (const call of ['a11-forked-1', 'a11-forked-2']) {
-      const lost = recordedLegs(call).find(({ outcome }) => outcome === 'cancelled by the switch')!
-      expect(causeOf(trace, lost.callId)).toBe('LOSE_RACE')
-      expect(otherLegsOf(trace, call)).toHaveLength(1)
-    }
-  })
-
   it('ended_by names the phone of the first HangupRequest, not of the SoftHangupRequest', () => {
     const endedBy = (id: string) => findEvent(trace, id, 'destroy')?.customChannelVars?.ended_by
     const call = 'a02-callee-hangup-1'
@@ -128,17 +90,6 @@ describe.each(TRACES)('special cases of the recording, through %s', (source, tra
     }
     // The phone of a call that Busy() refused also requests a hangup, after its 486.
     expect(endedBy('a22-busy-app-1')).toBe('switch')
-  })
-
-  it('a failed dial does not end the caller, who dials again', () => {
-    const [caller, busy, answered] = recordedLegs('a12-failover-1').map(({ callId }) => callId) as [
-      string,
-      string,
-      string,
-    ]
-    expect(causeOf(trace, busy)).toBe('USER_BUSY')
-    expect(otherLegsOf(trace, caller)).toEqual([UNIQUE_IDS.get(answered)])
-    expect(causeOf(trace, caller)).toBe('NORMAL_CLEARING')
   })
 
   it('an originated leg has no other leg, and its end needs no DialEnd', () => {
@@ -163,17 +114,6 @@ describe.each(TRACES)('special cases of the recording, through %s', (source, tra
     expect(hooksOf(eventsOf(trace, recordedLegId('a18-attended-1')))).toEqual([
       ...['create', 'answer', 'bridge', 'hold', 'unhold', 'bridge', 'destroy'],
     ])
-  })
-
-  it('music on hold by the switch or an application is not a hold of the phone', () => {
-    expect(hooksOf(eventsOf(trace, recordedLegId('a08-caller-hold-1')))).not.toContain('hold')
-    expect(hooksOf(eventsOf(trace, 'a28-ari-ivr-1'))).not.toContain('hold')
-  })
-
-  it('durations are not negative even if times go back by microseconds', () => {
-    for (const { durationSeconds = 0, ringingSeconds = 0, billingSeconds = 0 } of trace.events) {
-      expect(Math.min(durationSeconds, ringingSeconds, billingSeconds)).toBeGreaterThanOrEqual(0)
-    }
   })
 
   it('display names lose the escapes of AMI and SIP and keep their characters', () => {

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { EslEvent, EventValue } from '../../../adapters/telephony/freeswitch/event.js'
-import { parseJsonEvent, peekJsonEventName } from '../../../adapters/telephony/freeswitch/json-event.js'
-import { parsePlainEvent, peekPlainEventName } from '../../../adapters/telephony/freeswitch/plain-event.js'
+import {
+  type EslEvent,
+  type EventValue,
+  parseEvent,
+  peekEventName,
+} from '../../../adapters/telephony/freeswitch/event.js'
 import { propertyRuns } from '../../support/property-runs.js'
 import { mappingFor } from './freeswitch-mapped.js'
 import { bytesOf, messagesOf } from './freeswitch-recorded.js'
@@ -21,9 +24,10 @@ const encoded = (value: string) =>
     .join('')
 
 const asText = (value: EventValue) => (typeof value === 'string' ? value : `ARRAY::${value.join('|:')}`)
-const asJson = (fields: Fields) => parseJsonEvent(Buffer.from(JSON.stringify(fields)))
+const asJson = (fields: Fields) => parseEvent('json', Buffer.from(JSON.stringify(fields)))
 const asPlain = (fields: Fields) =>
-  parsePlainEvent(
+  parseEvent(
+    'plain',
     Buffer.from(
       `${Object.entries(fields)
         .map(([name, value]) => `${name}: ${encoded(asText(value))}\n`)
@@ -45,9 +49,9 @@ describe('the event parsers', () => {
   it('find the same values as JSON.parse in every recorded JSON body', () => {
     for (const { body } of bodies('json')) {
       const expectedFields = JSON.parse(body.toString('utf8')) as Fields
-      const event = parseJsonEvent(body)
+      const event = parseEvent('json', body)
       expect(event?.name).toBe(expectedFields['Event-Name'])
-      expect(peekJsonEventName(body)).toBe(expectedFields['Event-Name'])
+      expect(peekEventName(body)).toBe(expectedFields['Event-Name'])
       for (const [name, value] of Object.entries(expectedFields)) {
         if (JSON.stringify(event?.value(name)) !== JSON.stringify(value))
           expect({ name, value: event?.value(name) }).toEqual({ name, value })
@@ -61,9 +65,9 @@ describe('the event parsers', () => {
 
   it('find every line of every recorded plain body', () => {
     for (const { body } of bodies('plain')) {
-      const event = parsePlainEvent(body)
+      const event = parseEvent('plain', body)
       const [head = ''] = body.toString('latin1').split('\n\n')
-      expect(peekPlainEventName(body)).toBe(event?.name)
+      expect(peekEventName(body)).toBe(event?.name)
       for (const line of head.split('\n')) {
         const [name = '', ...rest] = line.split(': ')
         const raw = rest.join(': ')
@@ -121,19 +125,41 @@ describe('the event parsers', () => {
     expect(variablesOf(event!, 'variable_ecallmgr_')).toEqual({})
   })
 
+  it('read the last of several headers with one name, and keys of prototypes like others', () => {
+    const names = ['Event-Name', 'A', 'A', '__proto__', 'variable_constructor', 'A']
+    const json = names.map((name, index) => `"${name}":"${index}"`).join(',')
+    const plain = names.map((name, index) => `${name}: ${index}\n`).join('')
+    for (const event of [
+      parseEvent('json', Buffer.from(`{${json}}`)),
+      parseEvent('plain', Buffer.from(`${plain}\n`)),
+    ]) {
+      expect([event?.name, event?.header('A'), event?.header('__proto__')]).toEqual(['0', '5', '3'])
+      expect(event?.header('constructor')).toBeUndefined()
+      expect(variablesOf(event!)).toEqual({ constructor: '4' })
+    }
+  })
+
+  it('have no value for what is neither text nor a list of texts, however deep it is', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const text = `{"Event-Name":"X","A":${deep},"B":7,"C":{},"D":["a",1],"E":null,"F":"f"}`
+    const event = parseEvent('json', Buffer.from(text))
+    expect([...'ABCDEF'].map((name) => event?.value(name))).toEqual([...Array(5).fill(undefined), 'f'])
+  })
+
   it('ignore a body after an empty line', () => {
-    const event = parsePlainEvent(Buffer.from('Event-Name: X\nContent-Length: 12\n\nUnique-ID: a\n'))
+    const event = parseEvent('plain', Buffer.from('Event-Name: X\nContent-Length: 12\n\nUnique-ID: a\n'))
     expect(event?.header('Unique-ID')).toBeUndefined()
     expect(event?.header('Content-Length')).toBe('12')
   })
 
   it('decode invalid UTF-8 to U+FFFD and keep a lone percent sign', () => {
-    const plain = parsePlainEvent(
+    const plain = parseEvent(
+      'plain',
       Buffer.from('Event-Name: X\nA: Ren%E9 100%25 %zz %\nB: caf\xe9\n\n', 'latin1'),
     )
     expect(plain?.header('A')).toBe('Ren\ufffd 100% %zz %')
     expect(plain?.header('B')).toBe('caf\ufffd')
-    const json = parseJsonEvent(Buffer.from('{"Event-Name":"X","A":"Ren\xe9 \\ud800 \\u00e9"}', 'latin1'))
+    const json = parseEvent('json', Buffer.from('{"Event-Name":"X","A":"Ren\xe9 \\ud800 \\u00e9"}', 'latin1'))
     expect(json?.header('A')).toBe('Ren\ufffd \ufffd é')
   })
 
@@ -165,7 +191,7 @@ describe('the event parsers', () => {
     fc.assert(
       fc.property(start, middle, end, (first, then, last) => {
         const body = Buffer.from(first + then + last, 'latin1')
-        for (const event of [parseJsonEvent(body), parsePlainEvent(body)]) {
+        for (const event of [parseEvent('json', body), parseEvent('plain', body)]) {
           if (!event) continue
           for (const name of ['Unique-ID', 'Caller-Channel-Created-Time', 'variable_x']) event.value(name)
           variablesOf(event)
@@ -183,7 +209,7 @@ describe('the event parsers', () => {
     ['an object without a name', '{"Unique-ID":"a"}'],
     ['a name that is not a string', '{"Event-Name":7}'],
   ])('reject %s', (_, text) => {
-    expect(parseJsonEvent(Buffer.from(text))).toBeUndefined()
+    expect(parseEvent('json', Buffer.from(text))).toBeUndefined()
   })
 
   it.each([
@@ -191,6 +217,6 @@ describe('the event parsers', () => {
     ['an incomplete event', 'Event-Name: CHANNEL_CREATE\nUnique-ID: a'],
     ['an event without a name', 'Unique-ID: a\n\n'],
   ])('reject %s in plain', (_, text) => {
-    expect(parsePlainEvent(Buffer.from(text))).toBeUndefined()
+    expect(parseEvent('plain', Buffer.from(text))).toBeUndefined()
   })
 })

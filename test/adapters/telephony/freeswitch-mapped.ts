@@ -3,8 +3,7 @@ import {
   accountFromSipHeader,
   accountFromVariable,
 } from '../../../adapters/telephony/freeswitch/account-resolver.js'
-import type { EslEvent } from '../../../adapters/telephony/freeswitch/event.js'
-import { parseJsonEvent } from '../../../adapters/telephony/freeswitch/json-event.js'
+import { type EslEvent, eventFromJson } from '../../../adapters/telephony/freeswitch/event.js'
 import {
   createFreeswitchMapping,
   type MappingOptions,
@@ -83,7 +82,7 @@ export function syntheticEvent(
     variable_ecallmgr_Account: 'x',
     ...headers,
   }
-  const event = parseJsonEvent(Buffer.from(JSON.stringify(record)))
+  const event = eventFromJson(record)
   if (!event) throw new Error('not an event')
   return event
 }

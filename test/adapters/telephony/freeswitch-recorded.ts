@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import type { EslEvent, EventFormat } from '../../../adapters/telephony/freeswitch/event.js'
+import { type EslEvent, type EventFormat, parseEvent } from '../../../adapters/telephony/freeswitch/event.js'
 import { createFrameReader } from '../../../adapters/telephony/freeswitch/frames.js'
-import { parseJsonEvent } from '../../../adapters/telephony/freeswitch/json-event.js'
-import { parsePlainEvent } from '../../../adapters/telephony/freeswitch/plain-event.js'
 
 /** What happened on one leg, from the scenarios and the message logs of the phones. */
 export interface RecordedLeg {
@@ -93,7 +91,7 @@ export function messagesOf(bytes: Buffer): Message[] {
 export function eventsIn(messages: readonly Message[]): EslEvent[] {
   return messages.flatMap(({ type, body }) => {
     if (!type.startsWith('text/event-')) return []
-    const event = (type === 'text/event-json' ? parseJsonEvent : parsePlainEvent)(body)
+    const event = parseEvent(type === 'text/event-json' ? 'json' : 'plain', body)
     if (!event) throw new Error(`not an event: ${body.toString().slice(0, 200)}`)
     return [event]
   })

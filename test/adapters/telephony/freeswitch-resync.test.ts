@@ -1,15 +1,11 @@
 import type { ChannelEvent } from 'hookswitch'
 import { accountFromVariable, freeswitchSource } from 'hookswitch/freeswitch'
-import { fakeFreeswitch, manualClock, seededRandom, until } from 'hookswitch/testkit'
-import { afterEach, describe, expect, it } from 'vitest'
+import { fakeFreeswitch, until } from 'hookswitch/testkit'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type FakeReplies, jsonFrame, legEvent, startFakeSwitch } from './freeswitch-fake.js'
 import { createdMs, hooks, mapAll, time } from './freeswitch-mapped.js'
 import { bytesOf, recordedEvents } from './freeswitch-recorded.js'
-
-const open: { close(): Promise<unknown> }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
+import { observeSource } from './observe-source.js'
 
 const since = (ms: number) => ({ 'Caller-Channel-Bridged-Time': time(ms) })
 const answered = (uuid: string, headers: Record<string, string> = {}, name = 'CHANNEL_DATA') => ({
@@ -44,20 +40,10 @@ const hold = (uuid: string, ms: number, name = 'CHANNEL_HOLD', earlierMs = 0) =>
 /** Connects, receives these events, is disconnected, and reconnects to a switch that replies like this. */
 async function reconnected(before: readonly Record<string, string>[], replies: FakeReplies) {
   const fake = await startFakeSwitch({ channels: [] })
-  open.push(fake)
-  const clock = manualClock()
-  const published: ChannelEvent[] = []
-  const logged: string[] = []
-  const line = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`)
-  const source = freeswitchSource({
-    publish: async (event) => void published.push(event),
-    accountOf: accountFromVariable(),
-    port: fake.port,
-    clock,
-    random: seededRandom(1),
-    log: { debug: line, info: line, warn: line, error: line },
-  })
-  open.push(source)
+  onTestFinished(() => fake.close())
+  const { source, clock, published, logged } = observeSource((deps) =>
+    freeswitchSource({ ...deps, accountOf: accountFromVariable(), port: fake.port }),
+  )
   source.start()
   const isListed = () => fake.commands.includes('api show channels as json')
   await until(isListed)
@@ -309,7 +295,7 @@ describe('a switch that', () => {
       ['channel_destroy', undefined],
     ])
     expect(new Set(published.map((e) => e.idempotencyKey)).size).toBe(3)
-    expect(logged.filter((one) => one.startsWith('the switch was restarted'))).toHaveLength(1)
+    expect(logged.filter((one) => one.includes('the switch was restarted'))).toHaveLength(1)
   })
 
   it('sends a variable of 1 MiB stays connected, and loses nothing', async () => {
@@ -334,17 +320,16 @@ describe('a connection that is lost in the recorded calls', () => {
     'after %i events, all bridges and holds are published, once',
     async (cutAt) => {
       const fake = fakeFreeswitch({ recording: bytesOf('json'), speed: Number.POSITIVE_INFINITY })
-      const clock = manualClock()
-      const published: ChannelEvent[] = []
-      const source = freeswitchSource({
-        publish: async (event) => void published.push(event),
-        accountOf: (facts) => accountFromVariable()(facts) ?? 'nobody',
-        optionalHooks: [],
-        port: await fake.start(),
-        clock,
-        random: seededRandom(1),
-      })
-      open.push(source, fake)
+      onTestFinished(() => fake.close())
+      const port = await fake.start()
+      const { source, clock, published } = observeSource((deps) =>
+        freeswitchSource({
+          ...deps,
+          accountOf: (facts) => accountFromVariable()(facts) ?? 'nobody',
+          optionalHooks: [],
+          port,
+        }),
+      )
       source.start()
       await fake.waitFor('subscribed')
       await fake.advance(cutAt)

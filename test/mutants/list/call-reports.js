@@ -110,14 +110,14 @@ export const mutants = [
   {
     what: 'FreeSWITCH: parking: a caller who hangs up in the slot was retrieved',
     file: FREESWITCH,
-    find: "event.hasValue('Answer-State', 'hangup') ? 'PARK_ABANDONED' : 'PARK_RETRIEVED'",
+    find: "event.header('Answer-State') === 'hangup' ? 'PARK_ABANDONED' : 'PARK_RETRIEVED'",
     replace: "'PARK_RETRIEVED'",
     ...ofFreeswitch,
   },
   {
     what: 'FreeSWITCH: voicemail_new of a message that is only read',
     file: FREESWITCH,
-    find: "event.hasValue('VM-Action', 'leave-message') ? [voicemailReport(event)] : []",
+    find: "event.header('VM-Action') === 'leave-message' ? [voicemailReport(event)] : []",
     replace: '[voicemailReport(event)]',
     ...ofFreeswitch,
   },
@@ -145,7 +145,7 @@ export const mutants = [
   {
     what: 'FreeSWITCH: queue_leave comes again when the conversation is over',
     file: FREESWITCH,
-    find: "if (!event.hasValue('CC-Cause', 'Cancel')) return []",
+    find: "if (event.header('CC-Cause') !== 'Cancel') return []",
     replace: '',
     ...ofFreeswitch,
   },

@@ -1,6 +1,7 @@
 import type { ChannelEvent, Log } from 'hookswitch'
 import type { SourceEvents, SwitchSource } from 'hookswitch/asterisk'
 import { type ManualClock, manualClock, seededRandom } from 'hookswitch/testkit'
+import { onTestFinished } from 'vitest'
 
 /** The shared options of a source under test. */
 export interface SharedOptions {
@@ -10,9 +11,9 @@ export interface SharedOptions {
   readonly log: Log
 }
 
-/** Creates a source and records what it publishes, emits and logs. */
-export function observeSource(
-  make: (deps: SharedOptions) => SwitchSource,
+/** Creates a source, records what it publishes, emits and logs, and closes it when the test is over. */
+export function observeSource<Source extends SwitchSource>(
+  make: (deps: SharedOptions) => Source,
   publish?: (event: ChannelEvent) => Promise<unknown>,
 ) {
   const clock = manualClock()
@@ -38,6 +39,7 @@ export function observeSource(
     'rejected',
     'problem',
   ]
+  onTestFinished(() => source.close({ drainMs: 0 }))
   for (const name of names) source.events.on(name, (value) => void emitted.push([name, value as never]))
   return {
     source,
@@ -45,6 +47,8 @@ export function observeSource(
     published,
     logged,
     emitted,
+    /** What was emitted under this name. */
+    of: (event: string) => emitted.flatMap(([name, value]) => (name === event ? [value] : [])),
     /** The reasons of all disconnects. */
     reasons: () => emitted.flatMap(([name, { reason }]) => (name === 'disconnected' ? [reason] : [])),
     connects: () => emitted.filter(([name]) => name === 'connected').length,
