@@ -1,11 +1,8 @@
 /** Create, read, replace, patch, move and delete accounts, with conditional requests. */
 import { type Account, accountRevision } from '../../accounts/account.js'
-import { accountSchema } from '../../accounts/account-schema.js'
-import type { UncheckedDocument } from '../../accounts/document.js'
 import { notFound } from '../../errors.js'
 import { parseAccountFields, toAccountFailure } from '../../wire/account-fields.js'
 import { accountJson } from '../../wire/account-json.js'
-import { coerce } from '../../wire/coerce.js'
 import { eraseJson, parseErase, toEraseFailure } from '../../wire/command-json.js'
 import { matchesRevision } from '../../wire/precondition.js'
 import { getQueryValue } from '../../wire/query.js'
@@ -19,13 +16,6 @@ import {
   type OperationResult,
   translateFailures,
 } from './context.js'
-
-/** Converts the body to an account's document, with form values coerced. */
-function documentOf(context: OperationContext): UncheckedDocument {
-  const { fields, extra } = parseAccountFields(context.data as Record<string, unknown>)
-  const coerced = coerce(accountSchema, fields) as Record<string, unknown>
-  return extra === undefined ? { fields: coerced } : { fields: coerced, extra }
-}
 
 /** The whole account, with its API key for an admin who asks for it (KAZOO `leak_pvt_api_key`). */
 async function accountResult(
@@ -53,7 +43,7 @@ const inWireNames = <T>(work: Promise<T>): Promise<T> => translateFailures(work,
 async function create(context: OperationContext, parentId: string): Promise<OperationResult> {
   const { isOperator } = callerRights(context)
   const { id } = context.data as { id?: unknown }
-  const input = { ...documentOf(context), ...(id !== undefined && { id }) }
+  const input = { ...parseAccountFields(context.data), ...(id !== undefined && { id }) }
   const account = await inWireNames(context.deps.core().admin.create(parentId, input, isOperator))
   return { ...(await accountResult(context, account)), location: `${context.base}/accounts/${account.id}` }
 }
@@ -74,7 +64,7 @@ export const readAccount: Operation = async (context) => {
 async function edit(context: OperationContext, mode: 'replace' | 'merge'): Promise<OperationResult> {
   const { caller, deps } = context
   const accountId = accountIdOf(context)
-  const input = documentOf(context)
+  const input = parseAccountFields(context.data)
   const revision = await expectedRevision(context, () => currentRevision(context))
   // From the account's own token the key is ignored (KAZOO `maybe_import_enabled`).
   const mayEnable = caller!.accountId !== accountId || callerRights(context).isOperator

@@ -1,9 +1,6 @@
 /** Create, read, replace, patch, delete and list the users of an account, with conditional requests. */
-import { userSchema } from '../../accounts/account-schema.js'
-import type { UncheckedDocument } from '../../accounts/document.js'
 import { type User, userRevision, userSortKey } from '../../accounts/user.js'
 import { parseUserFields, toAccountFailure } from '../../wire/account-fields.js'
-import { coerce } from '../../wire/coerce.js'
 import { matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
 import { userJson, userSummaryJson } from '../../wire/user-json.js'
@@ -20,13 +17,6 @@ import {
   readListRequest,
   translateFailures,
 } from './context.js'
-
-/** Converts the body to a user's document, with form values coerced. */
-function documentOf(context: OperationContext): UncheckedDocument {
-  const { fields, extra } = parseUserFields(context.data as Record<string, unknown>)
-  const coerced = coerce(userSchema, fields) as Record<string, unknown>
-  return extra === undefined ? { fields: coerced } : { fields: coerced, extra }
-}
 
 const userResult = (user: User, deleted?: true): OperationResult => ({
   data: userJson(user, deleted),
@@ -54,7 +44,7 @@ export const listUsers: Operation = async (context) => {
 export const createUser: Operation = async (context) => {
   const accountId = accountIdOf(context)
   const { id } = context.data as { id?: unknown }
-  const input = { ...documentOf(context), ...(id !== undefined && { id }) }
+  const input = { ...parseUserFields(context.data), ...(id !== undefined && { id }) }
   const { isOperator } = callerRights(context)
   const user = await inWireNames(context.deps.core().admin.createUser(accountId, input, isOperator))
   return { ...userResult(user), location: `${context.base}/accounts/${accountId}/users/${user.id}` }
@@ -69,7 +59,7 @@ export const readUser: Operation = async (context) => {
 async function edit(context: OperationContext, mode: 'replace' | 'merge'): Promise<OperationResult> {
   const { admin } = context.deps.core()
   const userId = entityIdOf(context, 'userId')
-  const input = documentOf(context)
+  const input = parseUserFields(context.data)
   const revision = await expectedRevision(context, async () => userRevision(await readStored(context)))
   const isSelf = !callerRights(context).isAdmin
   const options = { mode, isSelf, ...(revision !== undefined && { revision }) }

@@ -10,9 +10,7 @@ import {
   replaceWebhook as replace,
 } from '../../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../../webhooks/view.js'
-import { webhookSchema } from '../../webhooks/webhook-schema.js'
 import { previewSchema } from '../../wire/body-schemas.js'
-import { coerce } from '../../wire/coerce.js'
 import { previewJson } from '../../wire/command-json.js'
 import { parseWebhookFields } from '../../wire/field-names.js'
 import { matchesRevision } from '../../wire/precondition.js'
@@ -55,13 +53,6 @@ function changeResult(
   return warnings.length === 0 ? webhookResult(webhook) : { ...webhookResult(webhook), warnings }
 }
 
-/** Converts a document to webhook input, with form values coerced. */
-function webhookInputOf(document: unknown): UncheckedWebhook {
-  const { settings, extra } = parseWebhookFields(document as Record<string, unknown>)
-  const coerced = coerce(webhookSchema, settings) as Record<string, unknown>
-  return extra === undefined ? { settings: coerced } : { settings: coerced, extra }
-}
-
 const readStored = (context: OperationContext): Promise<WebhookView> =>
   context.deps.webhooks.read(...webhookIds(context))
 
@@ -91,7 +82,7 @@ export const listWebhooks: Operation = async (context) => {
 
 export const createWebhook: Operation = async (context) => {
   const accountId = accountIdOf(context)
-  const input = webhookInputOf(context.data)
+  const input = parseWebhookFields(context.data)
   const webhook = await create(context.deps.core().webhooks, accountId, input)
   const location = `${context.base}/accounts/${accountId}/webhooks/${webhook.id}`
   return { ...changeResult(webhook, context, input), location }
@@ -103,7 +94,7 @@ export const previewWebhook: Operation = async (context) => {
     hook?: string
   }
   // The settings of the document are checked as those of a new webhook are.
-  const preview = previewOf(context.deps.core(), accountIdOf(context), webhookInputOf(webhook), hook)
+  const preview = previewOf(context.deps.core(), accountIdOf(context), parseWebhookFields(webhook), hook)
   return { data: previewJson(preview) }
 }
 
@@ -118,7 +109,7 @@ export const readWebhook: Operation = async (context) => {
 
 async function change(context: OperationContext, apply: typeof replace): Promise<OperationResult> {
   const ids = webhookIds(context)
-  const input = webhookInputOf(context.data)
+  const input = parseWebhookFields(context.data)
   const options = await changeOptions(context)
   return changeResult(await apply(context.deps.core().webhooks, ...ids, input, options), context, input)
 }
