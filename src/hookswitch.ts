@@ -15,16 +15,17 @@ import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
 import { closingError, HookswitchError } from './errors.js'
 import { createEventBus, type EventHub } from './events.js'
+import type { ApiDeps } from './http/api-deps.js'
 import { createBodyAdmission } from './http/body-admission.js'
 import { parseTrustedProxies } from './http/client-address.js'
 import { handlesPath, ROOT_PATHS } from './http/handles-path.js'
+import { createLazyHandler } from './http/lazy-handler.js'
 import type { HttpService } from './http/message.js'
 import type { Limits } from './options/limits.js'
 import { checkLimits, normalizeOptions } from './options/normalize.js'
 import type { HookswitchOptions } from './options/options.js'
 import { invalidOption } from './options/validators.js'
 import type { Clock, Sender } from './ports.js'
-import type { ApiBackendDeps } from './runtime/api-backend.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { systemClock } from './runtime/clock.js'
 import {
@@ -37,7 +38,6 @@ import {
 import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
 import { type EraseRequest, type EraseResult, erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
-import { createLazyHandler } from './runtime/lazy-handler.js'
 import { type NodeHealth, readNodeHealth } from './runtime/node-health.js'
 import { bindOpenLegs, type OpenLegs } from './runtime/open-legs.js'
 import {
@@ -46,7 +46,6 @@ import {
   type PublishOptions,
   publish,
   publishEvents,
-  refuseLongList,
   type StagedEvent,
 } from './runtime/publish.js'
 import { systemRandom } from './runtime/random.js'
@@ -340,39 +339,26 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
 
   const webhooks = createWebhookApi(core)
   const replays = createReplayApi(core, () => background?.wake())
-  const { catalogue, ingest, cors, trustProxy, tokenInQuery } = normalized
   const node = newId()
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
-  const apiBackendDeps: ApiBackendDeps = {
-    node,
-    catalogue,
-    now: clock.now,
-    newId,
-    checkEventCount: (count) => refuseLongList(publishing, count),
-    yieldWhenDue: yieldingOf(clock).whenDue,
-    authority: normalized,
-    accountRules: normalized,
-    erase: eraseRecords,
-    replays,
-    replayLimiter: createReplayRateLimiter(clock, normalized),
-    ...(ingest && { publish: (inputs, traceparent) => publishEvents(publishing, inputs, traceparent) }),
-  }
   // Validates the option now; the handler is created later.
-  const trustedProxies = parseTrustedProxies(trustProxy)
-  const handler = createLazyHandler(async () => {
-    const [{ createApiBackend }, { createHandler }] = await Promise.all([
-      import('./runtime/api-backend.js'),
-      import('./http/handle.js'),
-    ])
-    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), {
-      log,
-      trustProxy,
-      cors,
-      tokenInQuery,
-      bodyLimits: normalized,
-      ...(normalized.accessLog && { accessLog: { log, monotonic: clock.monotonic } }),
-    })
-  })
+  const trustedProxies = parseTrustedProxies(normalized.trustProxy)
+  const apiDeps: ApiDeps = {
+    node,
+    options: normalized,
+    trustedProxies,
+    clock,
+    log,
+    newId,
+    core,
+    webhooks,
+    replays,
+    erase: eraseRecords,
+    publishing,
+    replayLimiter: createReplayRateLimiter(clock, normalized),
+    yieldWhenDue: yieldingOf(clock).whenDue,
+  }
+  const handler = createLazyHandler(async () => (await import('./http/handle.js')).createHandler(apiDeps))
 
   return {
     start() {

@@ -10,14 +10,8 @@ import { type Account, accountRevision, normalizeRealm } from './account.js'
 import { documentFailures, requiredFailure, type UncheckedDocument, withoutUndefined } from './document.js'
 
 /** The checked fields of an account that clients write. */
-export interface AccountFields {
-  readonly name: string
-  readonly realm?: string
-  readonly enabled?: boolean
-  readonly timezone?: string
-  readonly language?: string
-  readonly flags?: readonly string[]
-}
+export type AccountFields = Pick<Account, 'name' | 'flags'> &
+  Partial<Pick<Account, 'realm' | 'enabled' | 'timezone' | 'language'>>
 
 /** A checked document. */
 export interface CheckedAccount {

@@ -35,7 +35,6 @@ export interface DocumentChange {
 
 /** Accounts and users as documents. */
 export interface AccountAdmin {
-  readonly rules: AccountRules
   /** The account, then its ancestors, not cached. Throws `NotFound`. */
   lineage(accountId: string): Promise<readonly [Account, ...Account[]]>
   /** One page of accounts, sorted by name, then id. */
@@ -94,7 +93,7 @@ export interface AccountAdminDeps extends RevocationDeps {
 export const TREE = '.tree'
 
 export function accountAdmin(deps: AccountAdminDeps): AccountAdmin {
-  const { directory, accountRules, mutex } = deps
+  const { directory, mutex } = deps
   const own = (): EditAccountDeps & AccountAdminDeps => {
     if (deps.accountDeps) return { ...deps, ...deps.accountDeps }
     throw new HookswitchError('Unsupported', 'accounts are kept by the host', { field: 'directory' })
@@ -117,7 +116,6 @@ export function accountAdmin(deps: AccountAdminDeps): AccountAdmin {
     })
 
   return {
-    rules: accountRules,
     async lineage(accountId) {
       const lineage = await directory.lineage(accountId)
       if (lineage.length === 0) throw notFound(accountId, 'account')

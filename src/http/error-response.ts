@@ -1,5 +1,5 @@
 /**
- * Error responses built without the API backend: by an adapter for requests that its HTTP parser rejects, and for
+ * Error responses built without the handler: by an adapter for requests that its HTTP parser rejects, and for
  * failures before the handler runs. Every error uses the JSON envelope, wherever it arises, because API clients parse
  * every response.
  *

@@ -1,13 +1,14 @@
 /** The HTTP API as a function from a request record to a response record. */
+import { inspect } from 'node:util'
 import { errorCode } from '../errors.js'
 import type { Log } from '../ports.js'
-import { BODY_LIMIT_DEFAULTS, type BodyLimits } from '../values/body-limits.js'
 import { toIsoTime } from '../values/iso-time.js'
+import { VERSION } from '../version.js'
 import { type HttpError, notImplemented, toHttpError } from '../wire/error-body.js'
 import { parseQuery, type Query } from '../wire/query.js'
-import { clientRequestId, getHeader, type TokenInQuery, wantsIndent } from '../wire/request-head.js'
-import type { ApiBackend } from './api-backend.js'
-import { parseTrustedProxies, resolveClientAddress, type TrustedProxies } from './client-address.js'
+import { clientRequestId, getHeader, wantsIndent } from '../wire/request-head.js'
+import type { ApiDeps } from './api-deps.js'
+import { resolveClientAddress } from './client-address.js'
 import { corsHeaders, preflightHeaders } from './cors.js'
 import { createDocumentCache, type DocumentCache } from './document-cache.js'
 import { errorResponse } from './error-response.js'
@@ -18,64 +19,36 @@ import { createReadGate, type ReadGate } from './read-gate.js'
 import { type AcceptedRequest, allowHeader, guardRequest, type RequestFacts } from './request-guard.js'
 import { httpErrorResponse, preflightResponse, type ResponseOptions, successResponse } from './response.js'
 
-export interface HandlerOptions {
-  /** Origins whose pages may read responses, exact or `*`. Default: none, and no CORS headers. */
-  readonly cors?: readonly string[]
-  /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` is trusted. Default: none. */
-  readonly trustProxy?: readonly string[]
-  /** Whether a token in the query, `?auth_token=`, is read; `cross-origin`: not from its own origin. Default true. */
-  readonly tokenInQuery?: TokenInQuery
-  /** Limits of unfinished request bodies, for errors. */
-  readonly bodyLimits?: BodyLimits
-  /** Logs every request. Default: none is logged. */
-  readonly accessLog?: AccessLog
-  /** Receives internal errors, and requests that fail because the store or directory is unavailable. May throw. */
-  readonly log: FaultLog
-}
-
-/** Where requests are logged. May throw. */
-export interface AccessLog {
+/** Where requests are logged. */
+interface AccessLog {
   readonly log: Pick<Log, 'info'>
   /** Milliseconds since an arbitrary start. */
   monotonic(): number
 }
 
+/** Receives internal errors, and requests that fail because the store or directory is unavailable. */
 type FaultLog = Pick<Log, 'error' | 'warn'>
 
 /** Responds to one request. Never rejects. */
 export type Handler = (request: RequestRecord) => Promise<ResponseRecord>
 
 interface HandlerContext {
-  readonly backend: ApiBackend
+  readonly deps: ApiDeps
   readonly documentCache: DocumentCache
+  readonly countingReplays: Set<string>
   readonly readGate: ReadGate
-  readonly cors: readonly string[]
-  readonly trustedProxies: TrustedProxies
-  readonly tokenInQuery: TokenInQuery
-  readonly bodyLimits: BodyLimits
-  readonly log: FaultLog
   readonly accessLog: AccessLog | undefined
 }
 
-/**
- * Creates the handler of the HTTP API.
- *
- * @throws `InvalidOption` naming `trustProxy`
- */
-export function createHandler(backend: ApiBackend, options: HandlerOptions): Handler {
-  const { cors = [], trustProxy = [], tokenInQuery = true, log, accessLog } = options
-  const { bodyLimits = BODY_LIMIT_DEFAULTS } = options
-  const documentCache = createDocumentCache()
+/** Creates the handler of the HTTP API. */
+export function createHandler(deps: ApiDeps): Handler {
+  const { clock, log, options } = deps
   const handler: HandlerContext = {
-    backend,
-    documentCache,
+    deps,
+    documentCache: createDocumentCache(),
+    countingReplays: new Set(),
     readGate: createReadGate(),
-    cors,
-    log,
-    tokenInQuery,
-    bodyLimits,
-    accessLog,
-    trustedProxies: parseTrustedProxies(trustProxy),
+    accessLog: options.accessLog ? { log, monotonic: clock.monotonic } : undefined,
   }
   return async (request) => {
     try {
@@ -89,7 +62,7 @@ export function createHandler(backend: ApiBackend, options: HandlerOptions): Han
 }
 
 async function respond(handler: HandlerContext, request: RequestRecord): Promise<ResponseRecord> {
-  const requestId = clientRequestId(request.headers) ?? handler.backend.newId()
+  const requestId = clientRequestId(request.headers) ?? handler.deps.newId()
   const facts: RequestFacts = {}
   const { accessLog } = handler
   if (!accessLog) return respondTo(handler, request, requestId, facts)
@@ -107,17 +80,18 @@ async function respondTo(
   facts: RequestFacts,
   onStreamEnd?: () => void,
 ): Promise<ResponseRecord> {
-  const { backend, cors, tokenInQuery, bodyLimits } = handler
+  const { deps } = handler
+  const { cors } = deps.options
   const query = parseQuery(request.url)
-  const timestamp = toIsoTime(backend.now())
+  const timestamp = toIsoTime(deps.clock.now())
   const commonHeaders =
     cors.length === 0 ? undefined : corsHeaders(cors, getHeader(request.headers, 'origin'))
   const responseOptions = (): ResponseOptions => ({
     envelope: {
       requestId,
       timestamp,
-      node: backend.node,
-      version: facts.caller && backend.version,
+      node: deps.node,
+      version: facts.caller && VERSION,
       authToken: facts.caller?.token,
       indent: wantsIndent(request.headers, query),
     },
@@ -126,11 +100,7 @@ async function respondTo(
     onStreamEnd,
   })
   try {
-    const guard = await guardRequest(backend, request, query, facts, {
-      isCorsEnabled: cors.length > 0,
-      tokenInQuery,
-      bodyLimits,
-    })
+    const guard = await guardRequest(deps, request, query, facts)
     if (guard.kind === 'rejected') return httpErrorResponse(guard.error, facts.route, responseOptions())
     if (guard.kind === 'preflight')
       return preflightResponse(preflightHeaders(allowHeader(facts.routes!, true)), responseOptions())
@@ -142,14 +112,14 @@ async function respondTo(
     const list =
       result.list &&
       (await result.list(options.envelope, {
-        yieldWhenDue: () => backend.yieldWhenDue(accountId),
+        yieldWhenDue: () => deps.yieldWhenDue(accountId),
         run: (work) => handler.readGate(accountId, work),
-        onFault: (thrown) => logFault(handler.log, thrown, facts, requestId),
+        onFault: (thrown) => logFault(deps.log, thrown, facts, requestId),
         onEnd: onStreamEnd,
       }))
-    return successResponse(result, route, backend.version, options, list)
+    return successResponse(result, route, VERSION, options, list)
   } catch (thrown) {
-    return httpErrorResponse(logFault(handler.log, thrown, facts, requestId), facts.route, responseOptions())
+    return httpErrorResponse(logFault(deps.log, thrown, facts, requestId), facts.route, responseOptions())
   }
 }
 
@@ -173,11 +143,12 @@ function operationContext(
   const { headers, remoteAddress } = request
   // Only logins are rate-limited by address.
   const clientAddress = route.isLogin
-    ? resolveClientAddress(remoteAddress, getHeader(headers, 'x-forwarded-for'), handler.trustedProxies)
+    ? resolveClientAddress(remoteAddress, getHeader(headers, 'x-forwarded-for'), handler.deps.trustedProxies)
     : undefined
   return {
-    backend: handler.backend,
+    deps: handler.deps,
     documentCache: handler.documentCache,
+    countingReplays: handler.countingReplays,
     params,
     data,
     query,
@@ -218,11 +189,7 @@ function logRequest(
     requestId,
     ...(caller && { accountId: caller.accountId }),
   }
-  try {
-    log.info(fields, 'request')
-  } catch {
-    // The host's logger threw; the request is answered all the same.
-  }
+  log.info(fields, 'request')
 }
 
 /** Logs the end of a response that is a stream; its request was logged when it began. */
@@ -237,21 +204,13 @@ function logStreamEnd(
     requestId,
     ...(caller && { accountId: caller.accountId }),
   }
-  try {
-    log.info(fields, 'stream ended')
-  } catch {
-    // As above.
-  }
+  log.info(fields, 'stream ended')
 }
 
 /** Logs the details of an internal error; the client never sees them. */
 function logInternalError(log: FaultLog, thrown: unknown, fields: Readonly<Record<string, unknown>>): void {
-  try {
-    const { name, message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown))
-    log.error({ ...fields, err: { name, message, stack } }, 'request failed with an internal error')
-  } catch {
-    // The host's logger threw; the request is answered all the same.
-  }
+  const { name, message, stack } = thrown instanceof Error ? thrown : new Error(inspect(thrown))
+  log.error({ ...fields, err: { name, message, stack } }, 'request failed with an internal error')
 }
 
 /** Errors of the host's storage or directory: not a bug in this package, but the operator must see them. */
@@ -260,9 +219,5 @@ const UNAVAILABLE_CODES: ReadonlySet<string | undefined> = new Set(['StoreUnavai
 function logUnavailable(log: FaultLog, thrown: Error, fields: Readonly<Record<string, unknown>>): void {
   const { message, cause } = thrown
   const reason = cause instanceof Error ? `${message}: ${cause.message}` : message
-  try {
-    log.warn({ ...fields, reason }, 'request failed: the store or the directory is unavailable')
-  } catch {
-    // As above.
-  }
+  log.warn({ ...fields, reason }, 'request failed: the store or the directory is unavailable')
 }

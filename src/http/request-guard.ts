@@ -2,9 +2,9 @@
  * Decides whether a request reaches an operation: route, method, token, access, content type and body. The operation
  * itself checks whether the requested entity exists.
  */
-import type { Caller } from '../auth/authenticate.js'
+import { authenticate, type Caller } from '../auth/authenticate.js'
+import { authorize } from '../auth/authorize.js'
 import { errorCode } from '../errors.js'
-import type { BodyLimits } from '../values/body-limits.js'
 import { extractData, peekBody, peekParsedBody, type RequestBody, type UnparsedBody } from '../wire/body.js'
 import { acceptsEventStream, acceptsJson, isJsonContentType } from '../wire/content-type.js'
 import {
@@ -24,16 +24,10 @@ import {
   validationError,
 } from '../wire/error-body.js'
 import type { Query } from '../wire/query.js'
-import {
-  findToken,
-  getHeader,
-  mayHaveQueryToken,
-  resolveMethod,
-  type TokenInQuery,
-} from '../wire/request-head.js'
+import { findToken, getHeader, mayHaveQueryToken, resolveMethod } from '../wire/request-head.js'
 import { matchRoute, parseTarget, type RouteMatch } from '../wire/router.js'
 import type { Method, Route } from '../wire/routes.js'
-import type { ApiBackend } from './api-backend.js'
+import type { ApiDeps } from './api-deps.js'
 import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, type RequestRecord } from './message.js'
 
 /** Maximum length of a request target in characters. The server's own header limit usually applies first. */
@@ -56,15 +50,6 @@ export interface AcceptedRequest {
   readonly base: string
 }
 
-/** Options of the checks. */
-export interface GuardOptions {
-  /** Whether OPTIONS is a preflight request. */
-  readonly isCorsEnabled: boolean
-  /** Which requests may have `?auth_token=`. */
-  readonly tokenInQuery: TokenInQuery
-  readonly bodyLimits: BodyLimits
-}
-
 /** The result of the checks; `preflight` is a CORS preflight request. */
 export type GuardResult =
   | { readonly kind: 'accepted'; readonly accepted: AcceptedRequest }
@@ -79,31 +64,31 @@ const TWO_TOKENS = validationError([
 
 /**
  * Checks a request in an order that reveals nothing to unauthorized clients: path and method, token, access to the
- * account, content type, body. Rejects with the errors of the backend.
+ * account, content type, body. Rejects with the errors of the store and the directory.
  *
  * @param facts filled in by the checks
  */
 export async function guardRequest(
-  backend: ApiBackend,
+  deps: ApiDeps,
   request: RequestRecord,
   query: Query,
   facts: RequestFacts,
-  { isCorsEnabled, tokenInQuery, bodyLimits }: GuardOptions,
 ): Promise<GuardResult> {
+  const { options, yieldWhenDue } = deps
+  const isCorsEnabled = options.cors.length > 0
   if (request.bodyProblem === 'too_large' || minimumByteLength(request.body) > MAX_BODY_BYTES) {
     return rejected(bodyTooLarge(MAX_BODY_BYTES))
   }
   if (request.bodyProblem === 'too_slow') return rejected(REQUEST_TIMEOUT)
-  if (request.bodyProblem === 'busy')
-    return rejected(tooManyBodyBytes(503, bodyLimits.maxUnfinishedBodyBytes))
+  if (request.bodyProblem === 'busy') return rejected(tooManyBodyBytes(503, options.maxUnfinishedBodyBytes))
   if (request.bodyProblem === 'address_busy') {
-    return rejected(tooManyBodyBytes(429, bodyLimits.maxUnfinishedBodyBytesPerAddress))
+    return rejected(tooManyBodyBytes(429, options.maxUnfinishedBodyBytesPerAddress))
   }
   if (request.url.length > MAX_URL_LENGTH) return rejected(URI_TOO_LONG)
 
   const target = parseTarget(request.url)
   const match = target && matchRoute(target.segments)
-  if (!match || isHidden(match, backend)) return rejected(ROUTE_NOT_FOUND)
+  if (!match || isHidden(match, options.ingest)) return rejected(ROUTE_NOT_FOUND)
   const isOpenPath = Object.values(match.routes).every(({ requiresToken }) => !requiresToken)
   if (isOpenPath && minimumBodySize(request) > MAX_OPEN_BODY_BYTES) {
     return rejected(bodyTooLarge(MAX_OPEN_BODY_BYTES))
@@ -114,7 +99,7 @@ export async function guardRequest(
   }
   facts.routes = match.routes
   if (request.method === 'OPTIONS' && isCorsEnabled) return { kind: 'preflight' }
-  if (isLargeBody(request)) await backend.yieldWhenDue(request.remoteAddress ?? '')
+  if (isLargeBody(request)) await yieldWhenDue(request.remoteAddress ?? '')
   const unparsed = unparsedBodyOf(request)
   const method = resolveMethod(request.method, query, unparsed.head)
   const route = method && match.routes[method]
@@ -124,10 +109,15 @@ export async function guardRequest(
   // A stream lives long, and its URL is in the log of every proxy: its token is read from the header alone.
   const lookup = route.isStream
     ? findToken(request.headers, [], {})
-    : findToken(request.headers, query, unparsed.head, mayHaveQueryToken(request.headers, tokenInQuery))
+    : findToken(
+        request.headers,
+        query,
+        unparsed.head,
+        mayHaveQueryToken(request.headers, options.tokenInQuery),
+      )
   if (lookup.hasConflict) return rejected(TWO_TOKENS)
   if (lookup.token !== undefined && !route.isLogin) {
-    const caller = await authenticateCaller(backend, lookup.token, route)
+    const caller = await authenticateCaller(deps, lookup.token, route)
     if (caller) facts.caller = caller
   }
   let isKnownAccount = true
@@ -135,7 +125,8 @@ export async function guardRequest(
     if (!facts.caller) return rejected(INVALID_CREDENTIALS)
     const { accountId = facts.caller.accountId, userId } = match.params
     // A malformed id gets the same response as the id of an account that does not exist.
-    isKnownAccount = await backend.accounts.authorize(
+    isKnownAccount = await authorize(
+      deps.core().auth,
       facts.caller,
       { accountId, ...(userId !== undefined && { userId }) },
       route.access ?? 'read',
@@ -143,7 +134,7 @@ export async function guardRequest(
   }
 
   // Parsing costs much more than the checks above, so only those who pass them can cause it.
-  if (isLargeBody(request)) await backend.yieldWhenDue(facts.caller?.accountId ?? '')
+  if (isLargeBody(request)) await yieldWhenDue(facts.caller?.accountId ?? '')
   const body = unparsed.parse()
   const contentTypeError = checkContentType(request, route, body)
   if (contentTypeError) return rejected(contentTypeError)
@@ -185,8 +176,8 @@ function unparsedBodyOf(request: RequestRecord): UnparsedBody {
   return isEmpty && hadNoBody ? peekBody(undefined) : peekParsedBody(parsedBody)
 }
 
-function isHidden({ routes }: RouteMatch, backend: ApiBackend): boolean {
-  return backend.ingest === undefined && routes.PUT?.isIngest === true
+function isHidden({ routes }: RouteMatch, ingest: boolean): boolean {
+  return !ingest && routes.PUT?.isIngest === true
 }
 
 /**
@@ -205,12 +196,12 @@ export function allowHeader(routes: RouteMatch['routes'], isCorsEnabled: boolean
  * reason: a real user interface sends `undefined` before its login.
  */
 async function authenticateCaller(
-  backend: ApiBackend,
+  { core }: ApiDeps,
   token: string,
   route: Route,
 ): Promise<Caller | undefined> {
   try {
-    return await backend.auth.authenticate(token)
+    return await authenticate(core().auth, token)
   } catch (thrown) {
     if (route.requiresToken && errorCode(thrown) !== 'InvalidCredentials') throw thrown
     return undefined

@@ -1,6 +1,6 @@
 /**
- * `hs.webhooks`: webhooks as the host manages them. The host is trusted, so nothing here authorizes; the HTTP API calls
- * the operations of `webhooks/manage` itself (`runtime/api-backend`).
+ * `hs.webhooks`: webhooks as the host manages them. Nothing here authorizes: the host is trusted, and the HTTP API checks
+ * its callers before it calls these methods.
  */
 import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-record.js'
 import type { CallHistory } from '../delivery/call-history.js'

@@ -2,9 +2,10 @@
  * Wire names (KAZOO) of the fields of accounts and users. Any other public key belongs to the client and stays
  * unchanged.
  */
+import { accountSchema, userSchema } from '../accounts/account-schema.js'
 import type { UncheckedDocument } from '../accounts/document.js'
 import type { Failure } from '../errors.js'
-import { lookUpName, renameFirstSegment } from './field-names.js'
+import { lookUpName, parseFields, renameFirstSegment } from './field-names.js'
 
 const ACCOUNT_NAMES = {
   name: 'name',
@@ -52,33 +53,13 @@ const SERVER_OWNED: ReadonlySet<string> = new Set([
 ])
 const SERVER_OWNED_OF_USER: ReadonlySet<string> = new Set([...DROPPED, 'id'])
 
-const isPrivate = (key: string) => key.startsWith('_') || key.startsWith('pvt_')
+/** Splits the keys of an account in a request (`parseFields`). */
+export const parseAccountFields = (data: unknown): UncheckedDocument =>
+  parseFields(data, ACCOUNT_NAMES, SERVER_OWNED, accountSchema)
 
-function parseFields(
-  data: Readonly<Record<string, unknown>>,
-  names: Readonly<Record<string, string>>,
-  serverOwned: ReadonlySet<string>,
-): UncheckedDocument {
-  const fields: [string, unknown][] = []
-  const extra: [string, unknown][] = []
-  for (const [key, value] of Object.entries(data)) {
-    const name = lookUpName(names, key)
-    if (name !== undefined) fields.push([name, value])
-    else if (!serverOwned.has(key) && !isPrivate(key)) extra.push([key, value])
-  }
-  return {
-    fields: Object.fromEntries(fields),
-    ...(extra.length > 0 && { extra: Object.fromEntries(extra) }),
-  }
-}
-
-/** Splits the keys of an account in a request into fields, not yet validated, and the client's own keys. */
-export const parseAccountFields = (data: Readonly<Record<string, unknown>>): UncheckedDocument =>
-  parseFields(data, ACCOUNT_NAMES, SERVER_OWNED)
-
-/** Splits the keys of a user in a request into fields, not yet validated, and the client's own keys. */
-export const parseUserFields = (data: Readonly<Record<string, unknown>>): UncheckedDocument =>
-  parseFields(data, USER_NAMES, SERVER_OWNED_OF_USER)
+/** Splits the keys of a user in a request (`parseFields`). */
+export const parseUserFields = (data: unknown): UncheckedDocument =>
+  parseFields(data, USER_NAMES, SERVER_OWNED_OF_USER, userSchema)
 
 const WIRE_NAMES: Readonly<Record<string, string>> = Object.freeze(
   Object.fromEntries(Object.entries(USER_NAMES).map(([wire, inside]) => [inside, wire])),

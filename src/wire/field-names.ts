@@ -1,3 +1,9 @@
+import type { UncheckedDocument } from '../accounts/document.js'
+import type { JsonSchema } from '../values/json-schema.js'
+import type { UncheckedWebhook } from '../webhooks/view.js'
+import { webhookSchema } from '../webhooks/webhook-schema.js'
+import { coerce } from './coerce.js'
+
 /**
  * Wire names (KAZOO) of the settings of a webhook, and their internal names. Only these names are translated: any other
  * public key belongs to the client and stays unchanged, so that `httpVerb` never becomes `http_verb`.
@@ -29,31 +35,35 @@ const WIRE_NAMES: Readonly<Record<string, string>> = Object.freeze(
   Object.fromEntries(Object.entries(SETTING_NAMES).map(([wire, inside]) => [inside, wire])),
 )
 
-/** The keys of a webhook in a request, split into settings (not yet validated) and the client's own keys. */
-export interface WebhookFields {
-  readonly settings: Record<string, unknown>
-  readonly extra?: Record<string, unknown>
-}
-
 const isPrivate = (key: string) => key.startsWith('_') || key.startsWith('pvt_')
 
 /**
- * Splits the keys of a webhook in a request. Drops keys that only the service writes and keys that start with `_` or
- * `pvt_` (KAZOO's private fields). Keeps unknown public keys for the client.
+ * Splits the keys of a document in a request into fields, not yet validated, and the client's own keys. Converts form
+ * values. Drops keys that only the service writes and keys that start with `_` or `pvt_` (KAZOO's private fields).
  */
-export function parseWebhookFields(data: Readonly<Record<string, unknown>>): WebhookFields {
-  const settings: Record<string, unknown> = {}
-  const extra: Record<string, unknown> = {}
-  let hasExtra = false
-  for (const key of Object.keys(data)) {
-    if (Object.hasOwn(SETTING_NAMES, key)) {
-      settings[SETTING_NAMES[key as keyof typeof SETTING_NAMES]] = data[key]
-    } else if (!SERVER_OWNED.has(key) && !isPrivate(key)) {
-      extra[key] = data[key]
-      hasExtra = true
-    }
+export function parseFields(
+  data: unknown,
+  names: Readonly<Record<string, string>>,
+  serverOwned: ReadonlySet<string>,
+  schema: JsonSchema,
+): UncheckedDocument {
+  const fields: [string, unknown][] = []
+  const extra: [string, unknown][] = []
+  for (const [key, value] of Object.entries(data as Readonly<Record<string, unknown>>)) {
+    const name = lookUpName(names, key)
+    if (name !== undefined) fields.push([name, value])
+    else if (!serverOwned.has(key) && !isPrivate(key)) extra.push([key, value])
   }
-  return hasExtra ? { settings, extra } : { settings }
+  return {
+    fields: coerce(schema, Object.fromEntries(fields)) as Readonly<Record<string, unknown>>,
+    ...(extra.length > 0 && { extra: Object.fromEntries(extra) }),
+  }
+}
+
+/** Splits the keys of a webhook in a request (`parseFields`). */
+export function parseWebhookFields(data: unknown): UncheckedWebhook {
+  const { fields, ...rest } = parseFields(data, SETTING_NAMES, SERVER_OWNED, webhookSchema)
+  return { settings: fields, ...rest }
 }
 
 /** Translates a dotted path inside a webhook to wire names. Only its first segment is renamed. */

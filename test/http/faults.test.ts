@@ -1,116 +1,119 @@
 import { describe, expect, it } from 'vitest'
 import { HookswitchError } from '../../src/errors.js'
-import { createHandler } from '../../src/http/handle.js'
-import { createFakeBackend } from './fake-backend.js'
-import {
-  jsonOf,
-  OWN_ACCOUNT,
-  REQUEST_ID,
-  type RequestOptions,
-  request,
-  silentLog,
-  TOKEN,
-  WEBHOOK_ID,
-} from './records.js'
+import { createHookswitch } from '../../src/hookswitch.js'
+import { memoryStore } from '../../src/store/memory.js'
+import { jsonOf, NOW, request } from './records.js'
+import { startService } from './service.js'
 
-const WEBHOOKS = `/v1/accounts/${OWN_ACCOUNT}/webhooks`
-const WEBHOOK = `${WEBHOOKS}/${WEBHOOK_ID}`
+const ID = { headers: { 'x-request-id': 'request-1' } }
 
-async function respond(
-  method: string,
-  url: string,
-  sent: RequestOptions = {},
-  faults: Record<string, unknown> = {},
-) {
-  const { backend } = createFakeBackend({ ingest: true, faults })
-  const response = await createHandler(backend, { log: silentLog })(request(method, url, sent))
-  return { response, status: response.status, body: jsonOf(response) }
+/** A service whose store fails to read a webhook, and what it logs. */
+async function failing(thrown: unknown) {
+  const logged: [level: string, fields: object, message: string][] = []
+  const logAt = (level: string) => (fields: object, message: string) => {
+    logged.push([level, fields, message])
+  }
+  const log = { debug() {}, info() {}, warn: logAt('warn'), error: logAt('error') }
+  const service = await startService({ log })
+  service.store.webhooks.read = async () => {
+    throw thrown
+  }
+  return { ...service, response: await service.send('GET', service.webhook, ID), logged }
 }
 
-describe('a 401 response', () => {
-  it('has the same bytes whichever part of a login is wrong, even with a valid token', async () => {
-    const user = (data: object, token: string | null = null) =>
-      respond('PUT', '/v1/user_auth', { token, body: { data: { account_realm: 'r', ...data } } })
-    const responses = await Promise.all([
-      user({ credentials: 'wrong' }),
-      user({ credentials: 'c'.repeat(31) }),
-      user({ credentials: '' }, TOKEN),
-      user({ credentials: 'd'.repeat(32), account_realm: '' }),
-      respond('PUT', '/v2/api_auth', { body: { data: { api_key: 'wrong' } } }),
-    ])
-    for (const { response } of responses) expect(response).toEqual(responses[0]!.response)
-    expect(responses[0]!.response.headers['www-authenticate']).toBe('Bearer')
-    expect(responses[0]!.body).not.toHaveProperty('auth_token')
-  })
-
-  it('is the same for a token that is revoked while its request is processed', async () => {
-    const revoked = new HookswitchError('InvalidCredentials', 'invalid credentials')
-    const late = await respond('GET', WEBHOOK, {}, { read: revoked })
-    const early = await respond('GET', WEBHOOK, {}, { authenticate: revoked })
-    expect(late.status).toBe(401)
-    expect(late.response).toEqual(early.response)
-  })
-})
-
 describe('errors during a request', () => {
-  it('logs internal errors and hides them from the client, even if the logger throws', async () => {
-    const { backend } = createFakeBackend({ faults: { read: new Error('SECRET /path at host') } })
-    const logged: unknown[] = []
-    const log = { error: (...args: unknown[]) => void logged.push(args), warn() {} }
-    const response = await createHandler(backend, { log })(request('GET', WEBHOOK))
+  it('are logged if they are internal, and hidden from the client', async () => {
+    const { response, logged } = await failing(new Error('SECRET /path at host'))
     expect(response.status).toBe(500)
     expect(jsonOf(response).data).toEqual({ message: 'internal error' })
     expect(response.body).not.toContain('SECRET')
+    const err = expect.objectContaining({ message: 'SECRET /path at host' })
     expect(logged).toEqual([
-      [
-        {
-          requestId: REQUEST_ID,
-          operation: 'readWebhook',
-          err: expect.objectContaining({ message: 'SECRET /path at host' }),
-        },
-        expect.any(String),
-      ],
+      ['error', { requestId: 'request-1', operation: 'readWebhook', err }, expect.any(String)],
     ])
-    const throwing = {
-      error() {
-        throw new Error('no disk')
-      },
-      warn() {},
-    }
-    expect((await createHandler(backend, { log: throwing })(request('GET', WEBHOOK))).status).toBe(500)
   })
 
-  it('logs an unavailable store or directory with its cause and responds with 503', async () => {
+  it('are logged with their cause if the store is unavailable: the response is 503', async () => {
     const cause = new Error('db down')
-    const unavailable = new HookswitchError('StoreUnavailable', "the directory's lineage failed", { cause })
-    const { backend } = createFakeBackend({ faults: { read: unavailable } })
-    const warned: unknown[] = []
-    const log = { error() {}, warn: (...args: unknown[]) => void warned.push(args) }
-    const response = await createHandler(backend, { log })(request('GET', WEBHOOK))
+    const { response, logged } = await failing(new HookswitchError('StoreUnavailable', 'no store', { cause }))
     expect(response.status).toBe(503)
     expect(response.body).not.toContain('db down')
-    expect(warned).toEqual([
-      [expect.objectContaining({ reason: "the directory's lineage failed: db down" }), expect.any(String)],
+    expect(logged).toEqual([
+      ['warn', expect.objectContaining({ reason: 'no store: db down' }), expect.any(String)],
     ])
   })
 
-  it('responds with JSON even if the backend itself is broken', async () => {
-    const { backend } = createFakeBackend()
-    const broken = {
-      ...backend,
-      now: () => {
-        throw new Error('no clock')
-      },
-    }
-    const response = await createHandler(broken, { log: silentLog })(request('GET', WEBHOOK))
-    expect(response.status).toBe(500)
-    expect(jsonOf(response)).toMatchObject({ error: '500', message: 'internal_error', status: 'error' })
+  it('are those of an invalid token if it is revoked meanwhile', async () => {
+    const { response, send, webhook } = await failing(
+      new HookswitchError('InvalidCredentials', 'invalid credentials'),
+    )
+    expect(response.status).toBe(401)
+    expect(response).toEqual(await send('GET', webhook, { ...ID, token: 'wrong' }))
   })
 
   it.each([undefined, null, 'text', 5, Object.create(null)])(
-    'responds with 500 to any thrown value: %j',
-    async (fault) => {
-      expect((await respond('GET', WEBHOOK, {}, { read: fault })).status).toBe(500)
+    'are internal whatever is thrown: %j',
+    async (thrown) => {
+      expect((await failing(thrown)).response.status).toBe(500)
     },
   )
+
+  it('do not fail a route that needs no token if the token that was sent cannot be checked', async () => {
+    const { send, store } = await startService()
+    for (const code of ['StoreUnavailable', 'Closing', 'Internal'] as const) {
+      store.tokens.read = async () => {
+        throw new HookswitchError(code, code)
+      }
+      const response = await send('GET', '/v1/webhooks', { token: 'x'.repeat(43) })
+      expect(response.status).toBe(200)
+      expect(jsonOf(response)).not.toHaveProperty('auth_token')
+      expect((await send('GET', '/v1/token_auth', { token: 'x'.repeat(43) })).status).toBe(
+        code === 'Internal' ? 500 : 503,
+      )
+    }
+  })
+
+  it('are JSON even if the clock is broken', async () => {
+    const fail = () => {
+      throw new Error('no clock')
+    }
+    const clock = { now: fail, monotonic: () => 0, sleep: async () => {}, yield: async () => {} }
+    let isBroken = false
+    const hs = createHookswitch({
+      store: memoryStore(),
+      clock: { ...clock, now: () => (isBroken ? fail() : NOW) },
+    })
+    isBroken = true
+    const response = await hs.handle(request('GET', '/v1/webhooks'))
+    expect(response.status).toBe(500)
+    expect(jsonOf(response)).toMatchObject({ error: '500', message: 'internal_error', status: 'error' })
+  })
+})
+
+describe('an operation on ids', () => {
+  it('does not take a store that is unavailable for an id that nothing has', async () => {
+    const { send, store, webhookId, webhook } = await startService()
+    store.webhooks.read = async () => {
+      throw new HookswitchError('StoreUnavailable', 'the store is unavailable')
+    }
+    const lookup = webhook.replace(/webhooks.*/, 'lookup')
+    expect((await send('GET', `${lookup}?id=${webhookId}`)).status).toBe(503)
+  })
+
+  it('queries the store for no id that nothing can have', async () => {
+    const { send, store, webhook } = await startService()
+    const lookup = webhook.replace(/webhooks.*/, 'lookup')
+    store.webhooks.read =
+      store.deliveries.delivery =
+      store.deliveries.legs =
+        async () => {
+          throw new Error('the store is queried')
+        }
+    for (const id of ['%00', 'a%0Ab', 'x'.repeat(256)]) {
+      const found = await send('GET', `${lookup}?id=${id}`)
+      expect([found.status, jsonOf(found).data]).toEqual([200, []])
+      expect((await send('GET', webhook.replace(/webhooks.*/, `calls/${id}/attempts`))).status).toBe(404)
+    }
+    expect((await send('GET', `${lookup}?id=`)).status).toBe(400)
+  })
 })

@@ -1,24 +1,13 @@
 /** Lists are bounded in rows and bytes, and a list that is not paged is read as it is written. */
 import { describe, expect, it } from 'vitest'
 import type { CallHistory } from '../../src/delivery/call-history.js'
-import { createHandler, type HandlerOptions } from '../../src/http/handle.js'
 import type { ResponseRecord } from '../../src/http/message.js'
 import { createReadGate } from '../../src/http/read-gate.js'
 import { listedAttemptJson, MAX_LISTED_BODY_BYTES } from '../../src/wire/attempt-json.js'
 import { callJson } from '../../src/wire/call-json.js'
 import { MAX_PAGE_BYTES, MAX_UNPAGED } from '../../src/wire/list.js'
-import { createFakeBackend } from './fake-backend.js'
-import {
-  attempt,
-  delivery,
-  jsonOf,
-  OWN_ACCOUNT,
-  request,
-  silentLog,
-  user,
-  WEBHOOK_ID,
-  webhook,
-} from './records.js'
+import { attempt, delivery, jsonOf, OWN_ACCOUNT } from './records.js'
+import { startService } from './service.js'
 
 const ACCOUNT = `/v1/accounts/${OWN_ACCOUNT}`
 const ATTEMPTS = `${ACCOUNT}/webhooks/attempts`
@@ -37,15 +26,16 @@ async function textOf({ body, stream }: ResponseRecord): Promise<string> {
   return text
 }
 
-function setUp(options: Partial<HandlerOptions> = {}) {
-  const fake = createFakeBackend()
-  const handle = createHandler(fake.backend, { log: silentLog, ...options })
-  const send = (url: string, method = 'GET') => handle(request(method, url))
-  const list = async (url: string) => JSON.parse(await textOf(await send(url))) as Listed
-  const addAttempts = (count: number, changes: Parameters<typeof attempt>[1] = {}) => {
-    for (let position = 1; position <= count; position++) fake.attempts.push(attempt(position, changes))
-  }
-  return { ...fake, handle, send, list, addAttempts }
+/** A service with as many attempts, each with these changes. */
+async function startWith(count: number, changes: Parameters<typeof attempt>[1] = {}, options: object = {}) {
+  const service = await startService(options)
+  service.serveRows({
+    attempts: Array.from({ length: count }, (_, index) => attempt(index + 1, changes)),
+    deliveries: [delivery(1)],
+  })
+  service.store.deliveries.legs = async (_, callId) => [callId]
+  const list = async (url: string) => JSON.parse(await textOf(await service.send('GET', url))) as Listed
+  return { ...service, list }
 }
 
 describe('recorded bodies in lists of attempts', () => {
@@ -67,13 +57,11 @@ describe('recorded bodies in lists of attempts', () => {
   })
 
   it('are cut in every list of attempts, whole with include=bodies, and left out with slim', async () => {
-    const { addAttempts, list, deliveries } = setUp()
     const body = 'b'.repeat(8_192)
-    addAttempts(1, { requestBody: body, responseBody: 'small' })
-    deliveries.push(delivery(1))
+    const { list, webhookId } = await startWith(1, { requestBody: body, responseBody: 'small' })
     for (const path of [
       'webhooks/attempts',
-      `webhooks/${WEBHOOK_ID}/attempts`,
+      `webhooks/${webhookId}/attempts`,
       'deliveries/delivery-1/attempts',
       'calls/call-1/attempts',
     ]) {
@@ -89,15 +77,14 @@ describe('recorded bodies in lists of attempts', () => {
   })
 
   it('are whole for filters', async () => {
-    const { addAttempts, list } = setUp()
     const body = 'b'.repeat(2_000)
-    addAttempts(1, { responseBody: body })
+    const { list } = await startWith(1, { responseBody: body })
     expect((await list(`${ATTEMPTS}?filter_resp_body=${body}`)).page_size).toBe(1)
     expect((await list(`${ATTEMPTS}?filter_resp_body=${body.slice(0, 1_024)}`)).page_size).toBe(0)
   })
 
   it('include nothing but bodies', async () => {
-    const response = await setUp().send(`${ATTEMPTS}?include=secrets`)
+    const response = await (await startWith(0)).send('GET', `${ATTEMPTS}?include=secrets`)
     expect([response.status, Object.keys(jsonOf(response).data as object)]).toEqual([400, ['include']])
   })
 })
@@ -122,9 +109,9 @@ describe('a page', () => {
     ['attempts with a filter', 'webhooks/attempts?page_size=1000&include=bodies&has_key=id'],
     ['attempts, oldest first', 'webhooks/attempts?page_size=1000&include=bodies&ascending=true'],
   ])('of %s has at most 1 MiB of JSON, and the next one begins where it ends', async (_, path) => {
-    const { addAttempts, list } = setUp()
     const count = 400
-    addAttempts(count, { requestBody: 'é'.repeat(4_096), responseBody: 'r'.repeat(8_192) })
+    const bodies = { requestBody: 'é'.repeat(4_096), responseBody: 'r'.repeat(8_192) }
+    const { list } = await startWith(count, bodies)
     const pages = await pagesOf(list, `${ACCOUNT}/${path}`)
     expect(pages.length).toBeGreaterThan(5)
     const ids = pages.flatMap(({ data }) => data.map(({ id }) => id))
@@ -135,51 +122,26 @@ describe('a page', () => {
       expect(Buffer.byteLength(JSON.stringify([...data, data[0]]))).toBeGreaterThan(MAX_PAGE_BYTES)
   })
 
-  it('of webhooks, users and deliveries has at most 1 MiB of JSON', async () => {
-    const { backend, webhooks, deliveries } = createFakeBackend()
-    webhooks.clear()
-    for (let index = 0; index < 700; index++) {
-      const id = `w${String(index).padStart(3, '0')}`
-      webhooks.set(id, webhook({ id, name: id, uri: `https://receiver.example.com/${'u'.repeat(2_000)}` }))
-    }
-    const users = Array.from({ length: 700 }, (_, index) => ({
-      ...user,
-      id: `u${String(index).padStart(3, '0')}`,
-      username: `u${String(index).padStart(3, '0')}`,
-      firstName: 'f'.repeat(2_000),
-    }))
-    for (let position = 1; position <= 900; position++) {
-      deliveries.push(delivery(position, { callId: 'c'.repeat(1_500) }))
-    }
-    const handle = createHandler(
-      {
-        ...backend,
-        admin: {
-          ...backend.admin,
-          users: async (_, { after, limit }) => {
-            const from = after ? users.findIndex(({ id }) => id > after[1]) : 0
-            return from < 0 ? [] : users.slice(from, from + limit)
-          },
-        },
-      },
-      { log: silentLog },
-    )
-    const list = async (url: string) => JSON.parse(await textOf(await handle(request('GET', url)))) as Listed
-    webhooks.set(WEBHOOK_ID, webhook({ name: 'zz' }))
+  it('of webhooks and deliveries has at most 1 MiB of JSON', async () => {
+    const { list, store, serveRows, webhookId } = await startWith(0)
+    const stored = (await store.webhooks.read(OWN_ACCOUNT, webhookId))!
+    const uri = `https://receiver.example.com/${'u'.repeat(2_000)}`
+    for (let index = 0; index < 700; index++)
+      await store.webhooks.insert({ ...stored, id: `w${index}`, settings: { ...stored.settings, uri } })
+    const callId = 'c'.repeat(1_500)
+    serveRows({ deliveries: Array.from({ length: 900 }, (_, index) => delivery(index + 1, { callId })) })
     for (const [path, count] of [
       ['webhooks', 701],
-      ['users', 700],
-      [`webhooks/${WEBHOOK_ID}/deliveries`, 900],
+      [`webhooks/${webhookId}/deliveries`, 900],
     ] as const) {
       const pages = await pagesOf(list, `${ACCOUNT}/${path}?page_size=1000`)
-      expect(pages.length).toBeGreaterThan(1)
+      expect(pages.length, path).toBeGreaterThan(1)
       expect(new Set(pages.flatMap(({ data }) => data.map(({ id }) => id))).size).toBe(count)
     }
   })
 
   it('has one item although that is larger', async () => {
-    const { addAttempts, list } = setUp()
-    addAttempts(3, { uri: 'u'.repeat(MAX_PAGE_BYTES) })
+    const { list } = await startWith(3, { uri: 'u'.repeat(MAX_PAGE_BYTES) })
     let key = ''
     for (const left of [2, 1, 0]) {
       const page = await list(`${ATTEMPTS}?start_key=${key}`)
@@ -190,23 +152,22 @@ describe('a page', () => {
   })
 
   it.each([1_000, 1_001, 10_000])('of at most 1,000 rows, of %i', async (count) => {
-    const { addAttempts, list, send } = setUp()
-    addAttempts(count)
+    const { list, send } = await startWith(count)
     const page = await list(`${ATTEMPTS}?page_size=1000`)
     expect(page.page_size).toBe(1_000)
     expect(page.next_start_key !== undefined).toBe(count > 1_000)
-    expect((await send(`${ATTEMPTS}?page_size=${count}`)).status).toBe(count > 1_000 ? 400 : 200)
+    expect((await send('GET', `${ATTEMPTS}?page_size=${count}`)).status).toBe(count > 1_000 ? 400 : 200)
   })
 })
 
 describe('a list that is not paged', () => {
   const UNPAGED = `${ATTEMPTS}?paginate=false`
+  const SAME = { headers: { 'x-request-id': 'same' } }
 
   it('is the same JSON as in pages, also indented, whatever its size', async () => {
     for (const count of [0, 1, 50, 3_000]) {
-      const { addAttempts, send, list } = setUp()
-      addAttempts(count, { responseBody: 'r'.repeat(1_024) })
-      const response = await send(UNPAGED)
+      const { send } = await startWith(count, { responseBody: 'r'.repeat(1_024) })
+      const response = await send('GET', UNPAGED, SAME)
       expect(response.stream !== undefined).toBe(count === 3_000)
       const text = await textOf(response)
       const body = JSON.parse(text) as Listed
@@ -215,51 +176,35 @@ describe('a list that is not paged', () => {
         Array.from({ length: count }, (_, index) => `attempt-${count - index}`),
       )
       expect(body).not.toHaveProperty('next_start_key')
-      const indented = await textOf(await send(`${UNPAGED}&pretty_print=true`))
+      const indented = await textOf(await send('GET', `${UNPAGED}&pretty_print=true`, SAME))
       expect(indented).toBe(JSON.stringify(JSON.parse(text), null, 2))
-      expect(await list(UNPAGED)).toEqual(body)
     }
   })
 
-  it.each([MAX_UNPAGED, MAX_UNPAGED + 1, 10 * MAX_UNPAGED])(
-    'has at most 10,000 rows, of %i',
-    async (count) => {
-      const { backend } = createFakeBackend()
-      const attempts = async ({ cursor = count + 1, limit }: { cursor?: number; limit: number }) =>
-        Array.from({ length: Math.min(limit, cursor - 1) }, (_, index) => attempt(cursor - 1 - index))
-      const handle = createHandler(
-        { ...backend, deliveries: { ...backend.deliveries, attempts } },
-        { log: silentLog },
-      )
-      const body = JSON.parse(await textOf(await handle(request('GET', UNPAGED)))) as Listed
-      expect(body.page_size).toBe(MAX_UNPAGED)
-      expect(body.data).toHaveLength(MAX_UNPAGED)
-      expect(body.next_start_key !== undefined).toBe(count > MAX_UNPAGED)
-    },
-  )
+  it.each([MAX_UNPAGED, MAX_UNPAGED + 1])('has at most 10,000 rows, of %i', async (count) => {
+    const body = await (await startWith(count)).list(UNPAGED)
+    expect(body.page_size).toBe(MAX_UNPAGED)
+    expect(body.data).toHaveLength(MAX_UNPAGED)
+    expect(body.next_start_key !== undefined).toBe(count > MAX_UNPAGED)
+  })
 
   /** An account with more attempts than a response of one piece has, whose reads are counted and may fail. */
-  function longList(options: Partial<HandlerOptions> = {}) {
-    const { backend } = createFakeBackend()
+  async function longList(options: object = {}) {
+    const { send, store } = await startWith(10_000, { responseBody: 'r'.repeat(1_024) }, options)
+    const { attempts } = store.deliveries
     const state = { reads: 0, rows: 0, fault: undefined as Error | undefined }
-    const attempts = async ({ cursor = 10_001, limit }: { cursor?: number; limit: number }) => {
+    store.deliveries.attempts = async (query) => {
       state.reads += 1
       if (state.fault) throw state.fault
-      state.rows = Math.max(state.rows, limit)
-      return Array.from({ length: Math.min(limit, cursor - 1) }, (_, index) =>
-        attempt(cursor - 1 - index, { responseBody: 'r'.repeat(1_024) }),
-      )
+      state.rows = Math.max(state.rows, query.limit)
+      return attempts(query)
     }
-    const handle = createHandler(
-      { ...backend, deliveries: { ...backend.deliveries, attempts } },
-      { log: silentLog, ...options },
-    )
-    return { state, handle }
+    return { state, send }
   }
 
   it('reads the store no further than it is taken', async () => {
-    const { state, handle } = longList()
-    const { stream, body, headers } = await handle(request('GET', UNPAGED))
+    const { state, send } = await longList()
+    const { stream, body, headers } = await send('GET', UNPAGED)
     expect(body).toBe('')
     expect(headers).not.toHaveProperty('content-length')
     expect(headers['content-type']).toBe('application/json')
@@ -279,10 +224,9 @@ describe('a list that is not paged', () => {
 
   it('is cut, and logged, if the store fails in the middle; never ended as if it were complete', async () => {
     const warnings: unknown[] = []
-    const { state, handle } = longList({
-      log: { error: (fields) => warnings.push(fields), warn: (fields) => warnings.push(fields) },
-    })
-    const { status, stream } = await handle(request('GET', UNPAGED))
+    const warn = (fields: object) => void warnings.push(fields)
+    const { state, send } = await longList({ log: { debug() {}, info() {}, warn, error: warn } })
+    const { status, stream } = await send('GET', UNPAGED)
     expect(status).toBe(200)
     let aborts = 0
     stream!.onAbort(() => {
@@ -298,15 +242,15 @@ describe('a list that is not paged', () => {
   })
 
   it('is an ordinary error if the store fails at its start', async () => {
-    const { state, handle } = longList()
+    const { state, send } = await longList()
     state.fault = new Error('disk on fire')
-    const response = await handle(request('GET', UNPAGED))
+    const response = await send('GET', UNPAGED)
     expect([response.status, response.stream]).toEqual([500, undefined])
   })
 
   it('has the headers of the GET for HEAD, no body, and leaves nothing open', async () => {
-    const { state, handle } = longList()
-    const response = await handle(request('HEAD', UNPAGED))
+    const { state, send } = await longList()
+    const response = await send('HEAD', UNPAGED)
     expect(response).toMatchObject({ status: 200, body: '', headers: { 'content-type': 'application/json' } })
     expect(response.stream).toBeUndefined()
     const { reads } = state
@@ -316,12 +260,11 @@ describe('a list that is not paged', () => {
 
   it('is logged when it ends', async () => {
     const lines: string[] = []
-    const accessLog = {
-      log: { info: (_: object, text?: string) => void lines.push(text!) },
-      monotonic: () => 0,
-    }
-    const { handle } = longList({ accessLog })
-    const { stream } = await handle(request('GET', UNPAGED))
+    const info = (_: object, text: string) => void lines.push(text)
+    const log = { debug() {}, info, warn() {}, error() {} }
+    const { send } = await longList({ accessLog: true, log })
+    lines.length = 0
+    const { stream } = await send('GET', UNPAGED)
     expect(lines).toEqual(['request'])
     stream!.close()
     stream!.close()
@@ -358,19 +301,6 @@ describe('the history of a call', () => {
     expect(truncated).toBe(mib > 1)
     expect(events.length).toBeGreaterThan(fitting * 0.95)
     expect(events.at(-1)!.id).toBe(`event-${mib * fitting - 1}`)
-  })
-})
-
-describe('the OpenAPI document', () => {
-  it('is one buffer for all responses, also for requests that come at once', async () => {
-    const { send } = setUp()
-    const responses = await Promise.all(Array.from({ length: 10 }, () => send('/v1/openapi.json')))
-    expect(responses[0]!.bytes!.length).toBeGreaterThan(50_000)
-    expect(responses[0]!.headers['content-length']).toBe(String(responses[0]!.bytes!.length))
-    for (const { bytes, body } of responses) expect([bytes === responses[0]!.bytes, body]).toEqual([true, ''])
-    const head = await send('/v1/openapi.json', 'HEAD')
-    expect(head.headers).toEqual(responses[0]!.headers)
-    expect(head).not.toHaveProperty('bytes')
   })
 })
 

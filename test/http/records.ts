@@ -1,24 +1,18 @@
 /** Sample records and requests for tests of the HTTP API. */
 import type { Account } from '../../src/accounts/account.js'
-import type { User } from '../../src/accounts/user.js'
 import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import type { ReplayJob } from '../../src/delivery/replay-job.js'
-import { type ErrorCode, HookswitchError } from '../../src/errors.js'
 import type { RequestRecord, ResponseRecord } from '../../src/http/message.js'
 import type { WebhookView } from '../../src/webhooks/view.js'
 
-/** The account of `TOKEN`, a descendant of it, and an unrelated account. */
+/** The account of the token, a descendant of it, and an unrelated account. */
 export const OWN_ACCOUNT = 'own-account'
 export const CHILD_ACCOUNT = 'child-account'
 export const FOREIGN_ACCOUNT = 'foreign-account'
-export const TOKEN = 'valid-token'
 export const API_KEY = 'a'.repeat(64)
 export const NOW = Date.UTC(2030, 0, 15, 12, 0, 0, 250)
-export const NODE = 'node-1'
-export const VERSION = '9.9.9'
-export const REQUEST_ID = '0123456789abcdef0123456789abcdef'
-export const WEBHOOK_ID = 'webhook-1'
+const WEBHOOK_ID = 'webhook-1'
 
 export const account: Account = {
   id: OWN_ACCOUNT,
@@ -31,31 +25,6 @@ export const account: Account = {
   createdMs: NOW,
   modifiedMs: NOW,
 }
-
-export const parentAccount: Account = {
-  ...account,
-  id: 'parent-account',
-  name: 'Parent',
-  realm: 'parent.example.com',
-  isReseller: true,
-}
-export const USER_ID = 'user-1'
-export const user: User = {
-  id: USER_ID,
-  accountId: OWN_ACCOUNT,
-  username: 'Ada',
-  firstName: 'Ada',
-  lastName: 'Birch',
-  credentialKeys: ['secret-key'],
-  credentialVersion: '1',
-  extra: { features: ['caller_id'] },
-  createdMs: NOW,
-  modifiedMs: NOW,
-  revision: 4,
-}
-
-export const errorWithCode = (code: ErrorCode, details = {}) =>
-  new HookswitchError(code, `thrown: ${code}`, details)
 
 /** A job over the account, its id of this digit. */
 export const replayJob = (digit: number, changes: Partial<ReplayJob> = {}): ReplayJob => ({
@@ -147,14 +116,14 @@ export interface RequestOptions {
   readonly headers?: RequestRecord['headers']
   /** An object is sent as JSON, a string as it is. */
   readonly body?: unknown
-  /** Default `TOKEN`; null: no token. */
+  /** Null: no token. */
   readonly token?: string | null
   readonly more?: Partial<RequestRecord>
 }
 
 /** Builds a request record as an adapter does: `request('GET', '/v1/webhooks')`. */
 export function request(method: string, url: string, options: RequestOptions = {}): RequestRecord {
-  const { body, token = TOKEN } = options
+  const { body, token = null } = options
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   return {
     method,
@@ -172,6 +141,3 @@ export function request(method: string, url: string, options: RequestOptions = {
 /** The parsed body of a response. */
 export const jsonOf = ({ body, bytes }: ResponseRecord) =>
   JSON.parse(bytes ? Buffer.from(bytes).toString() : body) as Record<string, unknown>
-
-/** A log that discards everything. */
-export const silentLog = { error() {}, warn() {} }

@@ -1,49 +1,43 @@
 /** Replays over HTTP: what a selection may say, the list of jobs, and what is refused. */
 import { describe, expect, it } from 'vitest'
-import { HookswitchError, invalidInput } from '../../src/errors.js'
-import { createHandler } from '../../src/http/handle.js'
-import { createFakeBackend } from './fake-backend.js'
-import {
-  errorWithCode,
-  jsonOf,
-  NOW,
-  OWN_ACCOUNT,
-  replayJob,
-  request,
-  silentLog,
-  WEBHOOK_ID,
-} from './records.js'
+import { toStoredReplay } from '../../src/delivery/replay-job.js'
+import { jsonOf, NOW, OWN_ACCOUNT, type RequestOptions, replayJob } from './records.js'
+import { startService } from './service.js'
 
-const OF_WEBHOOK = `/v1/accounts/${OWN_ACCOUNT}/webhooks/${WEBHOOK_ID}/replay`
+const OF_WEBHOOK = `/v1/accounts/${OWN_ACCOUNT}/webhooks/{webhook}/replay`
 const OF_ACCOUNT = `/v1/accounts/${OWN_ACCOUNT}/replay`
 const OF_ALL = '/v1/system/replay'
 const JOBS = `/v1/accounts/${OWN_ACCOUNT}/replays`
 
-async function respond(method: string, url: string, body?: unknown, fake = createFakeBackend()) {
-  const handle = createHandler(fake.backend, { log: silentLog })
-  const response = await handle(request(method, url, body === undefined ? {} : { body }))
-  const { status } = response
-  // biome-ignore lint/suspicious/noExplicitAny: JSON of any response.
-  const { data, next_start_key: nextStartKey } = jsonOf(response) as any
-  return { status, data, nextStartKey, headers: response.headers, calls: fake.calls }
+/** A service whose account is an operator's, with these jobs. */
+async function startWith(...jobs: readonly ReturnType<typeof replayJob>[]) {
+  const service = await startService({ operators: [OWN_ACCOUNT] })
+  for (const job of jobs) await service.store.replays.create(toStoredReplay(job))
+  const call = async (method: string, url: string, body?: unknown, sent: RequestOptions = {}) => {
+    const path = url.replace('{webhook}', service.webhookId)
+    const response = await service.send(method, path, { ...(body !== undefined && { body }), ...sent })
+    const { status, headers } = response
+    // biome-ignore lint/suspicious/noExplicitAny: JSON of any response.
+    const { data, next_start_key: nextStartKey } = jsonOf(response) as any
+    return { status, data, nextStartKey, headers }
+  }
+  return { ...service, call, started: async () => (await service.hs.replays.list()).length }
 }
-
-const isReplay = ([method]: readonly unknown[]) =>
-  ['replay', 'startReplay', 'countReplay'].includes(method as string)
 
 describe('a replay without a selection', () => {
   it.each([OF_WEBHOOK, OF_ACCOUNT, OF_ALL])('repeats all that was lost: %s', async (url) => {
     for (const body of [undefined, {}, { data: {} }, { data: { ui_metadata: { ui: 'monster-ui' } } }]) {
-      const { status, data, calls } = await respond('PUT', url, body)
+      const { call, started } = await startWith()
+      const { status, data } = await call('PUT', url, body)
       expect([status, data.include_recovered, data.result]).toEqual([202, false, undefined])
-      expect(calls.filter(isReplay)).toHaveLength(1)
+      expect(await started()).toBe(1)
     }
   })
 
   it('is not what a body without `data` means', async () => {
-    const { status, data, calls } = await respond('PUT', OF_ACCOUNT, { reason: 'refused' })
-    expect([status, Object.keys(data)]).toEqual([400, ['data']])
-    expect(calls.filter(isReplay)).toEqual([])
+    const { call, started } = await startWith()
+    const { status, data } = await call('PUT', OF_ACCOUNT, { reason: 'refused' })
+    expect([status, Object.keys(data), await started()]).toEqual([400, ['data'], 0])
   })
 })
 
@@ -64,64 +58,61 @@ describe('a replay names every wrong field', () => {
     [OF_WEBHOOK, { delivery_id: 'd', reason: 'refused' }, { delivery_id: 'error' }],
     [OF_WEBHOOK, { delivery_id: 5 }, { delivery_id: 'type' }],
   ])('%s %j', async (url, data, expected) => {
-    const answer = await respond('PUT', url, { data })
+    const { call, started } = await startWith()
+    const answer = await call('PUT', url, { data })
     const rules = Object.entries(answer.data).map(([field, rule]) => [field, Object.keys(rule as object)[0]])
-    expect([answer.status, Object.fromEntries(rules)]).toEqual([400, expected])
-    expect(answer.calls.filter(isReplay)).toEqual([])
+    expect([answer.status, Object.fromEntries(rules), await started()]).toEqual([400, expected, 0])
   })
 
   it('as it is on the wire, also where the service finds it', async () => {
-    const thrown = invalidInput([
-      { path: 'callId', rule: 'error', message: 'm' },
-      { path: 'createdFromMs', rule: 'error', message: 'm' },
-    ])
-    const { status, data } = await respond('PUT', OF_ACCOUNT, { data: {} }, failing('startReplay', thrown))
-    expect([status, Object.keys(data)]).toEqual([400, ['call_id', 'created_from']])
+    const { call } = await startWith()
+    const { status, data } = await call('PUT', OF_ALL, { data: { number: '+15550001' } })
+    expect([status, Object.keys(data)]).toEqual([400, ['number']])
   })
 })
 
-const failing = (method: string, thrown: unknown) => createFakeBackend({ faults: { [method]: thrown } })
-
-describe('a replay is refused', () => {
-  it('for a webhook that is disabled', async () => {
-    const disabled = new HookswitchError('Conflict', 'the webhook is disabled', { field: 'enabled' })
-    const { status } = await respond('PUT', OF_WEBHOOK, { data: {} }, failing('startReplay', disabled))
-    expect(status).toBe(409)
-  })
-
-  it('while too many have not ended', async () => {
-    const many = errorWithCode('TooManyReplays', { retryAfterSeconds: 60 })
-    const { status, headers } = await respond('PUT', OF_ALL, { data: {} }, failing('startReplay', many))
-    expect([status, headers['retry-after']]).toEqual([429, '60'])
-  })
-
-  it('for a delivery that cannot exist', async () => {
-    const { status, data, calls } = await respond('PUT', OF_WEBHOOK, { data: { delivery_id: 'a b' } })
+describe('a replay', () => {
+  it('of a delivery that cannot exist is 404', async () => {
+    const { status, data } = await (await startWith()).call('PUT', OF_WEBHOOK, {
+      data: { delivery_id: 'a b' },
+    })
     expect([status, data.cause]).toEqual([404, 'a b'])
-    expect(calls.filter(isReplay)).toEqual([])
   })
 
-  it('over all accounts to all but operators', async () => {
-    for (const [method, url] of [
-      ['PUT', OF_ALL],
-      ['GET', '/v1/system/replays'],
-      ['GET', '/v1/system/replays/r'],
-      ['POST', '/v1/system/replays/r'],
-    ] as const) {
-      const { status } = await respond(method, url, undefined, createFakeBackend({ operator: false }))
-      expect([url, status]).toEqual([url, 403])
+  it('is counted for one request of an account at a time', async () => {
+    const { call, store } = await startWith()
+    const dryRun = (url: string) => call('PUT', url, { data: { dry_run: true } })
+    const { countReplayable } = store.deliveries
+    let finish = () => {}
+    const waiting = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    store.deliveries.countReplayable = async (query) => {
+      await waiting
+      return countReplayable(query)
     }
+    const first = dryRun(OF_ACCOUNT)
+    const refused = await dryRun(OF_WEBHOOK)
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5'])
+    const ofAll = dryRun(OF_ALL)
+    finish()
+    expect([(await first).data, (await ofAll).data]).toEqual([{ count: 0 }, { count: 0 }])
+    expect((await dryRun(OF_WEBHOOK)).status).toBe(200)
+    // A failure ends the count too.
+    store.deliveries.countReplayable = async () => {
+      throw new Error('store')
+    }
+    for (const _ of [1, 2]) expect((await dryRun(OF_ACCOUNT)).status).toBe(500)
   })
 })
 
 describe('the list of replays', () => {
   it('continues behind the last one of a page', async () => {
-    const fake = createFakeBackend()
-    fake.replays.splice(0, 2, ...[9, 8, 7, 6, 5].map((digit) => replayJob(digit)))
+    const { call } = await startWith(...[9, 8, 7, 6, 5].map((digit) => replayJob(digit)))
     const ids: string[] = []
     let key = ''
     do {
-      const page = await respond('GET', `${JOBS}?page_size=2&start_key=${key}`, undefined, fake)
+      const page = await call('GET', `${JOBS}?page_size=2&start_key=${key}`)
       ids.push(...page.data.map(({ id }: { id: string }) => id[0]))
       key = page.nextStartKey
     } while (key)
@@ -129,10 +120,9 @@ describe('the list of replays', () => {
   })
 
   it('has a range and filters', async () => {
-    const fake = createFakeBackend()
-    fake.replays.splice(0, 2, replayJob(9, { state: 'paused' }), replayJob(8), replayJob(7))
+    const { call } = await startWith(replayJob(9, { state: 'paused' }), replayJob(8), replayJob(7))
     const idsOf = async (query: string) =>
-      (await respond('GET', `${JOBS}?${query}`, undefined, fake)).data.map(({ id }: { id: string }) => id[0])
+      (await call('GET', `${JOBS}?${query}`)).data.map(({ id }: { id: string }) => id[0])
     const at = (digit: number) => new Date(NOW + digit * 1000).toISOString()
     expect(await idsOf(`created_from=${at(8)}`)).toEqual(['9', '8'])
     expect(await idsOf(`created_to=${at(7)}`)).toEqual(['7'])
@@ -140,26 +130,26 @@ describe('the list of replays', () => {
   })
 
   it('refuses a place that it did not name', async () => {
-    const { status, data } = await respond('GET', `${JOBS}?start_key=cDc`)
+    const { status, data } = await (await startWith()).call('GET', `${JOBS}?start_key=cDc`)
     expect([status, Object.keys(data)]).toEqual([400, ['start_key']])
   })
 })
 
 describe('one replay', () => {
-  const ofAll = `${JOBS}/${'1'.repeat(32)}`
-
-  it.each([ofAll, `${JOBS}/unknown`, `${JOBS}/a%20b`])('is unknown to the account: %s', async (url) => {
-    expect((await respond('GET', url)).status).toBe(404)
-    expect((await respond('POST', url, { data: { state: 'paused' } })).status).toBe(404)
+  it('is unknown to another account, and to a malformed id', async () => {
+    const { call } = await startWith(replayJob(1, { request: {} }))
+    for (const id of ['1'.repeat(32), 'a%20b'])
+      for (const [method, body] of [['GET'], ['POST', { data: { state: 'paused' } }]] as const)
+        expect((await call(method, `${JOBS}/${id}`, body)).status).toBe(404)
   })
 
-  it('is set only to a state that can be set, and not after its end', async () => {
+  it('is set only to a state that can be set', async () => {
+    const { call } = await startWith(replayJob(2, { state: 'paused' }))
     const url = `${JOBS}/${'2'.repeat(32)}`
     for (const data of [{}, { state: 'completed' }, { state: 5 }]) {
-      const { status, data: failures } = await respond('POST', url, { data })
+      const { status, data: failures } = await call('POST', url, { data })
       expect([status, Object.keys(failures)]).toEqual([400, ['state']])
     }
-    const ended = failing('setReplay', errorWithCode('Conflict', { field: 'state' }))
-    expect((await respond('POST', url, { data: { state: 'running' } }, ended)).status).toBe(409)
+    expect((await call('POST', url, { data: { state: 'cancelled' } })).data.state).toBe('cancelled')
   })
 })

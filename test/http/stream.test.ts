@@ -1,96 +1,38 @@
 import { describe, expect, it } from 'vitest'
-import { createHandler } from '../../src/http/handle.js'
-import type { ResponseRecord } from '../../src/http/message.js'
-import { createFakeBackend } from './fake-backend.js'
-import {
-  errorWithCode,
-  FOREIGN_ACCOUNT,
-  jsonOf,
-  OWN_ACCOUNT,
-  REQUEST_ID,
-  request,
-  silentLog,
-  TOKEN,
-} from './records.js'
+import { HookswitchError } from '../../src/errors.js'
+import { jsonOf, OWN_ACCOUNT } from './records.js'
+import { startService } from './service.js'
 
 const PATH = `/v2/accounts/${OWN_ACCOUNT}/stream`
 
-function setUp(options: Parameters<typeof createFakeBackend>[0] = {}, handlerOptions: object = {}) {
-  const fake = createFakeBackend(options)
-  return { ...fake, handle: createHandler(fake.backend, { log: silentLog, ...handlerOptions }) }
-}
-
-async function textOf({ stream }: ResponseRecord): Promise<string> {
-  let text = ''
-  for (let part = await stream!.next(); part !== undefined; part = await stream!.next()) text += part
-  return text
-}
-
 describe('GET stream', () => {
-  it('is a stream of events with ids, which no proxy may buffer, change or store', async () => {
-    const { handle, calls } = setUp()
-    const response = await handle(request('GET', PATH))
-    expect(response).toMatchObject({
-      status: 200,
-      body: '',
-      headers: {
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-store, no-transform',
-        'x-accel-buffering': 'no',
-        'x-request-id': REQUEST_ID,
-      },
-    })
-    expect(response.headers).not.toHaveProperty('content-length')
-    expect(response.headers).not.toHaveProperty('etag')
-    expect(await textOf(response)).toBe(
-      'retry: 2000\n\n' +
-        'id: place-1\nevent: attempt\ndata: {"id":"attempt-1"}\n\n' +
-        'event: end\ndata: {"reason":"closing"}\n\n',
-    )
-    expect(calls.slice(-2)).toEqual([
-      ['openStream', { accountId: OWN_ACCOUNT }, OWN_ACCOUNT],
-      ['closeStream'],
-    ])
-  })
-
-  it('passes on what the query and Last-Event-ID select', async () => {
-    const { handle, calls } = setUp()
-    const query =
-      'types=attempt,event&webhook_id=w&call_id=a%2Fb&filter_result=failure&descendants=true&_=cache'
-    const response = await handle(request('GET', `${PATH}?${query}`, { headers: { 'last-event-id': 'x' } }))
-    response.stream!.close()
-    expect(calls.at(-2)).toEqual([
-      'openStream',
-      {
-        accountId: OWN_ACCOUNT,
-        types: ['attempt', 'event'],
-        webhookId: 'w',
-        callId: 'a/b',
-        result: 'failure',
-        descendants: true,
-        lastId: 'x',
-      },
-      OWN_ACCOUNT,
-    ])
-  })
-
-  it('has no last id with an empty Last-Event-ID', async () => {
-    const { handle, calls } = setUp()
-    const response = await handle(request('GET', PATH, { headers: { 'last-event-id': '' } }))
-    response.stream!.close()
-    expect(calls.at(-2)).toEqual(['openStream', { accountId: OWN_ACCOUNT }, OWN_ACCOUNT])
+  it('selects what its query and Last-Event-ID say', async () => {
+    const { send, hs } = await startService()
+    const query = 'types=event&call_id=a%2Fb&descendants=true&_=cache'
+    const { stream, headers } = await send('GET', `${PATH}?${query}`, { headers: { 'last-event-id': '' } })
+    expect(headers).not.toHaveProperty('content-length')
+    expect(headers).not.toHaveProperty('etag')
+    expect(await stream!.next()).toContain('retry: 2000')
+    const event = { hook: 'channel_create', accountId: OWN_ACCOUNT, timestampMs: 1 } as const
+    for (const callId of ['other', 'a/b']) await hs.publish({ ...event, callId })
+    let text = (await stream!.next())!
+    hs.endStreams()
+    for (let part = await stream!.next(); part !== undefined; part = await stream!.next()) text += part
+    expect(text.match(/^event: .*$/gm)).toEqual(['event: event', 'event: end'])
+    expect(text).toContain('"call_id":"a/b"')
   })
 
   it('answers HEAD with its headers, opening nothing', async () => {
-    const { handle, calls } = setUp()
-    const response = await handle(request('HEAD', PATH))
+    const { send } = await startService()
+    const response = await send('HEAD', PATH)
     expect(response.status).toBe(200)
     expect(response.headers['content-type']).toBe('text/event-stream')
     expect(response).not.toHaveProperty('stream')
-    expect(calls.at(-1)).toEqual(['checkStream', { accountId: OWN_ACCOUNT }])
+    expect((await send('HEAD', `${PATH}?types=unknown`)).status).toBe(400)
   })
 
   it('needs an Accept that allows event streams', async () => {
+    const { send } = await startService()
     for (const [accept, status] of [
       ['text/event-stream', 200],
       ['TEXT/*;q=0.5', 200],
@@ -100,8 +42,7 @@ describe('GET stream', () => {
       ['text/html, application/json', 406],
       ['text/event-stream;q=0, */*', 406],
     ] as const) {
-      const { handle } = setUp()
-      const response = await handle(request('GET', PATH, { headers: { accept } }))
+      const response = await send('GET', PATH, { headers: { accept } })
       response.stream?.close()
       expect(response.status, accept).toBe(status)
       if (status === 406)
@@ -113,70 +54,51 @@ describe('GET stream', () => {
   })
 
   it('takes its token from a header only', async () => {
-    const inQuery = await setUp().handle(request('GET', `${PATH}?auth_token=${TOKEN}`, { token: null }))
-    expect(inQuery.status).toBe(401)
-    const body = { auth_token: TOKEN, verb: 'get' }
-    const inBody = await setUp().handle(request('POST', PATH, { token: null, body }))
-    expect(inBody.status).toBe(401)
-    const headers = { authorization: `Bearer ${TOKEN}` }
-    const bearer = await setUp().handle(request('GET', PATH, { token: null, headers }))
-    bearer.stream?.close()
-    expect(bearer.status).toBe(200)
+    const { send, token } = await startService()
+    const inQuery = await send('GET', `${PATH}?auth_token=${token}`, { token: null })
+    const inBody = await send('POST', PATH, { token: null, body: { auth_token: token, verb: 'get' } })
+    const headers = { authorization: `Bearer ${token}` }
+    const bearer = await send('GET', PATH, { token: null, headers })
+    bearer.stream!.close()
+    expect([inQuery.status, inBody.status, bearer.status]).toEqual([401, 401, 200])
   })
 
-  it('answers errors before its first byte in the envelope', async () => {
-    const foreign = await setUp().handle(request('GET', PATH.replace(OWN_ACCOUNT, FOREIGN_ACCOUNT)))
-    expect(foreign.status).toBe(403)
-    for (const [code, status, headers] of [
-      ['NotFound', 404, {}],
-      ['TooManyStreams', 429, { 'retry-after': '5' }],
-      ['StoreUnavailable', 503, { 'retry-after': '5' }],
-      ['Closing', 503, { 'retry-after': '5' }],
-    ] as const) {
-      const fault = errorWithCode(code, { retryAfterSeconds: 5 })
-      const response = await setUp({ faults: { openStream: fault } }).handle(request('GET', PATH))
-      expect(response).not.toHaveProperty('stream')
-      expect(response).toMatchObject({ status, headers: { 'content-type': 'application/json', ...headers } })
-      expect(jsonOf(response)).toMatchObject({ error: String(status), status: 'error' })
+  it('answers errors before its first byte in the envelope, in the names of the query', async () => {
+    const { send, store } = await startService()
+    const refused = await send('GET', `${PATH}?filter_result=x&types=y`)
+    expect(refused).not.toHaveProperty('stream')
+    expect(Object.keys(jsonOf(refused).data as object)).toEqual(['types', 'filter_result'])
+    store.deliveries.attemptLog = async () => {
+      throw new HookswitchError('StoreUnavailable', 'no store', { retryAfterSeconds: 5 })
     }
-    const failures = ['result', 'webhookId', 'lastId', 'types'].map((path) => ({
-      path,
-      rule: 'enum',
-      message: 'no',
-    }))
-    const invalid = errorWithCode('InvalidInput', { failures })
-    const response = await setUp({ faults: { openStream: invalid } }).handle(request('GET', PATH))
-    expect(Object.keys(jsonOf(response).data as object)).toEqual([
-      'filter_result',
-      'webhook_id',
-      'last-event-id',
-      'types',
-    ])
+    const failed = await send('GET', PATH, { headers: { 'last-event-id': 'x' } })
+    expect(failed).not.toHaveProperty('stream')
+    expect(jsonOf(failed)).toMatchObject({ error: String(failed.status), status: 'error' })
   })
 
   it('is logged when it begins and when it ends, once', async () => {
-    const lines: [object, string][] = []
-    const log = { info: (fields: object, message: string) => lines.push([fields, message]) }
-    let nowMs = 0
-    const accessLog = { log, monotonic: () => (nowMs += 1_000) }
-    const { handle } = setUp({}, { accessLog })
-    const response = await handle(request('GET', PATH))
+    const lines: [fields: object, message: string][] = []
+    const info = (fields: object, message: string) => {
+      if (message === 'request' || message === 'stream ended') lines.push([fields, message])
+    }
+    const log = { debug() {}, warn() {}, error() {}, info }
+    const { send, hs } = await startService({ accessLog: true, log })
+    const { stream } = await send('GET', PATH)
     expect(lines).toHaveLength(1)
-    await textOf(response)
-    response.stream!.close()
+    hs.endStreams()
+    while ((await stream!.next()) !== undefined);
+    stream!.close()
+    const fields = { requestId: expect.any(String), accountId: OWN_ACCOUNT, durationMs: 0 }
     expect(lines).toEqual([
-      [expect.objectContaining({ status: 200, durationMs: 1_000, path: PATH }), 'request'],
-      [{ requestId: REQUEST_ID, accountId: OWN_ACCOUNT, durationMs: 2_000 }, 'stream ended'],
+      [{ ...fields, status: 200, method: 'GET', path: PATH }, 'request'],
+      [fields, 'stream ended'],
     ])
   })
 
   it('allows browsers to send Last-Event-ID', async () => {
-    const { handle } = setUp({}, { cors: ['*'] })
+    const { send } = await startService({ cors: ['*'] })
     const headers = { origin: 'https://ui.example', 'access-control-request-method': 'GET' }
-    const preflight = await handle(request('OPTIONS', PATH, { token: null, headers }))
+    const preflight = await send('OPTIONS', PATH, { token: null, headers })
     expect(preflight.headers['access-control-allow-headers']).toContain('last-event-id')
-    const response = await handle(request('GET', PATH, { headers }))
-    response.stream!.close()
-    expect(response.headers['access-control-allow-origin']).toBe('*')
   })
 })

@@ -1,6 +1,6 @@
 import { createHookswitch, type HookswitchOptions, memoryStore, type Random } from 'hookswitch'
 import { expect, it } from 'vitest'
-import { createLazyHandler } from '../../src/runtime/lazy-handler.js'
+import { createLazyHandler } from '../../src/http/lazy-handler.js'
 
 type Store = HookswitchOptions<ReturnType<typeof memoryStore>>['store']
 

@@ -15,6 +15,7 @@ import type { JsonObject } from '../../wire/webhook-json.js'
 import { sortedRows } from '../paginate.js'
 import {
   accountIdOf,
+  callerRights,
   listResult,
   type Operation,
   type OperationContext,
@@ -31,15 +32,15 @@ async function listAccountsOf(
   scope: Pick<AccountQuery, 'childrenOf' | 'descendantsOf' | 'prefix'>,
   toItems: (accounts: readonly Account[]) => Promise<readonly JsonObject[]>,
 ): Promise<OperationResult> {
-  const { backend } = context
+  const { core, options } = context.deps
   const request = readListRequest(context)
-  const { defaultTimezone } = backend.admin.rules
+  const { defaultTimezone, operators } = options
   const source = sortedRows<Account>(request, {
-    read: (page) => backend.admin.page({ ...scope, ...page }),
+    read: (page) => core().admin.page({ ...scope, ...page }),
     keyOf: ({ name, id }) => [name, id],
     createdMs: ({ createdMs }) => createdMs,
     toFilterJson: (account) =>
-      accountJson(account, { isOperator: backend.accounts.isOperatorAccount(account.id), defaultTimezone }),
+      accountJson(account, { isOperator: operators.includes(account.id), defaultTimezone }),
     toItems,
   })
   return listResult(request, source)
@@ -47,9 +48,9 @@ async function listAccountsOf(
 
 /** Converts accounts with the number of accounts below each. */
 const withCounts =
-  ({ backend }: OperationContext, toJson: (account: Account, count: number) => JsonObject) =>
+  ({ deps }: OperationContext, toJson: (account: Account, count: number) => JsonObject) =>
   async (accounts: readonly Account[]): Promise<readonly JsonObject[]> => {
-    const counts = await backend.admin.countDescendants(
+    const counts = await deps.core().admin.countDescendants(
       accounts.map(({ id }) => id),
       MAX_COUNT,
     )
@@ -65,13 +66,13 @@ const treeOf = (lineageOfParent: readonly Account[], from: string): readonly str
 
 /** Converts accounts with their trees. Reads the lineage of each parent once. */
 const withTrees =
-  ({ backend, caller }: OperationContext, from: string | undefined, toJson: typeof descendantJson) =>
+  ({ deps, caller }: OperationContext, from: string | undefined, toJson: typeof descendantJson) =>
   async (accounts: readonly Account[]): Promise<readonly JsonObject[]> => {
     const parents = [...new Set(accounts.flatMap(({ parentId }) => parentId ?? []))]
     const trees = new Map(
       await Promise.all(
         parents.map(async (id) => {
-          const lineage = await backend.accounts.lineage(id)
+          const lineage = await deps.core().auth.lineages.lineage(id)
           return [id, treeOf(lineage, from ?? caller!.accountId)] as const
         }),
       ),
@@ -96,21 +97,21 @@ export const listDescendants: Operation = (context) =>
   )
 
 export const listSiblings: Operation = async (context) => {
-  const { backend, caller } = context
+  const { deps, caller } = context
   const accountId = accountIdOf(context)
-  const { isOperator } = backend.accounts.rightsOf(caller!)
+  const { isOperator } = callerRights(context)
   // The siblings of the token's account are outside its authority.
   if (accountId === caller!.accountId && !isOperator) throw new HookswitchError('Forbidden', 'forbidden')
-  const [{ parentId }] = await backend.admin.lineage(accountId)
+  const [{ parentId }] = await deps.core().admin.lineage(accountId)
   if (parentId === undefined) throw notFound(accountId, 'account')
   return listAccountsOf(context, { childrenOf: parentId }, withCounts(context, childJson))
 }
 
 /** The accounts above an account, from the token's account down to its parent. */
 export const listAncestors: Operation = async (context) => {
-  const { backend, caller } = context
+  const { deps, caller } = context
   const accountId = accountIdOf(context)
-  const [, ...ancestors] = await backend.admin.lineage(accountId)
+  const [, ...ancestors] = await deps.core().admin.lineage(accountId)
   const wanted = accountId === caller!.accountId ? [] : treeOf(ancestors, caller!.accountId)
   const items = wanted.map((id) => ancestorJson(ancestors.find((ancestor) => ancestor.id === id)!))
   return { data: items, page: { items } }
@@ -185,7 +186,7 @@ export const searchMany: Operation = async (context) => {
     const value = getQueryValue(context.query, `by_${of}`)
     if (!value) continue
     const page = { ascending: true, limit: MULTI_LIMIT }
-    const accounts = await context.backend.admin.page({
+    const accounts = await context.deps.core().admin.page({
       ...scopeOf(context.caller!.accountId, of, value),
       ...page,
     })

@@ -1,17 +1,15 @@
 /** Create, read, replace, patch, move and delete accounts, with conditional requests. */
 import { type Account, accountRevision } from '../../accounts/account.js'
-import { accountSchema } from '../../accounts/account-schema.js'
-import type { UncheckedDocument } from '../../accounts/document.js'
 import { notFound } from '../../errors.js'
 import { parseAccountFields, toAccountFailure } from '../../wire/account-fields.js'
 import { accountJson } from '../../wire/account-json.js'
-import { coerce } from '../../wire/coerce.js'
 import { eraseJson, parseErase, toEraseFailure } from '../../wire/command-json.js'
 import { matchesRevision } from '../../wire/precondition.js'
 import { getQueryValue } from '../../wire/query.js'
 import { getHeader } from '../../wire/request-head.js'
 import {
   accountIdOf,
+  callerRights,
   expectedRevision,
   type Operation,
   type OperationContext,
@@ -19,28 +17,22 @@ import {
   translateFailures,
 } from './context.js'
 
-/** Converts the body to an account's document, with form values coerced. */
-function documentOf(context: OperationContext): UncheckedDocument {
-  const { fields, extra } = parseAccountFields(context.data as Record<string, unknown>)
-  const coerced = coerce(accountSchema, fields) as Record<string, unknown>
-  return extra === undefined ? { fields: coerced } : { fields: coerced, extra }
-}
-
 /** The whole account, with its API key for an admin who asks for it (KAZOO `leak_pvt_api_key`). */
 async function accountResult(
   context: OperationContext,
   account: Account,
   options: { readonly lineage?: readonly Account[]; readonly deleted?: true } = {},
 ): Promise<OperationResult> {
-  const { backend, caller, query } = context
-  const lineage = options.lineage ?? (await backend.admin.lineage(account.id))
-  const wantsApiKey = getQueryValue(query, 'include_api_key') === 'true' && options.deleted === undefined
-  const hasApiKey = wantsApiKey && backend.accounts.rightsOf(caller!).isAdmin
+  const { core, options: rules } = context.deps
+  const lineage = options.lineage ?? (await core().admin.lineage(account.id))
+  const wantsApiKey =
+    getQueryValue(context.query, 'include_api_key') === 'true' && options.deleted === undefined
+  const hasApiKey = wantsApiKey && callerRights(context).isAdmin
   const json = accountJson(account, {
     lineage,
-    isOperator: backend.accounts.isOperatorAccount(account.id),
-    defaultTimezone: backend.admin.rules.defaultTimezone,
-    ...(hasApiKey && { apiKey: await backend.accounts.readApiKey(account.id) }),
+    isOperator: rules.operators.includes(account.id),
+    defaultTimezone: rules.defaultTimezone,
+    ...(hasApiKey && { apiKey: await core().accounts.readApiKey(account.id) }),
     ...options,
   })
   return { data: json, revision: accountRevision(account), ...(hasApiKey && { hasSecret: true }) }
@@ -49,11 +41,10 @@ async function accountResult(
 const inWireNames = <T>(work: Promise<T>): Promise<T> => translateFailures(work, toAccountFailure)
 
 async function create(context: OperationContext, parentId: string): Promise<OperationResult> {
-  const { backend, caller } = context
-  const { isOperator } = backend.accounts.rightsOf(caller!)
+  const { isOperator } = callerRights(context)
   const { id } = context.data as { id?: unknown }
-  const input = { ...documentOf(context), ...(id !== undefined && { id }) }
-  const account = await inWireNames(backend.admin.create(parentId, input, isOperator))
+  const input = { ...parseAccountFields(context.data), ...(id !== undefined && { id }) }
+  const account = await inWireNames(context.deps.core().admin.create(parentId, input, isOperator))
   return { ...(await accountResult(context, account)), location: `${context.base}/accounts/${account.id}` }
 }
 
@@ -62,7 +53,7 @@ export const createAccount: Operation = (context) => create(context, context.cal
 export const createChildAccount: Operation = (context) => create(context, accountIdOf(context))
 
 export const readAccount: Operation = async (context) => {
-  const lineage = await context.backend.admin.lineage(accountIdOf(context))
+  const lineage = await context.deps.core().admin.lineage(accountIdOf(context))
   const result = await accountResult(context, lineage[0], { lineage })
   const ifNoneMatch = getHeader(context.headers, 'if-none-match')
   // A response with the key never counts as unchanged: the key has no revision.
@@ -71,18 +62,18 @@ export const readAccount: Operation = async (context) => {
 }
 
 async function edit(context: OperationContext, mode: 'replace' | 'merge'): Promise<OperationResult> {
-  const { backend, caller } = context
+  const { caller, deps } = context
   const accountId = accountIdOf(context)
-  const input = documentOf(context)
+  const input = parseAccountFields(context.data)
   const revision = await expectedRevision(context, () => currentRevision(context))
   // From the account's own token the key is ignored (KAZOO `maybe_import_enabled`).
-  const mayEnable = caller!.accountId !== accountId || backend.accounts.rightsOf(caller!).isOperator
+  const mayEnable = caller!.accountId !== accountId || callerRights(context).isOperator
   const options = { mode, mayEnable, ...(revision !== undefined && { revision }) }
-  return accountResult(context, await inWireNames(backend.admin.edit(accountId, input, options)))
+  return accountResult(context, await inWireNames(deps.core().admin.edit(accountId, input, options)))
 }
 
 const currentRevision = async (context: OperationContext) =>
-  accountRevision((await context.backend.admin.lineage(accountIdOf(context)))[0])
+  accountRevision((await context.deps.core().admin.lineage(accountIdOf(context)))[0])
 
 export const replaceAccount: Operation = (context) => edit(context, 'replace')
 export const patchAccount: Operation = (context) => edit(context, 'merge')
@@ -90,23 +81,23 @@ export const patchAccount: Operation = (context) => edit(context, 'merge')
 export const deleteAccount: Operation = async (context) => {
   const accountId = accountIdOf(context)
   const revision = await expectedRevision(context, () => currentRevision(context))
-  const lineage = await context.backend.admin.remove(accountId, revision)
+  const lineage = await context.deps.core().admin.remove(accountId, revision)
   return accountResult(context, lineage[0]!, { lineage, deleted: true })
 }
 
 export const moveAccount: Operation = async (context) => {
   const { to } = context.data as { to?: unknown }
-  return accountResult(context, await context.backend.admin.move(accountIdOf(context), to))
+  return accountResult(context, await context.deps.core().admin.move(accountIdOf(context), to))
 }
 
 /** Erases the records of a call, of a number, or of all calls of the account. */
 export const eraseRecords: Operation = async (context) => {
-  const { accounts, admin } = context.backend
+  const { core, erase } = context.deps
   const accountId = accountIdOf(context)
   const selection = parseErase(context.data as Record<string, unknown>)
-  const isKnown = (await accounts.lineage(accountId)).length > 0
-  if (!isKnown && !(await admin.wasRemoved(accountId))) throw notFound(accountId, 'account')
-  const erased = accounts.erase({ accountId, ...selection })
+  const isKnown = (await core().auth.lineages.lineage(accountId)).length > 0
+  if (!isKnown && !(await core().admin.wasRemoved(accountId))) throw notFound(accountId, 'account')
+  const erased = erase({ accountId, ...selection })
   return { data: eraseJson(await translateFailures(erased, toEraseFailure)) }
 }
 

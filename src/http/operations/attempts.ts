@@ -15,7 +15,15 @@ import {
   type OperationContext,
   type OperationResult,
   readListRequest,
+  webhookIds,
 } from './context.js'
+
+/** Lets other work run before each further batch of a long list; the first batch is read at once. */
+async function readBatch({ deps }: OperationContext, query: AttemptQuery) {
+  const { clock, store } = deps.core()
+  if (query.cursor !== undefined) await clock.yield()
+  return store.deliveries.attempts(query)
+}
 
 async function listMatchingAttempts(
   context: OperationContext,
@@ -28,8 +36,7 @@ async function listMatchingAttempts(
   const toJson = isSlim ? slimAttemptJson : hasBodies ? attemptJson : listedAttemptJson
   const onlyFailures = selectsFailures(context) ? { onlyFailures: true } : {}
   const source = positionedRows(request, {
-    read: (batch) =>
-      context.backend.deliveries.attempts({ accountId, ...selection, ...onlyFailures, ...batch }),
+    read: (batch) => readBatch(context, { accountId, ...selection, ...onlyFailures, ...batch }),
     hasBodies: true,
     toFilterJson: attemptJson,
     toItems: (rows) => rows.map(toJson),
@@ -62,16 +69,16 @@ function readSlim({ query }: OperationContext): boolean {
 export const listAttempts: Operation = (context) => listMatchingAttempts(context, {})
 
 export const listWebhookAttempts: Operation = async (context) => {
-  const webhookId = entityIdOf(context, 'webhookId')
+  const [accountId, webhookId] = webhookIds(context)
   readListRequest(context)
-  await context.backend.webhooks.read(accountIdOf(context), webhookId)
+  await context.deps.webhooks.read(accountId, webhookId)
   return listMatchingAttempts(context, { webhookId })
 }
 
 export const listDeliveryAttempts: Operation = async (context) => {
   const deliveryId = entityIdOf(context, 'deliveryId')
   readListRequest(context)
-  await context.backend.deliveries.read(accountIdOf(context), deliveryId)
+  await context.deps.webhooks.delivery(accountIdOf(context), deliveryId)
   return listMatchingAttempts(context, { deliveryId })
 }
 

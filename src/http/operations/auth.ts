@@ -1,5 +1,6 @@
 /** Sign in, sign out, read and rotate the API key. */
-import type { SignInInput } from '../../auth/sign-in.js'
+import { type SignInInput, signIn as signInWith } from '../../auth/sign-in.js'
+import { signOut as signOutWith } from '../../auth/sign-out.js'
 import { HookswitchError, invalidInput } from '../../errors.js'
 import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
 import { validateApiAuth, validateUserAuth } from '../../values/validators.generated.js'
@@ -11,20 +12,26 @@ import {
   SECRET_LOGIN_FIELDS,
   tokenJson,
 } from '../../wire/auth-json.js'
-import { accountIdOf, type Operation, type OperationContext, type OperationResult } from './context.js'
+import {
+  accountIdOf,
+  callerRights,
+  type Operation,
+  type OperationContext,
+  type OperationResult,
+} from './context.js'
 
 async function signIn(
   context: OperationContext,
   validate: SchemaValidator,
   parse: (data: unknown) => SignInInput,
 ): Promise<OperationResult> {
-  const { data, clientAddress, backend } = context
+  const { data, clientAddress, deps } = context
   if (!validate(data)) {
     throw invalidInput(toSchemaFailures(validate.errors, data, { secret: SECRET_LOGIN_FIELDS }))
   }
   const from = clientAddress === undefined ? {} : { address: clientAddress }
-  const { token, account, userId } = await backend.auth.signIn(parse(data), from)
-  const [, ...ancestors] = await backend.accounts.lineage(account.id)
+  const { token, account, userId } = await signInWith(deps.core().auth, parse(data), from)
+  const [, ...ancestors] = await deps.core().auth.lineages.lineage(account.id)
   return { data: loginJson(account, userId, ancestors), issuedToken: token }
 }
 
@@ -32,22 +39,23 @@ export const signInByApiKey: Operation = (context) => signIn(context, validateAp
 export const signInByCredentials: Operation = (context) =>
   signIn(context, validateUserAuth, parseCredentialsLogin)
 
-export const readToken: Operation = async ({ backend, caller }) => {
-  const [account, ...ancestors] = await backend.accounts.lineage(caller!.accountId)
+export const readToken: Operation = async (context) => {
+  const { caller, deps } = context
+  const [account, ...ancestors] = await deps.core().auth.lineages.lineage(caller!.accountId)
   // Removed since the token was checked.
   if (!account) throw new HookswitchError('InvalidCredentials', 'invalid credentials')
-  return { data: tokenJson([account, ...ancestors], caller!, backend.accounts.rightsOf(caller!)) }
+  return { data: tokenJson([account, ...ancestors], caller!, callerRights(context)) }
 }
 
-export const signOut: Operation = async ({ backend, caller }) => {
-  await backend.auth.signOut(caller!.token)
+export const signOut: Operation = async ({ deps, caller }) => {
+  await signOutWith(deps.core().auth, caller!.token)
   return { data: {} }
 }
 
 export const readApiKey: Operation = async (context) => ({
-  data: apiKeyJson(await context.backend.accounts.readApiKey(accountIdOf(context))),
+  data: apiKeyJson(await context.deps.core().accounts.readApiKey(accountIdOf(context))),
 })
 
 export const rotateApiKey: Operation = async (context) => ({
-  data: apiKeyJson(await context.backend.accounts.rotateApiKey(accountIdOf(context))),
+  data: apiKeyJson(await context.deps.core().accounts.rotateApiKey(accountIdOf(context))),
 })

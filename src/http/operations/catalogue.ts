@@ -3,10 +3,11 @@ import type { CheckedEvent } from '../../delivery/event.js'
 import { samplePayload } from '../../delivery/payload.js'
 import { invalidInput, notFound } from '../../errors.js'
 import type { JsonSchema } from '../../values/json-schema.js'
+import { VERSION } from '../../version.js'
 import { jsonSchemaOf } from '../../webhooks/event-data.js'
 import { bindingsJson } from '../../wire/call-bindings.js'
 import { slicePage } from '../../wire/list.js'
-import type { ApiBackend } from '../api-backend.js'
+import type { ApiDeps } from '../api-deps.js'
 import { type Operation, pageResult, readListRequest } from './context.js'
 
 /** KAZOO names samples after the schemas of its hooks. */
@@ -17,8 +18,7 @@ const SAMPLE_EVENT_ID = '0'.repeat(32)
 
 export const listHooks: Operation = async (context) => {
   const request = readListRequest(context)
-  const hooks = context.backend.webhooks
-    .catalogue()
+  const hooks = context.deps.options.catalogue
     // Sorted as in the catalogue, which follows a call from start to end.
     .map(({ id, name, description }, index) => ({ id, name, description, index }))
   const hookJson = ({ id, name, description }: (typeof hooks)[number]) => ({ id, name, description })
@@ -31,15 +31,13 @@ export const listHooks: Operation = async (context) => {
   return pageResult(slice.page, request)
 }
 
-export const listSamples: Operation = async ({ backend }) => ({
-  data: backend.webhooks.catalogue().map(({ id }) => SAMPLE_PREFIX + id),
+export const listSamples: Operation = async ({ deps }) => ({
+  data: deps.options.catalogue.map(({ id }) => SAMPLE_PREFIX + id),
 })
 
-export const readSample: Operation = async ({ backend, params }) => {
+export const readSample: Operation = async ({ deps, params }) => {
   const sampleId = params.sampleId!
-  const hook = backend.webhooks
-    .catalogue()
-    .find(({ id }) => sampleId === SAMPLE_PREFIX + id || sampleId === id)
+  const hook = deps.options.catalogue.find(({ id }) => sampleId === SAMPLE_PREFIX + id || sampleId === id)
   if (!hook) throw notFound(sampleId)
   return { data: samplePayloads(hook.sample as unknown as readonly CheckedEvent[]) }
 }
@@ -58,25 +56,25 @@ function samplePayloads(events: readonly CheckedEvent[]): readonly object[] {
 /** KAZOO's `GET /websockets` (`cb_websockets`). */
 export const listBindings: Operation = async () => ({ data: bindingsJson() })
 
-/** The serialized document per backend: it is large and never changes, so all responses share it. */
-const documents = new WeakMap<ApiBackend, Promise<Uint8Array>>()
+/** The serialized document per instance: it is large and never changes, so all responses share it. */
+const documents = new WeakMap<ApiDeps, Promise<Uint8Array>>()
 
-async function serializeOpenapi({ version, ingest, webhooks }: ApiBackend): Promise<Uint8Array> {
+async function serializeOpenapi({ options }: ApiDeps): Promise<Uint8Array> {
   // Imported on first use: most processes never serve the document.
   const { openapiDocument } = await import('../../wire/openapi.js')
-  const hooks = webhooks.catalogue().map(({ schema, ...hook }) => {
+  const hooks = options.catalogue.map(({ schema, ...hook }) => {
     const dataSchema = schema && jsonSchemaOf(schema)
     return dataSchema ? { ...hook, dataSchema: dataSchema as JsonSchema } : hook
   })
-  return Buffer.from(JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined })))
+  return Buffer.from(JSON.stringify(openapiDocument({ version: VERSION, hooks, ingest: options.ingest })))
 }
 
-export const readOpenapi: Operation = async ({ backend }) => {
-  let document = documents.get(backend)
+export const readOpenapi: Operation = async ({ deps }) => {
+  let document = documents.get(deps)
   if (!document) {
-    document = serializeOpenapi(backend)
-    documents.set(backend, document)
-    document.catch(() => documents.delete(backend))
+    document = serializeOpenapi(deps)
+    documents.set(deps, document)
+    document.catch(() => documents.delete(deps))
   }
   return { rawBody: await document }
 }

@@ -1,5 +1,6 @@
 /** What every operation receives and returns, and how it reads ids and list parameters. */
 import type { Caller } from '../../auth/authenticate.js'
+import { type CallerRights, rightsOf } from '../../auth/authority.js'
 import { errorCode, type Failure, invalidInput, notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
 import type { JsonSchema } from '../../values/json-schema.js'
@@ -12,7 +13,7 @@ import { getQueryValue, type Query } from '../../wire/query.js'
 import { getHeader, type RequestHeaders } from '../../wire/request-head.js'
 import type { RouteMatch } from '../../wire/router.js'
 import type { FieldWarning } from '../../wire/warnings.js'
-import type { ApiBackend } from '../api-backend.js'
+import type { ApiDeps } from '../api-deps.js'
 import type { DocumentCache } from '../document-cache.js'
 import type { StreamSource } from '../event-stream.js'
 import { type ListBody, type ListReaderDeps, openList } from '../list-response.js'
@@ -20,8 +21,10 @@ import type { RowSource } from '../paginate.js'
 
 /** A request that passed the request guard. */
 export interface OperationContext {
-  readonly backend: ApiBackend
+  readonly deps: ApiDeps
   readonly documentCache: DocumentCache
+  /** Accounts for which a request counts what a replay would repeat; the empty text stands for all accounts. */
+  readonly countingReplays: Set<string>
   /** Present if the route requires a token. */
   readonly caller?: Caller | undefined
   /** Decoded path parameters. */
@@ -67,11 +70,15 @@ export interface OperationResult {
   readonly source?: StreamSource
 }
 
-/** Performs the operation of a route. May reject with any error of the backend; `toHttpError` maps it. */
+/** Performs the operation of a route. May reject with any error; `toHttpError` maps it. */
 export type Operation = (context: OperationContext) => Promise<OperationResult>
 
 /** Returns the account id of the path. The request guard has checked its syntax and the caller's access. */
 export const accountIdOf = (context: OperationContext): string => context.params.accountId!
+
+/** The rights of the caller. Only for routes that require a token. */
+export const callerRights = ({ caller, deps }: OperationContext): CallerRights =>
+  rightsOf(caller!, deps.options)
 
 /** Returns an id of the path. A malformed id is treated like an unknown one: throws `NotFound`. */
 export function entityIdOf(
@@ -82,6 +89,16 @@ export function entityIdOf(
   if (!isId(id)) throw notFound(id)
   return id
 }
+
+/** The account and webhook of the path. Throws `NotFound`. */
+export const webhookIds = (context: OperationContext): readonly [string, string] => [
+  accountIdOf(context),
+  entityIdOf(context, 'webhookId'),
+]
+
+/** Counts a test, replay or resumption of a webhook. Throws `TooManyReplays`. */
+export const limitReplays = ({ deps }: OperationContext, ids: readonly string[]): void =>
+  deps.replayLimiter.consume(ids.join('/'))
 
 /** Call ids have 1 to 255 printable characters. No event can have another id, so the store is not queried for it. */
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
@@ -98,7 +115,7 @@ export function callIdOf(context: OperationContext): string {
 /** Returns the ids of the call of the path and of its other legs. Throws `NotFound`. */
 export async function legsOf(context: OperationContext): Promise<readonly string[]> {
   const callId = callIdOf(context)
-  const callIds = await context.backend.deliveries.legs(accountIdOf(context), callId)
+  const callIds = await context.deps.core().store.deliveries.legs(accountIdOf(context), callId)
   if (callIds.length === 0) throw notFound(callId)
   return callIds
 }

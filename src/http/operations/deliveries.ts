@@ -1,10 +1,11 @@
 /** Deliveries with an explanation of their state. */
 import type { StoredDelivery } from '../../delivery/delivery-queries.js'
 import { DELIVERY_STATES, type DeliveryState } from '../../delivery/lifecycle.js'
+import { explain, listDeliveries as listStored, toStoreTime } from '../../runtime/delivery-views.js'
 import { deliveryJson } from '../../wire/delivery-json.js'
 import { filterValues } from '../../wire/filter.js'
 import type { JsonObject } from '../../wire/webhook-json.js'
-import type { ApiBackend } from '../api-backend.js'
+import type { ApiDeps } from '../api-deps.js'
 import { positionedRows } from '../paginate.js'
 import {
   accountIdOf,
@@ -13,23 +14,26 @@ import {
   type Operation,
   type OperationContext,
   readListRequest,
+  webhookIds,
 } from './context.js'
 
 /** Deliveries explained concurrently; each explanation may query the store. */
 const EXPLAIN_CONCURRENCY = 16
 
+/** @param isListed leaves out what was observed at the last attempt */
+const explanationOf = async ({ core }: ApiDeps, delivery: StoredDelivery, isListed: boolean) =>
+  explain(core(), toStoreTime(core(), delivery), isListed)
+
 /** @param toJson the JSON of a delivery with its explanation */
 export async function explainedJson(
-  backend: ApiBackend,
+  { deps }: OperationContext,
   deliveries: readonly StoredDelivery[],
   toJson = deliveryJson,
 ): Promise<readonly JsonObject[]> {
   const items: JsonObject[] = []
   for (let start = 0; start < deliveries.length; start += EXPLAIN_CONCURRENCY) {
     const batch = deliveries.slice(start, start + EXPLAIN_CONCURRENCY)
-    const explanations = await Promise.all(
-      batch.map((delivery) => backend.deliveries.explain(delivery, true)),
-    )
+    const explanations = await Promise.all(batch.map((delivery) => explanationOf(deps, delivery, true)))
     items.push(...batch.map((delivery, index) => toJson(delivery, explanations[index]!)))
   }
   return items
@@ -42,25 +46,26 @@ export function filteredStates({ query }: OperationContext): readonly DeliverySt
 }
 
 export const listDeliveries: Operation = async (context) => {
-  const { backend } = context
-  const accountId = accountIdOf(context)
-  const webhookId = entityIdOf(context, 'webhookId')
+  const { core, webhooks } = context.deps
+  const [accountId, webhookId] = webhookIds(context)
   const request = readListRequest(context)
-  await backend.webhooks.read(accountId, webhookId)
+  await webhooks.read(accountId, webhookId)
   const states = filteredStates(context)
   const source = positionedRows<StoredDelivery>(request, {
-    read: (batch) => backend.deliveries.list({ accountId, webhookId, ...(states && { states }), ...batch }),
+    async read(batch) {
+      // Lets other work run before each further batch; the first one is read at once.
+      if (batch.cursor !== undefined) await core().clock.yield()
+      return listStored(core(), { accountId, webhookId, ...(states && { states }), ...batch })
+    },
     // Filters apply to every field but the explanation, which would cost a store query per row.
     toFilterJson: (delivery) => deliveryJson(delivery),
-    toItems: (rows) => explainedJson(backend, rows),
+    toItems: (rows) => explainedJson(context, rows),
   })
   return listResult(request, source)
 }
 
 export const readDelivery: Operation = async (context) => {
-  const delivery = await context.backend.deliveries.read(
-    accountIdOf(context),
-    entityIdOf(context, 'deliveryId'),
-  )
-  return { data: deliveryJson(delivery, await context.backend.deliveries.explain(delivery, false)) }
+  const { deps } = context
+  const delivery = await deps.webhooks.delivery(accountIdOf(context), entityIdOf(context, 'deliveryId'))
+  return { data: deliveryJson(delivery, await explanationOf(deps, delivery, false)) }
 }

@@ -1,5 +1,6 @@
 /** Publishes events received over HTTP, and tells which webhooks would get one. */
 import { invalidInput, notFound } from '../../errors.js'
+import { publishEvents as publishTo, refuseLongList } from '../../runtime/publish.js'
 import { isId } from '../../values/ids.js'
 import { parseTraceparent } from '../../values/traceparent.js'
 import { matchJson, publishedJson } from '../../wire/command-json.js'
@@ -9,21 +10,19 @@ import { accountIdOf, type Operation, translateFailures } from './context.js'
 
 export const publishEvents: Operation = async (context) => {
   const accountId = accountIdOf(context)
-  const { ingest, checkEventCount, yieldWhenDue } = context.backend
-  if (!ingest) throw notFound('events')
+  const { publishing, yieldWhenDue } = context.deps
   const isList = Array.isArray(context.data)
   if (isList) {
-    checkEventCount((context.data as readonly unknown[]).length)
+    refuseLongList(publishing, (context.data as readonly unknown[]).length)
     await yieldWhenDue(accountId)
   }
   const parsed = parseEvents(context.data, accountId)
   if ('failures' in parsed) throw invalidInput(parsed.failures)
   // A malformed header counts as absent (W3C Trace Context, 3.2).
   const traceparent = parseTraceparent(getHeader(context.headers, 'traceparent'))
-  const accepted = ingest(accountId, parsed.events, traceparent)
-  return {
-    data: publishedJson(await translateFailures(accepted, (failure) => toWireFailure(failure, isList))),
-  }
+  const published = publishTo(publishing, parsed.events, traceparent)
+  const accepted = await translateFailures(published, (failure) => toWireFailure(failure, isList))
+  return { data: publishedJson(accepted.map(({ eventId }) => eventId)) }
 }
 
 export const matchEvent: Operation = async (context) => {
@@ -33,7 +32,7 @@ export const matchEvent: Operation = async (context) => {
   const [event] = parsed.events
   const eventAccountId = String(event!.accountId)
   if (!isId(eventAccountId)) throw notFound(eventAccountId)
-  const reports = context.backend.webhooks.match(accountId, event!)
+  const reports = context.deps.webhooks.match(accountId, event!)
   return {
     data: (await translateFailures(reports, (failure) => toWireFailure(failure, false))).map(matchJson),
   }

@@ -37,17 +37,7 @@ import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { matchEvent, publishEvents } from './events.js'
 import { lookUp } from './lookup.js'
-import {
-  listAllReplays,
-  listReplays,
-  readAnyReplay,
-  readReplay,
-  replayAccount,
-  replayAllAccounts,
-  replayWebhook,
-  setAnyReplay,
-  setReplay,
-} from './replays.js'
+import { listReplays, readReplay, replay, setReplay } from './replays.js'
 import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
 import { streamItems } from './stream.js'
 import { readOverview, searchDeliveries } from './system.js'
@@ -92,15 +82,15 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   deleteWebhook,
   listWebhookAttempts,
   testWebhook,
-  replayWebhook,
-  replayAccount,
+  replayWebhook: replay,
+  replayAccount: replay,
+  replayAllAccounts: replay,
   listReplays,
+  listAllReplays: listReplays,
   readReplay,
+  readAnyReplay: readReplay,
   setReplay,
-  replayAllAccounts,
-  listAllReplays,
-  readAnyReplay,
-  setAnyReplay,
+  setAnyReplay: setReplay,
   resumeWebhook,
   previewWebhook,
   matchEvent,

@@ -19,11 +19,11 @@ export const lookUp: Operation = async (context) => {
   const id = getQueryValue(context.query, 'id')
   if (!id) throw invalidInput([{ path: 'id', rule: 'required', message: 'Field is required but missing' }])
   const accountId = accountIdOf(context)
-  const { webhooks, deliveries } = context.backend
+  const { webhooks, core } = context.deps
   const [webhook, delivery, legs] = await Promise.all([
     isId(id) ? orUndefined(webhooks.read(accountId, id)) : undefined,
-    isId(id) ? orUndefined(deliveries.read(accountId, id)) : undefined,
-    isCallId(id) ? deliveries.legs(accountId, id) : [],
+    isId(id) ? orUndefined(webhooks.delivery(accountId, id)) : undefined,
+    isCallId(id) ? core().store.deliveries.legs(accountId, id) : [],
   ])
   const types = [
     ...(webhook ? ['webhook'] : []),

@@ -1,12 +1,11 @@
 /** Replays: of one delivery, and of many as jobs that can be listed, paused and cancelled. */
-import type { ReplayJob, ReplayScope, SettableState } from '../../delivery/replay-job.js'
-import { notFound } from '../../errors.js'
+import type { ReplayJob, ReplayRequest, ReplayScope, SettableState } from '../../delivery/replay-job.js'
+import { HookswitchError, notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
 import { validateReplay, validateReplayState } from '../../values/validators.generated.js'
 import { replaySchema, replayStateSchema } from '../../wire/body-schemas.js'
 import { decodeReplayPlace, encodeReplayPlace, type ReplayPlace } from '../../wire/cursor.js'
 import {
-  type ParsedReplay,
   parseReplay,
   replayCountJson,
   replayedJson,
@@ -15,62 +14,69 @@ import {
 } from '../../wire/replay-json.js'
 import { decodeStart, upTo } from '../paginate.js'
 import {
-  accountIdOf,
   entityIdOf,
+  limitReplays,
   listResult,
   type Operation,
   type OperationContext,
-  type OperationResult,
   readListRequest,
   translateFailures,
   validateBody,
+  webhookIds,
 } from './context.js'
 
-const replayOf = (context: OperationContext, isOfWebhook: boolean): ParsedReplay =>
-  parseReplay(validateBody(context, replaySchema, validateReplay) as Record<string, unknown>, isOfWebhook)
-
-/** Starts the job of a selection, or counts what it would repeat. */
-async function replayMany(
-  { backend }: OperationContext,
-  scope: ReplayScope,
-  { selection, isDryRun }: Exclude<ParsedReplay, { readonly deliveryId: string }>,
-): Promise<OperationResult> {
-  const request = { ...scope, ...selection }
-  const { replays } = backend
-  if (!isDryRun) {
-    const job = await translateFailures(replays.start(request), toReplayFailure)
-    return { data: replayJobJson(job) }
-  }
-  const count = await translateFailures(replays.count(request), toReplayFailure)
-  return { data: replayCountJson(count), status: 200 }
-}
-
-export const replayWebhook: Operation = async (context) => {
-  const webhookId = entityIdOf(context, 'webhookId')
-  const accountId = accountIdOf(context)
-  const parsed = replayOf(context, true)
-  if (!('deliveryId' in parsed)) return replayMany(context, { accountId, webhookId }, parsed)
-  if (!isId(parsed.deliveryId)) throw notFound(parsed.deliveryId)
+/** The account and webhook of the path; neither is in those of operators. */
+function scopeOf(context: OperationContext): ReplayScope {
+  const { accountId, webhookId } = context.params
   return {
-    data: replayedJson(await context.backend.webhooks.replay(accountId, webhookId, parsed.deliveryId)),
+    ...(accountId !== undefined && { accountId }),
+    ...(webhookId !== undefined && { webhookId: entityIdOf(context, 'webhookId') }),
   }
 }
 
-const replayScope = (context: OperationContext, scope: ReplayScope): Promise<OperationResult> =>
-  replayMany(context, scope, replayOf(context, false) as Exclude<ParsedReplay, { deliveryId: string }>)
+/** Repeats one delivery, starts the job of a selection, or counts what it would repeat. */
+export const replay: Operation = async (context) => {
+  const scope = scopeOf(context)
+  const { replays, webhooks } = context.deps
+  const data = validateBody(context, replaySchema, validateReplay) as Record<string, unknown>
+  const parsed = parseReplay(data, scope.webhookId !== undefined)
+  if ('deliveryId' in parsed) {
+    if (!isId(parsed.deliveryId)) throw notFound(parsed.deliveryId)
+    const ids = webhookIds(context)
+    limitReplays(context, ids)
+    return { data: replayedJson(await webhooks.replay(...ids, parsed.deliveryId)) }
+  }
+  const request = { ...scope, ...parsed.selection }
+  if (parsed.isDryRun) return { data: replayCountJson(await count(context, request)), status: 200 }
+  if (scope.accountId !== undefined) limitReplays(context, Object.values(scope))
+  return { data: replayJobJson(await translateFailures(replays.start(request), toReplayFailure)) }
+}
 
-export const replayAccount: Operation = async (context) =>
-  replayScope(context, { accountId: accountIdOf(context) })
+/** A count walks over all deliveries of the account, so a second one waits until the first has ended. */
+const COUNT_RETRY_SECONDS = 5
 
-export const replayAllAccounts: Operation = async (context) => replayScope(context, {})
+/** @throws `TooManyReplays` while another request counts for the account */
+async function count(context: OperationContext, request: ReplayRequest): Promise<number> {
+  const { countingReplays, deps } = context
+  const { accountId = '' } = request
+  if (countingReplays.has(accountId)) {
+    throw new HookswitchError('TooManyReplays', 'another count for this account has not ended', {
+      retryAfterSeconds: COUNT_RETRY_SECONDS,
+    })
+  }
+  countingReplays.add(accountId)
+  try {
+    return await translateFailures(deps.replays.count(request), toReplayFailure)
+  } finally {
+    countingReplays.delete(accountId)
+  }
+}
 
 /** Jobs per query. */
 const BATCH_SIZE = 100
 
-async function listJobs(
-  context: OperationContext,
-  scope: Pick<ReplayScope, 'accountId'>,
-): Promise<OperationResult> {
+export const listReplays: Operation = async (context) => {
+  const scope = scopeOf(context)
   const request = readListRequest(context)
   const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = request
   const hasRange = request.fromMs !== undefined || request.toMs !== undefined
@@ -79,7 +85,7 @@ async function listJobs(
     start: decodeStart(request.startKey, decodeReplayPlace),
     async read(limit, after) {
       const page = { limit: limit + 1, ...(after && { after }) }
-      return upTo(limit, await context.backend.replays.list({ ...scope, ...page }), placeOf)
+      return upTo(limit, await context.deps.replays.list({ ...scope, ...page }), placeOf)
     },
     placeOf,
     startKeyOf: encodeReplayPlace,
@@ -90,24 +96,16 @@ async function listJobs(
   })
 }
 
-export const listReplays: Operation = async (context) =>
-  listJobs(context, { accountId: accountIdOf(context) })
-export const listAllReplays: Operation = async (context) => listJobs(context, {})
-
-const replayId = (context: OperationContext) => entityIdOf(context, 'replayId')
+/** The id of the path, and its account; of all accounts for operators. */
+const idsOf = (context: OperationContext) =>
+  [entityIdOf(context, 'replayId'), context.params.accountId] as const
 
 export const readReplay: Operation = async (context) => ({
-  data: replayJobJson(await context.backend.replays.read(replayId(context), accountIdOf(context))),
-})
-export const readAnyReplay: Operation = async (context) => ({
-  data: replayJobJson(await context.backend.replays.read(replayId(context))),
+  data: replayJobJson(await context.deps.replays.read(...idsOf(context))),
 })
 
-async function setState(context: OperationContext, accountId?: string): Promise<OperationResult> {
-  const id = replayId(context)
+export const setReplay: Operation = async (context) => {
+  const [id, accountId] = idsOf(context)
   const { state } = validateBody(context, replayStateSchema, validateReplayState) as { state: SettableState }
-  return { data: replayJobJson(await context.backend.replays.set(id, state, accountId)) }
+  return { data: replayJobJson(await context.deps.replays.set(id, state, accountId)) }
 }
-
-export const setReplay: Operation = async (context) => setState(context, accountIdOf(context))
-export const setAnyReplay: Operation = async (context) => setState(context)

@@ -1,6 +1,12 @@
 /** Statistics of webhooks, and lists of webhooks by their health. */
 import type { Failure } from '../../errors.js'
-import { type ListedEndpoint, type ListedEndpointState, MAX_ENDPOINTS } from '../../stats/endpoint-list.js'
+import {
+  type ListedEndpoint,
+  type ListedEndpointState,
+  listEndpoints as listStoredEndpoints,
+  listUnhealthyEndpoints,
+  MAX_ENDPOINTS,
+} from '../../stats/endpoint-list.js'
 import type { StatsRange } from '../../stats/series.js'
 import { STATS_STEPS, type StatsStep } from '../../stats/slots.js'
 import { toGregorian } from '../../values/gregorian-time.js'
@@ -12,13 +18,13 @@ import { endpointJson, foundEndpointJson, statsJson } from '../../wire/stats-jso
 import { decodeStart } from '../paginate.js'
 import {
   accountIdOf,
-  entityIdOf,
   enumValue,
   listResult,
   type Operation,
   type OperationContext,
   readListRequest,
   translateFailures,
+  webhookIds,
 } from './context.js'
 
 const ENDPOINT_STATES: readonly ListedEndpointState[] = ['ok', 'failing', 'paused', 'disabled', 'idle']
@@ -50,13 +56,12 @@ function toWire({ path, rule, target, value }: Failure): Failure {
 }
 
 export const readAccountStats: Operation = async (context) => {
-  const stats = context.backend.webhooks.stats(accountIdOf(context), undefined, rangeOf(context))
+  const stats = context.deps.webhooks.stats(accountIdOf(context), undefined, rangeOf(context))
   return { data: statsJson(await translateFailures(stats, toWire)) }
 }
 
 export const readWebhookStats: Operation = async (context) => {
-  const webhookId = entityIdOf(context, 'webhookId')
-  const stats = context.backend.webhooks.stats(accountIdOf(context), webhookId, rangeOf(context))
+  const stats = context.deps.webhooks.stats(...webhookIds(context), rangeOf(context))
   return { data: statsJson(await translateFailures(stats, toWire)) }
 }
 
@@ -76,12 +81,16 @@ export const listEndpoints: Operation = async (context) => {
   return listResult<ListedEndpoint, SortKey>(limited(request), {
     start: placeOf(request.startKey),
     async read(limit, after) {
-      const { endpoints, next } = await context.backend.webhooks.endpoints(accountIdOf(context), {
-        limit,
-        ...(state !== undefined && { states: [state] }),
-        ...(search && { search }),
-        ...(after && { after }),
-      })
+      const { endpoints, next } = await listStoredEndpoints(
+        context.deps.core().endpointList,
+        accountIdOf(context),
+        {
+          limit,
+          ...(state !== undefined && { states: [state] }),
+          ...(search && { search }),
+          ...(after && { after }),
+        },
+      )
       return { rows: endpoints, next }
     },
     placeOf: ({ name, id }) => [name, id],
@@ -98,7 +107,7 @@ export const listUnhealthyWebhooks: Operation = async (context) => {
   return listResult<ListedEndpoint, string>(limited(request), {
     start: placeOf(request.startKey)?.[1],
     async read(limit, afterId) {
-      const { endpoints, nextId } = await context.backend.webhooks.unhealthy({
+      const { endpoints, nextId } = await listUnhealthyEndpoints(context.deps.core().endpointList, {
         limit,
         ...(state !== undefined && { states: [state] }),
         ...(afterId !== undefined && { afterId }),

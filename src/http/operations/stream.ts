@@ -5,7 +5,8 @@ import { parseStreamQuery, streamFailure } from '../../wire/stream-json.js'
 import { accountIdOf, type Operation, translateFailures } from './context.js'
 
 export const streamItems: Operation = async (context) => {
-  const { backend, caller, headers, isHead, query } = context
+  const { deps, caller, headers, isHead, query } = context
+  const { streams } = deps.core()
   const lastId = getHeader(headers, 'last-event-id')
   const request = {
     ...parseStreamQuery(query),
@@ -14,8 +15,8 @@ export const streamItems: Operation = async (context) => {
     ...(lastId !== undefined && lastId !== '' && { lastId }),
   }
   if (isHead) {
-    await translateFailures(backend.streams.check(request), streamFailure)
+    await translateFailures(streams.check(request), streamFailure)
     return {}
   }
-  return { source: await translateFailures(backend.streams.open(request, caller!), streamFailure) }
+  return { source: await translateFailures(streams.open(request, caller!), streamFailure) }
 }

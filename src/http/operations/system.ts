@@ -1,6 +1,8 @@
 /** For operators: the state of the service, and searches over the deliveries of all accounts. */
 import type { DeliverySearch, StoredDelivery } from '../../delivery/delivery-queries.js'
 import { DELIVERY_STATES } from '../../delivery/lifecycle.js'
+import { searchDeliveries as search } from '../../runtime/delivery-views.js'
+import { readOverview as readServiceOverview } from '../../runtime/overview.js'
 import { decodePosition, encodePosition } from '../../wire/cursor.js'
 import { foundDeliveryJson } from '../../wire/delivery-json.js'
 import { MAX_PAGE_SIZE } from '../../wire/list.js'
@@ -13,42 +15,42 @@ import { explainedJson, filteredStates } from './deliveries.js'
 /** Deliveries per query. */
 const BATCH_SIZE = 500
 
-export const readOverview: Operation = async ({ backend }) => ({
-  data: overviewJson(await backend.overview()),
+export const readOverview: Operation = async ({ deps }) => ({
+  data: overviewJson(await readServiceOverview(deps.core())),
 })
 
 /** With `paginate=false` the largest page, since this list has no end. */
 export const searchDeliveries: Operation = async (context) => {
-  const { backend, query } = context
+  const { deps, query } = context
   const request = readListRequest(context)
   const state = enumValue(context, 'state', DELIVERY_STATES)
   const { startKey, fromMs, toMs } = request
   const start = decodeStart(startKey, decodePosition)
   const states = state === undefined ? filteredStates(context) : [state]
   if (states?.length === 0) return pageResult({ items: [] }, request)
-  const search: { -readonly [Name in keyof DeliverySearch]?: DeliverySearch[Name] } = {}
+  const selection: { -readonly [Name in keyof DeliverySearch]?: DeliverySearch[Name] } = {}
   const [accountId, webhookId, callId] = ['account_id', 'hook_id', 'call_id'].map((name) =>
     getQueryValue(query, name),
   )
-  if (accountId !== undefined) search.accountId = accountId
-  if (webhookId !== undefined) search.webhookId = webhookId
-  if (callId !== undefined) search.callId = callId
-  if (states !== undefined) search.states = states
-  if (fromMs !== undefined) search.fromMs = fromMs
-  if (toMs !== undefined) search.toMs = toMs
+  if (accountId !== undefined) selection.accountId = accountId
+  if (webhookId !== undefined) selection.webhookId = webhookId
+  if (callId !== undefined) selection.callId = callId
+  if (states !== undefined) selection.states = states
+  if (fromMs !== undefined) selection.fromMs = fromMs
+  if (toMs !== undefined) selection.toMs = toMs
   return listResult<StoredDelivery, number>(
     { ...request, pageSize: request.pageSize ?? MAX_PAGE_SIZE },
     {
       start,
       async read(limit, after) {
         const page = { limit, ...(after !== undefined && { cursor: after }) }
-        const found = await backend.deliveries.search({ ...search, ...page })
+        const found = await search(deps.core(), { ...selection, ...page })
         return { rows: found.deliveries, next: found.cursor }
       },
       placeOf: ({ position }) => position,
       startKeyOf: encodePosition,
       toFilterJson: (delivery) => foundDeliveryJson(delivery),
-      toItems: (rows) => explainedJson(backend, rows, foundDeliveryJson),
+      toItems: (rows) => explainedJson(context, rows, foundDeliveryJson),
       batchSize: BATCH_SIZE,
     },
   )

@@ -1,15 +1,13 @@
 /** Create, read, replace, patch, delete and list the users of an account, with conditional requests. */
-import { userSchema } from '../../accounts/account-schema.js'
-import type { UncheckedDocument } from '../../accounts/document.js'
 import { type User, userRevision, userSortKey } from '../../accounts/user.js'
 import { parseUserFields, toAccountFailure } from '../../wire/account-fields.js'
-import { coerce } from '../../wire/coerce.js'
 import { matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
 import { userJson, userSummaryJson } from '../../wire/user-json.js'
 import { sortedRows } from '../paginate.js'
 import {
   accountIdOf,
+  callerRights,
   entityIdOf,
   expectedRevision,
   listResult,
@@ -20,13 +18,6 @@ import {
   translateFailures,
 } from './context.js'
 
-/** Converts the body to a user's document, with form values coerced. */
-function documentOf(context: OperationContext): UncheckedDocument {
-  const { fields, extra } = parseUserFields(context.data as Record<string, unknown>)
-  const coerced = coerce(userSchema, fields) as Record<string, unknown>
-  return extra === undefined ? { fields: coerced } : { fields: coerced, extra }
-}
-
 const userResult = (user: User, deleted?: true): OperationResult => ({
   data: userJson(user, deleted),
   revision: userRevision(user),
@@ -35,13 +26,13 @@ const userResult = (user: User, deleted?: true): OperationResult => ({
 const inWireNames = <T>(work: Promise<T>): Promise<T> => translateFailures(work, toAccountFailure)
 
 const readStored = (context: OperationContext): Promise<User> =>
-  context.backend.admin.user(accountIdOf(context), entityIdOf(context, 'userId'))
+  context.deps.core().admin.user(accountIdOf(context), entityIdOf(context, 'userId'))
 
 export const listUsers: Operation = async (context) => {
   const request = readListRequest(context)
   const accountId = accountIdOf(context)
   const source = sortedRows<User>(request, {
-    read: (page) => context.backend.admin.users(accountId, page),
+    read: (page) => context.deps.core().admin.users(accountId, page),
     keyOf: (user) => [userSortKey(user), user.id],
     createdMs: ({ createdMs }) => createdMs,
     toFilterJson: (user) => userJson(user),
@@ -51,12 +42,11 @@ export const listUsers: Operation = async (context) => {
 }
 
 export const createUser: Operation = async (context) => {
-  const { backend, caller } = context
   const accountId = accountIdOf(context)
   const { id } = context.data as { id?: unknown }
-  const input = { ...documentOf(context), ...(id !== undefined && { id }) }
-  const { isOperator } = backend.accounts.rightsOf(caller!)
-  const user = await inWireNames(backend.admin.createUser(accountId, input, isOperator))
+  const input = { ...parseUserFields(context.data), ...(id !== undefined && { id }) }
+  const { isOperator } = callerRights(context)
+  const user = await inWireNames(context.deps.core().admin.createUser(accountId, input, isOperator))
   return { ...userResult(user), location: `${context.base}/accounts/${accountId}/users/${user.id}` }
 }
 
@@ -67,13 +57,13 @@ export const readUser: Operation = async (context) => {
 }
 
 async function edit(context: OperationContext, mode: 'replace' | 'merge'): Promise<OperationResult> {
-  const { backend, caller } = context
+  const { admin } = context.deps.core()
   const userId = entityIdOf(context, 'userId')
-  const input = documentOf(context)
+  const input = parseUserFields(context.data)
   const revision = await expectedRevision(context, async () => userRevision(await readStored(context)))
-  const isSelf = !backend.accounts.rightsOf(caller!).isAdmin
+  const isSelf = !callerRights(context).isAdmin
   const options = { mode, isSelf, ...(revision !== undefined && { revision }) }
-  return userResult(await inWireNames(backend.admin.editUser(accountIdOf(context), userId, input, options)))
+  return userResult(await inWireNames(admin.editUser(accountIdOf(context), userId, input, options)))
 }
 
 export const replaceUser: Operation = (context) => edit(context, 'replace')
@@ -82,5 +72,5 @@ export const patchUser: Operation = (context) => edit(context, 'merge')
 export const deleteUser: Operation = async (context) => {
   const userId = entityIdOf(context, 'userId')
   const revision = await expectedRevision(context, async () => userRevision(await readStored(context)))
-  return userResult(await context.backend.admin.removeUser(accountIdOf(context), userId, revision), true)
+  return userResult(await context.deps.core().admin.removeUser(accountIdOf(context), userId, revision), true)
 }

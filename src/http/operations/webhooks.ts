@@ -1,11 +1,16 @@
 /** Create, read, replace, patch, delete, list and preview webhooks, with conditional requests. */
+import { previewOf } from '../../runtime/webhook-api.js'
 import { validatePreview } from '../../values/validators.generated.js'
 import { maskHeaders } from '../../webhooks/header-mask.js'
-import type { ChangeOptions } from '../../webhooks/manage.js'
+import {
+  type ChangeOptions,
+  createWebhook as create,
+  pageWebhooks,
+  patchWebhook as patch,
+  replaceWebhook as replace,
+} from '../../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../../webhooks/view.js'
-import { webhookSchema } from '../../webhooks/webhook-schema.js'
 import { previewSchema } from '../../wire/body-schemas.js'
-import { coerce } from '../../wire/coerce.js'
 import { previewJson } from '../../wire/command-json.js'
 import { parseWebhookFields } from '../../wire/field-names.js'
 import { matchesRevision } from '../../wire/precondition.js'
@@ -15,7 +20,7 @@ import { webhookJson, webhookSummaryJson, withLastSuccess } from '../../wire/web
 import { sortedRows } from '../paginate.js'
 import {
   accountIdOf,
-  entityIdOf,
+  callerRights,
   expectedRevision,
   listResult,
   type Operation,
@@ -23,11 +28,11 @@ import {
   type OperationResult,
   readListRequest,
   validateBody,
+  webhookIds,
 } from './context.js'
 
 /** A caller who may not change webhooks does not see the values of their custom headers. */
-const isMasked = ({ backend, caller }: OperationContext): boolean =>
-  backend.accounts.rightsOf(caller!).isReadOnly
+const isMasked = (context: OperationContext): boolean => callerRights(context).isReadOnly
 
 /** A document with custom headers, masked or not, is no copy for whoever uses the same browser next. */
 const hasSecret = ({ customRequestHeaders }: WebhookView) => customRequestHeaders !== undefined
@@ -48,34 +53,27 @@ function changeResult(
   return warnings.length === 0 ? webhookResult(webhook) : { ...webhookResult(webhook), warnings }
 }
 
-/** Converts a document to webhook input, with form values coerced. */
-function webhookInputOf(document: unknown): UncheckedWebhook {
-  const { settings, extra } = parseWebhookFields(document as Record<string, unknown>)
-  const coerced = coerce(webhookSchema, settings) as Record<string, unknown>
-  return extra === undefined ? { settings: coerced } : { settings: coerced, extra }
-}
+const readStored = (context: OperationContext): Promise<WebhookView> =>
+  context.deps.webhooks.read(...webhookIds(context))
 
-async function changeOptions(context: OperationContext, webhookId: string): Promise<ChangeOptions> {
-  const revision = await expectedRevision(
-    context,
-    async () => (await context.backend.webhooks.read(accountIdOf(context), webhookId)).revision,
-  )
+async function changeOptions(context: OperationContext): Promise<ChangeOptions> {
+  const revision = await expectedRevision(context, async () => (await readStored(context)).revision)
   return revision === undefined ? {} : { revision }
 }
 
 export const listWebhooks: Operation = async (context) => {
   const request = readListRequest(context)
   const accountId = accountIdOf(context)
-  const { webhooks } = context.backend
+  const { core } = context.deps
   // Filters compare what the caller sees: a header could be guessed with them.
   const shown = isMasked(context) ? maskHeaders<WebhookView> : (webhook: WebhookView) => webhook
   const source = sortedRows<WebhookView>(request, {
-    read: (page) => webhooks.page(accountId, page),
+    read: (page) => pageWebhooks(core().webhooks, accountId, page),
     keyOf: ({ name, id }) => [name, id],
     createdMs: ({ createdMs }) => createdMs,
     toFilterJson: (webhook) => webhookJson(shown(webhook)),
     async toItems(rows) {
-      const successes = await webhooks.lastSuccesses(rows.map(({ id }) => id))
+      const successes = await core().store.deliveries.lastSuccesses(rows.map(({ id }) => id))
       return rows.map((webhook) => withLastSuccess(webhookSummaryJson(webhook), successes))
     },
   })
@@ -84,8 +82,8 @@ export const listWebhooks: Operation = async (context) => {
 
 export const createWebhook: Operation = async (context) => {
   const accountId = accountIdOf(context)
-  const input = webhookInputOf(context.data)
-  const webhook = await context.backend.webhooks.create(accountId, input)
+  const input = parseWebhookFields(context.data)
+  const webhook = await create(context.deps.core().webhooks, accountId, input)
   const location = `${context.base}/accounts/${accountId}/webhooks/${webhook.id}`
   return { ...changeResult(webhook, context, input), location }
 }
@@ -96,12 +94,12 @@ export const previewWebhook: Operation = async (context) => {
     hook?: string
   }
   // The settings of the document are checked as those of a new webhook are.
-  const preview = context.backend.webhooks.preview(accountIdOf(context), webhookInputOf(webhook), hook)
-  return { data: previewJson(await preview) }
+  const preview = previewOf(context.deps.core(), accountIdOf(context), parseWebhookFields(webhook), hook)
+  return { data: previewJson(preview) }
 }
 
 export const readWebhook: Operation = async (context) => {
-  const webhook = await context.backend.webhooks.read(accountIdOf(context), entityIdOf(context, 'webhookId'))
+  const webhook = await readStored(context)
   const { revision } = webhook
   if (matchesRevision(getHeader(context.headers, 'if-none-match'), revision))
     return { revision, isNotModified: true }
@@ -109,25 +107,18 @@ export const readWebhook: Operation = async (context) => {
   return { dataJson: context.documentCache.serialize(webhook), revision, hasSecret: hasSecret(webhook) }
 }
 
-export const replaceWebhook: Operation = async (context) => {
-  const id = entityIdOf(context, 'webhookId')
-  const input = webhookInputOf(context.data)
-  const options = await changeOptions(context, id)
-  const webhook = await context.backend.webhooks.replace(accountIdOf(context), id, input, options)
-  return changeResult(webhook, context, input)
+async function change(context: OperationContext, apply: typeof replace): Promise<OperationResult> {
+  const ids = webhookIds(context)
+  const input = parseWebhookFields(context.data)
+  const options = await changeOptions(context)
+  return changeResult(await apply(context.deps.core().webhooks, ...ids, input, options), context, input)
 }
 
-export const patchWebhook: Operation = async (context) => {
-  const id = entityIdOf(context, 'webhookId')
-  const input = webhookInputOf(context.data)
-  const options = await changeOptions(context, id)
-  const webhook = await context.backend.webhooks.patch(accountIdOf(context), id, input, options)
-  return changeResult(webhook, context, input)
-}
+export const replaceWebhook: Operation = (context) => change(context, replace)
+export const patchWebhook: Operation = (context) => change(context, patch)
 
 export const deleteWebhook: Operation = async (context) => {
-  const id = entityIdOf(context, 'webhookId')
-  const options = await changeOptions(context, id)
-  const webhook = await context.backend.webhooks.remove(accountIdOf(context), id, options)
+  const ids = webhookIds(context)
+  const webhook = await context.deps.webhooks.remove(...ids, await changeOptions(context))
   return webhookResult({ ...webhook, deleted: true })
 }

@@ -16,7 +16,7 @@ export const mutants = [
   {
     what: 'a list of events is parsed before its length is checked',
     file: 'src/http/operations/events.ts',
-    find: 'checkEventCount((context.data as readonly unknown[]).length)',
+    find: 'refuseLongList(publishing, (context.data as readonly unknown[]).length)',
     replace: '',
     tests: LIMITS,
   },
@@ -121,7 +121,7 @@ export const mutants = [
   {
     what: 'a large body is parsed whatever else was done in this turn',
     file: 'src/http/request-guard.ts',
-    find: "  if (isLargeBody(request)) await backend.yieldWhenDue(facts.caller?.accountId ?? '')\n",
+    find: "  if (isLargeBody(request)) await yieldWhenDue(facts.caller?.accountId ?? '')\n",
     replace: '',
     tests: ['test/http/bodies.test.ts'],
   },

@@ -60,9 +60,9 @@ export const mutants = [
   },
   {
     what: 'tests have no rate limit',
-    file: 'src/runtime/api-backend.ts',
-    find: '      async test(accountId, id) {\n        replayLimiter.consume(`${accountId}/${id}`)',
-    replace: '      async test(accountId, id) {',
+    file: 'src/http/operations/commands.ts',
+    find: '  limitReplays(context, ids)\n  return { data: testJson(',
+    replace: '  return { data: testJson(',
     tests: ['test/service/replay-limits.test.ts'],
   },
   {

@@ -54,9 +54,9 @@ export const mutants = [
   {
     what: 'every request for the OpenAPI document builds it',
     file: 'src/http/operations/catalogue.ts',
-    find: 'documents.set(backend, document)\n',
+    find: 'documents.set(deps, document)\n',
     replace: '',
-    tests: ['test/http/list-bounds.test.ts'],
+    tests: ['test/http/routes.test.ts'],
   },
   {
     what: 'the history of a call has any number of bytes',

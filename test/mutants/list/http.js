@@ -7,14 +7,14 @@ export const mutants = [
     file: 'src/http/request-guard.ts',
     find: "if (route.requiresToken && errorCode(thrown) !== 'InvalidCredentials') throw thrown",
     replace: "if (errorCode(thrown) !== 'InvalidCredentials') throw thrown",
-    tests: ['test/http/errors.test.ts'],
+    tests: ['test/http/faults.test.ts'],
   },
   {
     what: 'a login authenticates the token of the request too',
     file: 'src/http/request-guard.ts',
     find: 'if (lookup.token !== undefined && !route.isLogin) {',
     replace: 'if (lookup.token !== undefined) {',
-    tests: ['test/http/envelope.test.ts'],
+    tests: ['test/golden/golden.test.ts'],
   },
   {
     what: 'the client chooses its address in X-Forwarded-For',
@@ -28,7 +28,7 @@ export const mutants = [
     file: 'src/http/cors.ts',
     find: "return origins.length > 0 ? { vary: 'origin' } : NONE",
     replace: 'return NONE',
-    tests: ['test/http/cors.test.ts'],
+    tests: ['test/golden/golden.test.ts'],
   },
   {
     what: 'a 401 shows the token that was revoked meanwhile',

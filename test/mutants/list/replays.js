@@ -3,6 +3,7 @@
 const SERVICE = ['test/service/replays.test.ts']
 const FAULTS = ['test/service/replay-faults.test.ts']
 const RUNNER = 'src/runtime/replay-runner.ts'
+const PAGE = 'src/runtime/replay-page.ts'
 const SELECTION = 'src/delivery/replay-selection.ts'
 
 /** @type {import('../mutant.js').Mutant[]} */
@@ -65,29 +66,29 @@ export const mutants = [
   },
   {
     what: 'a webhook gets more replays than may wait',
-    file: RUNNER,
+    file: PAGE,
     find: 'return Math.min(PAGE, spare, MAX_WAITING - waiting)',
     replace: 'return PAGE',
     tests: SERVICE,
   },
   {
     what: 'a page begins where the page before began',
-    file: RUNNER,
-    find: '    else if (rows.length > 0) part.cursor = rows.at(-1)!.position\n',
+    file: PAGE,
+    find: '  else if (rows.length > 0) part.cursor = rows.at(-1)!.position\n',
     replace: '',
     tests: SERVICE,
   },
   {
     what: 'a job ends after its first page of a webhook',
-    file: RUNNER,
-    find: 'if (part.ids ? part.ids.length === 0 : rows.length < room) remove(progress, part)',
-    replace: 'remove(progress, part)',
+    file: PAGE,
+    find: 'part.ids ? part.ids.length === 0 : rows.length < room',
+    replace: 'true',
     tests: SERVICE,
   },
   {
     what: 'a webhook that was disabled is left out without a reason',
     file: RUNNER,
-    find: '    if (!isKnown && leftOut.length < MAX_LEFT_OUT) leftOut.push({ webhookId, reason })\n',
+    find: '      if (!isKnown && leftOut.length < MAX_LEFT_OUT) leftOut.push({ webhookId, reason: end })\n',
     replace: '',
     tests: SERVICE,
   },
@@ -107,8 +108,8 @@ export const mutants = [
   },
   {
     what: 'what expired for lack of room is replayed however old it is',
-    file: RUNNER,
-    find: 'return !delivery.replays && delivery.acceptedMs + deps.maxAgeMsOf(webhook) > dispatcher.now()',
+    file: PAGE,
+    find: 'return !delivery.replays && delivery.acceptedMs + maxAgeMsOf(webhook) > dispatcher.now()',
     replace: 'return !delivery.replays',
     tests: SERVICE,
   },

@@ -1,4 +1,4 @@
-import type { Handler } from '../http/handle.js'
+import type { Handler } from './handle.js'
 
 /** The HTTP handler of an instance, loaded when the instance starts or at the first request: a third of all code. */
 export interface LazyHandler {
