@@ -4,11 +4,13 @@ import {
   type ExportedRows,
   type ExportedRowTypes,
   inboxShard,
+  laneKey,
   normalizeAccountName,
   normalizeRealm,
   userNameKey,
 } from 'hookswitch/store'
-import { stateNumberOf, webhookColumns } from './rows.js'
+import { storedDeliveryId } from './delivery-id.js'
+import { attemptDoc, formOf, stateNumberOf, webhookColumns } from './rows.js'
 import type { ImportTable, ImportTableRow } from './sql/import-tables.js'
 import { sortKeyOf } from './webhooks.js'
 
@@ -99,8 +101,17 @@ const CONVERSIONS: Conversions = {
   events: (rows) => [
     {
       table: 'event',
-      rows: rows.flatMap(({ bodies, callId, traceparent, ...event }) =>
-        bodies.map((body, variant) => ({ ...event, callId, traceparent, variant, body })),
+      rows: rows.map(({ bodies: [body], callId, traceparent, ...event }) => ({
+        ...event,
+        callId,
+        traceparent,
+        body,
+      })),
+    },
+    {
+      table: 'body',
+      rows: rows.flatMap(({ position: event, bodies }) =>
+        bodies.slice(1).map((body, index) => ({ event, variant: index + 1, body })),
       ),
     },
   ],
@@ -109,8 +120,10 @@ const CONVERSIONS: Conversions = {
     {
       table: 'attempt',
       rows: rows.map(({ position, record }) => {
-        const { atMs, accountId, deliveryId, callId, webhookId, ...rest } = record
-        return { position, atMs, accountId, deliveryId, callId, webhookId, doc: JSON.stringify(rest) }
+        const { atMs, attempt: n, accountId, callId, webhookId, eventId, hook, deliveryId } = record
+        const id = storedDeliveryId(deliveryId, eventId)
+        const doc = attemptDoc(record)
+        return { position, atMs, n, accountId, callId, webhookId, eventId, hook, deliveryId, id, doc }
       }),
     },
   ],
@@ -137,28 +150,30 @@ const CONVERSIONS: Conversions = {
 /** A delivery in flight becomes a start that was interrupted. */
 function deliveryRow({
   position,
-  eventPosition,
+  eventPosition: event,
   delivery,
 }: ExportedRowTypes['deliveries']): ImportTableRow<'delivery'> {
+  const { id: deliveryId, eventId, webhookId, lane, state, dueMs, acceptedMs, endedMs, failedMs } = delivery
+  const { epoch, attempts, tries, interruptions, variant, replayOf, reason } = delivery
   return {
     position,
-    event: eventPosition,
-    dueMs: delivery.dueMs,
-    acceptedMs: delivery.acceptedMs,
-    endedMs: delivery.endedMs,
-    webhookId: delivery.webhookId,
-    variant: delivery.variant,
-    epoch: delivery.epoch,
-    attempts: delivery.attempts,
-    tries: delivery.tries,
-    interruptions: delivery.interruptions,
-    state: stateNumberOf(delivery.state),
-    id: delivery.id,
-    lane: delivery.lane,
-    encoding: delivery.encoding,
-    httpVerb: delivery.httpVerb,
-    replayOf: delivery.replayOf,
-    reason: delivery.reason,
-    failedMs: delivery.failedMs,
+    event,
+    webhookId,
+    lane: laneKey(lane),
+    dueMs,
+    acceptedMs,
+    endedMs,
+    epoch,
+    attempts,
+    tries,
+    interruptions,
+    variant,
+    form: formOf(delivery),
+    state: stateNumberOf(state),
+    deliveryId,
+    id: storedDeliveryId(deliveryId, eventId),
+    replayOf,
+    reason,
+    failedMs,
   }
 }

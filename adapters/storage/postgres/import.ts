@@ -17,7 +17,7 @@ import {
 } from 'hookswitch/store'
 import { constraintOf, isOutcomeUnknown } from './errors.js'
 import { tableRowsOf } from './import-rows.js'
-import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
+import { checkServer, migrate } from './migrations.js'
 import { checkOptions, type PostgresConnectionOptions } from './options.js'
 import { createSession, type Session, type Transaction } from './session.js'
 import { createPool } from './session-pool.js'
@@ -66,9 +66,7 @@ export async function migrateToPostgres(
     const limits = { connectWithinMs: CONNECT_WITHIN_MS, answerWithinMs: ANSWER_WITHIN_MS }
     const session = createSession(pool, { ...limits, isHostPool: false })
     await checkServer(session, 'connectionString')
-    if ((await versionOf(session, name, quoteIdentifier(name))) < SCHEMA_VERSION) {
-      await migrate(session, name, quoteIdentifier(name), SILENT)
-    }
+    await migrate({ session, maintenanceSession: () => session, name, log: SILENT })
     // Never a user or a password: a server has answered at this host.
     const { host = 'localhost' } = connectionTarget(connection.connectionString) ?? {}
     return await importFrom(source, { session, name, host, onProgress })
@@ -200,7 +198,7 @@ function createImporter(name: string) {
         counts[batch.kind] = (counts[batch.kind] ?? 0) + batch.rows.length
         onProgress(counts)
       }
-      for (const step of [sql.convert, sql.freeShards]) await tx.query(step, [])
+      for (const step of [sql.moveStaged, sql.freeShards]) await tx.query(step, [])
       await tx.query(sql.clock, [source.storeMs ?? null])
       await tx.query(sql.end, [migration.id, JSON.stringify(counts)])
       // Without statistics the first plans would be guesses.

@@ -38,7 +38,7 @@ import { postgresAccounts } from './accounts.js'
 import { postgresEncryption } from './encryption.js'
 import { postgresLive } from './live.js'
 import { watchLongTransactions } from './long-transaction-monitor.js'
-import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
+import { checkServer, migrate } from './migrations.js'
 import { postgresOpenLegs } from './open-legs.js'
 import { checkOptions, type PostgresStoreOptions } from './options.js'
 import { refusePooler } from './pooler-check.js'
@@ -167,16 +167,15 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       const field = isHostPool ? 'pool' : 'connectionString'
       await checkServer(opening, field)
       await refusePooler(opening.reserve, field)
-      if ((await versionOf(opening, name, schema)) < SCHEMA_VERSION) {
-        await migrate(createMaintenanceSession(pool), name, schema, deps.log)
-      }
+      const patientSession = () => createMaintenanceSession(pool)
+      await migrate({ session: opening, maintenanceSession: patientSession, name, log: deps.log })
       opening.markOpen()
       const stopMonitor = watchLongTransactions({ session: opening, log: deps.log })
       let closing: Promise<void> | undefined
       opened = {
         session: opening,
         timeline: () => opening.timeline,
-        maintenanceSession: () => createMaintenanceSession(pool),
+        maintenanceSession: patientSession,
         close() {
           closing ??= (async () => {
             stopMonitor()

@@ -1,49 +1,19 @@
 /** The versions of the schema, and the checks of a server and a schema before they are used. */
 import { HookswitchError, type Log } from 'hookswitch/store'
-import { withoutParentIndex } from './schema-account-indexes.js'
-import { accountLists } from './schema-account-lists.js'
-import { accountTables, maintenanceIndexes } from './schema-accounts.js'
-import { webhookChangeMarks } from './schema-changes.js'
-import { storeClockTable } from './schema-clock.js'
-import { encryptionTable } from './schema-encryption.js'
-import { failureIndex } from './schema-failures.js'
-import { firstFailure } from './schema-first-failure.js'
-import { liveTables } from './schema-live.js'
-import { openLegTable } from './schema-open-legs.js'
-import { queueTables } from './schema-queue.js'
-import { queueLogTables } from './schema-queue-log.js'
-import { replayTables } from './schema-replays.js'
-import { statsTables } from './schema-stats.js'
-import { undeliveredIndex } from './schema-undelivered.js'
+import { createTables } from './schema.js'
 import type { Session, Transaction } from './session.js'
 import { migrationStatements } from './sql/migrations.js'
+import { quoteIdentifier } from './statement.js'
 
-/** One version of the schema. A released migration never changes; the next one is appended. */
+/** One version of the schema. */
 export interface Migration {
   readonly version: number
-  /** SQL, several statements. */
+  /** SQL, several statements: what makes this version of the one before. */
   text(schema: string): string
 }
 
-export const MIGRATIONS: readonly Migration[] = [
-  { version: 1, text: (s) => accountTables(s) + queueTables(s) + maintenanceIndexes(s) },
-  { version: 2, text: webhookChangeMarks },
-  { version: 3, text: openLegTable },
-  { version: 4, text: encryptionTable },
-  { version: 5, text: accountLists },
-  { version: 6, text: storeClockTable },
-  { version: 7, text: queueLogTables },
-  { version: 8, text: statsTables },
-  { version: 9, text: failureIndex },
-  { version: 10, text: liveTables },
-  { version: 11, text: withoutParentIndex },
-  { version: 12, text: undeliveredIndex },
-  { version: 13, text: firstFailure },
-  { version: 14, text: replayTables },
-]
-
-/** The schema version of this package. */
-export const SCHEMA_VERSION = MIGRATIONS[MIGRATIONS.length - 1]!.version
+/** The versions, ascending. The first one creates the tables. A released one never changes; the next one is appended. */
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, text: createTables }]
 
 /** Oldest server version that supports all statements. */
 const OLDEST_SERVER = 13
@@ -67,43 +37,43 @@ export async function checkServer(session: Session, field: string): Promise<void
  * The version of the schema; 0 if it is empty or does not exist.
  *
  * @param name of the schema, unquoted
- * @throws HookswitchError `InvalidOption` (field `schema`) if it contains other tables, or a newer version of ours
+ * @param migrations the supported versions
+ * @throws HookswitchError `InvalidOption` (field `schema`) if it contains other tables, or an unsupported version of ours
  */
-export async function versionOf(on: Transaction, name: string, schema: string): Promise<number> {
+async function versionOf(
+  on: Transaction,
+  name: string,
+  schema: string,
+  migrations: readonly Migration[],
+): Promise<number> {
   const sql = migrationStatements(schema)
   const [found] = await on.query<{ ours: boolean; tables: number }>(sql.found, [name])
   if (!found!.ours) {
     if (found!.tables === 0) return 0
-    const sentence = `the schema ${name} contains tables that are not of hookswitch: choose another with the option schema`
-    throw new HookswitchError('InvalidOption', sentence, { field: 'schema' })
+    throw unsuitable(
+      `the schema ${name} contains tables that are not of hookswitch: choose another with the option schema`,
+    )
   }
   const [row] = await on.query<{ version: number }>(sql.version, [])
   const { version } = row!
-  if (version > SCHEMA_VERSION) {
-    const sentence = `the schema ${name} has version ${version}, this package supports ${SCHEMA_VERSION}: update hookswitch`
-    throw new HookswitchError('InvalidOption', sentence, { field: 'schema' })
-  }
+  const newest = migrations.at(-1)!.version
+  const oldest = migrations[0]!.version
+  const sentence = `the schema ${name} has version ${version}, this package supports`
+  if (version > newest) throw unsuitable(`${sentence} ${newest}: update hookswitch`)
+  if (version < oldest)
+    throw unsuitable(`${sentence} ${oldest} and later: start an earlier hookswitch on it first`)
   return version
 }
 
-/** The version from which on a table has the offset of the store's clock. */
-const STORE_CLOCK_VERSION = 6
+const unsuitable = (sentence: string) => new HookswitchError('InvalidOption', sentence, { field: 'schema' })
 
 /**
  * Nodes of the version before cannot use the new tables: they would refuse every event, and send what another node sends.
  *
- * @param version of the schema, before the migration
  * @throws HookswitchError `StoreUnavailable` while one of them runs, or was killed less than a lease ago
  */
-async function refuseLivingNodes(
-  tx: Transaction,
-  name: string,
-  schema: string,
-  version: number,
-): Promise<void> {
-  const { livingNodes, livingNodesByServerTime } = migrationStatements(schema)
-  const statement = version < STORE_CLOCK_VERSION ? livingNodesByServerTime : livingNodes
-  const [row] = await tx.query<{ nodes: number }>(statement, [])
+async function refuseLivingNodes(tx: Transaction, name: string, schema: string): Promise<void> {
+  const [row] = await tx.query<{ nodes: number }>(migrationStatements(schema).livingNodes, [])
   const { nodes } = row!
   if (nodes === 0) return
   throw new HookswitchError(
@@ -114,20 +84,37 @@ async function refuseLivingNodes(
   )
 }
 
+/** Where a schema is migrated. */
+export interface MigrationTarget {
+  readonly session: Session
+  /** Creates a session with a time limit that allows to build an index over all rows. */
+  readonly maintenanceSession: () => Session
+  /** Name of the schema, unquoted. */
+  readonly name: string
+  readonly log: Log
+}
+
 /**
- * Migrates the schema to this version, one transaction per step. Nodes that start at the same time wait for each other.
+ * Brings the schema to the newest version, one transaction per version. Nodes that start at the same time wait for each other.
  *
- * @param session with a time limit that allows to build an index over all rows
- * @throws HookswitchError `StoreUnavailable` while nodes of an older version run
+ * @param migrations the supported versions
+ * @throws HookswitchError `InvalidOption` (field `schema`) if it contains other tables, or an unsupported version of ours;
+ *   `StoreUnavailable` while nodes of an older version run
  */
-export async function migrate(session: Session, name: string, schema: string, log: Log): Promise<void> {
+export async function migrate(
+  { session, maintenanceSession, name, log }: MigrationTarget,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  const schema = quoteIdentifier(name)
+  if ((await versionOf(session, name, schema, migrations)) === migrations.at(-1)!.version) return
   const sql = migrationStatements(schema)
-  for (const { version, text } of MIGRATIONS) {
-    const isMigrated = await session.transaction(async (tx) => {
+  const patient = maintenanceSession()
+  for (const { version, text } of migrations) {
+    const isMigrated = await patient.transaction(async (tx) => {
       await tx.query(sql.lock, [`hookswitch migrations of ${name}`])
-      const before = await versionOf(tx, name, schema)
+      const before = await versionOf(tx, name, schema, migrations)
       if (before >= version) return false
-      if (before > 0) await refuseLivingNodes(tx, name, schema, before)
+      if (before > 0) await refuseLivingNodes(tx, name, schema)
       // CREATE SCHEMA IF NOT EXISTS needs the privilege even where the schema exists.
       if ((await tx.query(sql.schema, [name])).length === 0) await tx.query(sql.createSchema, [])
       if (before === 0) await tx.query(sql.createVersions, [])
@@ -138,8 +125,8 @@ export async function migrate(session: Session, name: string, schema: string, lo
     if (isMigrated) log.info({ schema: name, version }, 'migrated the PostgreSQL schema to a new version')
   }
   // Without statistics the first plans would be guesses.
-  const tables = await session.query<{ table: string }>(sql.tables, [name])
-  await session.query(
+  const tables = await patient.query<{ table: string }>(sql.tables, [name])
+  await patient.query(
     { name: '', text: `analyze ${tables.map(({ table }) => `${schema}.${table}`).join(', ')}` },
     [],
   )

@@ -192,7 +192,7 @@ export function attemptDoc(record: AttemptRecord): string {
 }
 
 /** Columns of `attempt a`. */
-export const ATTEMPT_COLUMNS = 'a.position, a.at_ms as "atMs", a.n, a.form, a.id, a.doc'
+export const ATTEMPT_COLUMNS = 'a.position, a.at_ms as "atMs", a.form, a.id, a.doc'
 
 export interface AttemptRow {
   readonly position: number
@@ -202,7 +202,6 @@ export interface AttemptRow {
   readonly eventId: string
   readonly callId: string | null
   readonly hook: string
-  readonly n: number | null
   readonly form: number
   /** Stored id of the delivery. */
   readonly id: string
@@ -210,12 +209,9 @@ export interface AttemptRow {
 }
 
 export function attemptOf(row: AttemptRow): AttemptRecord {
-  const { atMs, webhookId, accountId, eventId, hook, callId, n, form, id, doc } = row
+  const { atMs, webhookId, accountId, eventId, hook, callId, id, doc } = row
   const deliveryId = deliveryIdOf(id, eventId)
   const context = { accountId, webhookId, deliveryId, eventId, hook, ...(callId !== null && { callId }) }
   const at = doc.indexOf(PART_SEPARATOR)
-  if (at >= 0) return decodeRecord({ atMs, doc: doc.slice(0, at), request: doc.slice(at + 1) }, context)
-  // Version 0.1 stored one JSON object.
-  const record = { ...context, atMs, method: verbOf(form), ...(n !== null && { attempt: n }) }
-  return Object.assign(record, JSON.parse(doc) as Omit<AttemptRecord, keyof typeof record>)
+  return decodeRecord({ atMs, doc: doc.slice(0, at), request: doc.slice(at + 1) }, context)
 }

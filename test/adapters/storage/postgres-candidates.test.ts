@@ -6,7 +6,6 @@ import type { Session } from '../../../adapters/storage/postgres/session.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { createSchemaAt, literal } from './postgres-schema-version.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -95,23 +94,6 @@ describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
     await store.webhooks.insert(webhook)
     await direct.sql(`delete from "${schema}".webhook_change`)
     expect(await candidates(store)).toEqual([webhook.id])
-  })
-
-  it('the store migrates a schema of version 1', async () => {
-    const webhook = newWebhook()
-    await createSchemaAt(
-      direct,
-      schema,
-      1,
-      `insert into webhook (id, account_id, hook, revision, epoch, shard, origin, paused_ms, failing, probed, doc)
-        values (${literal(webhook.id)}, 'account', ${literal(webhook.settings.hook)}, 1, 1, 0, '', 0, false, false,
-          ${literal(webhook)})`,
-    )
-    const store = await openStore()
-    expect(await candidates(store)).toEqual([webhook.id])
-    const moved = { ...webhook, revision: 2, settings: { ...webhook.settings, hook: 'channel_destroy' } }
-    expect(await store.webhooks.replace(moved, 1)).toBe(true)
-    expect(await candidates(store)).toEqual([])
   })
 })
 

@@ -3,7 +3,6 @@ import type { Log, Store } from 'hookswitch/store'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { postgresForTests } from './pg-cluster.js'
-import { createSchemaAt } from './postgres-schema-version.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const server = await postgresForTests()
@@ -19,18 +18,6 @@ async function openNode(schema: string): Promise<Store> {
 const legs = (...ids: string[]) => ids.map((callId) => ({ callId, accountId: 'acme', state: '{}' }))
 
 describe.skipIf(!server)('open legs in PostgreSQL', () => {
-  it('a schema of version 2 is migrated, and keeps its rows', async () => {
-    const schema = server!.freshSchema()
-    await createSchemaAt(server!, schema, 2, `insert into gone_account (id) values ('kept')`)
-    const put = legs('a')
-
-    const migrated = await openNode(schema)
-    expect(await migrated.openLegs.list('switch', undefined, 9)).toEqual([])
-    await migrated.openLegs.write('switch', { put, remove: [] }, 1)
-    expect(await migrated.openLegs.list('switch', undefined, 9)).toEqual(put)
-    expect(await server!.sql(`select id from "${schema}".gone_account`)).toEqual([{ id: 'kept' }])
-  })
-
   it('two nodes write and remove the same legs in opposite orders, again and again', async () => {
     const schema = server!.freshSchema()
     const [one, two] = [await openNode(schema), await openNode(schema)]

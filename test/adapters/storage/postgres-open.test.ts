@@ -213,17 +213,6 @@ describe.skipIf(!server)('opening a PostgreSQL store', () => {
     expect(await openError({ ...to({ user: 'owner_only' }), schema })).toBeUndefined()
   })
 
-  it('rejects a schema of a newer version, and leaves it unchanged', async () => {
-    const schema = direct.freshSchema()
-    expect(await openError({ ...to({}), schema })).toBeUndefined()
-    await direct.sql(`insert into ${schema}.hookswitch_migration (version) values (99)`)
-    expect(await openError({ ...to({}), schema })).toMatchObject({
-      code: 'InvalidOption',
-      field: 'schema',
-      message: sentence('version 99.*update hookswitch'),
-    })
-  })
-
   it('creates the schema once when several nodes start at the same time, with statistics', async () => {
     const schema = direct.freshSchema()
     const nodes = Array.from({ length: 4 }, () => openError({ ...to({}), schema }))

@@ -92,7 +92,7 @@ export const mutants = [
   },
   {
     what: 'keys outlive a crash of the server',
-    file: 'adapters/storage/postgres/schema-queue-log.ts',
+    file: 'adapters/storage/postgres/schema.ts',
     find: 'create unlogged table ${s}.node_session',
     replace: 'create table ${s}.node_session',
     tests: living,

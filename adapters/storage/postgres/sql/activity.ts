@@ -1,4 +1,5 @@
 import type { Statement } from '../statement.js'
+import { isSuccess } from './attempts.js'
 
 /** The backlog and the last attempt of a webhook. */
 export interface ActivityRow {
@@ -13,8 +14,7 @@ export interface ActivityRow {
 
 /**
  * The webhooks `$1`, each with up to `$2` deliveries and its newest attempt. A document begins with result, id, retries left,
- * attempt and status. One of version 0.1 is searched for texts that cannot occur inside a value: JSON escapes its quotes
- * there.
+ * attempt and status.
  */
 export const activityStatement = (s: string): Statement => ({
   name: 'webhook_activity',
@@ -28,10 +28,8 @@ export const activityStatement = (s: string): Statement => ({
       ) d
     ) p
     left join lateral (
-      select at_ms, starts_with(doc, '[1,') or strpos(doc, '"result":"success"') > 0 as "isSuccess",
-        substring(
-          doc from case when starts_with(doc, '[') then '^\\[[01],"[^"]*",[^,]*,[^,]*,([0-9]+)' else '"status":([0-9]+)' end
-        )::int as status
+      select at_ms, ${isSuccess('doc')} as "isSuccess",
+        substring(doc from '^\\[[01],"[^"]*",[^,]*,[^,]*,([0-9]+)')::int as status
       from (
         select position, at_ms, n, doc from ${s}.attempt where webhook_key = w.key and doc is not null
         order by position desc limit 1000

@@ -1,8 +1,7 @@
-import type { LegacyTable } from '../schema-queue-log.js'
 import type { Statement } from '../statement.js'
 
 /**
- * The tables that a migration fills, with the columns by their names in the rows, and their types. The rows of a batch
+ * The tables that a migration fills, or stages, with the columns by their names in the rows, and their types. The rows of a batch
  * are passed as one JSON text: one value, whatever the number of rows and columns.
  */
 const TABLES = {
@@ -29,7 +28,6 @@ const TABLES = {
   callLeg: { accountId: 'text', callId: 'text', other: 'text' },
   event: {
     position: 'bigint',
-    variant: 'int',
     sequence: 'int',
     timestampMs: 'float8',
     id: 'text',
@@ -39,22 +37,23 @@ const TABLES = {
     traceparent: 'text',
     body: 'text',
   },
+  body: { event: 'bigint', variant: 'smallint', body: 'text' },
   delivery: {
     position: 'bigint',
     event: 'bigint',
+    lane: 'bigint',
     dueMs: 'float8',
     acceptedMs: 'float8',
     endedMs: 'float8',
-    variant: 'int',
     epoch: 'int',
     attempts: 'int',
     tries: 'int',
     interruptions: 'int',
+    variant: 'smallint',
+    form: 'smallint',
     state: 'smallint',
+    deliveryId: 'text',
     id: 'text',
-    lane: 'text',
-    encoding: 'text',
-    httpVerb: 'text',
     replayOf: 'text',
     reason: 'text',
     failedMs: 'float8',
@@ -62,9 +61,13 @@ const TABLES = {
   attempt: {
     position: 'bigint',
     atMs: 'float8',
+    n: 'int',
     accountId: 'text',
-    deliveryId: 'text',
     callId: 'text',
+    eventId: 'text',
+    hook: 'text',
+    deliveryId: 'text',
+    id: 'text',
     doc: 'text',
   },
   idempotency: {
@@ -91,9 +94,12 @@ const TABLES = {
 /** Tables whose key of a webhook is that of the id in `webhookId`. */
 const KEYED: readonly ImportTable[] = ['delivery', 'attempt']
 
-/** Tables of version 0.1: their rows are written to temporary tables, and then converted as in a migration of the schema. */
-const LEGACY: readonly ImportTable[] = ['call', 'callLeg', 'event', 'delivery', 'attempt']
-const CONVERTED_TABLES = ['event', 'body', 'waiting', 'attempt']
+/**
+ * Rows that depend on rows of later batches: a delivery ends in the row of its last attempt. They are written to temporary tables
+ * first (`moveStaged`).
+ */
+const STAGED = ['call', 'callLeg', 'event', 'delivery', 'attempt'] as const satisfies readonly ImportTable[]
+const MOVED_TABLES = ['event', 'waiting', 'attempt']
 
 export type ImportTable = keyof typeof TABLES
 
@@ -109,19 +115,16 @@ export interface WrittenRow {
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
 
-/** Name of a temporary table. */
-export const stagedTable = (table: LegacyTable) => `pg_temp.imported_${table}`
+const isStaged = (table: ImportTable) => STAGED.some((staged) => staged === table)
 
 /** Names of the tables in the schema that get rows. */
 export const IMPORTED_TABLES: readonly string[] = [
-  ...Object.keys(TABLES)
-    .filter((table) => !LEGACY.includes(table as ImportTable))
-    .map((table) => snake(table)),
-  ...CONVERTED_TABLES,
+  ...(Object.keys(TABLES) as ImportTable[]).filter((table) => !isStaged(table)).map((table) => snake(table)),
+  ...MOVED_TABLES,
 ]
 
 /** Creates the temporary tables, until the end of the transaction. */
-export const createStagedTables = LEGACY.map((table) => {
+export const createStagedTables = STAGED.map((table) => {
   const columns = Object.entries(TABLES[table]).map(([name, type]) => `${snake(name)} ${type}`)
   if (KEYED.includes(table)) columns.push('webhook_key int')
   if (table === 'callLeg') columns.push('position bigint generated always as identity')
@@ -137,12 +140,12 @@ export const insertStatements = (s: string): Readonly<Record<ImportTable, Statem
 function statementFor(s: string, table: ImportTable, columns: Readonly<Record<string, string>>): Statement {
   const names = Object.keys(columns)
   const isKeyed = KEYED.includes(table)
-  const target = LEGACY.includes(table) ? stagedTable(snake(table) as LegacyTable) : `${s}.${snake(table)}`
+  const target = isStaged(table) ? `pg_temp.imported_${snake(table)}` : `${s}.${snake(table)}`
   const given = [...Object.entries(columns), ...(isKeyed ? [['webhookId', 'text']] : [])]
   const join = isKeyed ? `join ${s}.webhook w on w.id = r."webhookId"` : ''
   return {
     // A temporary table is another one in each session.
-    name: LEGACY.includes(table) ? '' : `load_${snake(table)}`,
+    name: isStaged(table) ? '' : `load_${snake(table)}`,
     text: `with written as (
         insert into ${target} (${[...names.map(snake), ...(isKeyed ? ['webhook_key'] : [])].join(', ')})
         select ${[...names.map((name) => `r."${name}"`), ...(isKeyed ? ['w.key'] : [])].join(', ')}

@@ -1,8 +1,7 @@
 /** Statements of a migration into this schema (`import.ts`), apart from its inserts. */
 
-import { conversion } from '../schema-queue-log.js'
 import type { Statement } from '../statement.js'
-import { createStagedTables, stagedTable } from './import-tables.js'
+import { createStagedTables } from './import-tables.js'
 import { storeMs } from './store-clock.js'
 
 /** A table that is not empty. */
@@ -14,6 +13,90 @@ export interface UsedTableRow {
 export interface ImportRow {
   readonly counts: string | null
 }
+
+/**
+ * Moves the staged rows into their tables. What was in flight becomes a start of a lease that has ended. An event is added, at a
+ * negative position, for the last number of a call whose events are gone, for each other leg of a call, and for attempts whose
+ * delivery is gone.
+ */
+const moveStaged = (s: string): string => `
+create unique index on pg_temp.imported_delivery (delivery_id);
+analyze pg_temp.imported_delivery, pg_temp.imported_attempt;
+
+insert into ${s}.event
+  (position, timestamp_ms, accepted_ms, sequence, id, account_id, call_id, hook, traceparent, body)
+select e.position, e.timestamp_ms, coalesce(d.accepted_ms, 0), nullif(e.sequence, 0), e.id, e.account_id, e.call_id, e.hook,
+  e.traceparent, e.body
+from pg_temp.imported_event e left join (
+  select event, min(accepted_ms) as accepted_ms from pg_temp.imported_delivery group by event
+) d on d.event = e.position;
+insert into ${s}.event (position, timestamp_ms, accepted_ms, sequence, id, account_id, call_id, hook)
+select -nextval('${s}.position'), c.last_ms, c.last_ms, nullif(c.sequence, 0),
+  'call/' || c.account_id || '/' || c.call_id, c.account_id, c.call_id, ''
+from pg_temp.imported_call c
+where not exists (
+  select from ${s}.event e where e.call_id = c.call_id and e.account_id = c.account_id and e.sequence >= c.sequence
+);
+insert into ${s}.event (position, timestamp_ms, accepted_ms, id, account_id, call_id, other_leg, hook)
+select -nextval('${s}.position'), c.last_ms, c.last_ms,
+  'leg/' || l.account_id || '/' || l.call_id || '/' || l.other, l.account_id, l.call_id, l.other, ''
+from pg_temp.imported_call_leg l
+join pg_temp.imported_call c on c.account_id = l.account_id and c.call_id = l.call_id
+order by l.position;
+insert into ${s}.event (position, timestamp_ms, accepted_ms, id, account_id, call_id, hook)
+select -nextval('${s}.position'), a.at_ms, 0, a.event_id, a.account_id, a.call_id, a.hook from (
+  select distinct on (event_id) * from pg_temp.imported_attempt a
+  where not exists (select from pg_temp.imported_delivery d where d.delivery_id = a.delivery_id)
+    and not exists (select from ${s}.event e where e.id = a.event_id)
+  order by event_id, position
+) a;
+
+insert into ${s}.waiting
+  (position, event, lane, accepted_ms, due_ms, webhook_key, sequence, epoch, attempts, tries, interruptions, variant, form,
+   id, replay_of, reason, failed_ms)
+select d.position, d.event, d.lane, d.accepted_ms, case when d.attempts > 0 then d.due_ms end, d.webhook_key,
+  case when d.replay_of is null then coalesce(e.sequence, 0) else 0 end, d.epoch, d.attempts, d.tries, d.interruptions,
+  d.variant, d.form, d.id, d.replay_of, d.reason, d.failed_ms
+from pg_temp.imported_delivery d join ${s}.event e on e.position = d.event
+where d.state < 2;
+
+insert into ${s}.attempt
+  (position, event, delivery, lane, at_ms, accepted_ms, ended_ms, webhook_key, epoch, n, attempts, tries, interruptions,
+   variant, form, state, id, replay_of, reason, doc, failed_ms)
+select a.position, coalesce(d.event, e.position), coalesce(d.position, a.position), 0, a.at_ms, coalesce(d.accepted_ms, 0),
+  case when x.ends then d.ended_ms end, a.webhook_key, coalesce(d.epoch, 0), a.n, coalesce(a.n, d.attempts, 0),
+  coalesce(d.tries, 0), coalesce(d.interruptions, 0), coalesce(d.variant, 0), coalesce(d.form, 2),
+  case when x.ends then d.state else 0 end, a.id, d.replay_of, case when x.ends then d.reason end, a.doc,
+  case when x.ends then d.failed_ms end
+from (
+  select *, row_number() over (partition by delivery_id order by position desc) = 1 as is_last from pg_temp.imported_attempt
+) a
+left join pg_temp.imported_delivery d on d.delivery_id = a.delivery_id
+left join ${s}.event e on d.delivery_id is null and e.id = a.event_id
+cross join lateral (select d.state >= 2 and a.is_last and coalesce(a.n, d.attempts) = d.attempts as ends) x;
+insert into ${s}.attempt
+  (event, delivery, lane, at_ms, accepted_ms, ended_ms, webhook_key, epoch, attempts, tries, interruptions, variant, form,
+   state, id, replay_of, reason, failed_ms)
+select d.event, d.position, 0, d.ended_ms, d.accepted_ms, d.ended_ms, d.webhook_key, d.epoch, d.attempts, d.tries,
+  d.interruptions, d.variant, d.form, d.state, d.id, d.replay_of, d.reason, d.failed_ms
+from pg_temp.imported_delivery d where d.state >= 2 and not exists (
+  select from ${s}.attempt a where a.webhook_key = d.webhook_key and a.delivery = d.position and a.state >= 2
+);
+
+with lost as (
+  select nextval('${s}.fence')::int as fence
+), entries as (
+  select (row_number() over (order by webhook_key, position) - 1) / 100 as part, webhook_key, position, attempts
+  from pg_temp.imported_delivery where state = 1
+), written as (
+  insert into ${s}.start (fence, n, part, entries)
+  select l.fence, 1 + e.part, 0,
+    string_agg(int4send(e.webhook_key) || int8send(e.position) || int4send(e.attempts + 1), '')
+  from entries e cross join lost l group by l.fence, e.part returning fence
+)
+insert into ${s}.takeover (shard, fence)
+select s.id, f.fence from ${s}.shard s cross join (select distinct fence from written) f;
+`
 
 /** @param tables names of the tables that must be empty */
 export const importStatements = (s: string, tables: readonly string[]) =>
@@ -64,7 +147,7 @@ export const importStatements = (s: string, tables: readonly string[]) =>
       text: `with gone as (delete from ${s}.node) update ${s}.shard set owner = null, leaving = false`,
     },
     createStaged: { name: '', text: createStagedTables },
-    convert: { name: '', text: conversion(s, stagedTable, 'e.sequence', 'failed_ms') },
+    moveStaged: { name: '', text: moveStaged(s) },
     /**
      * Store time goes on after everything that was imported, and from that of the source (`$1`, or null) on: what is due there
      * at some moment is due here at the same moment, also where the clock of the source was ahead.

@@ -38,12 +38,6 @@ export const migrationStatements = (s: string) =>
         where alive_until_ms > extract(epoch from clock_timestamp()) * 1000
           + coalesce((select max(offset_ms) from ${s}.store_clock), 0)`,
     },
-    /** The same in a schema without a store clock. */
-    livingNodesByServerTime: {
-      name: '',
-      text: `select count(*) as nodes from ${s}.node
-        where alive_until_ms > extract(epoch from clock_timestamp()) * 1000`,
-    },
     record: { name: 'migration_record', text: `insert into ${s}.hookswitch_migration (version) values ($1)` },
     tables: {
       name: 'migration_tables',
