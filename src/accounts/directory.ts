@@ -1,6 +1,4 @@
 import type { Account } from './account.js'
-import type { CredentialMethod } from './credential.js'
-import type { PrivLevel } from './user.js'
 
 /** The owner of a credential: an account by its API key, or one of its users. */
 export interface CredentialHolder {
@@ -36,7 +34,7 @@ export interface Directory {
    */
   holderOfCredentials(
     accountIds: readonly string[],
-    method: CredentialMethod,
+    method: 'md5' | 'sha',
     digest: string,
   ): Promise<CredentialHolder | undefined>
   /** The current version of that holder's credential; `undefined` when it no longer exists. */
@@ -45,7 +43,7 @@ export interface Directory {
    * What a user may do; `undefined` counts as `admin`. Absent: all users of this directory are admins, as accounts are
    * for the holder of their API key.
    */
-  privLevelOf?(accountId: string, userId: string): Promise<PrivLevel | undefined>
+  privLevelOf?(accountId: string, userId: string): Promise<'user' | 'admin' | undefined>
   /** The account's API key in clear, for its owner. */
   readApiKey(accountId: string): Promise<string | undefined>
   /** Generates and stores a new API key, which invalidates the old one. Absent: this directory does not rotate keys. */

@@ -12,20 +12,20 @@ export function sign(keys: readonly HmacKey[], id: string, timestampSeconds: num
   return keys.map((key) => `v1,${hmacSha256Base64(key, prefix, body)}`).join(' ')
 }
 
-/** Why a webhook request failed the verification. */
-export type VerifyFailure =
-  | 'missing header'
-  | 'bad secret'
-  | 'bad body'
-  | 'bad timestamp'
-  | 'timestamp too old'
-  | 'timestamp too new'
-  | 'no signature fits'
-
 /** Result of `verify`: the signed message, or why the request must be rejected. */
 export type Verified =
   | { readonly ok: true; readonly id: string; readonly timestampSeconds: number }
-  | { readonly ok: false; readonly reason: VerifyFailure }
+  | {
+      readonly ok: false
+      readonly reason:
+        | 'missing header'
+        | 'bad secret'
+        | 'bad body'
+        | 'bad timestamp'
+        | 'timestamp too old'
+        | 'timestamp too new'
+        | 'no signature fits'
+    }
 
 type RequestHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>

@@ -22,6 +22,7 @@ import {
 import type { Core } from './core.js'
 import { asShown, explain, listDeliveries, toStoreTime } from './delivery-views.js'
 import type { EraseRequest, EraseResult } from './erase.js'
+import { createOperatorApi } from './operator-api.js'
 import type { Published } from './publish.js'
 import type { ReplayApi } from './replay-api.js'
 import { previewOf, type WebhookApi } from './webhook-api.js'
@@ -60,6 +61,7 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
   const { node, catalogue, now, newId, publish, replays, replayLimiter, authority, accountRules, erase } =
     deps
   const { checkEventCount, yieldWhenDue } = deps
+  const operator = createOperatorApi(core)
   return {
     node,
     version: VERSION,
@@ -137,7 +139,7 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
         await yieldBetweenBatches(core(), query)
         return listDeliveries(core(), query)
       },
-      search: webhooks.search,
+      search: operator.search,
       async read(accountId, deliveryId) {
         const delivery = await core().store.deliveries.delivery(accountId, deliveryId)
         if (!delivery) throw notFound(deliveryId, 'delivery')
@@ -157,7 +159,7 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
         return replays.start(request)
       },
     },
-    overview: webhooks.overview,
+    overview: operator.overview,
     streams: {
       open: async (request, caller) => core().streams.open(request, caller),
       check: async (request) => core().streams.check(request),

@@ -1,5 +1,6 @@
 /** A receiver that is down for less than five minutes loses nothing, and is served again at once. */
-import { createHookswitch, exponential, memoryStore, type Sender } from 'hookswitch'
+import { createHookswitch, exponential, memoryStore } from 'hookswitch'
+import type { Sender } from 'hookswitch/adapter'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
 import { fakeSender, responseWith } from '../delivery/harness.js'

@@ -1,7 +1,7 @@
 // @ts-check
 /** Opens a store, which migrates it, and closes it. */
 import { readFileSync } from 'node:fs'
-import { systemClock } from 'hookswitch'
+import { systemClock } from 'hookswitch/adapter'
 
 const location = JSON.parse(String(process.argv[2]))
 const noop = () => {}
