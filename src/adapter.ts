@@ -3,7 +3,7 @@
  * command lines). An internal seam: it may change in any minor version. Hosts need `hookswitch` only.
  */
 
-export type { AccountInput } from './accounts/account-input.js'
+export type { AccountInput, UserInput } from './accounts/account-input.js'
 export { checkAccounts } from './accounts/check-list.js'
 export type { ChannelEvent, CheckedEvent } from './delivery/event.js'
 export { payloadOf } from './delivery/payload.js'
@@ -34,6 +34,7 @@ export {
   type Metrics,
   type ObservableCounterName,
 } from './metrics.js'
+export { OPTION_DEFAULTS } from './options/options.js'
 export type {
   Clock,
   Log,
@@ -53,7 +54,7 @@ export type { OpenLegs } from './runtime/open-legs.js'
 export { systemRandom } from './runtime/random.js'
 export { safeLog } from './runtime/safe-log.js'
 export { closestName } from './values/closest-name.js'
-export type { FailureCause } from './values/failure-cause.js'
+export { FAILURE_CAUSES, type FailureCause } from './values/failure-cause.js'
 export { type ConnectionTarget, connectionTarget } from './values/postgres-url.js'
 export { printable, printableJson, printableLine, type TextPart, textParts } from './values/printable.js'
 export { rateLimitSource } from './values/rate-limit-source.js'

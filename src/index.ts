@@ -7,7 +7,7 @@
 // An instance and its options.
 export { createHookswitch, type DataOf, type EventOf, type Hookswitch } from './hookswitch.js'
 export type { Limits } from './options/limits.js'
-export { type HookswitchOptions, OPTION_DEFAULTS } from './options/options.js'
+export type { HookswitchOptions } from './options/options.js'
 export type { HookswitchEvents, PublishedEvent } from './runtime/core.js'
 export { rotateSecret } from './runtime/rotate-secret.js'
 export type { Published, PublishOptions } from './runtime/publish.js'
@@ -21,7 +21,7 @@ export { VERSION } from './version.js'
 // Accounts and access tokens.
 export type { Account } from './accounts/account.js'
 export type { AccountChange, AccountInput, UserInput } from './accounts/account-input.js'
-export type { CredentialHolder, Directory } from './accounts/directory.js'
+export type { Directory } from './accounts/directory.js'
 export type { AccountView } from './accounts/manage.js'
 export type { UserView } from './accounts/users.js'
 export type { AccountService } from './auth/account-service.js'
@@ -35,8 +35,8 @@ export type { PageOptions, WebhookApi, WebhookInput, WebhookPatch } from './runt
 export type { CustomHook } from './webhooks/catalogue.js'
 export type { EventFilter } from './webhooks/event-filter.js'
 export type { AutoDisableRule, EndpointHealth } from './webhooks/health.js'
-export type { EndpointListRequest, EndpointPage, ListedEndpoint } from './stats/endpoint-list.js'
-export type { StatsRange, StatsSeries } from './stats/series.js'
+export type { ListedEndpoint } from './stats/endpoint-list.js'
+export type { StatsSeries } from './stats/series.js'
 export type { WebhookView } from './webhooks/view.js'
 export type { WebhookSettings } from './webhooks/webhook.js'
 
@@ -65,4 +65,4 @@ export { verify } from './runtime/verify.js'
 
 // Errors.
 export { type ErrorCode, errorCode, type Failure, HookswitchError } from './errors.js'
-export { FAILURE_CAUSES, type FailureCause } from './values/failure-cause.js'
+export type { FailureCause } from './values/failure-cause.js'

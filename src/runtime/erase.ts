@@ -8,15 +8,14 @@ import {
 } from '../delivery/replay-job.js'
 import type { StoredReplay } from '../delivery/replay-store.js'
 import { type Failure, invalidInput } from '../errors.js'
-import type { Hookswitch } from '../hookswitch.js'
 import type { Store } from '../store/contract.js'
 import { isNumber, NUMBER_RULE, withoutPlus } from '../values/number-text.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
 /** What to erase: one call, all calls of a number, or, with neither, everything recorded about an account's calls. */
-export type EraseRequest = Parameters<Hookswitch['erase']>[0]
-export type EraseResult = Awaited<ReturnType<Hookswitch['erase']>>
+export type EraseRequest = { readonly accountId: string; readonly callId?: string; readonly number?: string }
+export type EraseResult = { readonly callIds?: readonly string[]; readonly rows: number }
 
 /** Rows removed, or bodies searched, per statement: a larger batch would delay calls of the store that wait behind it. */
 const BATCH = 200

@@ -1,10 +1,7 @@
-import type { Hookswitch } from '../hookswitch.js'
 import type { Core } from './core.js'
 
-export function readNodeHealth({
-  clock,
-  dispatcher,
-}: Pick<Core, 'clock' | 'dispatcher'>): ReturnType<Hookswitch['nodeHealth']> {
+/** What hinders a node, although it accepts work: as `Hookswitch.nodeHealth`. */
+export function readNodeHealth({ clock, dispatcher }: Pick<Core, 'clock' | 'dispatcher'>) {
   const wallMs = clock.now() - clock.monotonic()
   return {
     outages: dispatcher

@@ -11,13 +11,8 @@ import { previewRequest, type RequestPreview } from '../delivery/preview.js'
 import { replayDelivery } from '../delivery/replay.js'
 import { sendTest } from '../delivery/test-delivery.js'
 import { invalidInput, notFound } from '../errors.js'
-import {
-  type EndpointListRequest,
-  type EndpointPage,
-  listEndpoints,
-  MAX_ENDPOINTS,
-} from '../stats/endpoint-list.js'
-import type { StatsRange, StatsSeries } from '../stats/series.js'
+import { type ListedEndpoint, listEndpoints, MAX_ENDPOINTS } from '../stats/endpoint-list.js'
+import type { StatsSeries } from '../stats/series.js'
 import { statisticsOff } from '../stats/statistics.js'
 import {
   createWebhook,
@@ -134,15 +129,35 @@ export interface WebhookApi {
   /** One delivery. Throws `NotFound`. */
   delivery(accountId: string, deliveryId: string): Promise<StoredDelivery>
   /**
-   * Attempts of a webhook, or of all webhooks of the account, over time. Throws `NotFound` for the webhook, `InvalidInput`,
-   * `Unsupported` with the option `statistics: false`.
+   * Attempts of a webhook, or of all webhooks of the account, over time: in slots of `step` seconds, 60 or 3600 (default), from
+   * `fromMs` (default: 24 hours before `toMs`, 1 hour with 60) to `toMs` (default: now), in Unix milliseconds; at most 900
+   * slots. Throws `NotFound` for the webhook, `InvalidInput`, `Unsupported` with the option `statistics: false`.
    */
-  stats(accountId: string, webhookId?: string, range?: StatsRange): Promise<StatsSeries>
+  stats(
+    accountId: string,
+    webhookId?: string,
+    range?: { readonly step?: 60 | 3600; readonly fromMs?: number; readonly toMs?: number },
+  ): Promise<StatsSeries>
   /**
    * An account's webhooks with state, backlog, last attempt and the attempts of the last 24 hours, sorted by name, then id.
    * `next` is the `after` of the next page; absent: there are no more. Throws `InvalidInput`.
    */
-  health(accountId: string, options?: EndpointListRequest): Promise<EndpointPage>
+  health(
+    accountId: string,
+    options?: {
+      /** Only webhooks in these states. Default: all of them. */
+      readonly states?: readonly ListedEndpoint['state'][]
+      /** Only webhooks whose name, URL, group or id contains this text, in any case. Default: all of them. */
+      readonly search?: string
+      /** Maximum number of webhooks, 1 to 200. Default 50. */
+      readonly limit?: number
+      /** Continue behind the `next` of the previous page. Default: start at the beginning. */
+      readonly after?: readonly [name: string, id: string]
+    },
+  ): Promise<{
+    readonly endpoints: readonly ListedEndpoint[]
+    readonly next?: readonly [name: string, id: string]
+  }>
   /**
    * Whether each webhook of the account would get an event, and if not, why; sorted by name, then id. Of the event, only
    * `hook` is required; filters see the fields that it has. Throws `InvalidInput`, `NotFound` for an `accountId` in it that

@@ -31,9 +31,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   '.': [
     core,
     [
-      'FAILURE_CAUSES',
       'HookswitchError',
-      'OPTION_DEFAULTS',
       'VERSION',
       'constant',
       'createHookswitch',
@@ -51,8 +49,10 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
     [
       'CALL_EVENTS',
       'ERROR_NAMES',
+      'FAILURE_CAUSES',
       'MAX_BODY_BYTES',
       'METRICS',
+      'OPTION_DEFAULTS',
       'POLICY_PRESETS',
       'accountLimit',
       'callEventName',

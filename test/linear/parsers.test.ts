@@ -169,7 +169,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   ],
   'If-Match': (text) => allowedRevisions(`"${text}"`),
   'Accept-Encoding and If-None-Match of the page': (text) => [
-    chooseEncoding(text, ['br', 'gzip']),
+    chooseEncoding(text),
     matchesTag(text, '"a"'),
   ],
   'text on a screen': (text) => [printable(text), printableLine(text), textParts(text)],

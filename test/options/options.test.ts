@@ -1,5 +1,5 @@
-import { constant, createHookswitch, errorCode, memoryStore, OPTION_DEFAULTS } from 'hookswitch'
-import { POLICY_PRESETS } from 'hookswitch/adapter'
+import { constant, createHookswitch, errorCode, memoryStore } from 'hookswitch'
+import { OPTION_DEFAULTS, POLICY_PRESETS } from 'hookswitch/adapter'
 import { describe, expect, it } from 'vitest'
 import { normalizeOptions } from '../../src/options/normalize.js'
 import { resolveHealthRules } from '../../src/options/presets.js'
