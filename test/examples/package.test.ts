@@ -25,18 +25,36 @@ const REQUIRE_ALL = `
   })()
 `
 
+/** Opens a SQLite store in a Node without SQLite of its own, beside no package for it. */
+const WITHOUT_DRIVER = `
+  const { _resolveFilename } = module.constructor
+  module.constructor._resolveFilename = (name, ...rest) => {
+    if (name === '@photostructure/sqlite') throw Object.assign(new Error(name), { code: 'MODULE_NOT_FOUND' })
+    return _resolveFilename(name, ...rest)
+  }
+  process.getBuiltinModule = () => undefined
+  const { createHookswitch } = require('hookswitch')
+  const { sqliteStore } = require('hookswitch/sqlite')
+  const path = require('node:os').tmpdir() + '/hookswitch-without-driver.db'
+  const open = async () => createHookswitch({ store: sqliteStore({ path, inThread: true }) }).start()
+  open().catch(({ code, message }) => console.log(code + ': ' + message))
+`
+
+const run = (program: string, ...options: string[]) =>
+  execFileSync(process.execPath, [...options, '--eval', program], { cwd: ROOT, encoding: 'utf8' })
+
 describe('the package', () => {
   it('is loaded by a `require` that takes no ES modules, as that of Jest with its defaults', () => {
-    const output = execFileSync(
-      process.execPath,
-      ['--no-experimental-require-module', '--eval', REQUIRE_ALL],
-      {
-        cwd: ROOT,
-        encoding: 'utf8',
-      },
-    )
+    const output = run(REQUIRE_ALL, '--no-experimental-require-module')
     const { exports } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'))
     const subpaths = Object.keys(exports).filter((name) => !name.endsWith('.json'))
     expect(output).toBe(`${subpaths.length} 43 true\n`)
+  })
+
+  it('names the package that an older Node needs for SQLite', () => {
+    expect(run(WITHOUT_DRIVER)).toBe(
+      'InvalidOption: sqliteStore has no driver. Node before 22.13 has no built-in SQLite: ' +
+        'run `npm install @photostructure/sqlite@1`, or use a newer Node\n',
+    )
   })
 })
