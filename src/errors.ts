@@ -48,20 +48,6 @@ export type ErrorCode =
   | 'Closing'
   | 'Internal'
 
-/** Optional fields of a `HookswitchError`. */
-export interface ErrorDetails {
-  /** Name of the invalid option or field. */
-  readonly field?: string
-  /** For `InvalidInput` and `TooLarge`: every broken rule. */
-  readonly failures?: readonly Failure[]
-  /** For `NotFound`: the unknown id. */
-  readonly id?: string
-  /** For `TooManyLogins`, `TooManyReplays`, `TooManyStreams`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
-  readonly retryAfterSeconds?: number
-  /** The error that caused this one. */
-  readonly cause?: unknown
-}
-
 /** The error that this package throws. Distinguish by `code`, never by `instanceof` (see `errorCode`). */
 export class HookswitchError extends Error {
   /** What went wrong. */
@@ -80,7 +66,22 @@ export class HookswitchError extends Error {
    * @param message one sentence for people, without secrets
    * @param details default: none
    */
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: {
+      /** Name of the invalid option or field. */
+      readonly field?: string
+      /** For `InvalidInput` and `TooLarge`: every broken rule. */
+      readonly failures?: readonly Failure[]
+      /** For `NotFound`: the unknown id. */
+      readonly id?: string
+      /** For `TooManyLogins`, `TooManyReplays`, `TooManyStreams`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
+      readonly retryAfterSeconds?: number
+      /** The error that caused this one. */
+      readonly cause?: unknown
+    } = {},
+  ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'HookswitchError'
     this.code = code

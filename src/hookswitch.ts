@@ -3,6 +3,8 @@
  * only logic.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { EventHub, HttpService, OpenLegs } from 'hookswitch/adapter'
+import type { Store } from 'hookswitch/store'
 import type { DocumentChange } from './auth/account-admin.js'
 import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
@@ -14,13 +16,12 @@ import { createNodeClock } from './delivery/node-clock.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
 import { closingError, HookswitchError } from './errors.js'
-import { createEventBus, type EventHub } from './events.js'
+import { createEventBus } from './events.js'
 import type { ApiDeps } from './http/api-deps.js'
 import { createBodyAdmission } from './http/body-admission.js'
 import { parseTrustedProxies } from './http/client-address.js'
 import { handlesPath, ROOT_PATHS } from './http/handles-path.js'
 import { createLazyHandler } from './http/lazy-handler.js'
-import type { HttpService } from './http/message.js'
 import type { Limits } from './options/limits.js'
 import { checkLimits, normalizeOptions } from './options/normalize.js'
 import type { HookswitchOptions } from './options/options.js'
@@ -28,64 +29,51 @@ import { invalidOption } from './options/validators.js'
 import type { Clock, Sender } from './ports.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { systemClock } from './runtime/clock.js'
-import {
-  type Core,
-  createCore,
-  type HookswitchEvents,
-  type PublishedCustomEvent,
-  type PublishedEvent,
-} from './runtime/core.js'
+import { type Core, createCore, type HookswitchEvents, type PublishedEvent } from './runtime/core.js'
 import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
-import { type EraseRequest, type EraseResult, erase } from './runtime/erase.js'
+import { erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
-import { type NodeHealth, readNodeHealth } from './runtime/node-health.js'
-import { bindOpenLegs, type OpenLegs } from './runtime/open-legs.js'
+import { readNodeHealth } from './runtime/node-health.js'
+import { bindOpenLegs } from './runtime/open-legs.js'
+import { createOperatorApi, type OperatorApi } from './runtime/operator-api.js'
 import {
   type PublishDeps,
   type Published,
   type PublishOptions,
   publish,
   publishEvents,
-  type StagedEvent,
 } from './runtime/publish.js'
 import { systemRandom } from './runtime/random.js'
 import { createReplayApi, type ReplayApi } from './runtime/replay-api.js'
 import { safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
-import type { Store } from './store/contract.js'
 import { createEventWatchers } from './stream/event-watchers.js'
-import type { StreamRequest } from './stream/hub.js'
 import { iterateStream, type StreamItem } from './stream/iterate.js'
 import { createIdGenerator } from './values/ids.js'
 import { yieldingOf } from './values/yielding.js'
 import { type CustomHook, OBJECT_HOOK } from './webhooks/catalogue.js'
 import { compileDataSchemas } from './webhooks/event-data.js'
+import type { StreamRequest } from './wire/stream-json.js'
 
-/** The data that `publish` takes for a kind. */
-export type DataIn<Hook> = Hook extends { readonly schema: StandardSchemaV1<infer Input, unknown> }
-  ? Input
-  : AnyData<Hook>
-/** The data that listeners of a kind get. */
-export type DataOut<Hook> = Hook extends { readonly schema: StandardSchemaV1<unknown, infer Output> }
-  ? Output
-  : AnyData<Hook>
-/** A JSON Schema may require data, but says so only when it runs. */
-export type AnyData<Hook> = Hook extends { readonly schema: object }
-  ? Readonly<Record<string, unknown>>
-  : Readonly<Record<string, unknown>> | undefined
+/**
+ * The data of a kind of event: what `publish` takes (`input`), or what listeners get (`output`). A JSON Schema may require
+ * data, but says so only when it runs.
+ */
+export type DataOf<Hook, Side extends 'input' | 'output'> = Hook extends {
+  readonly schema: StandardSchemaV1<infer Input, infer Output>
+}
+  ? { input: Input; output: Output }[Side]
+  : Hook extends { readonly schema: object }
+    ? Readonly<Record<string, unknown>>
+    : Readonly<Record<string, unknown>> | undefined
 
 /** What `publish` takes of a kind: the event of the hook that the host registered by this id, or a channel event. */
 export type EventOf<Id extends string, Hook extends CustomHook> = string extends Hook['id']
   ? ChannelEvent | CustomEvent<Id, Readonly<Record<string, unknown>> | undefined>
   : Id extends Hook['id']
-    ? CustomEvent<Id, DataIn<Extract<Hook, { readonly id: Id }>>>
+    ? CustomEvent<Id, DataOf<Extract<Hook, { readonly id: Id }>, 'input'>>
     : ChannelEvent
-
-/** The events of some kinds that the host registered, by name. */
-export type CustomEvents<Hook extends CustomHook> = {
-  readonly [Kind in Hook as Kind['id']]: PublishedCustomEvent<Kind['id'], DataOut<Kind>>
-}
 
 /**
  * One instance of the service, embedded in its host.
@@ -128,7 +116,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
   publish<Id extends string>(
     event: { readonly hook: Id } & EventOf<Id, Hook>,
     options: PublishOptions,
-  ): Promise<Published | StagedEvent>
+  ): Promise<Published | Pick<Published, 'eventId'>>
   /** Checks for new work at once. Call it after committing a transaction with a published event. */
   wake(): void
   /**
@@ -136,15 +124,33 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * `InvalidOption` naming the limit; then nothing has changed.
    */
   setLimits(limits: Limits): void
-  /** What hinders this node, from its memory: networks from which no receiver answers it, and a wrong clock. */
-  nodeHealth(): NodeHealth
+  /** What hinders this node although it accepts work, from its memory. */
+  nodeHealth(): {
+    /** Networks from which no receiver answers this node, by the addresses that it calls. */
+    readonly outages: readonly {
+      /** The internet, private networks, or this machine. */
+      readonly network: 'public' | 'private' | 'loopback'
+      /** Time of the first attempt in vain, in Unix milliseconds. */
+      readonly sinceMs: number
+    }[]
+    /** How far the clock of this machine is ahead of the store's, in seconds; negative: behind. Absent: less than about 30. */
+    readonly clockDeviationSeconds?: number
+  }
   /**
    * The clock of this machine, with the time of day of the database where several nodes share one. Pass it to event
    * sources, so that a node whose clock is wrong publishes no wrong times.
    */
   readonly clock: Clock
   /** Events of this instance: accepted events by hook, `event`, `attempt`, `delivered`, `exhausted`, `webhook_disabled`, … */
-  readonly events: EventHub<HookswitchEvents & CustomEvents<Hook>>
+  readonly events: EventHub<
+    HookswitchEvents & {
+      /** Of a custom kind, `callId` is the ordering key, if it has one, and `data` is as its schema returned it. */
+      readonly [Kind in Hook as Kind['id']]: Omit<PublishedEvent, 'hook' | 'data'> & {
+        readonly hook: Kind['id']
+        readonly data: DataOf<Kind, 'output'>
+      }
+    }
+  >
   /** Accounts, users and API keys. */
   readonly accounts: AccountService
   /** Access tokens. */
@@ -163,6 +169,8 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
   }
   /** Webhooks, their attempts and deliveries. */
   readonly webhooks: WebhookApi
+  /** What spans accounts: the state of the service, and webhooks and deliveries of all accounts. */
+  readonly operator: OperatorApi
   /** Replays of all that was lost, or of a part of it, as jobs. */
   readonly replays: ReplayApi
   /**
@@ -192,7 +200,19 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    */
   watchEvents(accountId: string, listener: (event: PublishedEvent) => unknown): () => void
   /** Erases the records of a call, of a number, or of all calls of an account permanently. Rejects with `InvalidInput`. */
-  erase(request: EraseRequest): Promise<EraseResult>
+  erase(request: {
+    /** The account that published the events. */
+    readonly accountId: string
+    /** Erases this call and its other legs. */
+    readonly callId?: string
+    /** Erases all calls of a number or user name as written in events: `+15551234`, `alice`. A leading `+` is ignored. */
+    readonly number?: string
+  }): Promise<{
+    /** Ids of the erased calls; absent where the whole account was erased. */
+    readonly callIds?: readonly string[]
+    /** Number of rows removed. */
+    readonly rows: number
+  }>
 }
 
 /** How long `close` waits for a store that does not take the last statistics, ms. */
@@ -258,7 +278,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     }
   }
 
-  async function eraseRecords(request: EraseRequest): Promise<EraseResult> {
+  const eraseRecords: Hookswitch['erase'] = async (request) => {
     const running = core()
     erasures.add(1)
     return erase(running, request).finally(() => erasures.add(-1))
@@ -405,6 +425,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       signOut: async (token) => signOut(core().auth, token),
     },
     webhooks,
+    operator: createOperatorApi(core),
     replays,
     openLegs: bindOpenLegs(core),
     stream: ({ signal, ...request }) => iterateStream(async () => core().streams.open(request), signal),

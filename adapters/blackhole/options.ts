@@ -1,6 +1,6 @@
 /** The options of the WebSocket service, checked. Pure. */
-import { type Clock, HookswitchError, type Log, systemClock } from 'hookswitch'
-import { clientAddressResolver, closestName } from 'hookswitch/adapter'
+import { type Clock, HookswitchError, type Log } from 'hookswitch'
+import { clientAddressResolver, closestName, systemClock } from 'hookswitch/adapter'
 
 /** Options of `blackhole`. */
 export interface BlackholeOptions {

@@ -1,5 +1,6 @@
 /** Tables of the service's accounts by id or realm, for sources. Read at start and again after a failed lookup. */
-import { type Account, type Clock, type Log, systemClock } from 'hookswitch'
+import type { Account, Clock, Log } from 'hookswitch'
+import { systemClock } from 'hookswitch/adapter'
 
 /** Finds the account of a call. */
 export interface AccountLookup {

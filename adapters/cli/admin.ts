@@ -1,6 +1,6 @@
 /** The admin server: health, readiness and metrics for operators. It never shares the public port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { NodeHealth } from 'hookswitch'
+import type { Hookswitch } from 'hookswitch'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 
 /** The state of one source of switch events, as `/readyz` shows it. */
@@ -17,7 +17,7 @@ export interface Readiness {
   /** Whether the service accepts work. */
   readonly isReady: boolean
   /** What hinders the node, although it may be ready. */
-  readonly health: NodeHealth
+  readonly health: ReturnType<Hookswitch['nodeHealth']>
   /** The sources in the order of their flags. */
   readonly sources: readonly SourceHealth[]
 }

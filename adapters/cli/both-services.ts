@@ -1,5 +1,5 @@
 /** Two services on one server: the API, and the page below its own path. */
-import type { HttpService } from 'hookswitch'
+import type { HttpService } from 'hookswitch/adapter'
 
 /** @param api answers every path that is not the page's */
 export function bothServices(api: HttpService, page: HttpService): HttpService {

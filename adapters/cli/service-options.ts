@@ -8,10 +8,10 @@ import {
   type HookswitchError,
   type HookswitchOptions,
   memoryStore,
-  POLICY_PRESETS,
   type RetryPolicy,
   schedule,
 } from 'hookswitch'
+import { POLICY_PRESETS } from 'hookswitch/adapter'
 import type { ServerOptions } from 'hookswitch/node'
 import { type Settings, wrongSetting } from './read-settings.js'
 import { OPTION_SETTINGS, type PolicySetting, SETTING_NAMES, SETTINGS, type SettingName } from './settings.js'

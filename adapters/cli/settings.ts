@@ -6,7 +6,8 @@
  * To add a setting, add a row. Its name is its key in the file, and determines its flag and its variable:
  * `tls.caFile` is `--tls-ca-file` and `HOOKSWITCH_TLS_CA_FILE`.
  */
-import { type HookswitchOptions, OPTION_DEFAULTS, POLICY_PRESETS } from 'hookswitch'
+import type { HookswitchOptions } from 'hookswitch'
+import { OPTION_DEFAULTS, POLICY_PRESETS } from 'hookswitch/adapter'
 import type { SettingSchema } from './setting-schema.js'
 import { type SwitchItem, switchItemSchema } from './switch-schema.js'
 

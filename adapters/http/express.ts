@@ -1,6 +1,6 @@
 /** hookswitch as a middleware of Express 4 and 5: before or after body parsers, at the root or under a prefix. */
 import type { IncomingMessage } from 'node:http'
-import type { HttpService, RequestRecord } from 'hookswitch'
+import type { HttpService, RequestRecord } from 'hookswitch/adapter'
 import { createNodeHandler, type NodeHandler } from './node-handler.js'
 import { BODY_TIMEOUT_MS } from './request-record.js'
 import { createUnsent, UNSENT_DEFAULTS } from './unsent.js'

@@ -1,7 +1,7 @@
 /** hookswitch as a plugin of Fastify 5. It reads request bodies itself; its content type parser stays in its scope. */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { HttpService, ResponseRecord } from 'hookswitch'
+import type { HttpService, ResponseRecord } from 'hookswitch/adapter'
 import { drainRequest, readNodeBody } from './node-body.js'
 import { startRecord } from './node-handler.js'
 import { type Parts, partsOf, watchEnd } from './node-stream.js'

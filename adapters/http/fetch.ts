@@ -1,13 +1,13 @@
 /** hookswitch for web-standard `Request` and `Response`: Hono, Bun, Deno, edge runtimes. Uses no Node APIs. */
-import {
-  type BodyAdmission,
-  type BodyProblem,
-  HookswitchError,
-  type HttpService,
-  type RequestRecord,
-  type ResponseRecord,
-  type ResponseStream,
-} from 'hookswitch'
+import { HookswitchError } from 'hookswitch'
+import type {
+  BodyAdmission,
+  BodyProblem,
+  HttpService,
+  RequestRecord,
+  ResponseRecord,
+  ResponseStream,
+} from 'hookswitch/adapter'
 import {
   admitBody,
   BODY_TIMEOUT_MS,

@@ -1,8 +1,7 @@
 /** Reads the body of a Node request up to a limit. Shared by the adapters on Node's http. */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { BodyAdmission } from 'hookswitch'
-import { MAX_BODY_BYTES } from 'hookswitch/adapter'
+import { type BodyAdmission, MAX_BODY_BYTES } from 'hookswitch/adapter'
 import { type BodyResult, isDeclaredTooLarge } from './request-record.js'
 
 /** Time and bytes that a client may still send after its body was rejected. */

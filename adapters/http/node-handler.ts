@@ -1,6 +1,6 @@
 /** A request listener for `node:http`, `node:https`, connect and Express. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
+import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch/adapter'
 import { drainRequest, readNodeBody } from './node-body.js'
 import { checkOptions, milliseconds, totalBytes } from './node-options.js'
 import { partsOf, sendParts, watchEnd } from './node-stream.js'

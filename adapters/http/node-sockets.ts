@@ -1,7 +1,7 @@
 /** Responds to parser errors, which have no response object: on the socket itself, after responses already pending. */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { HttpService, ResponseRecord } from 'hookswitch'
+import type { HttpService, ResponseRecord } from 'hookswitch/adapter'
 import { type ParserError, serializeResponse, statusOfParserError } from './parser-errors.js'
 import { transportError } from './request-record.js'
 

@@ -1,6 +1,6 @@
 /** Writes a response part by part, each when the connection has taken the one before. */
 import type { ServerResponse } from 'node:http'
-import type { ResponseRecord } from 'hookswitch'
+import type { ResponseRecord } from 'hookswitch/adapter'
 import type { AwaitTaken } from './unsent.js'
 
 /** Middlewares that compress add `flush`: without it, a part would wait for the ones after it. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import type { Socket } from 'node:net'
-import type { HttpService } from 'hookswitch'
+import type { HttpService } from 'hookswitch/adapter'
 import { createNodeHandler, rejectAndDrain, startRecord } from './node-handler.js'
 import { bytes, checkOptions, count, invalidOption, milliseconds, totalBytes } from './node-options.js'
 import { respondToParserErrors } from './node-sockets.js'

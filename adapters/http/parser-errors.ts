@@ -1,5 +1,5 @@
 /** Maps errors of Node's HTTP parser to statuses, and serializes responses for bare sockets. Pure. */
-import type { ResponseRecord } from 'hookswitch'
+import type { ResponseRecord } from 'hookswitch/adapter'
 
 export interface ParserError {
   readonly code?: string

@@ -1,6 +1,14 @@
 /** Builds request records, so that all HTTP adapters do it alike. */
-import type { BodyAdmission, HttpService, RequestHead, RequestRecord, ResponseRecord } from 'hookswitch'
-import { ERROR_NAMES, errorResponse, MAX_BODY_BYTES } from 'hookswitch/adapter'
+import {
+  type BodyAdmission,
+  ERROR_NAMES,
+  errorResponse,
+  type HttpService,
+  MAX_BODY_BYTES,
+  type RequestHead,
+  type RequestRecord,
+  type ResponseRecord,
+} from 'hookswitch/adapter'
 
 /** Default time limit for a request body in milliseconds; then 408 (RFC 9110, section 15.5.9). */
 export const BODY_TIMEOUT_MS = 30_000

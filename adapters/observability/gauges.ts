@@ -1,6 +1,5 @@
 /** The gauges and observable counters of every registered instance and source, read when metrics are collected. */
-import type { GaugeReading, Metrics } from 'hookswitch'
-import { METRICS, type MetricShape } from 'hookswitch/adapter'
+import { type GaugeReading, METRICS, type MetricShape, type Metrics } from 'hookswitch/adapter'
 
 type Read = Parameters<Metrics['watch']>[0]
 

@@ -1,6 +1,7 @@
 /** Metrics and traces through the OpenTelemetry API. The host chooses SDK and exporter. */
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api'
-import { type Metrics, type Tracing, VERSION } from 'hookswitch'
+import { VERSION } from 'hookswitch'
+import type { Metrics, Tracing } from 'hookswitch/adapter'
 import { otelMetrics } from './otel-metrics.js'
 import { otelTracing } from './otel-tracing.js'
 

@@ -1,7 +1,6 @@
 /** OpenTelemetry instruments for every metric of `METRICS`. */
 import type { Attributes, Counter, Histogram, Meter, Observable } from '@opentelemetry/api'
-import type { Metrics } from 'hookswitch'
-import { METRICS, type MetricShape } from 'hookswitch/adapter'
+import { METRICS, type MetricShape, type Metrics } from 'hookswitch/adapter'
 import { watchedGauges } from './gauges.js'
 
 /**

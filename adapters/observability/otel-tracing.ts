@@ -10,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { Tracing } from 'hookswitch'
+import type { Tracing } from 'hookswitch/adapter'
 
 const KINDS = { publish: SpanKind.PRODUCER, attempt: SpanKind.CLIENT } as const
 

@@ -1,6 +1,5 @@
 /** Metrics for Prometheus, without a client library: the closed table `METRICS` needs no registry. */
-import type { GaugeReading, Metrics } from 'hookswitch'
-import { METRICS, type MetricShape } from 'hookswitch/adapter'
+import { type GaugeReading, METRICS, type MetricShape, type Metrics } from 'hookswitch/adapter'
 import { CONTENT_TYPE, exposition, type Family, numberText, type Sample } from './exposition.js'
 import { watchedGauges } from './gauges.js'
 

@@ -1,8 +1,8 @@
-/** Reads the built page once: `index.html` and the assets, each with its compressed variants. */
+/** Reads the built page once: `index.html` and the assets. Each is compressed when it is first requested so. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { escapeAttribute } from './meta.js'
 
 /** One file of the page. */
@@ -11,9 +11,11 @@ export interface PageFile {
   readonly tag: string
   readonly isImmutable: boolean
   readonly plain: Uint8Array
-  readonly br?: Uint8Array
-  readonly gzip?: Uint8Array
+  /** The content in an encoding. */
+  encoded(encoding: Encoding): Uint8Array
 }
+
+export type Encoding = 'br' | 'gzip'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -45,32 +47,31 @@ export function readPageFiles(
       type,
       isImmutable: true,
       ...content(readFileSync(path)),
-      ...variant('br', `${path}.br`),
-      ...variant('gzip', `${path}.gz`),
     })
   }
   return files
 }
 
-function content(plain: Uint8Array): Pick<PageFile, 'plain' | 'tag'> {
-  return { plain, tag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"` }
+/** Milliseconds for 100 KB; the highest quality would take 200. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
+
+function content(plain: Uint8Array): Pick<PageFile, 'plain' | 'tag' | 'encoded'> {
+  const variants: Partial<Record<Encoding, Uint8Array>> = {}
+  return {
+    plain,
+    tag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+    encoded(encoding) {
+      variants[encoding] ??=
+        encoding === 'br' ? brotliCompressSync(plain, BROTLI) : gzipSync(plain, { level: 9 })
+      return variants[encoding]
+    },
+  }
 }
 
-function variant(name: 'br' | 'gzip', path: string): Partial<Pick<PageFile, 'br' | 'gzip'>> {
-  return existsSync(path) ? { [name]: readFileSync(path) } : {}
-}
-
-/** The settings are known at run time only, so the page is compressed here. */
 function readPage(path: string, settings: Readonly<Record<string, string>>): PageFile {
   const metas = Object.entries(settings)
     .map(([name, value]) => `<meta name="hookswitch-${name}" content="${escapeAttribute(value)}">`)
     .join('\n    ')
   const plain = Buffer.from(readFileSync(path, 'utf8').replace('<!-- settings -->', () => metas))
-  return {
-    type: TYPES['.html']!,
-    isImmutable: false,
-    ...content(plain),
-    br: brotliCompressSync(plain),
-    gzip: gzipSync(plain),
-  }
+  return { type: TYPES['.html']!, isImmutable: false, ...content(plain) }
 }

@@ -37,22 +37,19 @@ export const REVALIDATE = 'no-cache'
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /**
- * The best encoding that the client accepts and the file has. A quality of 0 excludes an encoding (RFC 9110, section
+ * The best encoding that the client accepts. A quality of 0 excludes an encoding (RFC 9110, section
  * 12.5.3).
  *
  * @param accepted the header `Accept-Encoding`
  */
-export function chooseEncoding(
-  accepted: string | undefined,
-  available: readonly ('br' | 'gzip')[],
-): 'br' | 'gzip' | undefined {
+export function chooseEncoding(accepted: string | undefined): 'br' | 'gzip' | undefined {
   const names = (accepted ?? '')
     .toLowerCase()
     .split(',')
     .map((entry) => entry.split(';').map((part) => part.trim()))
     .filter(([, ...parameters]) => !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)))
     .map(([name]) => name)
-  return (['br', 'gzip'] as const).find((name) => names.includes(name) && available.includes(name))
+  return (['br', 'gzip'] as const).find((name) => names.includes(name))
 }
 
 /** Whether `If-None-Match` names this entity tag (RFC 9110, section 13.1.2: weak comparison). */

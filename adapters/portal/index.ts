@@ -1,7 +1,7 @@
 /** `hookswitch/portal`: a page on which the users of an account see and change their webhooks. */
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { HttpService } from 'hookswitch'
+import type { HttpService } from 'hookswitch/adapter'
 import { checkPortalOptions, type PortalOptions } from './options.js'
 import { createPortalService } from './service.js'
 

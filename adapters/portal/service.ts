@@ -1,6 +1,5 @@
 /** Responds to the requests of the page's browser: the page, its assets and the session of the host's user. */
-import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
-import { errorResponse } from 'hookswitch/adapter'
+import { errorResponse, type HttpService, type RequestRecord, type ResponseRecord } from 'hookswitch/adapter'
 import { type PageFile, readPageFiles } from './files.js'
 import { chooseEncoding, IMMUTABLE, matchesTag, REVALIDATE, securityHeaders } from './headers.js'
 import type { PortalSettings } from './options.js'
@@ -78,9 +77,8 @@ function sendFile(file: PageFile, headers: RequestRecord['headers']): ResponseRe
   if (matchesTag(text(headers['if-none-match']), file.tag)) {
     return { status: 304, headers: cacheHeaders, body: '' }
   }
-  const available = (['br', 'gzip'] as const).filter((name) => file[name] !== undefined)
-  const encoding = chooseEncoding(text(headers['accept-encoding']), available)
-  const bytes = encoding === undefined ? file.plain : file[encoding]!
+  const encoding = chooseEncoding(text(headers['accept-encoding']))
+  const bytes = encoding === undefined ? file.plain : file.encoded(encoding)
   return {
     status: 200,
     headers: {

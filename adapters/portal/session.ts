@@ -1,6 +1,5 @@
 /** `GET session`: the token of a user who is signed in to the host, for hosts with a login of their own. */
-import type { RequestRecord, ResponseRecord } from 'hookswitch'
-import { errorResponse } from 'hookswitch/adapter'
+import { errorResponse, type RequestRecord, type ResponseRecord } from 'hookswitch/adapter'
 
 /** A token and its account, as `hs.auth.signIn` returns them. */
 export interface PortalSession {

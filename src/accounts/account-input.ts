@@ -23,7 +23,7 @@ export interface UserInput {
   /** False: the user cannot sign in. Default true. */
   readonly enabled?: boolean
   /** `user`: reads its own account and changes its own document. Default `admin`. */
-  readonly privLevel?: PrivLevel
+  readonly privLevel?: 'user' | 'admin'
 }
 
 /** Input of `accounts.create`. */

@@ -1,16 +1,4 @@
 import type { Account } from './account.js'
-import type { CredentialMethod } from './credential.js'
-import type { PrivLevel } from './user.js'
-
-/** The owner of a credential: an account by its API key, or one of its users. */
-export interface CredentialHolder {
-  /** The account that the credential belongs to. */
-  readonly accountId: string
-  /** Absent: the account itself, by its API key. */
-  readonly userId?: string
-  /** Any string that changes when the credential changes. */
-  readonly credentialVersion: string
-}
 
 /**
  * The port to accounts. The store implements it over its own tables; a host that already has accounts passes its own
@@ -29,25 +17,38 @@ export interface Directory {
   /** Accounts with this name. `name` is lower-cased and reduced to letters and digits. */
   accountsByName(name: string): Promise<readonly Account[]>
   /** The account that has this API key. */
-  holderOfApiKey(apiKey: string): Promise<CredentialHolder | undefined>
+  holderOfApiKey(apiKey: string): Promise<
+    | {
+        /** The account that the credential belongs to. */
+        readonly accountId: string
+        /** Absent: the account itself, by its API key. */
+        readonly userId?: string
+        /** Any string that changes when the credential changes. */
+        readonly credentialVersion: string
+      }
+    | undefined
+  >
   /**
    * The user of one of these accounts for whom `digest` is the lower-case hex of the MD5 or SHA-1 of
    * `username:password`. Also called with an empty list of accounts, and must then take as long.
    */
   holderOfCredentials(
     accountIds: readonly string[],
-    method: CredentialMethod,
+    method: 'md5' | 'sha',
     digest: string,
-  ): Promise<CredentialHolder | undefined>
+  ): ReturnType<Directory['holderOfApiKey']>
   /** The current version of that holder's credential; `undefined` when it no longer exists. */
   credentialVersion(accountId: string, userId: string | undefined): Promise<string | undefined>
   /**
    * What a user may do; `undefined` counts as `admin`. Absent: all users of this directory are admins, as accounts are
    * for the holder of their API key.
    */
-  privLevelOf?(accountId: string, userId: string): Promise<PrivLevel | undefined>
+  privLevelOf?(accountId: string, userId: string): Promise<'user' | 'admin' | undefined>
   /** The account's API key in clear, for its owner. */
   readApiKey(accountId: string): Promise<string | undefined>
   /** Generates and stores a new API key, which invalidates the old one. Absent: this directory does not rotate keys. */
   rotateApiKey?(accountId: string): Promise<string>
 }
+
+/** The owner of a credential: an account by its API key, or one of its users. */
+export type CredentialHolder = NonNullable<Awaited<ReturnType<Directory['holderOfApiKey']>>>

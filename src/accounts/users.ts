@@ -7,7 +7,7 @@ import type { AccountStore } from './account-store.js'
 import { deriveCredentialKeys, hasPassword } from './credential.js'
 import { withoutUndefined } from './document.js'
 import { listedKeysAfter } from './listed-user.js'
-import { type PrivLevel, type User, userRevision } from './user.js'
+import { type User, userRevision } from './user.js'
 
 /** Dependencies of the user operations. */
 export interface UserDeps {
@@ -34,7 +34,7 @@ export interface UserView {
   /** False: the user cannot sign in, and its tokens are invalid. Absent: true. */
   readonly enabled?: boolean
   /** What the user may do. Absent: `admin`. */
-  readonly privLevel?: PrivLevel
+  readonly privLevel?: 'user' | 'admin'
   /** Creation time, in Unix milliseconds. */
   readonly createdMs: number
   /** Time of the last change, in Unix milliseconds. */

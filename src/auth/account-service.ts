@@ -3,13 +3,7 @@ import type { AccountChange, AccountInput, UserInput } from '../accounts/account
 import type { Directory } from '../accounts/directory.js'
 import { ensureAccounts } from '../accounts/ensure.js'
 import { type KeyedMutex, keyedMutex } from '../accounts/keyed-mutex.js'
-import {
-  type AccountDeps,
-  type AccountView,
-  type CreatedAccount,
-  createAccount,
-  getAccount,
-} from '../accounts/manage.js'
+import { type AccountDeps, type AccountView, createAccount, getAccount } from '../accounts/manage.js'
 import { addUser, type UserView } from '../accounts/users.js'
 import { HookswitchError, notFound } from '../errors.js'
 import { TREE } from './account-admin.js'
@@ -26,7 +20,7 @@ import {
 /** The account operations for the host, which is trusted: nothing is authorized here. */
 export interface AccountService {
   /** Creates an account; only here is its API key part of the result. Throws `InvalidInput`, `Conflict`. */
-  create(input: AccountInput): Promise<CreatedAccount>
+  create(input: AccountInput): Promise<AccountView & { readonly apiKey: string }>
   /** Throws `NotFound`. */
   get(accountId: string): Promise<AccountView>
   /** All accounts, sorted by id, without their users. */

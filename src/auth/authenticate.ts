@@ -1,6 +1,5 @@
 import { isAccountEnabled } from '../accounts/access.js'
 import type { Directory } from '../accounts/directory.js'
-import type { PrivLevel } from '../accounts/user.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock } from '../ports.js'
 import { constantTimeEqual } from '../values/hash.js'
@@ -20,7 +19,7 @@ export interface Caller {
   /** Unix ms. */
   readonly expiresMs: number
   /** What the user may do; absent: `admin`, as the holder of the API key. */
-  readonly privLevel?: PrivLevel
+  readonly privLevel?: 'user' | 'admin'
 }
 
 export interface AuthenticateDeps {

@@ -16,7 +16,7 @@ export type SignInInput =
       /** Hex digest of `username:password`, in any case. */
       readonly credentials: string
       /** Default `md5`. */
-      readonly method?: CredentialMethod
+      readonly method?: 'md5' | 'sha'
       readonly realm?: string
       /** Used when no account has the realm. */
       readonly accountName?: string

@@ -1,59 +1,54 @@
 /** The history of a call, as far as an account's webhooks were told of it. Pure. */
 import type { StoredDelivery } from './delivery-queries.js'
 
-/** One event of a call, with its deliveries. */
-export interface CallEvent {
-  /** Id of the event. */
-  readonly id: string
-  /** Id of the account in which it happened. */
-  readonly accountId: string
-  /** Id of its leg. */
-  readonly callId: string
-  /** Kind of the event, as in the catalogue. */
-  readonly hook: string
-  /** Its number within the leg: 1, 2, … in order of acceptance. */
-  readonly sequence: number
-  /** When it happened: wall clock, Unix ms. */
-  readonly timestampMs: number
-  /** Its deliveries to webhooks of the account, oldest first; replays too. */
-  readonly deliveries: readonly StoredDelivery[]
-}
-
-/** The number of an event that no webhook of the account got. */
-export interface UnwantedEvent {
-  /** Id of its leg. */
-  readonly callId: string
-  /** Its number within the leg. */
-  readonly sequence: number
-}
-
-/** What is known of a leg from the payloads of its events. */
-export interface CallLeg {
-  /** Id of the leg. */
-  readonly callId: string
-  /** `inbound` or `outbound`. */
-  readonly direction?: string
-  /** Calling party, `user@realm`. */
-  readonly from?: string
-  /** Called party, `user@realm`. */
-  readonly to?: string
-  /** Number of its events in `CallHistory.events`. */
-  readonly events: number
-}
-
 /** The history of a call. */
 export interface CallHistory {
   /** Id of the leg of the request. */
   readonly callId: string
   /** The leg of the request, then the others. */
-  readonly legs: readonly CallLeg[]
+  readonly legs: readonly {
+    /** Id of the leg. */
+    readonly callId: string
+    /** `inbound` or `outbound`. */
+    readonly direction?: string
+    /** Calling party, `user@realm`. */
+    readonly from?: string
+    /** Called party, `user@realm`. */
+    readonly to?: string
+    /** Number of its events in `CallHistory.events`. */
+    readonly events: number
+  }[]
   /** Oldest first. */
-  readonly events: readonly CallEvent[]
+  readonly events: readonly {
+    /** Id of the event. */
+    readonly id: string
+    /** Id of the account in which it happened. */
+    readonly accountId: string
+    /** Id of its leg. */
+    readonly callId: string
+    /** Kind of the event, as in the catalogue. */
+    readonly hook: string
+    /** Its number within the leg: 1, 2, … in order of acceptance. */
+    readonly sequence: number
+    /** When it happened: wall clock, Unix ms. */
+    readonly timestampMs: number
+    /** Its deliveries to webhooks of the account, oldest first; replays too. */
+    readonly deliveries: readonly StoredDelivery[]
+  }[]
   /** Events that no webhook of the account matched, or whose deliveries were pruned; at most 500. */
-  readonly unwanted: readonly UnwantedEvent[]
+  readonly unwanted: readonly {
+    /** Id of its leg. */
+    readonly callId: string
+    /** Its number within the leg. */
+    readonly sequence: number
+  }[]
   /** True: older events are left out. */
   readonly isTruncated: boolean
 }
+
+export type CallEvent = CallHistory['events'][number]
+export type CallLeg = CallHistory['legs'][number]
+export type UnwantedEvent = CallHistory['unwanted'][number]
 
 /** Maximum number of events of a history, and of unwanted ones. */
 export const MAX_CALL_EVENTS = 500

@@ -136,18 +136,18 @@ export interface StoredDelivery extends Delivery {
   /** Number of its event within the call: 1, 2, … per account of the event; 0: not numbered. */
   readonly sequence: number
   /** The replays of this delivery that are stored. Absent: there are none. */
-  readonly replays?: DeliveryReplays
+  readonly replays?: {
+    /** Id of the newest one: the one with the highest position. */
+    readonly lastId: string
+    /** When that was accepted (`Delivery.acceptedMs`), store time, ms. */
+    readonly lastAcceptedMs: number
+    /** Whether any of them was delivered, is in flight, or waits and is not cancelled by the epoch of its webhook. */
+    readonly hasRecovered: boolean
+  }
 }
 
 /** The replays of one delivery. */
-export interface DeliveryReplays {
-  /** Id of the newest one: the one with the highest position. */
-  readonly lastId: string
-  /** When that was accepted (`Delivery.acceptedMs`), store time, ms. */
-  readonly lastAcceptedMs: number
-  /** Whether any of them was delivered, is in flight, or waits and is not cancelled by the epoch of its webhook. */
-  readonly hasRecovered: boolean
-}
+export type DeliveryReplays = NonNullable<StoredDelivery['replays']>
 
 /** What the store has of the deliveries of one webhook. */
 export interface EndpointActivity {

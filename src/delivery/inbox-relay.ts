@@ -14,23 +14,10 @@ import {
   prepareEvent,
 } from './accept.js'
 import { createCoalescingTask } from './coalescing-task.js'
+import type { DeliveryEvents } from './delivery-events.js'
 import type { AcceptedEvent } from './delivery-store.js'
 import type { CheckedEvent } from './event.js'
 import type { InboxEntry, InboxStore } from './inbox-store.js'
-
-/** An event of a host's transaction that cannot be delivered. */
-export interface RefusedEvent {
-  /** Id of the event, as `publish` returned it. */
-  readonly eventId: string
-  /** Id of the account of the event. */
-  readonly accountId: string
-  /** Id of the call leg of the event. */
-  readonly callId?: string
-  /** `NotFound`: the account is gone. `Conflict`: its idempotency key was used for another event. */
-  readonly code: ErrorCode
-  /** Message of the error. */
-  readonly reason: string
-}
 
 export interface InboxRelayDeps extends AcceptDeps {
   readonly inbox: Pick<InboxStore, 'staged'>
@@ -39,7 +26,7 @@ export interface InboxRelayDeps extends AcceptDeps {
   readonly clock: Clock
   /** Called for each accepted event that is not a duplicate. */
   onAccepted(event: CheckedEvent, accepted: AcceptedEvent): void
-  onRefused(event: RefusedEvent): void
+  onRefused(event: DeliveryEvents['event_refused']): void
 }
 
 /** Entries per batch. */

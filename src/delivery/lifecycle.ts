@@ -1,14 +1,7 @@
 /** The lifecycle of a delivery: its states and the transitions between them, as a table. */
 
 /** The state of a delivery. The last five are terminal: they never change. */
-export type DeliveryState =
-  | 'waiting'
-  | 'in_flight'
-  | 'delivered'
-  | 'exhausted'
-  | 'expired'
-  | 'cancelled'
-  | 'quarantined'
+export type DeliveryState = Delivery['state']
 
 /** What can happen to a delivery. */
 export type DeliveryStep =
@@ -67,7 +60,7 @@ export function isTerminal(state: DeliveryState): boolean {
 }
 
 /** The encoding of the frozen body: chosen at accept, the same on every attempt and replay. */
-export type BodyEncoding = 'json' | 'form'
+export type BodyEncoding = Delivery['encoding']
 
 /** One event for one webhook, with its state. */
 export interface Delivery {
@@ -90,7 +83,7 @@ export interface Delivery {
   /** Index of this webhook's body among the bodies of the event. */
   readonly variant: number
   /** Encoding of its body. */
-  readonly encoding: BodyEncoding
+  readonly encoding: 'json' | 'form'
   /** HTTP method: the webhook's at accept. */
   readonly httpVerb: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /**
@@ -103,7 +96,14 @@ export interface Delivery {
    */
   readonly epoch: number
   /** Where it is in its lifecycle. */
-  readonly state: DeliveryState
+  readonly state:
+    | 'waiting'
+    | 'in_flight'
+    | 'delivered'
+    | 'exhausted'
+    | 'expired'
+    | 'cancelled'
+    | 'quarantined'
   /** When it may be sent (store time, ms). Only lane heads that are `waiting` have a due time. */
   readonly dueMs?: number | undefined
   /** Attempts recorded, 0 at first. */

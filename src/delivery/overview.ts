@@ -1,17 +1,5 @@
 /** What operators see of the service as a whole. */
 
-/** A node that works on deliveries. */
-export interface NodeOverview {
-  /** Opaque name of one run of one process. */
-  readonly node: string
-  /** Until when it may work without a renewal, in Unix milliseconds. Absent: the store is not shared. */
-  readonly aliveUntilMs?: number
-  /** Number of its shards, of 64 in all. */
-  readonly shards: number
-  /** Number of those that it is handing over. */
-  readonly leaving: number
-}
-
 /** The state of the service. */
 export interface Overview {
   /** Deliveries that wait or are in flight, on all nodes. */
@@ -32,7 +20,16 @@ export interface Overview {
   /** True: more than 10,000 webhooks fail or were disabled, and only these are counted. */
   readonly isCapped: boolean
   /** The nodes with a lease, this one included. */
-  readonly nodes: readonly NodeOverview[]
+  readonly nodes: readonly {
+    /** Opaque name of one run of one process. */
+    readonly node: string
+    /** Until when it may work without a renewal, in Unix milliseconds. Absent: the store is not shared. */
+    readonly aliveUntilMs?: number
+    /** Number of its shards, of 64 in all. */
+    readonly shards: number
+    /** Number of those that it is handing over. */
+    readonly leaving: number
+  }[]
   /** What the store can do. */
   readonly store: { readonly durable: boolean; readonly sharedBetweenNodes: boolean }
   /** Version of this package. */

@@ -30,8 +30,8 @@ export type RetryPolicy = (
   readonly retriesCountTries: boolean
 }
 
-/** The argument of a host's policy function. */
-export interface RetryContext {
+/** Returns the delay in milliseconds; null: no retry. */
+export type PolicyFunction = (context: {
   /** Tries charged so far, 1 or more. */
   readonly tries: number
   /** Id of the webhook. */
@@ -47,10 +47,10 @@ export interface RetryContext {
   readonly failure: string
   /** Random number in [0, 1), for jitter. */
   readonly random: number
-}
+}) => number | null
 
-/** Returns the delay in milliseconds; null: no retry. */
-export type PolicyFunction = (context: RetryContext) => number | null
+/** The argument of a host's policy function. */
+export type RetryContext = Parameters<PolicyFunction>[0]
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

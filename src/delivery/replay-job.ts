@@ -1,26 +1,7 @@
 /** Replay jobs: selections of deliveries that are replayed one after the other, however many they are. */
 import { HookswitchError } from '../errors.js'
-import type { ReplaySelection } from './replay-selection.js'
+import type { ReplayRequest, ReplayScope } from './replay-selection.js'
 import type { ReplayState, StoredReplay } from './replay-store.js'
-
-/** Of which webhooks the deliveries are. */
-export interface ReplayScope {
-  /** This account with all accounts below it. Absent: all accounts. */
-  readonly accountId?: string
-  /** Only this webhook, which belongs to `accountId` itself. */
-  readonly webhookId?: string
-}
-
-/** What a replay job is to repeat. */
-export type ReplayRequest = ReplayScope & ReplaySelection
-
-/** A webhook whose deliveries were not all replayed. */
-export interface LeftOutWebhook {
-  /** Id of the webhook. */
-  readonly webhookId: string
-  /** What happened to it before its part was done. */
-  readonly reason: 'disabled' | 'deleted'
-}
 
 /** A replay job. */
 export interface ReplayJob {
@@ -29,7 +10,7 @@ export interface ReplayJob {
   /** What it repeats. `createdToMs` is not later than the time of the request. */
   readonly request: ReplayRequest
   /** Where it is. */
-  readonly state: ReplayState
+  readonly state: 'running' | 'paused' | 'cancelled' | 'completed'
   /** When it was requested: store time, ms. */
   readonly createdMs: number
   /** When it was completed or cancelled: store time, ms. Absent before. */
@@ -42,15 +23,23 @@ export interface ReplayJob {
   /** How many of them have been accepted again as new deliveries. Sending them has its own result. */
   readonly replayed: number
   /** Webhooks that were disabled or deleted before their part was done, at most 100. */
-  readonly leftOut: readonly LeftOutWebhook[]
+  readonly leftOut: readonly {
+    /** Id of the webhook. */
+    readonly webhookId: string
+    /** What happened to it before its part was done. */
+    readonly reason: 'disabled' | 'deleted'
+  }[]
   /** True: the service itself replays what expired as `queue_full`. */
   readonly isAutomatic: boolean
   /** Raised by every change. */
   readonly revision: number
 }
 
+/** A webhook whose deliveries were not all replayed. */
+export type LeftOutWebhook = ReplayJob['leftOut'][number]
+
 /** What `ReplayJob.state` can be set to. */
-export type SettableState = Exclude<ReplayState, 'completed'>
+export type SettableState = Exclude<ReplayJob['state'], 'completed'>
 export const SETTABLE_STATES: readonly SettableState[] = ['running', 'paused', 'cancelled']
 
 export const MAX_LEFT_OUT = 100

@@ -4,7 +4,11 @@ import { type StoredDelivery, TEST_LANE } from './delivery-queries.js'
 import type { DeliveryState } from './lifecycle.js'
 
 /** Selects ended deliveries. All given conditions must hold; without any, all that were not delivered. */
-export interface ReplaySelection {
+export interface ReplayRequest {
+  /** This account with all accounts below it. Absent: all accounts. */
+  readonly accountId?: string
+  /** Only this webhook, which belongs to `accountId` itself. */
+  readonly webhookId?: string
   /** Earliest time of acceptance, Unix ms, inclusive. Default: no limit. */
   readonly createdFromMs?: number
   /** Latest time of acceptance, Unix ms, inclusive. Default: the time of the request. */
@@ -25,6 +29,11 @@ export interface ReplaySelection {
   /** True: also deliveries that a replay has delivered or is about to deliver. Default false. */
   readonly includeRecovered?: boolean
 }
+
+/** Whose deliveries. */
+export type ReplayScope = Pick<ReplayRequest, 'accountId' | 'webhookId'>
+/** Which of them. */
+export type ReplaySelection = Omit<ReplayRequest, keyof ReplayScope>
 
 const TERMINAL: readonly DeliveryState[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined']
 const RESULTS: ReadonlyMap<string, readonly DeliveryState[]> = new Map<string, readonly DeliveryState[]>([

@@ -20,20 +20,20 @@ function signatureOf(key: Uint8Array, prefix: string, body: string | Uint8Array)
   return `v1,${hmacSha256(key, prefix, body).toString('base64')}`
 }
 
-/** Why a webhook request failed the verification. */
-export type VerifyFailure =
-  | 'missing header'
-  | 'bad secret'
-  | 'bad body'
-  | 'bad timestamp'
-  | 'timestamp too old'
-  | 'timestamp too new'
-  | 'no signature fits'
-
 /** Result of `verify`: the signed message, or why the request must be rejected. */
 export type Verified =
   | { readonly ok: true; readonly id: string; readonly timestampSeconds: number }
-  | { readonly ok: false; readonly reason: VerifyFailure }
+  | {
+      readonly ok: false
+      readonly reason:
+        | 'missing header'
+        | 'bad secret'
+        | 'bad body'
+        | 'bad timestamp'
+        | 'timestamp too old'
+        | 'timestamp too new'
+        | 'no signature fits'
+    }
 
 type RequestHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>

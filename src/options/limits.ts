@@ -17,10 +17,11 @@ export const LIMIT_NAMES = [
   'maxDeliveriesPerRequest',
   'attemptsPerWebhook',
   'retentionDays',
-] as const satisfies readonly LimitName[]
+] as const satisfies readonly (keyof Limits)[]
 
-/** The name of an option that `setLimits` changes. */
-export type LimitName =
+/** Limits of a running instance, as in the options of `createHookswitch`. Absent ones stay as they are. */
+export type Limits = Pick<
+  HookswitchOptions<unknown>,
   | 'tokenTtlSeconds'
   | 'loginBurst'
   | 'loginRefillPerSecond'
@@ -35,6 +36,4 @@ export type LimitName =
   | 'maxDeliveriesPerRequest'
   | 'attemptsPerWebhook'
   | 'retentionDays'
-
-/** Limits of a running instance, as in the options of `createHookswitch`. Absent ones stay as they are. */
-export type Limits = Pick<HookswitchOptions<unknown>, LimitName>
+>

@@ -1,16 +1,16 @@
 /** The options of `createHookswitch` and their defaults. `options/normalize` validates them. */
+import type { Metrics, Random, Resolver, Sender, Tracing } from 'hookswitch/adapter'
 import type { Directory } from '../accounts/directory.js'
 import { LOGIN_RATE_LIMITER_DEFAULTS } from '../auth/login-rate-limiter.js'
 import { TOKEN_CACHE_DEFAULTS } from '../auth/token-cache.js'
-import type { POLICY_PRESETS, PolicyFunction, RetryPolicy } from '../delivery/policy.js'
+import type { PolicyFunction, RetryPolicy } from '../delivery/policy.js'
 import { REPLAY_LIMIT_DEFAULTS } from '../delivery/replay-rate-limiter.js'
-import type { Metrics } from '../metrics.js'
-import type { Clock, Log, Random, Resolver, Sender, Tracing } from '../ports.js'
+import type { Clock, Log } from '../ports.js'
 import { BODY_LIMIT_DEFAULTS } from '../values/body-limits.js'
 import type { TlsOptions } from '../values/tls-and-proxy.js'
 import type { CustomHook } from '../webhooks/catalogue.js'
 import type { AutoDisableRule } from '../webhooks/health.js'
-import type { BodyFormat } from '../webhooks/webhook.js'
+import type { WebhookSettings } from '../webhooks/webhook.js'
 
 /**
  * Options of `createHookswitch`. Only `store` is required. Unknown keys throw `InvalidOption`.
@@ -63,7 +63,7 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
    * When failed deliveries are retried: a policy, or the name of a preset. Default `standard` (5 s, 30 s, 2 min, 10 min,
    * 30 min, then every hour, ±20 %); `kazoo` with the option `preset: 'kazoo'`.
    */
-  readonly retryPolicy?: RetryPolicy | keyof typeof POLICY_PRESETS
+  readonly retryPolicy?: RetryPolicy | 'standard' | 'kazoo' | 'patient'
   /**
    * Retries of webhooks without `retries`, 0 to 30. Default 5; with the retry policy `patient` 9, with `kazoo` 2, the first
    * attempt included.
@@ -104,7 +104,7 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   /** Custom kinds of events. Default: none. */
   readonly hooks?: Hooks
   /** Body format of webhooks without a `format`. Default `json`; `form-data` with `preset: 'kazoo'`. */
-  readonly defaultFormat?: BodyFormat
+  readonly defaultFormat?: WebhookSettings['format']
   /** Limit of one attempt (DNS, connect, TLS, headers and body), in milliseconds. Default 10,000. */
   readonly attemptTimeoutMs?: number
   /** Requests in flight to one webhook. Default 10. */

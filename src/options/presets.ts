@@ -56,7 +56,7 @@ export function resolveRetries(
 }
 
 /** Events of `hs.events` that are not kinds of call events. A custom hook must not have such an id. */
-const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event' | 'event_refused', true>> = {
+const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event', true>> = {
   event: true,
   event_refused: true,
   attempt: true,

@@ -9,17 +9,9 @@ import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
-import type { AttemptRecord } from '../delivery/attempt-record.js'
-import type {
-  DeliveryEnd,
-  WebhookBacklogFull,
-  WebhookDisabled,
-  WebhookFailing,
-  WebhookPaused,
-} from '../delivery/delivery-events.js'
+import type { DeliveryEvents } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
-import type { RefusedEvent } from '../delivery/inbox-relay.js'
 import type { NodeClock } from '../delivery/node-clock.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
 import type { EventBus } from '../events.js'
@@ -53,43 +45,13 @@ export interface PublishedEvent extends ChannelEvent {
   readonly timestampMs: number
 }
 
-/** An accepted event of a custom kind: `callId` is its ordering key, if it has one, and `data` as its schema returned it. */
-export type PublishedCustomEvent<Id extends string = string, Data = unknown> = Omit<
-  PublishedEvent,
-  'hook' | 'data'
-> & { readonly hook: Id; readonly data: Data }
-
 /**
  * Events of `hs.events` and their payloads. Every accepted event is emitted under its hook's id and as `event`; custom
  * hooks add their ids (`Hookswitch`).
  */
-export interface HookswitchEvents {
-  /** An attempt ended, or a delivery ended without a request: its record. */
-  readonly attempt: AttemptRecord
-  /** A webhook was paused because it fails: deliveries wait, and single requests find out when its receiver is back. */
-  readonly webhook_paused: WebhookPaused
-  /** The pause of a webhook has ended: sending continues. */
-  readonly webhook_resumed: { readonly webhookId: string; readonly accountId: string }
-  /** A webhook has been failing for a day; once until it succeeds. */
-  readonly webhook_failing: WebhookFailing
-  /** Too many deliveries waited for a webhook, its account or in all, and its oldest have expired: at most one a minute. */
-  readonly webhook_backlog_full: WebhookBacklogFull
-  /** The service disabled a webhook, because its receiver responded 410 or by the option `autoDisable`. */
-  readonly webhook_disabled: WebhookDisabled
-  /** A delivery ended: its receiver responded 2xx. */
-  readonly delivered: DeliveryEnd
-  /** A delivery ended: its last try failed, and its retry policy allows no further one. */
-  readonly exhausted: DeliveryEnd
-  /** A delivery ended unsent: its event was older than the webhook's `maxAgeSeconds`, or too many waited (`queue_full`). */
-  readonly expired: DeliveryEnd
-  /** A delivery ended unsent: its webhook was disabled or deleted. */
-  readonly cancelled: DeliveryEnd
-  /** A delivery ended: three attempts in a row were interrupted by crashes, so it may be the cause of the crashes. */
-  readonly quarantined: DeliveryEnd
+export interface HookswitchEvents extends DeliveryEvents {
   /** Every accepted event, whatever its hook. */
   readonly event: PublishedEvent
-  /** An event that was published in the host's transaction could not be accepted after the commit. */
-  readonly event_refused: RefusedEvent
   /** A leg began. */
   readonly channel_create: PublishedEvent
   /** A leg was answered. */

@@ -14,22 +14,8 @@ import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
 /** What to erase: one call, all calls of a number, or, with neither, everything recorded about an account's calls. */
-export interface EraseRequest {
-  /** The account that published the events. */
-  readonly accountId: string
-  /** Erases this call and its other legs. */
-  readonly callId?: string
-  /** Erases all calls of a number or user name as written in events: `+15551234`, `alice`. A leading `+` is ignored. */
-  readonly number?: string
-}
-
-/** What was erased. */
-export interface EraseResult {
-  /** Ids of the erased calls; absent where the whole account was erased. */
-  readonly callIds?: readonly string[]
-  /** Number of rows removed. */
-  readonly rows: number
-}
+export type EraseRequest = { readonly accountId: string; readonly callId?: string; readonly number?: string }
+export type EraseResult = { readonly callIds?: readonly string[]; readonly rows: number }
 
 /** Rows removed, or bodies searched, per statement: a larger batch would delay calls of the store that wait behind it. */
 const BATCH = 200

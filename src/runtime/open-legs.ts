@@ -1,11 +1,6 @@
 /** The open legs of event sources, as a source reads and writes them through an instance. */
 import { type Failure, invalidInput } from '../errors.js'
-import {
-  MAX_LEG_STATE_BYTES,
-  type OpenLeg,
-  type OpenLegChanges,
-  type OpenLegStore,
-} from '../legs/open-leg-store.js'
+import { MAX_LEG_STATE_BYTES, type OpenLeg, type OpenLegChanges } from '../legs/open-leg-store.js'
 import type { Core } from './core.js'
 
 /**
@@ -19,8 +14,14 @@ export interface OpenLegs {
    * Rejects with `InvalidInput` naming the field, `StoreUnavailable`, `Closing`.
    */
   write(source: string, changes: OpenLegChanges): Promise<void>
-  /** As `OpenLegStore.list` of the store. Rejects with `InvalidInput` naming the field, `StoreUnavailable`, `Closing`. */
-  list: OpenLegStore['list']
+  /**
+   * Up to `limit` legs of a source with a call id behind `after`, in the order of call ids.
+   *
+   * Rejects with `InvalidInput` naming the field, `StoreUnavailable`, `Closing`.
+   *
+   * @param after the last call id of the previous page; `undefined`: from the start
+   */
+  list(source: string, after: string | undefined, limit: number): Promise<readonly OpenLeg[]>
 }
 
 /** Largest number of changes in one write, and of legs in one page. */

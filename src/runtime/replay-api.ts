@@ -6,28 +6,16 @@ import {
   MAX_UNFINISHED,
   newReplayJob,
   type ReplayJob,
-  type ReplayRequest,
   SETTABLE_STATES,
-  type SettableState,
   scopeOf,
   toStoredReplay,
   withState,
 } from '../delivery/replay-job.js'
-import { isReplayable, statesOf } from '../delivery/replay-selection.js'
+import { isReplayable, type ReplayRequest, statesOf } from '../delivery/replay-selection.js'
 import { HookswitchError, invalidInput, notFound } from '../errors.js'
 import { isNumber, NUMBER_RULE } from '../values/number-text.js'
 import type { Core } from './core.js'
 import { findDeliveriesOfCalls, replayTargets } from './replay-targets.js'
-
-/** Selects replay jobs. */
-export interface ReplayListOptions {
-  /** Only jobs of this account. Default: all. */
-  readonly accountId?: string
-  /** Only jobs behind this one, in the order of the list. */
-  readonly after?: { readonly createdMs: number; readonly id: string }
-  /** 1–200, default 50. */
-  readonly limit?: number
-}
 
 /** Replays of many deliveries: jobs that run until every selected delivery is accepted again. */
 export interface ReplayApi {
@@ -41,12 +29,19 @@ export interface ReplayApi {
   /** One job. Throws `NotFound`, with `accountId` for a job of another account too. */
   read(id: string, accountId?: string): Promise<ReplayJob>
   /** Newest first. Throws `InvalidInput`. */
-  list(options?: ReplayListOptions): Promise<readonly ReplayJob[]>
+  list(options?: {
+    /** Only jobs of this account. Default: all. */
+    readonly accountId?: string
+    /** Only jobs behind this one, in the order of the list. */
+    readonly after?: { readonly createdMs: number; readonly id: string }
+    /** 1–200, default 50. */
+    readonly limit?: number
+  }): Promise<readonly ReplayJob[]>
   /**
    * Pauses, continues or cancels a job. What it has accepted already is still sent. Throws `NotFound`, `Conflict` for a job that
    * has ended, `InvalidInput`.
    */
-  set(id: string, state: SettableState, accountId?: string): Promise<ReplayJob>
+  set(id: string, state: Exclude<ReplayJob['state'], 'completed'>, accountId?: string): Promise<ReplayJob>
 }
 
 const DEFAULT_LIMIT = 50

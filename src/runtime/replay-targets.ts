@@ -1,7 +1,6 @@
 /** Finds the webhooks and deliveries that a replay is over. */
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
-import type { ReplayRequest } from '../delivery/replay-job.js'
-import { statesOf } from '../delivery/replay-selection.js'
+import { type ReplayRequest, statesOf } from '../delivery/replay-selection.js'
 import { invalidInput } from '../errors.js'
 import { withoutPlus } from '../values/number-text.js'
 import type { Core } from './core.js'

@@ -7,10 +7,10 @@
  * 3. After a pass that finds nothing under the old secret, the record names the new one only.
  * 4. A store that keeps the secret itself replaces it.
  */
+import type { Store } from 'hookswitch/store'
 import { errorCode, HookswitchError } from '../errors.js'
 import { checkSecret, invalidOption } from '../options/validators.js'
 import type { Log } from '../ports.js'
-import type { Store } from '../store/contract.js'
 import type { EncryptedKind, EncryptedRow, EncryptionStore } from '../store/encryption-store.js'
 import { createSecretCipher } from '../values/encryption.js'
 import { systemClock } from './clock.js'
@@ -25,26 +25,6 @@ import {
 } from './encryption-record.js'
 import { systemRandom } from './random.js'
 import { safeLog } from './safe-log.js'
-
-/** Options of `rotateSecret`. */
-export interface RotateSecretOptions {
-  /** The store; it must not be open. `rotateSecret` opens and closes it. */
-  readonly store: Store
-  /** The secret in use. Default: the one that the store keeps. */
-  readonly from?: string
-  /** The secret that replaces it: at least 16 characters, for a store that keeps its secret 64 hex digits. */
-  readonly to: string
-  /** Receives a warning for each row that neither secret decrypts. Default: none. */
-  readonly log?: Log
-}
-
-/** Result of `rotateSecret`. */
-export interface RotatedSecret {
-  /** Rows that were encrypted again: API keys and webhooks. */
-  readonly rows: number
-  /** Rows with a ciphertext that neither secret decrypts. They were of no use before, and stay as they are. */
-  readonly unreadable: readonly Pick<EncryptedRow, 'kind' | 'id'>[]
-}
 
 const PAGE = 500
 /** Rows that are written at once: durable stores commit them together. */
@@ -62,7 +42,21 @@ const STORED_SECRET = /^[0-9a-f]{64}$/
  * @example
  * await rotateSecret({ store: postgresStore({ connectionString }), from: oldSecret, to: newSecret })
  */
-export async function rotateSecret(options: RotateSecretOptions): Promise<RotatedSecret> {
+export async function rotateSecret(options: {
+  /** The store; it must not be open. `rotateSecret` opens and closes it. */
+  readonly store: Store
+  /** The secret in use. Default: the one that the store keeps. */
+  readonly from?: string
+  /** The secret that replaces it: at least 16 characters, for a store that keeps its secret 64 hex digits. */
+  readonly to: string
+  /** Receives a warning for each row that neither secret decrypts. Default: none. */
+  readonly log?: Log
+}): Promise<{
+  /** Rows that were encrypted again: API keys and webhooks. */
+  readonly rows: number
+  /** Rows with a ciphertext that neither secret decrypts. They were of no use before, and stay as they are. */
+  readonly unreadable: readonly { readonly kind: 'apiKey' | 'webhook'; readonly id: string }[]
+}> {
   const { store, to } = options
   if (typeof store !== 'object' || store === null) throw invalidOption('store', 'is required')
   checkSecret('to', to)
@@ -117,7 +111,7 @@ async function changeRecord(
 }
 
 /** Passes over all rows until one finds nothing to do: nodes write meanwhile. */
-async function reencryptAll(encryption: EncryptionStore, ciphers: RotationCiphers): Promise<RotatedSecret> {
+async function reencryptAll(encryption: EncryptionStore, ciphers: RotationCiphers) {
   let rows = 0
   for (;;) {
     const unreadable: Pick<EncryptedRow, 'kind' | 'id'>[] = []

@@ -1,15 +1,5 @@
 import { type Verified, verify as verifyAt } from '../delivery/signature.js'
 
-/** A webhook request as its receiver got it. */
-export interface SignedRequest {
-  /** Headers as Node (`request.headers`), fetch (`Headers`) or a plain record provide them. */
-  readonly headers:
-    | Readonly<Record<string, string | readonly string[] | undefined>>
-    | { get(name: string): string | null }
-  /** The body exactly as received, byte for byte; empty for GET and DELETE. */
-  readonly body: string | Uint8Array
-}
-
 /**
  * For receivers: checks that a request is signed with the webhook's secret and is recent (Standard Webhooks 1.0.0).
  * Never throws; compares in constant time.
@@ -23,7 +13,14 @@ export interface SignedRequest {
  * if (!result.ok) response.writeHead(401).end(result.reason)
  */
 export function verify(
-  request: SignedRequest,
+  request: {
+    /** Headers as Node (`request.headers`), fetch (`Headers`) or a plain record provide them. */
+    readonly headers:
+      | Readonly<Record<string, string | readonly string[] | undefined>>
+      | { get(name: string): string | null }
+    /** The body exactly as received, byte for byte; empty for GET and DELETE. */
+    readonly body: string | Uint8Array
+  },
   secrets: string | readonly string[],
   options: { readonly nowSeconds?: number; readonly toleranceSeconds?: number } = {},
 ): Verified {

@@ -4,28 +4,19 @@
  */
 import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-record.js'
 import type { CallHistory } from '../delivery/call-history.js'
-import type { DeliverySearch, FoundDeliveries, StoredDelivery } from '../delivery/delivery-queries.js'
+import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { sentenceOf } from '../delivery/explain.js'
-import type { DeliveryState } from '../delivery/lifecycle.js'
 import { type MatchReport, reportMatches } from '../delivery/match-report.js'
-import type { Overview } from '../delivery/overview.js'
 import { previewRequest, type RequestPreview } from '../delivery/preview.js'
 import { replayDelivery } from '../delivery/replay.js'
 import { sendTest } from '../delivery/test-delivery.js'
 import { invalidInput, notFound } from '../errors.js'
-import {
-  type EndpointListRequest,
-  type EndpointPage,
-  listEndpoints,
-  MAX_ENDPOINTS,
-} from '../stats/endpoint-list.js'
-import type { StatsRange, StatsSeries } from '../stats/series.js'
+import { type ListedEndpoint, listEndpoints, MAX_ENDPOINTS } from '../stats/endpoint-list.js'
+import type { StatsSeries } from '../stats/series.js'
 import { statisticsOff } from '../stats/statistics.js'
 import {
-  type ChangeOptions,
   createWebhook,
   findWebhook,
-  listUnhealthy,
   listWebhooks,
   patchWebhook,
   readSigningSecret,
@@ -35,16 +26,13 @@ import {
   replaceWebhook,
   resumeWebhook,
   rotateSigningSecret,
-  type UnhealthyPage,
-  type UnhealthyRequest,
 } from '../webhooks/manage.js'
 import { isSettingName } from '../webhooks/settings.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
 import type { WebhookSettings } from '../webhooks/webhook.js'
 import { readCallHistory } from './call-history.js'
 import type { Core } from './core.js'
-import { asShown, explain, listDeliveries, searchDeliveries } from './delivery-views.js'
-import { readOverview } from './overview.js'
+import { asShown, explain, listDeliveries } from './delivery-views.js'
 
 /** Settings of a webhook as a host passes them. `name`, `uri` and `hook` are required to create a webhook. */
 export type WebhookInput = Partial<WebhookSettings> & {
@@ -69,20 +57,6 @@ export interface PageOptions {
   readonly toMs?: number
 }
 
-/** Which attempts to list. */
-export interface AttemptListOptions extends PageOptions {
-  /** Only attempts for any of these calls. Default: all calls. */
-  readonly callIds?: readonly string[]
-  /** Only attempts of this delivery. Default: all deliveries. */
-  readonly deliveryId?: string
-}
-
-/** Which deliveries to list. */
-export interface DeliveryListOptions extends PageOptions {
-  /** Only deliveries in any of these states. Default: all states. */
-  readonly states?: readonly DeliveryState[]
-}
-
 /** `hs.webhooks`. Every method may also reject with `StoreUnavailable` or `Closing`. */
 export interface WebhookApi {
   /** Creates a webhook. Throws `InvalidInput`, `NotFound` for the account. */
@@ -91,25 +65,28 @@ export interface WebhookApi {
   list(accountId: string): Promise<readonly WebhookView[]>
   /** One webhook. Throws `NotFound`. */
   read(accountId: string, webhookId: string): Promise<WebhookView>
-  /** Replaces all settings; an absent key returns to its default. Throws `NotFound`, `InvalidInput`, `RevisionConflict`. */
+  /**
+   * Replaces all settings; an absent key returns to its default. `revision`, here and below: the one that the webhook must
+   * have. Default: any. Throws `NotFound`, `InvalidInput`, `RevisionConflict`.
+   */
   replace(
     accountId: string,
     webhookId: string,
     input: WebhookInput,
-    options?: ChangeOptions,
+    options?: { readonly revision?: number },
   ): Promise<WebhookView>
   /** Merges changes into the settings (RFC 7396). Throws `NotFound`, `InvalidInput`, `RevisionConflict`. */
   patch(
     accountId: string,
     webhookId: string,
     patch: WebhookPatch,
-    options?: ChangeOptions,
+    options?: { readonly revision?: number },
   ): Promise<WebhookView>
   /**
    * Deletes a webhook and cancels its pending deliveries; its attempts stay readable. Resolves to the webhook as it was
    * before. Throws `NotFound`, `RevisionConflict`.
    */
-  remove(accountId: string, webhookId: string, options?: ChangeOptions): Promise<WebhookView>
+  remove(accountId: string, webhookId: string, options?: { readonly revision?: number }): Promise<WebhookView>
   /** Enables the webhooks of these accounts that the service disabled; resolves to their number. */
   reenable(accountIds: readonly string[]): Promise<number>
   /** The current signing secret, `whsec_…` (Standard Webhooks 1.0.0). Throws `NotFound`. */
@@ -133,36 +110,54 @@ export interface WebhookApi {
   attempts(
     accountId: string,
     webhookId?: string,
-    options?: AttemptListOptions,
+    options?: PageOptions & {
+      /** Only attempts for any of these calls. Default: all calls. */
+      readonly callIds?: readonly string[]
+      /** Only attempts of this delivery. Default: all deliveries. */
+      readonly deliveryId?: string
+    },
   ): Promise<readonly StoredAttempt[]>
   /** Deliveries of a webhook, newest first. Throws `InvalidInput`. */
   deliveries(
     accountId: string,
     webhookId: string,
-    options?: DeliveryListOptions,
+    options?: PageOptions & {
+      /** Only deliveries in any of these states. Default: all states. */
+      readonly states?: readonly StoredDelivery['state'][]
+    },
   ): Promise<readonly StoredDelivery[]>
   /** One delivery. Throws `NotFound`. */
   delivery(accountId: string, deliveryId: string): Promise<StoredDelivery>
   /**
-   * Attempts of a webhook, or of all webhooks of the account, over time. Throws `NotFound` for the webhook, `InvalidInput`,
-   * `Unsupported` with the option `statistics: false`.
+   * Attempts of a webhook, or of all webhooks of the account, over time: in slots of `step` seconds, 60 or 3600 (default), from
+   * `fromMs` (default: 24 hours before `toMs`, 1 hour with 60) to `toMs` (default: now), in Unix milliseconds; at most 900
+   * slots. Throws `NotFound` for the webhook, `InvalidInput`, `Unsupported` with the option `statistics: false`.
    */
-  stats(accountId: string, webhookId?: string, range?: StatsRange): Promise<StatsSeries>
+  stats(
+    accountId: string,
+    webhookId?: string,
+    range?: { readonly step?: 60 | 3600; readonly fromMs?: number; readonly toMs?: number },
+  ): Promise<StatsSeries>
   /**
    * An account's webhooks with state, backlog, last attempt and the attempts of the last 24 hours, sorted by name, then id.
    * `next` is the `after` of the next page; absent: there are no more. Throws `InvalidInput`.
    */
-  health(accountId: string, options?: EndpointListRequest): Promise<EndpointPage>
-  /**
-   * Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. `nextId` is the
-   * `afterId` of the next page; absent: there are no more. Throws `InvalidInput`.
-   */
-  unhealthy(options?: Partial<UnhealthyRequest>): Promise<UnhealthyPage>
-  /**
-   * Searches deliveries of all accounts, newest first. `cursor` leads to the next page; absent: there are no more. Throws
-   * `InvalidInput`.
-   */
-  search(query?: Partial<DeliverySearch>): Promise<FoundDeliveries>
+  health(
+    accountId: string,
+    options?: {
+      /** Only webhooks in these states. Default: all of them. */
+      readonly states?: readonly ListedEndpoint['state'][]
+      /** Only webhooks whose name, URL, group or id contains this text, in any case. Default: all of them. */
+      readonly search?: string
+      /** Maximum number of webhooks, 1 to 200. Default 50. */
+      readonly limit?: number
+      /** Continue behind the `next` of the previous page. Default: start at the beginning. */
+      readonly after?: readonly [name: string, id: string]
+    },
+  ): Promise<{
+    readonly endpoints: readonly ListedEndpoint[]
+    readonly next?: readonly [name: string, id: string]
+  }>
   /**
    * Whether each webhook of the account would get an event, and if not, why; sorted by name, then id. Of the event, only
    * `hook` is required; filters see the fields that it has. Throws `InvalidInput`, `NotFound` for an `accountId` in it that
@@ -179,8 +174,6 @@ export interface WebhookApi {
    * those that no webhook got. Throws `NotFound`.
    */
   call(accountId: string, callId: string): Promise<CallHistory>
-  /** The state of the service: what is pending, what fails, and which nodes work. */
-  overview(): Promise<Overview>
   /** One sentence that says why a delivery is not finished, or how it ended. Throws `NotFound`. */
   explain(accountId: string, deliveryId: string): Promise<string>
 }
@@ -191,7 +184,7 @@ const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1_000
 
 /** @throws `InvalidInput` naming `limit` */
-function withLimit<Options extends Pick<PageOptions, 'limit'>>(
+export function withLimit<Options extends Pick<PageOptions, 'limit'>>(
   options: Options,
 ): Options & { readonly limit: number } {
   const { limit = DEFAULT_LIMIT } = options
@@ -309,8 +302,6 @@ export function createWebhookApi(core: () => Core): WebhookApi {
       if (request.limit > MAX_ENDPOINTS) throw tooLarge('limit', MAX_ENDPOINTS)
       return listEndpoints(core().endpointList, accountId, request)
     },
-    unhealthy: async (options = {}) => listUnhealthy(deps(), withLimit(options)),
-    search: async (query = {}) => searchDeliveries(core(), withLimit(query)),
     async match(accountId, event) {
       const { accept, store } = core()
       return reportMatches({ ...accept, webhooks: store.webhooks }, accountId, event)
@@ -321,7 +312,6 @@ export function createWebhookApi(core: () => Core): WebhookApi {
       if (!history) throw notFound(callId, 'call')
       return history
     },
-    overview: async () => readOverview(core()),
     async explain(accountId, deliveryId) {
       return sentenceOf(await explain(core(), await readDelivery(accountId, deliveryId), false))
     },

@@ -3,7 +3,8 @@
  * address that a node would dial.
  */
 
-import type { Observation, Resolution, Resolver } from '../ports.js'
+import type { Observation, Resolver } from 'hookswitch/adapter'
+import type { Resolution } from '../ports.js'
 import { resolveAllowedAddresses } from '../send/connect.js'
 import { noResponse, type SendFailure } from '../send/error-classifier.js'
 import type { SeededRandom } from '../testkit/random.js'

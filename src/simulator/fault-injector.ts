@@ -1,5 +1,6 @@
-import type { Clock, Random, Sender } from '../ports.js'
-import type { Store } from '../store/contract.js'
+import type { Clock } from 'hookswitch'
+import type { Random, Sender } from 'hookswitch/adapter'
+import type { Store } from 'hookswitch/store'
 import type { Approve } from './connect.js'
 import type { NodeLife } from './node-life.js'
 

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { Clock } from '../ports.js'
+import type { Clock } from 'hookswitch'
 import type { RunQueue } from './run-queue.js'
 
 /** One life of a simulated process, from its start to its crash or close: its clocks, and the gate for everything from outside. */

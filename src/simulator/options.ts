@@ -1,6 +1,6 @@
 /** The options of a run, and what a seed draws where an option is absent. */
 
-import type { Store } from '../store/contract.js'
+import type { Store } from 'hookswitch/store'
 import type { SeededRandom } from '../testkit/random.js'
 import type { FaultInjector } from './fault-injector.js'
 import { drawKinds, FAULT_KINDS, type FaultKind } from './faults.js'

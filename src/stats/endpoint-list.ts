@@ -3,15 +3,15 @@ import type { EndpointActivity } from '../delivery/delivery-queries.js'
 import type { DeliveryReads } from '../delivery/delivery-store.js'
 import type { Clock } from '../ports.js'
 import type { FailureCause } from '../values/failure-cause.js'
-import { type EndpointState, endpointHealthOf } from '../webhooks/health.js'
+import { type EndpointHealth, endpointHealthOf } from '../webhooks/health.js'
 import { findUnhealthy, type UnhealthyRequest } from '../webhooks/manage.js'
 import type { Webhook } from '../webhooks/webhook.js'
-import { positionOf, type WebhookPosition, type WebhookStore } from '../webhooks/webhook-store.js'
+import { positionOf, type WebhookStore } from '../webhooks/webhook-store.js'
 import { slotOf } from './slots.js'
 import type { StatsStore, StatsTotals } from './stats-store.js'
 
 /** State of a webhook in the list. `idle`: `ok`, and without an attempt in the last 24 hours. */
-export type ListedEndpointState = EndpointState | 'idle'
+export type ListedEndpointState = ListedEndpoint['state']
 
 /** One webhook of the list. Times in Unix milliseconds. */
 export interface ListedEndpoint {
@@ -26,7 +26,7 @@ export interface ListedEndpoint {
   /** The webhook's group, if it has one. */
   readonly group?: string
   /** Whether events reach it. */
-  readonly state: ListedEndpointState
+  readonly state: EndpointHealth['state'] | 'idle'
   /** Why the service disabled it. */
   readonly disableReason?: string
   /** Failures since the last success; those in an outage of this service do not count. */
@@ -48,7 +48,14 @@ export interface ListedEndpoint {
   /** When the first of these deliveries is or was due. Absent: there are none. */
   readonly oldestDueMs?: number
   /** The newest of the stored attempts. Absent: there is none among the newest 1,000 records. */
-  readonly last?: NonNullable<EndpointActivity['last']>
+  readonly last?: {
+    /** When it was sent, in Unix milliseconds. */
+    readonly atMs: number
+    /** `success`: the receiver responded 2xx. */
+    readonly result: 'success' | 'failure'
+    /** HTTP status code of the response. Absent without a response. */
+    readonly status?: number
+  }
   /** Attempts of each of the last 24 hours, the present one last. Absent with the option `statistics: false`. */
   readonly spark?: { readonly ok: readonly number[]; readonly failed: readonly number[] }
 }
@@ -56,13 +63,13 @@ export interface ListedEndpoint {
 /** Which webhooks of an account to list. */
 export interface EndpointListRequest {
   /** Only webhooks in these states. Default: all of them. */
-  readonly states?: readonly ListedEndpointState[]
+  readonly states?: readonly ListedEndpoint['state'][]
   /** Only webhooks whose name, URL, group or id contains this text, in any case. Default: all of them. */
   readonly search?: string
   /** Maximum number of webhooks, 1 to 200. Default 50. */
   readonly limit?: number
   /** Continue behind the `next` of the previous page. Default: start at the beginning. */
-  readonly after?: WebhookPosition
+  readonly after?: readonly [name: string, id: string]
 }
 
 /** One page of an account's webhooks. */
@@ -70,7 +77,7 @@ export interface EndpointPage {
   /** The webhooks, sorted by name, then id. Possibly fewer than `limit` although more follow. */
   readonly endpoints: readonly ListedEndpoint[]
   /** `after` of the next page; absent: there are no more. */
-  readonly next?: WebhookPosition
+  readonly next?: readonly [name: string, id: string]
 }
 
 export interface EndpointListDeps {

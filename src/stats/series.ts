@@ -1,5 +1,5 @@
 /** The statistics of a webhook, an account or the service over time: which slots are shown, and their numbers. Pure. */
-import { addCounts, failedOf, newCounts, okOf, STATS_OUTCOMES, type StatsOutcome } from './columns.js'
+import { addCounts, failedOf, newCounts, okOf, STATS_OUTCOMES } from './columns.js'
 import { FLUSH_INTERVAL_MS } from './flush.js'
 import { quantileMs } from './quantile.js'
 import { MAX_SLOTS, type StatsStep, slotCount, slotOf } from './slots.js'
@@ -8,15 +8,12 @@ import type { StatsRow } from './stats-store.js'
 /** Which slots to return. */
 export interface StatsRange {
   /** Length of a slot, in seconds: 60, kept for 3 hours, or 3600, kept for 35 days. Default 3600. */
-  readonly step?: StatsStep
+  readonly step?: 60 | 3600
   /** First moment, in Unix milliseconds. Default: 24 hours before `toMs` with `step: 3600`, 1 hour with 60. */
   readonly fromMs?: number
   /** Last moment, in Unix milliseconds. Default: now. At most 900 slots after `fromMs`. */
   readonly toMs?: number
 }
-
-/** Why an attempt failed. */
-export type StatsFailure = Exclude<StatsOutcome, 'delivered'>
 
 /**
  * Attempts by slot: every list has one entry per slot. An attempt counts in the slot in which it was sent, once its outcome is
@@ -24,7 +21,7 @@ export type StatsFailure = Exclude<StatsOutcome, 'delivered'>
  */
 export interface StatsSeries {
   /** Length of each slot, in seconds. */
-  readonly step: StatsStep
+  readonly step: 60 | 3600
   /** Starts of the slots, in Unix milliseconds, ascending: those of the range whose counts are still kept. */
   readonly startMs: readonly number[]
   /** Attempts that were delivered. */
@@ -32,7 +29,24 @@ export interface StatsSeries {
   /** All other attempts, interrupted ones included. */
   readonly failed: readonly number[]
   /** Failed attempts by cause. A cause that does not occur in the range is absent. */
-  readonly outcomes: Readonly<Partial<Record<StatsFailure, readonly number[]>>>
+  readonly outcomes: Readonly<
+    Partial<
+      Record<
+        | 'http_4xx'
+        | 'http_5xx'
+        | 'redirect'
+        | 'timeout'
+        | 'connection'
+        | 'dns'
+        | 'tls'
+        | 'protocol'
+        | 'blocked_address'
+        | 'own_fault'
+        | 'interrupted',
+        readonly number[]
+      >
+    >
+  >
   /** Percentiles of the durations, in milliseconds, interpolated from 12 buckets; null: no duration is known. */
   readonly latencyMs: {
     /** Half of the durations are at most this long. */

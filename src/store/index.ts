@@ -1,6 +1,6 @@
 /**
- * `hookswitch/store`, for storage adapters: the contract of a store, and the decisions that all stores share.
- * The conformance suite, `storeConformance`, is in `hookswitch/testkit`.
+ * `hookswitch/store`, for storage adapters: the contract of a store, and the decisions that all stores share. An internal
+ * seam: it may change in any minor version. The conformance suite, `storeConformance`, is in `hookswitch/testkit`.
  */
 export type { Account } from '../accounts/account.js'
 export {
@@ -90,7 +90,7 @@ export type {
 } from '../delivery/queue-store.js'
 export { isNotWritten, notWritten } from '../delivery/queue-store.js'
 export type { ReplayListQuery, ReplayState, ReplayStore, StoredReplay } from '../delivery/replay-store.js'
-export { type ErrorCode, errorCode, HookswitchError, notFound } from '../errors.js'
+export { type ErrorCode, errorCode, type Failure, HookswitchError, notFound } from '../errors.js'
 export type { OpenLeg, OpenLegChanges, OpenLegErasure, OpenLegStore } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'
 export { STATS_OUTCOMES, type StatsOutcome } from '../stats/columns.js'
@@ -104,7 +104,9 @@ export type {
   StatsStore,
   StatsTotals,
 } from '../stats/stats-store.js'
+export type { FailureCause } from '../values/failure-cause.js'
 export { type ConnectionTarget, connectionTarget } from '../values/postgres-url.js'
+export type { EventFilter } from '../webhooks/event-filter.js'
 export type { Health, Pause, PauseKind } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
 export { deleteWebhook } from '../webhooks/webhook.js'

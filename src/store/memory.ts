@@ -1,6 +1,7 @@
 /** The memory store's public methods over `memory/*`; `memory/state.ts` describes how they work together. */
 
 import { randomBytes } from 'node:crypto'
+import type { Store } from 'hookswitch/store'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { NodeLease, QueueStore } from '../delivery/queue-store.js'
@@ -11,7 +12,6 @@ import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
 import type { StatsStore } from '../stats/stats-store.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
-import type { Store } from './contract.js'
 import type { EncryptionStore } from './encryption-store.js'
 import { memoryAccounts } from './memory/accounts.js'
 import { legs } from './memory/calls.js'
@@ -41,24 +41,6 @@ import { memoryTokens } from './memory/tokens.js'
 import { page } from './memory/webhook-order.js'
 import { candidates, ids, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
 
-/** Options of `memoryStore`. */
-export interface MemoryStoreOptions {
-  /** Lets several nodes of one process share this store, with leases that expire: for simulations. Default false. */
-  readonly shared?: boolean
-  /** The store's own clock, if `shared`. Default: the clock of the first node that opens it. */
-  readonly clock?: Clock
-  /**
-   * Maximum attempts of deliveries that were delivered and are no replays, and maximum of such deliveries without attempts,
-   * retained per webhook; the oldest are removed. Default 1,000.
-   */
-  readonly attemptsPerWebhook?: number
-  /**
-   * Maximum attempts, and maximum ended deliveries apart from those whose attempts count, retained over all webhooks; the
-   * oldest that were delivered are removed first, then the oldest of the others. Default 100,000.
-   */
-  readonly attemptsInAll?: number
-}
-
 const SECRET_BYTES = 32
 
 /** The methods of a store port without their promises. */
@@ -76,7 +58,24 @@ type Synchronous<Port> = {
  *
  * @throws HookswitchError `InvalidOption` for a limit that is not a positive integer, and for an unknown option
  */
-export function memoryStore(options: MemoryStoreOptions = {}): Store {
+export function memoryStore(
+  options: {
+    /** Lets several nodes of one process share this store, with leases that expire: for simulations. Default false. */
+    readonly shared?: boolean
+    /** The store's own clock, if `shared`. Default: the clock of the first node that opens it. */
+    readonly clock?: Clock
+    /**
+     * Maximum attempts of deliveries that were delivered and are no replays, and maximum of such deliveries without attempts,
+     * retained per webhook; the oldest are removed. Default 1,000.
+     */
+    readonly attemptsPerWebhook?: number
+    /**
+     * Maximum attempts, and maximum ended deliveries apart from those whose attempts count, retained over all webhooks; the
+     * oldest that were delivered are removed first, then the oldest of the others. Default 100,000.
+     */
+    readonly attemptsInAll?: number
+  } = {},
+): Store {
   rejectUnknownOption(options)
   const shared = options.shared ?? false
   const limits = {

@@ -24,8 +24,8 @@ import type { Clock, Log } from '../ports.js'
 import { yieldingOf } from '../values/yielding.js'
 import {
   decodeStreamId,
-  type StreamFilter,
   type StreamPlace,
+  type StreamRequest,
   streamFilterFailures,
   streamWebhookJson,
   type WebhookChange,
@@ -35,14 +35,6 @@ import { catchUp } from './catch-up.js'
 import { OpenStream } from './open-stream.js'
 import { createStreamSlots, type StreamLimits } from './stream-limits.js'
 import { contentOf } from './subscriber.js'
-
-/** What is requested of a stream. */
-export interface StreamRequest extends StreamFilter {
-  /** Id of the account whose items the stream has. */
-  readonly accountId: string
-  /** The id of the last item that the reader has: the stream continues after it. */
-  readonly lastId?: string
-}
 
 /** Options that are read while the node runs. */
 export interface StreamOptions extends StreamLimits {

@@ -1,5 +1,4 @@
 /** A stream as an async iterable, for the host. */
-import type { StreamEndReason } from '../wire/stream-json.js'
 import type { OpenStream } from './open-stream.js'
 import type { StreamEntry } from './subscriber.js'
 
@@ -19,7 +18,7 @@ export type StreamItem =
   /** Items are missing after the one with the id `from`: `dropped` of them; null: an unknown number. */
   | { readonly type: 'gap'; readonly data: { readonly from: string; readonly dropped: number | null } }
   /** The last item. `slow`: nothing was read for 30 s; `closing`: the instance closes. */
-  | { readonly type: 'end'; readonly data: { readonly reason: StreamEndReason } }
+  | { readonly type: 'end'; readonly data: { readonly reason: 'token' | 'slow' | 'closing' } }
 
 const itemOf = ({ type, id, data }: StreamEntry): StreamItem =>
   (id === undefined ? { type, data } : { type, id, data }) as StreamItem

@@ -1,6 +1,6 @@
 /** Virtual time for tests. */
 import { setMaxListeners } from 'node:events'
-import type { Clock } from '../ports.js'
+import type { Clock } from 'hookswitch'
 
 /** 2026-01-01T00:00:00Z. */
 const START_MS = 1_767_225_600_000

@@ -2,7 +2,7 @@
  * Generates one realistic call: its outcome over time, its parties, its legs and their events. `callGenerator`
  * decides when calls begin and merges their events.
  */
-import type { ChannelEvent } from '../delivery/event.js'
+import type { ChannelEvent } from 'hookswitch'
 import type { SeededRandom } from './random.js'
 
 /** How a call ended. `cancelled`: the caller hung up while it rang. */

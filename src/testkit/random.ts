@@ -1,5 +1,5 @@
 /** Reproducible random numbers: a seed determines every draw. */
-import type { Random } from '../ports.js'
+import type { Random } from 'hookswitch/adapter'
 import { sha256 } from '../values/hash.js'
 import { type XoshiroState, xoshiro128 } from './xoshiro.js'
 

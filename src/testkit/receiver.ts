@@ -1,7 +1,7 @@
 /** A scripted HTTP receiver on a real socket. The steps of its scripts decide how it responds. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { Clock } from '../ports.js'
+import type { Clock } from 'hookswitch'
 import { systemClock } from '../runtime/clock.js'
 import { createRequestLog, type ReceivedRequest } from './receiver-log.js'
 import { createRequestParser, headerValue, type WireRequest } from './receiver-request.js'

@@ -9,11 +9,11 @@ export type Pem = string | Uint8Array
  */
 export interface TlsOptions {
   /** Certificate authorities that replace Node's; to keep those too, add `rootCertificates` of `node:tls`. */
-  readonly ca?: Pem | readonly Pem[]
+  readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[]
   /** A client certificate with its chain, for receivers that request one. Requires `key`. */
-  readonly cert?: Pem
+  readonly cert?: string | Uint8Array
   /** The private key of `cert`. */
-  readonly key?: Pem
+  readonly key?: string | Uint8Array
   /** Decrypts an encrypted `key`. */
   readonly passphrase?: string
   /** Default: Node's default, TLS 1.2. */

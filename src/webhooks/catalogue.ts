@@ -1,4 +1,5 @@
 /** The catalogue of hooks: the built-in kinds of events and those that the host registers. */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { HookswitchError } from '../errors.js'
 import { DETAIL_SAMPLES } from './detail-samples.js'
 import type { DataSchema } from './event-data.js'
@@ -20,7 +21,7 @@ export interface CustomHook {
    * What `data` of its events must look like: a Standard Schema, which types `publish` and listeners too, or a JSON
    * Schema of draft 2020-12. Default: any object, or none.
    */
-  readonly schema?: DataSchema
+  readonly schema?: StandardSchemaV1 | Readonly<Record<string, unknown>>
   /**
    * One or more example events, as they would be published. `hook` is filled in, and so are missing account and call
    * ids and a missing time. Required with a `schema` that needs data. Default: an event with only these fields.

@@ -126,12 +126,12 @@ export function pauseChangeOf(
 }
 
 /** Whether events reach a webhook: `ok` also before the first one; `disabled` by its owner or by the service. */
-export type EndpointState = 'ok' | 'failing' | 'paused' | 'disabled'
+export type EndpointState = EndpointHealth['state']
 
 /** The health of a webhook as its owner sees it. */
 export interface EndpointHealth {
   /** `paused`: nothing is sent before `pausedUntilMs`. `failing`: the last attempt failed. */
-  readonly state: EndpointState
+  readonly state: 'ok' | 'failing' | 'paused' | 'disabled'
   /** Failures since the last success; those in an outage of this service do not count. */
   readonly failuresInRow: number
   /** Time of the first failure since the last success, in Unix milliseconds. */

@@ -5,15 +5,15 @@ import { endPause, type Health } from './health.js'
 /**
  * HTTP method of the requests to a webhook (`http_verb`). `get` and `delete` carry the payload in the query.
  */
-export type HttpVerb = 'get' | 'post' | 'put' | 'patch' | 'delete'
+export type HttpVerb = WebhookSettings['httpVerb']
 /** Encoding of the payload: JSON, or `application/x-www-form-urlencoded`. */
-export type BodyFormat = 'json' | 'form-data'
+export type BodyFormat = WebhookSettings['format']
 /**
  * `call`: the events of one call are sent one after the other, in order of acceptance; an event that keeps failing while its
  * receiver takes others delays the next events for `orderingPatienceSeconds` only. `strict`: until it has ended.
  * `none`: in parallel.
  */
-export type Ordering = 'call' | 'strict' | 'none'
+export type Ordering = WebhookSettings['ordering']
 
 /** A stored signing secret. */
 export interface EncryptedSecret {
@@ -36,14 +36,14 @@ export interface WebhookSettings {
   /** Only events whose payload passes this filter; others are not delivered. Default: all events. */
   readonly filter?: EventFilter
   /** HTTP method of the requests. Default `post`. */
-  readonly httpVerb: HttpVerb
+  readonly httpVerb: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /**
    * How often a delivery that the receiver rejects is sent again, 0–30. Default: the option `defaultRetries`, which is 5.
    * With the retry policy `kazoo` it counts all tries, at least one.
    */
   readonly retries: number
   /** Encoding of the payload. Default: the option `defaultFormat`, which is `json`. */
-  readonly format: BodyFormat
+  readonly format: 'json' | 'form-data'
   /**
    * Whether events are delivered. Default true. Disabling cancels pending deliveries; enabling clears the
    * health.
@@ -77,7 +77,7 @@ export interface WebhookSettings {
    */
   readonly rateLimit?: number
   /** Whether the events of one call are sent in order. Default `call`. */
-  readonly ordering: Ordering
+  readonly ordering: 'call' | 'strict' | 'none'
 }
 
 /** A stored webhook. The row never contains `settings.customRequestHeaders`: `sealedHeaders` is their ciphertext. */

@@ -8,17 +8,21 @@ import { getQueryValue, type Query } from './query.js'
 import type { JsonObject } from './webhook-json.js'
 
 /** Kinds of items that a stream may be limited to. */
-export type StreamType = 'attempt' | 'webhook' | 'event'
+export type StreamType = NonNullable<StreamRequest['types']>[number]
 
 const STREAM_TYPES: readonly StreamType[] = ['attempt', 'webhook', 'event']
 
 /** Kinds of items of a stream that names none. */
 export const DEFAULT_STREAM_TYPES: readonly StreamType[] = ['attempt', 'webhook']
 
-/** What a stream contains, without its account. */
-export interface StreamFilter {
+/** What is requested of a stream. */
+export interface StreamRequest {
+  /** Id of the account whose items the stream has. */
+  readonly accountId: string
+  /** The id of the last item that the reader has: the stream continues after it. */
+  readonly lastId?: string
   /** Default: `attempt` and `webhook`. */
-  readonly types?: readonly StreamType[]
+  readonly types?: readonly ('attempt' | 'webhook' | 'event')[]
   /** Only attempts and changes of this webhook. Default: of all webhooks. Events belong to no webhook. */
   readonly webhookId?: string
   /** Only attempts and events of this call, all its legs. Default: of all calls. Changes of webhooks belong to no call. */
@@ -28,6 +32,9 @@ export interface StreamFilter {
   /** Whether the accounts below the account are included, at most 1,000 accounts. Default false. */
   readonly descendants?: boolean
 }
+
+/** Which items of the account a stream has. */
+export type StreamFilter = Omit<StreamRequest, 'accountId' | 'lastId'>
 
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
 

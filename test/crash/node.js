@@ -38,7 +38,7 @@ const log = {
 
 /** Identifies the sending node in every request. */
 const traceparent = `00-${'1'.padStart(32, '0')}-${node.toString(16).padStart(16, '0')}-01`
-/** @type {import('hookswitch').Tracing} */
+/** @type {import('hookswitch/adapter').Tracing} */
 const tracing = {
   begin: (name) => ({ traceparent: name === 'attempt' ? traceparent : undefined, end: noop }),
 }
@@ -58,7 +58,7 @@ let speed = 1
 /** Number of deliveries that have not ended. @type {() => Promise<number>} */
 let countPending = async () => Number.NaN
 
-/** @param {import('hookswitch').Metrics['watch'] extends (read: infer Read) => void ? Read : never} read */
+/** @param {import('hookswitch/adapter').Metrics['watch'] extends (read: infer Read) => void ? Read : never} read */
 function watch(read) {
   countPending = async () => {
     const gauge = (await read()).find(({ name }) => name === 'hookswitch_deliveries_pending')

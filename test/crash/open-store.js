@@ -1,6 +1,7 @@
 // @ts-check
 /** The store of a node, by kind: its code is loaded when the process starts, and it is opened by the start command. */
-import { memoryStore, systemClock } from 'hookswitch'
+import { memoryStore } from 'hookswitch'
+import { systemClock } from 'hookswitch/adapter'
 
 /**
  * @typedef {{ kind: 'memory' } | { kind: 'sqlite', path: string } | {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { acceptEvents } from '../../src/delivery/accept.js'
-import type { WebhookBacklogFull } from '../../src/delivery/delivery-events.js'
+import type { DeliveryEvents } from '../../src/delivery/delivery-events.js'
 import type { QueueLimits } from '../../src/delivery/queue/shares.js'
 import { replayDelivery } from '../../src/delivery/replay.js'
 import { aWebhook } from './fixtures.js'
@@ -212,7 +212,7 @@ describe('the trouble is reported', () => {
     const events = () =>
       harness.emitted
         .filter(({ name }) => name === 'webhook_backlog_full')
-        .map(({ payload }) => payload as WebhookBacklogFull)
+        .map(({ payload }) => payload as DeliveryEvents['webhook_backlog_full'])
     const lines = () => logged.filter(({ text }) => text.includes('queue_full'))
     await publishAll(harness, callsOf(6))
     expect(events()).toEqual([])

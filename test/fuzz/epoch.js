@@ -53,7 +53,7 @@ const CLOCK_SHARE = 0.1
  * @property {Readonly<Record<string, import('../adapters/http/servers.js').StartServer>>} servers the others are compared with the first
  * @property {import('./connection.js').Raw} raw
  * @property {number} [maxViolations] the epoch ends after this many. Default 20
- * @property {{ server: string, inject: (service: import('hookswitch').HttpService) => import('hookswitch').HttpService }} [fault]
+ * @property {{ server: string, inject: (service: import('hookswitch/adapter').HttpService) => import('hookswitch/adapter').HttpService }} [fault]
  */
 
 /** @param {EpochOptions} options */

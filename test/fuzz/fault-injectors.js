@@ -1,15 +1,15 @@
 // @ts-check
 /** Services with a fault that affects about one request in a thousand. A fuzz run through one of them must find it. */
 
-/** @typedef {import('hookswitch').HttpService} HttpService */
+/** @typedef {import('hookswitch/adapter').HttpService} HttpService */
 
-/** @param {(response: import('hookswitch').ResponseRecord, request: import('hookswitch').RequestRecord) => import('hookswitch').ResponseRecord | Promise<import('hookswitch').ResponseRecord>} change @returns {(service: HttpService) => HttpService} */
+/** @param {(response: import('hookswitch/adapter').ResponseRecord, request: import('hookswitch/adapter').RequestRecord) => import('hookswitch/adapter').ResponseRecord | Promise<import('hookswitch/adapter').ResponseRecord>} change @returns {(service: HttpService) => HttpService} */
 const changingResponse = (change) => (service) => ({
   ...service,
   handle: async (request) => change(await service.handle(request), request),
 })
 
-/** @param {import('hookswitch').ResponseRecord} response @param {string} body */
+/** @param {import('hookswitch/adapter').ResponseRecord} response @param {string} body */
 const withBody = (response, body) => ({
   ...response,
   headers: { ...response.headers, 'content-length': String(Buffer.byteLength(body)) },

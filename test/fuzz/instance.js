@@ -13,7 +13,7 @@ const BLOCK_BYTES = 1_024
 
 export const SERVICE_SECRET = 'the encryption secret of the service'
 
-/** @type {readonly import('hookswitch').Observation[]} */
+/** @type {readonly import('hookswitch/adapter').Observation[]} */
 const OBSERVATIONS = [
   {
     kind: 'response',
@@ -33,12 +33,12 @@ const OBSERVATIONS = [
 /**
  * The observation of a request to a receiver; it depends on the request alone, so that it is the same in all instances.
  *
- * @param {import('hookswitch').SendRequest} request
+ * @param {import('hookswitch/adapter').SendRequest} request
  */
 function receiverObservation({ url, headers }) {
   const attempt = headers[headers.findIndex((name) => name.toLowerCase() === 'x-hook-attempt') + 1]
   const digest = createHash('sha1').update(`${url} ${attempt}`).digest()
-  return /** @type {import('hookswitch').Observation} */ (
+  return /** @type {import('hookswitch/adapter').Observation} */ (
     OBSERVATIONS[(digest[0] ?? 0) % OBSERVATIONS.length]
   )
 }
@@ -58,7 +58,7 @@ function receiverObservation({ url, headers }) {
  * @param {string} name
  * @param {import('../adapters/http/servers.js').StartServer} startServer
  * @param {string} seed
- * @param {(service: import('hookswitch').HttpService) => import('hookswitch').HttpService} injectFault wraps the service
+ * @param {(service: import('hookswitch/adapter').HttpService) => import('hookswitch/adapter').HttpService} injectFault wraps the service
  * @returns {Promise<Instance>}
  */
 export async function startInstance(name, startServer, seed, injectFault = (service) => service) {
@@ -81,7 +81,7 @@ export async function startInstance(name, startServer, seed, injectFault = (serv
   })
   await hs.start()
   for (const account of ACCOUNTS) await hs.accounts.create(account)
-  /** A stream ends at once: a response without end cannot be compared. @param {import('hookswitch').RequestRecord} request */
+  /** A stream ends at once: a response without end cannot be compared. @param {import('hookswitch/adapter').RequestRecord} request */
   const handle = async (request) => {
     const response = await hs.handle(request)
     response.stream?.close()

@@ -1,6 +1,6 @@
 /** Many slow clients at once against `createServer`: each gets a correct response, and other clients are not delayed. */
 import type { Server } from 'node:http'
-import type { HttpService } from 'hookswitch'
+import type { HttpService } from 'hookswitch/adapter'
 import { createServer, type ServerOptions } from 'hookswitch/node'
 import { expect, it } from 'vitest'
 import { echoService } from '../adapters/http/echo.js'

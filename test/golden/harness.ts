@@ -2,14 +2,8 @@
  * The harness of a golden file: an instance with five accounts, a clock set to 2026-01-01T00:00:00Z until an action
  * advances it, seeded random numbers, and receivers that respond as the file says.
  */
-import {
-  createHookswitch,
-  exponential,
-  type Hookswitch,
-  type Observation,
-  type SendRequest,
-  VERSION,
-} from 'hookswitch'
+import { createHookswitch, exponential, type Hookswitch, VERSION } from 'hookswitch'
+import type { Observation, SendRequest } from 'hookswitch/adapter'
 import { type ManualClock, manualClock, seededRandom, until } from 'hookswitch/testkit'
 import { createFailingStore, type FailingStore } from './failing-store.js'
 import type { HostAction } from './golden-file.js'

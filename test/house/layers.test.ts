@@ -58,6 +58,9 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'src/runtime': ['lru-cache'],
   'src/http': ['ipaddr.js', 'lru-cache'],
   'src/webhooks': ['@standard-schema/spec', '@cfworker/json-schema'],
+  // Types whose declarations refer to the subpath that exports them.
+  'src/options': ['hookswitch/adapter'],
+  'src/store': ['hookswitch/store'],
 }
 
 /** The packages of ours that an adapter may import, and the drivers that adapters connect to. */

@@ -2,7 +2,7 @@
  * The limits and defaults that documents state, as numbers. Other tests import the constants, so that they stay right when a
  * value changes: this one says which value it is.
  */
-import { OPTION_DEFAULTS } from 'hookswitch'
+import { OPTION_DEFAULTS } from 'hookswitch/adapter'
 import { describe, expect, it } from 'vitest'
 import { BODY_TIMEOUT_MS } from '../../adapters/http/request-record.js'
 import {

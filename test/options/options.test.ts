@@ -1,11 +1,5 @@
-import {
-  constant,
-  createHookswitch,
-  errorCode,
-  memoryStore,
-  OPTION_DEFAULTS,
-  POLICY_PRESETS,
-} from 'hookswitch'
+import { constant, createHookswitch, errorCode, memoryStore } from 'hookswitch'
+import { OPTION_DEFAULTS, POLICY_PRESETS } from 'hookswitch/adapter'
 import { describe, expect, it } from 'vitest'
 import { normalizeOptions } from '../../src/options/normalize.js'
 import { resolveHealthRules } from '../../src/options/presets.js'
@@ -207,8 +201,8 @@ describe('arguments of hs.webhooks', () => {
     const reads = [
       hs.webhooks.attempts('acme', undefined, { limit }),
       hs.webhooks.deliveries('acme', 'w', { limit }),
-      hs.webhooks.search({ limit }),
-      hs.webhooks.unhealthy({ limit }),
+      hs.operator.search({ limit }),
+      hs.operator.unhealthy({ limit }),
     ]
     for (const read of await Promise.allSettled(reads)) {
       if (limit === 1_000) expect(read.status).toBe('fulfilled')

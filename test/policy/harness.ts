@@ -6,18 +6,13 @@
  * One check alone: `npx vitest run test/policy -t 'check 7'`. Checks that take long have their full size with
  * `POLICY_FULL_SIZE=1` and `--testTimeout 900000` only. `POLICY_FIGURES=1` prints what was measured.
  */
-import {
-  createHookswitch,
-  type Hookswitch,
-  type HookswitchOptions,
-  memoryStore,
-  type ReplaySelection,
-} from 'hookswitch'
+import { createHookswitch, type Hookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
 import { type ManualClock, manualClock, seededRandom, timeQueue } from 'hookswitch/testkit'
 import { onTestFinished } from 'vitest'
 import type { Account } from '../../src/accounts/account.js'
 import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import type { DeliveryEnd } from '../../src/delivery/delivery-events.js'
+import type { ReplaySelection } from '../../src/delivery/replay-selection.js'
 import type { DefaultSender, Observation, SendRequest } from '../../src/ports.js'
 import type { WebhookInput } from '../../src/runtime/webhook-api.js'
 import { headerOf } from '../delivery/harness.js'

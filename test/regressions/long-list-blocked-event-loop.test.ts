@@ -2,7 +2,8 @@
  * A filtered list of attempts was read without a pause. With 1,000 conditions over 27,000 attempts the event loop was
  * blocked for 1.6 s.
  */
-import { memoryStore, systemClock } from 'hookswitch'
+import { memoryStore } from 'hookswitch'
+import { systemClock } from 'hookswitch/adapter'
 import { expect, it } from 'vitest'
 import { channelCreate, nextEvents, serviceFixture } from '../service/service-fixture.js'
 

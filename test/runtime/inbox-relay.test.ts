@@ -1,7 +1,7 @@
 import { createHookswitch, errorCode, HookswitchError, type HookswitchOptions, memoryStore } from 'hookswitch'
 import { gate, scriptedReceiver } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { RefusedEvent } from '../../src/delivery/inbox-relay.js'
+import type { DeliveryEvents } from '../../src/delivery/delivery-events.js'
 import { withInbox } from '../support/inbox-store.js'
 
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
@@ -19,7 +19,7 @@ async function harness(options: Partial<Omit<HookswitchOptions<unknown>, 'store'
   const record = (_: object, message: string) => void logged.push(message)
   const log = { debug() {}, info() {}, warn: record, error: record }
   const hs = createHookswitch({ store: inbox.store, allowLocal: true, log, ...options })
-  const refused: RefusedEvent[] = []
+  const refused: DeliveryEvents['event_refused'][] = []
   hs.events.on('event_refused', (event) => void refused.push(event))
   await hs.start()
   cleanups.push(() => receiver.close())

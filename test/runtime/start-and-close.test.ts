@@ -1,4 +1,5 @@
-import { createHookswitch, type HookswitchOptions, memoryStore, type Random } from 'hookswitch'
+import { createHookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
+import type { Random } from 'hookswitch/adapter'
 import { expect, it } from 'vitest'
 import { createLazyHandler } from '../../src/http/lazy-handler.js'
 

@@ -1,5 +1,6 @@
 /** The delivery guarantee: no request ever goes to a blocked address. */
-import { memoryStore, type Resolution } from 'hookswitch'
+import { memoryStore } from 'hookswitch'
+import type { Resolution } from 'hookswitch/adapter'
 import { redirect, scriptedReceiver, status } from 'hookswitch/testkit'
 import { afterEach, expect, it } from 'vitest'
 import { channelCreate, nextEvents, serviceFixture } from './service-fixture.js'

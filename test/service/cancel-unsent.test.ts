@@ -1,6 +1,6 @@
 /** Disabling or deleting a webhook while its requests wait for a connection, on real sockets. */
 import { createServer, type Socket } from 'node:net'
-import type { Resolution } from 'hookswitch'
+import type { Resolution } from 'hookswitch/adapter'
 import { gate, status, until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { channelCreate, listen, nextEvents, type RunningService, serviceFixture } from './service-fixture.js'

@@ -1,5 +1,6 @@
 /** The cause of a failure, from the sender to everybody who may ask for it. */
-import { constant, createHookswitch, memoryStore, type Observation, type Sender } from 'hookswitch'
+import { constant, createHookswitch, memoryStore } from 'hookswitch'
+import type { Observation, Sender } from 'hookswitch/adapter'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { manualClock, status } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'

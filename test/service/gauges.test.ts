@@ -1,5 +1,6 @@
 /** The gauges of a running instance, read at chosen moments of a manual clock. */
-import { constant, createHookswitch, type GaugeReading, memoryStore } from 'hookswitch'
+import { constant, createHookswitch, memoryStore } from 'hookswitch'
+import type { GaugeReading } from 'hookswitch/adapter'
 import { manualClock } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
 import { fakeSender, responseWith } from '../delivery/harness.js'

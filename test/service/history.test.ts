@@ -1,5 +1,6 @@
 /** The history of ended deliveries: its retention by age, number and size, on a manual clock. */
-import { createHookswitch, type GaugeReading, memoryStore } from 'hookswitch'
+import { createHookswitch, memoryStore } from 'hookswitch'
+import type { GaugeReading } from 'hookswitch/adapter'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { afterEach, expect, it } from 'vitest'
 import { fakeSender, responseWith } from '../delivery/harness.js'

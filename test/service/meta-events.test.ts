@@ -1,5 +1,6 @@
 /** Meta events: customers hear of trouble with their webhooks, through other webhooks. */
-import { createHookswitch, memoryStore, type Sender } from 'hookswitch'
+import { createHookswitch, memoryStore } from 'hookswitch'
+import type { Sender } from 'hookswitch/adapter'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
 import { fakeSender, responseWith } from '../delivery/harness.js'
@@ -41,7 +42,7 @@ it('a webhook gets the meta events whose kind it names, of its account and, if i
   await webhook('good-paused', 'webhook_paused', { customData: { team: 'ops' } })
   await webhook('good-all', 'all')
   await publish(10)
-  const { deliveries } = await hs.webhooks.search({ webhookId: bad.id, states: ['exhausted'] })
+  const { deliveries } = await hs.operator.search({ webhookId: bad.id, states: ['exhausted'] })
   const [first] = [...deliveries].reverse()
   expect(received('good-exhausted')[0]).toEqual({
     hook_event: 'delivery_exhausted',

@@ -1,5 +1,6 @@
 /** Metrics and traces of the whole service: they match what receivers got, and contain neither secrets nor input. */
-import { constant, createHookswitch, type Metrics, memoryStore, type Sender } from 'hookswitch'
+import { constant, createHookswitch, memoryStore } from 'hookswitch'
+import type { Metrics, Sender } from 'hookswitch/adapter'
 import { openTelemetry } from 'hookswitch/opentelemetry'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { gate, reset, status } from 'hookswitch/testkit'

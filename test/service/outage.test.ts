@@ -1,12 +1,6 @@
 /** An outage of the network of a node: what it says, what it counts, and what it charges. */
-import {
-  createHookswitch,
-  type GaugeReading,
-  type Hookswitch,
-  type HookswitchOptions,
-  memoryStore,
-  type Sender,
-} from 'hookswitch'
+import { createHookswitch, type Hookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
+import type { GaugeReading, Sender } from 'hookswitch/adapter'
 import { manualClock } from 'hookswitch/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import type { DefaultSender, Dialled, Observation } from '../../src/ports.js'

@@ -8,7 +8,7 @@ const startService = serviceFixture()
 describe('the overview', () => {
   it('shows what waits, what fails, and the node', async () => {
     const { hs, receiver, createWebhook } = await startService()
-    expect(await hs.webhooks.overview()).toMatchObject({
+    expect(await hs.operator.overview()).toMatchObject({
       pending: 0,
       oldestDueMs: 0,
       inFlight: 0,
@@ -33,25 +33,25 @@ describe('the overview', () => {
     await hs.publish(channelCreate('slow'))
     await expect.poll(() => held.waiting).toBe(1)
 
-    const busy = await hs.webhooks.overview()
+    const busy = await hs.operator.overview()
     expect(busy).toMatchObject({ pending: 1, inFlight: 1, disabled: 1, paused: { waiting: 1, probing: 0 } })
     expect(busy.nodes[0]).not.toHaveProperty('aliveUntilMs')
     expect(busy.attemptsPerMinute).toHaveLength(60)
 
-    const pausedWebhooks = async () => (await hs.webhooks.overview()).paused
+    const pausedWebhooks = async () => (await hs.operator.overview()).paused
     await expect.poll(pausedWebhooks).toEqual({ waiting: 0, probing: 1 })
     await hs.webhooks.resume('parent', failing)
     expect(await pausedWebhooks()).toEqual({ waiting: 0, probing: 0 })
     const delivered = nextEvents(hs, 'delivered')
     held.release()
     await delivered
-    expect(await hs.webhooks.overview()).toMatchObject({ pending: 0, inFlight: 0 })
+    expect(await hs.operator.overview()).toMatchObject({ pending: 0, inFlight: 0 })
     expect((await hs.webhooks.read('parent', slow)).health.state).toBe('ok')
   })
 
   it('has no rate of attempts without statistics', async () => {
     const { hs } = await startService({ statistics: false })
-    expect(await hs.webhooks.overview()).not.toHaveProperty('attemptsPerMinute')
+    expect(await hs.operator.overview()).not.toHaveProperty('attemptsPerMinute')
   })
 
   it('lists all nodes of a shared store, with the time until which they are alive', async () => {
@@ -59,7 +59,7 @@ describe('the overview', () => {
     const store = memoryStore({ shared: true, clock })
     const [one] = [await startService({ store, clock }), await startService({ store, clock })]
     await clock.advance(30_000)
-    const { nodes, store: kind } = await one!.hs.webhooks.overview()
+    const { nodes, store: kind } = await one!.hs.operator.overview()
     expect(kind.sharedBetweenNodes).toBe(true)
     expect(nodes.map(({ shards }) => shards)).toEqual([32, 32])
     for (const { aliveUntilMs } of nodes) expect(aliveUntilMs).toBeGreaterThan(clock.now())

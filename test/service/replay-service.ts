@@ -1,5 +1,6 @@
 /** A service whose receivers answer at once, on a manual clock. */
-import { createHookswitch, type Hookswitch, memoryStore, type Observation, type ReplayJob } from 'hookswitch'
+import { createHookswitch, type Hookswitch, memoryStore, type ReplayJob } from 'hookswitch'
+import type { Observation } from 'hookswitch/adapter'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { ACCOUNTS, type ServiceOptions } from './service-fixture.js'
 

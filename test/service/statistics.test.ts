@@ -1,7 +1,8 @@
 /** Statistics of a running instance, compared with the attempts that it stored. */
 
 import * as fc from 'fast-check'
-import { createHookswitch, errorCode, memoryStore, type Observation, type Sender } from 'hookswitch'
+import { createHookswitch, errorCode, memoryStore } from 'hookswitch'
+import type { Observation, Sender } from 'hookswitch/adapter'
 import type { Store } from 'hookswitch/store'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'

@@ -1,5 +1,6 @@
 /** What whoever runs the service sees of it: log lines, unhealthy webhooks, deliveries of all accounts. */
-import { createHookswitch, type Log, memoryStore, type Sender } from 'hookswitch'
+import { createHookswitch, type Log, memoryStore } from 'hookswitch'
+import type { Sender } from 'hookswitch/adapter'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeSender, responseWith } from '../delivery/harness.js'
@@ -174,20 +175,20 @@ describe('lists over all accounts', () => {
     sender.script = ({ url }) => responseWith(url.includes('acme') ? 500 : url.includes('other') ? 410 : 200)
     await publish('acme', 'call')
     await publish('other', 'call')
-    const { webhooks } = await hs.webhooks.unhealthy()
+    const { webhooks } = await hs.operator.unhealthy()
     expect(new Map(webhooks.map(({ id, health }) => [id, health.state]))).toEqual(
       new Map([
         [failing.id, 'failing'],
         [gone.id, 'disabled'],
       ]),
     )
-    const disabled = await hs.webhooks.unhealthy({ states: ['disabled'] })
+    const disabled = await hs.operator.unhealthy({ states: ['disabled'] })
     expect(disabled.webhooks.map(({ id }) => id)).toEqual([gone.id])
-    const first = await hs.webhooks.unhealthy({ limit: 1 })
-    const second = await hs.webhooks.unhealthy({ limit: 1, afterId: first.nextId! })
+    const first = await hs.operator.unhealthy({ limit: 1 })
+    const second = await hs.operator.unhealthy({ limit: 1, afterId: first.nextId! })
     expect(second).not.toHaveProperty('nextId')
     expect([...first.webhooks, ...second.webhooks]).toEqual(webhooks)
-    await expect(hs.webhooks.unhealthy({ limit: 0 })).rejects.toMatchObject({ field: 'limit' })
+    await expect(hs.operator.unhealthy({ limit: 0 })).rejects.toMatchObject({ field: 'limit' })
   })
 
   it('has the deliveries that match a search', async () => {
@@ -198,12 +199,12 @@ describe('lists over all accounts', () => {
     await publish('acme', 'call-1')
     await publish('other', 'call-1')
     await publish('other', 'call-2')
-    const accountsOf = async (query: Parameters<typeof hs.webhooks.search>[0]) =>
-      (await hs.webhooks.search(query)).deliveries.map(({ accountId }) => accountId)
+    const accountsOf = async (query: Parameters<typeof hs.operator.search>[0]) =>
+      (await hs.operator.search(query)).deliveries.map(({ accountId }) => accountId)
     expect(await accountsOf({})).toEqual(['other', 'other', 'acme'])
     expect(await accountsOf({ callId: 'call-1' })).toEqual(['other', 'acme'])
     expect(await accountsOf({ states: ['exhausted'] })).toEqual(['acme'])
-    const page = await hs.webhooks.search({ limit: 2 })
+    const page = await hs.operator.search({ limit: 2 })
     expect(await accountsOf({ limit: 2, cursor: page.cursor! })).toEqual(['acme'])
   })
 })

@@ -2,14 +2,8 @@
  * A node whose wall clock is hours off, on a store that other nodes share: nothing that it sends, shows or stores has
  * its time, and the node says so.
  */
-import {
-  createHookswitch,
-  type GaugeReading,
-  type Hookswitch,
-  memoryStore,
-  type Sender,
-  verify,
-} from 'hookswitch'
+import { createHookswitch, type Hookswitch, memoryStore, verify } from 'hookswitch'
+import type { GaugeReading, Sender } from 'hookswitch/adapter'
 import { postgresStore } from 'hookswitch/postgres'
 import type { Store } from 'hookswitch/store'
 import { manualClock, until } from 'hookswitch/testkit'
@@ -156,7 +150,7 @@ for (const { name, make, isThere } of stores) {
           webhooks: await hs.webhooks.list('acme'),
           attempts: await hs.webhooks.attempts('acme', bad.id),
           deliveries: await hs.webhooks.deliveries('acme', bad.id),
-          overview: await hs.webhooks.overview(),
+          overview: await hs.operator.overview(),
           health: await hs.webhooks.health('acme'),
           stats: await hs.webhooks.stats('acme', bad.id, range),
           call: await hs.webhooks.call('acme', 'call'),

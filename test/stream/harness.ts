@@ -4,10 +4,10 @@ import {
   createHookswitch,
   type Hookswitch,
   memoryStore,
-  type Observation,
   type StreamItem,
   type StreamRequest,
 } from 'hookswitch'
+import type { Observation } from 'hookswitch/adapter'
 import { type ManualClock, manualClock, seededRandom } from 'hookswitch/testkit'
 import { onTestFinished } from 'vitest'
 

@@ -1,8 +1,6 @@
-/** How the page is built: into files with hashes in their names, without inline script, each with compressed variants. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+/** How the page is built: into files with hashes in their names, without inline script. */
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build, type InlineConfig, type Plugin } from 'vite'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
@@ -73,12 +71,4 @@ export const pageConfig = (outDir: string): InlineConfig => ({
 /** Builds the page into a folder. */
 export async function buildPage(outDir: string): Promise<void> {
   await build(pageConfig(outDir))
-  for (const name of readdirSync(outDir, { recursive: true, encoding: 'utf8' })) {
-    if (!['.js', '.css', '.svg'].includes(extname(name))) continue
-    const path = join(outDir, name)
-    const content = readFileSync(path)
-    writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }))
-    const quality = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
-    writeFileSync(`${path}.br`, brotliCompressSync(content, { params: quality }))
-  }
 }

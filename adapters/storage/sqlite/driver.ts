@@ -84,7 +84,7 @@ function installedDriver(): SqliteDriver {
   } catch (thrown) {
     const isMissing = (thrown as { code?: unknown }).code === 'MODULE_NOT_FOUND'
     const advice = isMissing
-      ? 'Node before 22.13 has no built-in SQLite, and the optional dependency is missing: run `npm install @photostructure/sqlite@1`, or use a newer Node'
+      ? 'Node before 22.13 has no built-in SQLite: run `npm install @photostructure/sqlite@1`, or use a newer Node'
       : '@photostructure/sqlite cannot be loaded: install it for this platform, or use Node 22.13 or newer'
     throw new HookswitchError('InvalidOption', `sqliteStore has no driver. ${advice}`, { cause: thrown })
   }

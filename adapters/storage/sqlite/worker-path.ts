@@ -1,6 +1,6 @@
 /** Finds the built files of this package at run time, in ESM and CommonJS. */
 import { existsSync } from 'node:fs'
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HookswitchError } from 'hookswitch/store'
 
@@ -25,12 +25,12 @@ function callSitePath(): string {
 }
 
 /**
- * Path of the built worker, in the module format of the calling file.
+ * Path of the built worker: CommonJS, which Node loads from any folder.
  *
  * @throws HookswitchError `InvalidOption` (field `inThread`) when a bundler has omitted it
  */
 export function workerPath(): string {
-  const file = join(dirname(MODULE_PATH), `sqlite-worker${extname(MODULE_PATH)}`)
+  const file = join(dirname(MODULE_PATH), 'sqlite-worker.cjs')
   if (existsSync(file)) return file
   const sentence = `${basename(file)} is not beside ${MODULE_PATH}: exclude hookswitch from the bundle, or set inThread`
   throw new HookswitchError('InvalidOption', sentence, { field: 'inThread' })

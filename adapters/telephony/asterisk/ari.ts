@@ -1,6 +1,6 @@
 /** The source for the Asterisk REST Interface (ARI): options, name of the application, connection. */
 import { hostname } from 'node:os'
-import type { Random } from 'hookswitch'
+import type { Random } from 'hookswitch/adapter'
 import {
   checkSingleLine,
   checkSourceOptions,

@@ -1,6 +1,6 @@
 /** Outbound mode: the switch connects to this server, once for each leg whose dial plan runs `socket`. */
 import { createServer, type Socket } from 'node:net'
-import type { EventHub } from 'hookswitch'
+import type { EventHub } from 'hookswitch/adapter'
 import { createEventPipeline, type SourceEvents } from '../source/event-pipeline.js'
 import { checkSourceOptions, integerBetween } from '../source/options.js'
 import type { SourceStatus } from '../source/switch-source.js'

@@ -1,5 +1,6 @@
 /** Keeps one connection to a switch open: reconnects with exponential backoff until it is closed. */
-import type { Clock, Random } from 'hookswitch'
+import type { Clock } from 'hookswitch'
+import type { Random } from 'hookswitch/adapter'
 import { retryDelayMs } from './retry-delay.js'
 import { sanitizeError, sanitizeText } from './sanitize.js'
 

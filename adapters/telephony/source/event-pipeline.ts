@@ -15,8 +15,8 @@
  *   `published` plus `refused` plus `held`. No event is stored: those in memory are lost in a crash, and the resync of
  *   the next connection finds the legs that began or ended meanwhile. Open legs are stored (`open-legs.ts`).
  */
-import type { ChannelEvent, Clock, EventHub, Log, Metrics, Random } from 'hookswitch'
-import { createEventBus, safeLog } from 'hookswitch/adapter'
+import type { ChannelEvent, Clock, Log } from 'hookswitch'
+import { createEventBus, type EventHub, type Metrics, type Random, safeLog } from 'hookswitch/adapter'
 import { type AccountBufferLimits, createAccountBuffer, type UnknownAccount } from './account-buffer.js'
 import { createConnectionReport } from './connection-report.js'
 import { createLogLimiter } from './log-limiter.js'

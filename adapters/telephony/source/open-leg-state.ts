@@ -1,5 +1,5 @@
 /** The stored form of an open leg: a JSON document of bounded size. Pure. */
-import type { OpenLeg } from 'hookswitch'
+import type { OpenLeg } from 'hookswitch/adapter'
 
 /** Values that a mapping saves: JSON, where `undefined` is left out. */
 export type SavedValues = Readonly<Record<string, unknown>>

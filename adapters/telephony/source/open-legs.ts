@@ -13,8 +13,8 @@
  *   is published again under the same key, or, of a leg that began just before the crash, not at all.
  * - The rows of a source are as many as its mapping has open legs, at most `maxOpenLegs`.
  */
-import { type Clock, errorCode, type Log, type OpenLegChanges, type OpenLegs, type Random } from 'hookswitch'
-import { safeLog } from 'hookswitch/adapter'
+import { type Clock, errorCode, type Log } from 'hookswitch'
+import { type OpenLegChanges, type OpenLegs, type Random, safeLog } from 'hookswitch/adapter'
 import { decodeLeg, encodeLeg, isOfLaterVersion, type SavedLeg } from './open-leg-state.js'
 import { retryDelayMs } from './retry-delay.js'
 import { sanitizeError } from './sanitize.js'

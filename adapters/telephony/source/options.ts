@@ -1,16 +1,7 @@
 /** The options that all sources share, their defaults, and the checks of option values. */
 import { isIP } from 'node:net'
-import {
-  type ChannelEvent,
-  type Clock,
-  HookswitchError,
-  type Log,
-  type Metrics,
-  type OpenLegs,
-  type Random,
-  systemClock,
-} from 'hookswitch'
-import { systemRandom } from 'hookswitch/adapter'
+import { type ChannelEvent, type Clock, HookswitchError, type Log } from 'hookswitch'
+import { type Metrics, type OpenLegs, type Random, systemClock, systemRandom } from 'hookswitch/adapter'
 import type { AccountBufferLimits } from './account-buffer.js'
 
 /** Options of every source. */

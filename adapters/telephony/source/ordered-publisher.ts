@@ -4,7 +4,8 @@
  * Nothing is dropped: callers check `isFull` and stop reading.
  */
 import { setMaxListeners } from 'node:events'
-import { type ChannelEvent, type Clock, errorCode, type Random } from 'hookswitch'
+import { type ChannelEvent, type Clock, errorCode } from 'hookswitch'
+import type { Random } from 'hookswitch/adapter'
 import { retryDelayMs } from './retry-delay.js'
 
 /** An event that is not published. */

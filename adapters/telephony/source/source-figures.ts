@@ -1,5 +1,5 @@
 /** The figures of a source: for its status and as metrics. */
-import type { GaugeReading } from 'hookswitch'
+import type { GaugeReading } from 'hookswitch/adapter'
 
 /** The state of a source's connection to its switch. */
 export interface ConnectionState {

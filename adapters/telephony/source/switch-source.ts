@@ -1,5 +1,5 @@
 /** A source that connects to its switch: one reconnecting connection, one mapping, one event pipeline. */
-import type { EventHub } from 'hookswitch'
+import type { EventHub } from 'hookswitch/adapter'
 import { keepConnected, type SwitchSession } from './connection.js'
 import { createEventPipeline, type EventPipeline, type SourceEvents } from './event-pipeline.js'
 import { createOpenLegRecorder, type OpenLegRecorder, type SavableLegs } from './open-legs.js'

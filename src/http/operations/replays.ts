@@ -1,5 +1,6 @@
 /** Replays: of one delivery, and of many as jobs that can be listed, paused and cancelled. */
-import type { ReplayJob, ReplayRequest, ReplayScope, SettableState } from '../../delivery/replay-job.js'
+import type { ReplayJob, SettableState } from '../../delivery/replay-job.js'
+import type { ReplayRequest, ReplayScope } from '../../delivery/replay-selection.js'
 import { HookswitchError, notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
 import { validateReplay, validateReplayState } from '../../values/validators.generated.js'

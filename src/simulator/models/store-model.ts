@@ -1,5 +1,5 @@
 import type * as FastCheck from 'fast-check'
-import type { Store } from '../../store/contract.js'
+import type { Store } from 'hookswitch/store'
 import { type ManualClock, manualClock } from '../../testkit/clock.js'
 import type { StoreHarness } from '../../testkit/conformance/index.js'
 import { createModelTest, type Fc, type ModelTest } from './check.js'

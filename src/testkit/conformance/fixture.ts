@@ -1,11 +1,9 @@
 /** The fixture of each conformance test: a store with one node, and more nodes on request. */
 
 import assert from 'node:assert/strict'
-import type { DeliveryState } from '../../delivery/lifecycle.js'
+import type { Clock } from 'hookswitch'
+import type { DeliveryState, Store, StoreSupports, Webhook } from 'hookswitch/store'
 import { errorCode } from '../../errors.js'
-import type { Clock } from '../../ports.js'
-import type { Store, StoreSupports } from '../../store/contract.js'
-import type { Webhook } from '../../webhooks/webhook.js'
 import { createNode, type Queued, type StoreNode } from './node.js'
 import { newWebhook, WALL_MS } from './sample-data.js'
 

@@ -1,6 +1,7 @@
 /** Builds valid requests, and invalid ones that a handler must reject. */
+
+import type { Webhook } from 'hookswitch/store'
 import { buildRequest, type EndpointSecrets } from '../../delivery/request.js'
-import type { Webhook } from '../../webhooks/webhook.js'
 import type { PreparedDelivery } from './prepared-delivery.js'
 import { toWebhookRequest, type WebhookRequest } from './webhook-request.js'
 

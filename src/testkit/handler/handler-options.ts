@@ -1,9 +1,7 @@
 /** Options of `scriptedDeliveries` and `deliverTo`, and their validation. */
-import type { ChannelEvent } from '../../delivery/event.js'
+import type { ChannelEvent, Clock, CustomHook } from 'hookswitch'
 import { HookswitchError } from '../../errors.js'
 import { invalidOption, objectWithMethods, type Validator, wholeNumber } from '../../options/validators.js'
-import type { Clock } from '../../ports.js'
-import type { CustomHook } from '../../webhooks/catalogue.js'
 import { aFunction, anArray, aSeed, checkOptions, fraction } from '../check-options.js'
 import { DEFECTS, type Defect } from './defects.js'
 import type { WebhookUnderTest } from './webhook-under-test.js'

@@ -1,10 +1,11 @@
 /** Builds a delivery as accepting its event would. */
+
+import type { Webhook } from 'hookswitch/store'
 import { buildDelivery } from '../../delivery/accept.js'
 import { createBodyVariants, fillIn } from '../../delivery/body-variants.js'
 import { type CheckedEvent, checkPayloadSize } from '../../delivery/event.js'
 import { payloadFields } from '../../delivery/payload.js'
 import type { SendableDelivery } from '../../delivery/request.js'
-import type { Webhook } from '../../webhooks/webhook.js'
 
 /** One event that is delivered to the handler under test. */
 export interface ScriptedDelivery {

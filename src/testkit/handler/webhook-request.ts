@@ -1,4 +1,4 @@
-import type { SendRequest } from '../../ports.js'
+import type { SendRequest } from 'hookswitch/adapter'
 
 /** One request of hookswitch, as a handler receives it. */
 export interface WebhookRequest {

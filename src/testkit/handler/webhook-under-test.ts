@@ -1,4 +1,7 @@
 /** Builds the webhook whose handler is tested, with the service's own validation of settings. */
+
+import type { WebhookSettings } from 'hookswitch'
+import type { Webhook } from 'hookswitch/store'
 import { buildFixedHeaders, type EndpointSecrets } from '../../delivery/request.js'
 import { HookswitchError, invalidInput } from '../../errors.js'
 import { type CompiledAddressPolicy, compileAddressPolicy } from '../../values/address-policy.js'
@@ -7,7 +10,7 @@ import { VERSION } from '../../version.js'
 import type { CatalogueEntry } from '../../webhooks/catalogue.js'
 import { checkSettings } from '../../webhooks/settings.js'
 import { parseSigningSecret } from '../../webhooks/signing-secret.js'
-import { newWebhook, type Webhook, type WebhookSettings } from '../../webhooks/webhook.js'
+import { newWebhook } from '../../webhooks/webhook.js'
 
 /** Settings of the webhook under test, as for `hs.webhooks.create`, all optional. */
 export interface WebhookUnderTest extends Partial<WebhookSettings> {

@@ -1,5 +1,6 @@
 /** Property tests of a host's retry policy. */
 import assert from 'node:assert/strict'
+import type { PolicyFunction } from 'hookswitch'
 import { MAX_DELAY_MS, type RetryContext } from '../../delivery/policy.js'
 import {
   boolean,
@@ -24,7 +25,7 @@ export interface PolicyGuarantees {
   /** For the same failure and random number, no delay is shorter than the previous one. Default is true. */
   readonly grows?: boolean
   /** Returns the shortest and the longest delay for a context, milliseconds. Default is no bounds. */
-  readonly bounds?: (context: RetryContext) => readonly [minMs: number, maxMs: number]
+  readonly bounds?: (context: Parameters<PolicyFunction>[0]) => readonly [minMs: number, maxMs: number]
   /** The policy returns null after this many tries, 1 to 30. If absent, the webhook's `retries` are the only limit. */
   readonly maxTries?: number
   /** Longest time from the first attempt to the last, whatever fails, milliseconds. Default is no limit. */

@@ -1,11 +1,8 @@
 /** Retry policies as the test kit accepts them: functions, and data. */
+
+import type { PolicyFunction, RetryPolicy } from 'hookswitch'
 import { backoffMs } from '../../delivery/backoff.js'
-import {
-  checkPolicy,
-  type PolicyFunction,
-  type RetryContext,
-  type RetryPolicy,
-} from '../../delivery/policy.js'
+import { checkPolicy, type RetryContext } from '../../delivery/policy.js'
 import { HookswitchError } from '../../errors.js'
 
 /** A retry policy of the host: a function, or data from `exponential`, `constant` or `schedule`. */

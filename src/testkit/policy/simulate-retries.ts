@@ -1,11 +1,11 @@
 /** Computes when a failing delivery is retried, with the service's own decisions but without a service or clock. */
-import type { Delivery } from '../../delivery/lifecycle.js'
+import type { Delivery } from 'hookswitch'
+import type { Observation, TransportFailure } from 'hookswitch/adapter'
 import { outcomeOf } from '../../delivery/outcome.js'
 import { custom } from '../../delivery/policy.js'
 import { nextDelivery, type RetryRules } from '../../delivery/retry.js'
 import { HookswitchError } from '../../errors.js'
 import { invalidOption, type Validator, wholeNumber } from '../../options/validators.js'
-import type { Observation, TransportFailure } from '../../ports.js'
 import { MAX_RETRIES } from '../../webhooks/webhook-schema.js'
 import { checkOptions, nonEmptyText } from '../check-options.js'
 import { type AnyPolicy, checkAnyPolicy } from './retry-policy.js'

@@ -1,8 +1,8 @@
 /** Records the events of a service as a call stream that `recordedCalls` reads. */
-import type { ChannelEvent } from '../../delivery/event.js'
-import type { EventHub } from '../../events.js'
+import type { ChannelEvent, HookswitchEvents } from 'hookswitch'
+import type { EventHub } from 'hookswitch/adapter'
 import { objectWithMethods } from '../../options/validators.js'
-import type { HookswitchEvents, PublishedEvent } from '../../runtime/core.js'
+import type { PublishedEvent } from '../../runtime/core.js'
 import { aFunction, checkOptions } from '../check-options.js'
 
 /** Options of `callRecorder`. */

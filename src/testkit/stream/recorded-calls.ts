@@ -1,12 +1,8 @@
 /** Reads and validates a recorded call stream. */
-import { type ChannelEvent, type CheckedEvent, checkEvent } from '../../delivery/event.js'
+import type { ChannelEvent, CustomHook } from 'hookswitch'
+import { type CheckedEvent, checkEvent } from '../../delivery/event.js'
 import { errorCode, HookswitchError } from '../../errors.js'
-import {
-  type CatalogueEntry,
-  type CustomHook,
-  catalogueOf,
-  isRegisteredHook,
-} from '../../webhooks/catalogue.js'
+import { type CatalogueEntry, catalogueOf, isRegisteredHook } from '../../webhooks/catalogue.js'
 import { anArray, checkOptions } from '../check-options.js'
 import { type ReplayOptions, type ReplayResult, replayCalls } from './replay.js'
 

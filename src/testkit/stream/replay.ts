@@ -1,8 +1,8 @@
 /** Replays a recorded call stream at its own pace. */
-import type { ChannelEvent, CheckedEvent } from '../../delivery/event.js'
+import type { ChannelEvent, Clock } from 'hookswitch'
+import type { CheckedEvent } from '../../delivery/event.js'
 import { errorCode, HookswitchError } from '../../errors.js'
 import { invalidOption, objectWithMethods, oneOf, type Validator } from '../../options/validators.js'
-import type { Clock } from '../../ports.js'
 import { systemClock } from '../../runtime/clock.js'
 import { aFunction, checkOptions } from '../check-options.js'
 

@@ -1,7 +1,7 @@
 /** The common part of all fakes: the timeline of recorded events, the subscribed clients, and the fault controls. */
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import type { Clock } from 'hookswitch'
 import { invalidOption, objectWithMethods, type Validator, wholeNumber } from '../../options/validators.js'
-import type { Clock } from '../../ports.js'
 import { systemClock } from '../../runtime/clock.js'
 import { createListener, HOST, waitForDrain } from './listener.js'
 import { createMilestones, type Milestone } from './milestones.js'

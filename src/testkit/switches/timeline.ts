@@ -1,5 +1,5 @@
 /** Replays recorded events, step by step or at their recorded pace, independent of clients. */
-import type { Clock } from '../../ports.js'
+import type { Clock } from 'hookswitch'
 
 /** An event with a time. */
 export interface TimedEvent {

@@ -1,5 +1,6 @@
 /** How much of a request body is read before its sender is known, and how much of all bodies is held. */
-import { createHookswitch, type Hookswitch, memoryStore, type RequestHead } from 'hookswitch'
+import { createHookswitch, type Hookswitch, memoryStore } from 'hookswitch'
+import type { RequestHead } from 'hookswitch/adapter'
 import { createServer } from 'hookswitch/node'
 import { until } from 'hookswitch/testkit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'

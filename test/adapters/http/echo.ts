@@ -1,6 +1,6 @@
 /** An `HttpService` that responds with the request record it receives. */
 import { createHash } from 'node:crypto'
-import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
+import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch/adapter'
 
 /** Response body for paths of the host. */
 export const HOST_RESPONSE = 'a path of the host'

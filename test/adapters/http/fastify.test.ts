@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
-import type { HttpService, RequestRecord } from 'hookswitch'
+import type { HttpService, RequestRecord } from 'hookswitch/adapter'
 import { fastifyPlugin } from 'hookswitch/fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { echoService } from './echo.js'

@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
-import type { HttpService, RequestRecord } from 'hookswitch'
-import { MAX_BODY_BYTES } from 'hookswitch/adapter'
+import { type HttpService, MAX_BODY_BYTES, type RequestRecord } from 'hookswitch/adapter'
 import { fetchHandler } from 'hookswitch/fetch'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { echoService } from './echo.js'

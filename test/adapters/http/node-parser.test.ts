@@ -1,4 +1,4 @@
-import type { HttpService } from 'hookswitch'
+import type { HttpService } from 'hookswitch/adapter'
 import { createServer, type ServerOptions } from 'hookswitch/node'
 import { describe, expect, it } from 'vitest'
 import { echoService } from './echo.js'

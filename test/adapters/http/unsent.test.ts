@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
-import type { HttpService, ResponseRecord, ResponseStream } from 'hookswitch'
+import type { HttpService, ResponseRecord, ResponseStream } from 'hookswitch/adapter'
 import { fetchHandler } from 'hookswitch/fetch'
 import { createServer, nodeHandler } from 'hookswitch/node'
 import { until } from 'hookswitch/testkit'

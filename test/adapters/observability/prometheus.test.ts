@@ -1,6 +1,5 @@
 import fc from 'fast-check'
-import type { GaugeReading } from 'hookswitch'
-import { METRICS, type MetricShape } from 'hookswitch/adapter'
+import { type GaugeReading, METRICS, type MetricShape } from 'hookswitch/adapter'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { describe, expect, it } from 'vitest'
 import { exposition, numberText } from '../../../adapters/observability/exposition.js'

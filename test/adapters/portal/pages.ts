@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 export const SCRIPT = `console.log(${JSON.stringify('a script '.repeat(50))})\n`
 
@@ -11,10 +10,7 @@ export function builtPage(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hookswitch-page-'))
   mkdirSync(join(folder, 'assets'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><head><!-- settings --></head>')
-  const script = join(folder, 'assets', 'index-Ab12.js')
-  writeFileSync(script, SCRIPT)
-  writeFileSync(`${script}.gz`, gzipSync(SCRIPT))
-  writeFileSync(`${script}.br`, brotliCompressSync(SCRIPT))
+  writeFileSync(join(folder, 'assets', 'index-Ab12.js'), SCRIPT)
   writeFileSync(join(folder, 'assets', 'index-Cd34.css'), 'body{}')
   writeFileSync(join(folder, 'assets', 'notes.txt'), 'not part of the page')
   return folder

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { RequestRecord, ResponseRecord } from 'hookswitch'
+import type { RequestRecord, ResponseRecord } from 'hookswitch/adapter'
 import { portal } from 'hookswitch/portal'
 import { afterAll, describe, expect, it } from 'vitest'
 import { checkPortalOptions, type PortalOptions } from '../../../adapters/portal/options.js'
@@ -73,8 +73,6 @@ describe('the page', () => {
     expect(gzip.headers['content-encoding']).toBe('gzip')
     expect(gunzipSync(gzip.bytes!).toString()).toBe(SCRIPT)
     expect(Number(gzip.headers['content-length'])).toBe(gzip.bytes!.length)
-    const css = await get('/portal/assets/index-Cd34.css', { 'accept-encoding': 'br, gzip' })
-    expect(css.headers['content-encoding']).toBeUndefined()
   })
 
   it('answers HEAD without a body and other methods with 405', async () => {

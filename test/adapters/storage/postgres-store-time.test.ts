@@ -1,5 +1,6 @@
 /** Retries, pauses, leases and keys on PostgreSQL while the clock of the server jumps. Nodes use monotonic time. */
-import { constant, createHookswitch, type Observation, type Sender } from 'hookswitch'
+import { constant, createHookswitch } from 'hookswitch'
+import type { Observation, Sender } from 'hookswitch/adapter'
 import { postgresStore } from 'hookswitch/postgres'
 import type { Clock } from 'hookswitch/store'
 import { manualClock } from 'hookswitch/testkit'

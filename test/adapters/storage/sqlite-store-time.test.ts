@@ -1,6 +1,7 @@
 /** Retries and pauses on the SQLite store when the machine's clock was wrong, or is set back. */
 import { join } from 'node:path'
-import { constant, createHookswitch, type Sender } from 'hookswitch'
+import { constant, createHookswitch } from 'hookswitch'
+import type { Sender } from 'hookswitch/adapter'
 import { sqliteStore } from 'hookswitch/sqlite'
 import { type ManualClock, manualClock } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { ChannelEvent, OpenLeg } from 'hookswitch'
+import type { ChannelEvent } from 'hookswitch'
+import type { OpenLeg } from 'hookswitch/adapter'
 import { describe, expect, it } from 'vitest'
 import { createAsteriskMapping } from '../../../adapters/telephony/asterisk/mapping.js'
 import { decodeLeg, encodeLeg, type SavedLeg } from '../../../adapters/telephony/source/open-leg-state.js'

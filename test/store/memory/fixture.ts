@@ -3,7 +3,7 @@ import { createPositions, type Positions } from '../../../src/delivery/positions
 import type { Group, GroupResult, NodeLease, Start } from '../../../src/delivery/queue-store.js'
 import type { Log } from '../../../src/ports.js'
 import type { Store } from '../../../src/store/contract.js'
-import { type MemoryStoreOptions, memoryStore } from '../../../src/store/memory.js'
+import { memoryStore } from '../../../src/store/memory.js'
 import { manualClock } from '../../../src/testkit/clock.js'
 import {
   freshId,
@@ -176,7 +176,7 @@ export function settlement(
   }
 }
 
-export async function openStore(options: MemoryStoreOptions = {}) {
+export async function openStore(options: Parameters<typeof memoryStore>[0] = {}) {
   const clock = manualClock()
   const store = memoryStore(options)
   await store.open({ clock, log })

@@ -23,7 +23,7 @@ async function searchAll(hs: Awaited<ReturnType<typeof started>>, limit: number)
   const pages: string[][] = []
   let cursor: number | undefined
   do {
-    const found = await hs.webhooks.search({ accountId: 'a', limit, ...(cursor !== undefined && { cursor }) })
+    const found = await hs.operator.search({ accountId: 'a', limit, ...(cursor !== undefined && { cursor }) })
     pages.push(found.deliveries.map(({ id }) => id))
     cursor = found.cursor
   } while (cursor !== undefined)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { constant, custom, exponential, POLICY_PRESETS, type PolicyFunction, schedule } from 'hookswitch'
+import { constant, custom, exponential, type PolicyFunction, schedule } from 'hookswitch'
+import { POLICY_PRESETS } from 'hookswitch/adapter'
 import { describe, expect, it } from 'vitest'
 import { type AnyPolicy, type PolicyGuarantees, provePolicy } from '../../../src/testkit/policy/index.js'
 

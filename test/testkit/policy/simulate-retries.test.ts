@@ -1,4 +1,5 @@
-import { constant, createHookswitch, custom, exponential, memoryStore, POLICY_PRESETS } from 'hookswitch'
+import { constant, createHookswitch, custom, exponential, memoryStore } from 'hookswitch'
+import { POLICY_PRESETS } from 'hookswitch/adapter'
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../../src/testkit/clock.js'
 import { simulateRetries } from '../../../src/testkit/policy/index.js'

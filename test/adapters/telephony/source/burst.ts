@@ -1,5 +1,5 @@
-import { type Hookswitch, systemClock } from 'hookswitch'
-import { systemRandom } from 'hookswitch/adapter'
+import type { Hookswitch } from 'hookswitch'
+import { systemClock, systemRandom } from 'hookswitch/adapter'
 import { createEventPipeline } from '../../../../adapters/telephony/source/event-pipeline.js'
 import type { LegUpdate } from '../../../../adapters/telephony/source/mapped-events.js'
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type ChannelEvent, type GaugeReading, HookswitchError, type Log } from 'hookswitch'
+import { type ChannelEvent, HookswitchError, type Log } from 'hookswitch'
+import type { GaugeReading } from 'hookswitch/adapter'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type ChannelEvent, HookswitchError, type OpenLeg } from 'hookswitch'
+import { type ChannelEvent, HookswitchError } from 'hookswitch'
+import type { OpenLeg } from 'hookswitch/adapter'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { createEventPipeline } from '../../../../adapters/telephony/source/event-pipeline.js'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { HookswitchError, type Log, type OpenLeg, type OpenLegs } from 'hookswitch'
+import { HookswitchError, type Log } from 'hookswitch'
+import type { OpenLeg, OpenLegs } from 'hookswitch/adapter'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { decodeLeg, encodeLeg, type SavedLeg } from '../../../../adapters/telephony/source/open-leg-state.js'

@@ -1,4 +1,5 @@
-import { HookswitchError, type OpenLeg, type OpenLegs } from 'hookswitch'
+import { HookswitchError } from 'hookswitch'
+import type { OpenLeg, OpenLegs } from 'hookswitch/adapter'
 import { asteriskAmi, asteriskAri } from 'hookswitch/asterisk'
 import { freeswitchSource } from 'hookswitch/freeswitch'
 import { manualClock, seededRandom } from 'hookswitch/testkit'

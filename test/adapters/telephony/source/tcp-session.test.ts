@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { systemClock } from 'hookswitch'
+import { systemClock } from 'hookswitch/adapter'
 import { manualClock, until } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openTcpSession, type SwitchProtocol } from '../../../../adapters/telephony/source/tcp-session.js'

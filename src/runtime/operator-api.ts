@@ -1,0 +1,57 @@
+/** `hs.operator`: what spans the accounts of a service. The host is trusted, so nothing here authorizes. */
+import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import type { Overview } from '../delivery/overview.js'
+import type { EndpointHealth } from '../webhooks/health.js'
+import { listUnhealthy } from '../webhooks/manage.js'
+import type { WebhookView } from '../webhooks/view.js'
+import type { Core } from './core.js'
+import { searchDeliveries } from './delivery-views.js'
+import { readOverview } from './overview.js'
+import { type PageOptions, withLimit } from './webhook-api.js'
+
+/** `hs.operator`. Every method may also reject with `StoreUnavailable` or `Closing`. */
+export interface OperatorApi {
+  /** The state of the service: what is pending, what fails, and which nodes work. */
+  overview(): Promise<Overview>
+  /** Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. Throws `InvalidInput`. */
+  unhealthy(options?: {
+    /** Only webhooks in these states. Default: all of them. */
+    readonly states?: readonly Exclude<EndpointHealth['state'], 'ok'>[]
+    /** Maximum number of webhooks, 1 to 1,000. Default 50. */
+    readonly limit?: number
+    /** Only webhooks with a greater id: the `nextId` of the previous page. Default: from the start. */
+    readonly afterId?: string
+  }): Promise<{
+    /** The webhooks, sorted by id. */
+    readonly webhooks: readonly WebhookView[]
+    /** `afterId` of the next page; absent: there are no more. */
+    readonly nextId?: string
+  }>
+  /** Searches deliveries of all accounts, newest first. All given conditions must hold. Throws `InvalidInput`. */
+  search(
+    query?: Omit<PageOptions, 'ascending'> & {
+      /** Only deliveries to webhooks of this account. Default: all accounts. */
+      readonly accountId?: string
+      /** Only deliveries to this webhook. Default: all webhooks. */
+      readonly webhookId?: string
+      /** Only deliveries of events of this call leg. Default: all legs. */
+      readonly callId?: string
+      /** Only deliveries in any of these states. Default: all states. */
+      readonly states?: readonly StoredDelivery['state'][]
+    },
+  ): Promise<{
+    /** The matching deliveries; possibly none although more follow. */
+    readonly deliveries: readonly StoredDelivery[]
+    /** `cursor` of the next page; absent: there are no more. */
+    readonly cursor?: number
+  }>
+}
+
+/** @param core returns the running instance; throws while there is none */
+export function createOperatorApi(core: () => Core): OperatorApi {
+  return {
+    overview: async () => readOverview(core()),
+    unhealthy: async (options = {}) => listUnhealthy(core().webhooks, withLimit(options)),
+    search: async (query = {}) => searchDeliveries(core(), withLimit(query)),
+  }
+}
