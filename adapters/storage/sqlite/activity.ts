@@ -4,7 +4,7 @@ import type { EngineContext } from './context.js'
 import type { Synchronous } from './synchronous.js'
 
 /** Parameters: key and epoch of the webhook, limit. */
-export const PENDING_SQL = `select count(*) as pending, min(due) as "oldestDueMs" from (
+const PENDING_SQL = `select count(*) as pending, min(due) as "oldestDueMs" from (
     select coalesce(due_ms, accepted_ms) as due from hookswitch_waiting indexed by hookswitch_waiting_webhook
     where webhook = ? and epoch >= ? order by position limit ? + 0
   )`
@@ -13,7 +13,7 @@ export const PENDING_SQL = `select count(*) as pending, min(due) as "oldestDueMs
  * The newest attempt among the newest records of a webhook. `doc` begins with result, id, retries left, attempt and status
  * (`attempt-doc`). Parameter: key of the webhook.
  */
-export const LAST_ATTEMPT_SQL = (
+const LAST_ATTEMPT_SQL = (
   records: number,
 ) => `select at_ms as "atMs", substr(doc, 1, 2) = '[1' as "isSuccess",
     json_extract(doc, '$[4]') as status

@@ -8,7 +8,7 @@ import type { Statements } from './query.js'
 export const COUNTED_ATTEMPTS = 'case when state = 3 and event is null then attempts - (doc is null) end'
 
 /** A delivery that was delivered. */
-export interface DeliveredDelivery {
+interface DeliveredDelivery {
   readonly position: number
   /** Its attempts that count, at least 1. */
   readonly counted: number
@@ -33,7 +33,7 @@ export interface AttemptCounts {
   invalidate(): void
 }
 
-export interface ExcessDelivery extends DeliveredDelivery {
+interface ExcessDelivery extends DeliveredDelivery {
   readonly webhook: number
 }
 

@@ -25,15 +25,15 @@ const KINDS = {
   all: { condition: '', index: 'hookswitch_attempt_webhook' },
   failures: { condition: "and substr(a.doc, 1, 2) <> '[1'", index: 'hookswitch_attempt_failure' },
 } as const
-export type RecordKind = keyof typeof KINDS
+type RecordKind = keyof typeof KINDS
 
 /** Records of one webhook. */
-export const OF_WEBHOOK_SQL = (ascending: boolean, kind: RecordKind) => `select a.key
+const OF_WEBHOOK_SQL = (ascending: boolean, kind: RecordKind) => `select a.key
   from hookswitch_attempt a indexed by ${KINDS[kind].index}
   where a.webhook = ? and ${range(ascending)} ${KINDS[kind].condition} ${ordered(ascending)}`
 
 /** Records of deliveries to the webhooks of an account for a call, whichever account recorded the call. */
-export const OF_CALL_SQL = (ascending: boolean, kind: RecordKind) => `select a.key
+const OF_CALL_SQL = (ascending: boolean, kind: RecordKind) => `select a.key
   from hookswitch_call c cross join hookswitch_event e on e.call = c.key
   cross join hookswitch_attempt a on (a.position = e.position or a.event = e.position)
   cross join hookswitch_webhook w on w.key = a.webhook
@@ -41,7 +41,7 @@ export const OF_CALL_SQL = (ascending: boolean, kind: RecordKind) => `select a.k
     and ${range(ascending)} ${KINDS[kind].condition} ${ordered(ascending)}`
 
 /** The webhooks of an account, ordered by their first matching record. */
-export const FIRST_RECORDS_SQL = (ascending: boolean, kind: RecordKind) => `with firsts as materialized (
+const FIRST_RECORDS_SQL = (ascending: boolean, kind: RecordKind) => `with firsts as materialized (
     select w.key, (
       select a.key from hookswitch_attempt a indexed by ${KINDS[kind].index}
       where a.webhook = w.key and ${range(ascending)} ${KINDS[kind].condition} order by a.key ${ascending ? 'asc' : 'desc'} limit 1

@@ -10,7 +10,7 @@ export interface DeliveryRef {
   readonly position: number
 }
 
-export interface Deletion {
+interface Deletion {
   /** Deletes a delivery with its attempt records, and its event if this was the event's last delivery. */
   deleteDelivery(delivery: DeliveryRef): DeletedDelivery
   /** Deletes one attempt record, and the end of its delivery if that is in it. Returns false if there is none. */
@@ -19,7 +19,7 @@ export interface Deletion {
   deliveriesOf(event: number): readonly DeliveryRef[]
 }
 
-export interface DeletedDelivery {
+interface DeletedDelivery {
   readonly wasWaiting: boolean
   /** Rows of its attempts and its end. */
   readonly attempts: number

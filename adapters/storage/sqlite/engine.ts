@@ -38,8 +38,7 @@ import { createTokenStore } from './tokens.js'
 import { createWebhookStore } from './webhooks.js'
 
 /** The queue store, with the time of the machine's clock as an argument, and groups and their results encoded. */
-export interface EngineDeliveries
-  extends Omit<Synchronous<QueueStore>, 'own' | 'renew' | 'commit' | 'subscribe'> {
+interface EngineDeliveries extends Omit<Synchronous<QueueStore>, 'own' | 'renew' | 'commit' | 'subscribe'> {
   own(owner: string, leaseMs: number, machineMs: number): NodeLease
   renew(owner: string, leaseMs: number, machineMs: number): NodeLease
   commit(group: Encoded): Encoded

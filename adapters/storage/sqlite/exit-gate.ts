@@ -42,13 +42,13 @@ function leave(gate: ExitGate): void {
 }
 
 /** The host's side: closes the gate, and waits until the worker is outside. */
-export function closeGate(gate: ExitGate): void {
+function closeGate(gate: ExitGate): void {
   Atomics.store(gate, CLOSED, 1)
   Atomics.wait(gate, WORKING, 1, MAX_WAIT_MS)
 }
 
 /** The host's side: the process goes on. */
-export function openGate(gate: ExitGate): void {
+function openGate(gate: ExitGate): void {
   Atomics.store(gate, CLOSED, 0)
   Atomics.notify(gate, CLOSED)
 }

@@ -6,7 +6,7 @@ import { isBusy, isFull, toStoreError } from './errors.js'
 import { setBusyTimeout } from './pragmas.js'
 import { effectOf, type RpcRequest, type RpcResult } from './rpc-methods.js'
 
-export interface GroupCommitDeps {
+interface GroupCommitDeps {
   readonly db: SqliteHandle
   readonly engine: Engine
   /** The database file, for error messages. */

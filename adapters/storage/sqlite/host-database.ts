@@ -45,7 +45,7 @@ const EXISTS = 'SELECT 1 FROM hookswitch_inbox WHERE id = ?'
 const MAX_INTERVAL_MS = 250
 
 /** Writes inbox rows through the host's handle, in the host's transactions. */
-export interface HostInbox {
+interface HostInbox {
   /** Writes synchronously. Throws `InvalidOption` (field `tx`), `StoreUnavailable`. */
   put(tx: unknown, entry: InboxEntry): void
   /** Stops all notifications. */

@@ -1,7 +1,7 @@
 /** The open backend of a store: opened once, closed once, and possibly opened again. */
 import type { Backend } from './backend.js'
 
-export interface StoreLifecycle {
+interface StoreLifecycle {
   /** Present while it is open. */
   readonly backend: Backend | undefined
   /**

@@ -1,5 +1,5 @@
 /** The subscribers of `QueueStore.subscribe`. */
-export interface Listeners {
+interface Listeners {
   /** Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void
   /** A listener that throws does not affect the others. */

@@ -8,9 +8,6 @@ import { SCHEMA_1 } from './schema.js'
 /** SQL that makes each version from the one before, beginning with version 1. A released step never changes; new ones are appended. */
 const STEPS: readonly string[] = [SCHEMA_1]
 
-/** The schema version that this version of the store uses. */
-export const SCHEMA_VERSION = STEPS.length
-
 /** "HkSw": the database belongs to hookswitch only (https://www.sqlite.org/fileformat.html 1.3.16). */
 export const APPLICATION_ID = 0x486b5377
 

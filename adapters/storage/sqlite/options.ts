@@ -33,7 +33,7 @@ export interface SqliteDatabaseOptions {
   readonly database: SqliteHandle
 }
 
-export type CheckedOptions =
+type CheckedOptions =
   | { readonly kind: 'path'; readonly path: string; readonly inThread: boolean }
   | { readonly kind: 'database'; readonly database: SqliteHandle }
 

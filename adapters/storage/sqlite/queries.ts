@@ -46,7 +46,7 @@ const isMatch = (table: Table, ascending: boolean) =>
     and (d.event is null or ?) and ${hasState(table, '?')}`
 
 /** Parameters: those of `isMatch`, limit. */
-export const LIST_SQL = (table: Table, ascending: boolean) => `select ${columnsOf(table)}
+const LIST_SQL = (table: Table, ascending: boolean) => `select ${columnsOf(table)}
   ${inTable(table)} join hookswitch_event e on e.position = coalesce(d.event, d.position)
   where ${isMatch(table, ascending)}
   order by d.position ${ascending ? 'asc' : 'desc'} limit ? + 0`

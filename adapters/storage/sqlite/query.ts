@@ -8,7 +8,7 @@ export interface PreparedQuery<Row> {
 }
 
 /** A prepared INSERT, UPDATE or DELETE; returns the number of changed rows. */
-export type PreparedChange = (...parameters: SqliteValue[]) => number
+type PreparedChange = (...parameters: SqliteValue[]) => number
 
 /** Prepares statements on one connection. */
 export interface Statements {

@@ -15,7 +15,7 @@ import type { Encoded } from './encoded-values.js'
 import type { SerializedError } from './serialized-error.js'
 
 /** What a method does to the database; `noTransaction`: it must run outside any transaction. */
-export type MethodEffect = 'read' | 'write' | 'noTransaction'
+type MethodEffect = 'read' | 'write' | 'noTransaction'
 
 /** The accounts port as the engine executes it (`account-client.ts`). */
 export interface RpcAccounts extends Omit<AccountStore, 'insert' | 'list' | 'users'> {
@@ -46,9 +46,9 @@ interface RpcPorts {
   readonly stats: StatsStore
 }
 
-export type PortName = keyof RpcPorts
+type PortName = keyof RpcPorts
 
-export const METHODS: {
+const METHODS: {
   readonly [Port in PortName]: Readonly<Record<keyof RpcPorts[Port], MethodEffect>>
 } = {
   accounts: {

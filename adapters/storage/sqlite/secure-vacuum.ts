@@ -12,7 +12,7 @@ import type { SqliteHandle } from './driver.js'
 import { APPLICATION_ID } from './migrations.js'
 import { statementsOf } from './query.js'
 
-export interface SecureVacuum {
+interface SecureVacuum {
   /** Records, in the current transaction, that rows were erased. */
   noteErased(): void
   /**

@@ -20,7 +20,7 @@ export function startsIn(deliveries: string): readonly StoredStart[] {
   return starts
 }
 
-export interface StartLog {
+interface StartLog {
   /** Stores the starts of a group. Returns the indexes of those that must not begin. */
   add(key: number, starts: readonly Start[]): number[]
   /** Forgets starts of the present term. */

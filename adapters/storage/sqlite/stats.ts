@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000
 type CountRow = { readonly slot: number } & Readonly<Record<string, number>>
 
 /** A series in one of the slots of a JSON array: a look-up in the primary key for each. */
-export const READ_SERIES_SQL = `select slot, ${COUNT_COLUMNS.join(', ')} from hookswitch_stat
+const READ_SERIES_SQL = `select slot, ${COUNT_COLUMNS.join(', ')} from hookswitch_stat
   where step = ? and slot in (select value from json_each(?)) and account_id = ? and webhook_id = ?`
 
 /** The same with the totals only. */

@@ -6,14 +6,14 @@ import { type DeliveryKey, shardOf, type WaitingDeliveries, type Webhook } from 
 import type { EngineContext } from './context.js'
 import type { Statements } from './query.js'
 
-export interface WaitingPart {
+interface WaitingPart {
   readonly waiting: WaitingDeliveries
   readonly webhooks: readonly Webhook[]
   /** Absent: there are no more. */
   readonly cursor?: string
 }
 
-export interface WaitingColumns {
+interface WaitingColumns {
   /** Some deliveries of these shards, in order of lanes. @param after the cursor of the part before */
   part(shards: ReadonlySet<number>, after: string | undefined): WaitingPart
   /** Those of these deliveries that wait. */
@@ -35,7 +35,7 @@ interface TextRow {
   readonly text: string | null
 }
 
-export const LOAD_SQL = `select count(*) as count, group_concat(row) as text from (
+const LOAD_SQL = `select count(*) as count, group_concat(row) as text from (
     select ${ROW} as row from hookswitch_waiting where (position, webhook) > (?, ?)
     order by position, webhook limit ? + 0
   )`

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { DatabasePath } from '../../../adapters/storage/sqlite/database-path.js'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
-import { migrateSchema, SCHEMA_VERSION } from '../../../adapters/storage/sqlite/migrations.js'
+import { migrateSchema } from '../../../adapters/storage/sqlite/migrations.js'
 import { SCHEMA_1 } from '../../../adapters/storage/sqlite/schema.js'
 import { temporaryDatabase } from './sqlite-engine-store.js'
 
@@ -24,7 +24,7 @@ it('creates the tables once, and sets application_id in its own file', () => {
   for (let round = 0; round < 2; round += 1) {
     migrateSchema(db, location)
     expect(all('pragma application_id')).toEqual([{ application_id: 0x486b5377 }])
-    expect(version()).toEqual([{ value: SCHEMA_VERSION }])
+    expect(version()).toEqual([{ value: 1 }])
   }
 })
 
@@ -77,7 +77,7 @@ it.each([
     expect.objectContaining({
       code: 'InvalidOption',
       field: 'path',
-      message: `path was written by ${age} hookswitch (schema ${found}, this version supports ${SCHEMA_VERSION}), ${advice}: ${location.path}`,
+      message: `path was written by ${age} hookswitch (schema ${found}, this version supports 1), ${advice}: ${location.path}`,
     }),
   )
   expect(all('pragma data_version')).toEqual(before)

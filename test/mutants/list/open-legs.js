@@ -89,7 +89,7 @@ export const mutants = [
     file: 'adapters/storage/sqlite/open-legs.ts',
     find: '      if (left < limit) noteErased()\n',
     replace: '',
-    tests: ['test/adapters/storage/sqlite-open-legs.test.ts'],
+    tests: ['test/adapters/storage/sqlite-engine-erase.test.ts'],
   },
   {
     what: 'a second write of an open leg postpones its removal',
