@@ -30,19 +30,8 @@ export interface FrameReader {
 const NEWLINE = 10
 const CARRIAGE_RETURN = 13
 const SPACE = 32
-const DIGIT_0 = 48
 const COLON = 58
 const EMPTY = Buffer.alloc(0)
-const CONTENT_TYPE = 'Content-Type: '
-const CONTENT_LENGTH = 'Content-Length: '
-/** The header block of an event as the switch writes it: the length, then one of these. */
-const LENGTH_KEY = Buffer.from(CONTENT_LENGTH)
-const EVENT_TYPES = ['text/event-json', 'text/event-plain'].map((eventType) => ({
-  eventType,
-  lines: Buffer.from(`\n${CONTENT_TYPE}${eventType}\n\n`),
-}))
-const LATER_CONTENT_TYPE = '\nContent-Type: '
-const LATER_CONTENT_LENGTH = '\nContent-Length: '
 /** How much is copied at once of a message whose length is not known yet. */
 const HEAD_STEP_BYTES = 256
 /** A larger buffer is released after its message. */
@@ -50,16 +39,9 @@ const MAX_RETAINED_BYTES = 262_144
 
 /** The value of a header line; `undefined`: there is no such line. */
 export function findHeader(head: string, name: string): string | undefined {
-  return valueAfter(head, `${name}: `, `\n${name}: `)
-}
-
-/** The value of the line that begins with `key`; `keyOnLaterLine` is the same behind a newline. */
-function valueAfter(head: string, key: string, keyOnLaterLine: string): string | undefined {
-  let at = 0
-  if (!head.startsWith(key)) {
-    at = head.indexOf(keyOnLaterLine) + 1
-    if (at === 0) return undefined
-  }
+  const key = `${name}: `
+  const at = head.startsWith(key) ? 0 : head.indexOf(`\n${key}`) + 1
+  if (at === 0 && !head.startsWith(key)) return undefined
   const end = head.indexOf('\n', at)
   return head.slice(at + key.length, end < 0 ? undefined : end)
 }
@@ -89,21 +71,6 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
     length = needed
   }
 
-  /** Reads the header block of an event in a fifth of the time; returns whether there is one. */
-  const readEventHead = (buffer: Buffer, at: number, end: number): boolean => {
-    const digitsEnd = hasBytes(buffer, at, end, LENGTH_KEY) ? endOfDigits(buffer, at + LENGTH_KEY.length) : 0
-    if (digitsEnd === 0) return false
-    for (const { eventType, lines } of EVENT_TYPES) {
-      if (!hasBytes(buffer, digitsEnd, end, lines)) continue
-      head = buffer.toString('latin1', at, digitsEnd + lines.length - 1)
-      type = eventType
-      bodyAt = digitsEnd + lines.length - at
-      endAt = bodyAt + digitsOf(buffer, at + LENGTH_KEY.length, digitsEnd)
-      return true
-    }
-    return false
-  }
-
   /** Reads header lines of the message that begins at `at`; returns whether the header block is complete. */
   const readHead = (buffer: Buffer, at: number, end: number): boolean => {
     const received = end === buffer.length ? buffer : buffer.subarray(0, end)
@@ -117,7 +84,7 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
       }
       if (newline === line) {
         head = buffer.toString('latin1', at, line)
-        type = valueAfter(head, CONTENT_TYPE, LATER_CONTENT_TYPE) ?? ''
+        type = findHeader(head, 'Content-Type') ?? ''
         bodyAt = newline + 1 - at
         endAt = bodyAt + bodyLength(head, type)
         return true
@@ -135,8 +102,7 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
     // Some replies end with one newline too many.
     if (lineAt === 0) while (at < end && buffer[at] === NEWLINE) at += 1
     if (at !== begin) return at
-    if (endAt === 0 && !(lineAt === 0 && readEventHead(buffer, at, end)) && !readHead(buffer, at, end))
-      return -1
+    if (endAt === 0 && !readHead(buffer, at, end)) return -1
     if (at + endAt > end) return -1
     const body = buffer.subarray(at + bodyAt, at + endAt)
     const next = at + endAt
@@ -180,32 +146,6 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
   }
 }
 
-function hasBytes(buffer: Buffer, at: number, end: number, bytes: Buffer): boolean {
-  if (at + bytes.length > end) return false
-  for (let index = 0; index < bytes.length; index += 1) if (buffer[at + index] !== bytes[index]) return false
-  return true
-}
-
-/** Most digits of a length that is certainly within its limit. */
-const MAX_SHORT_DIGITS = 7
-
-/** Returns where the digits at `at` end; 0: there are none, or too many. */
-function endOfDigits(buffer: Buffer, at: number): number {
-  let end = at
-  while (end <= at + MAX_SHORT_DIGITS && isDigit(buffer[end])) end += 1
-  return end > at && end <= at + MAX_SHORT_DIGITS ? end : 0
-}
-
-function digitsOf(buffer: Buffer, at: number, end: number): number {
-  let value = 0
-  for (let index = at; index < end; index += 1) value = 10 * value + (buffer[index] ?? 0) - DIGIT_0
-  return value
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= DIGIT_0 && byte <= DIGIT_0 + 9
-}
-
 /** @throws when the header block that begins at `at`, or its first line, is too long */
 function checkHead(at: number, line: number, end: number): void {
   if (line === at && end - line > MAX_FIRST_LINE_BYTES) throw new Error('a first header line above 64 KiB')
@@ -223,7 +163,7 @@ function isLetter(byte: number): boolean {
 }
 
 function bodyLength(head: string, type: string): number {
-  const value = valueAfter(head, CONTENT_LENGTH, LATER_CONTENT_LENGTH)
+  const value = findHeader(head, 'Content-Length')
   if (value === undefined) return 0
   const bytes = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN
   if (Number.isNaN(bytes)) throw new Error('Content-Length is not a number')
