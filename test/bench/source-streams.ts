@@ -4,7 +4,7 @@ import { accountFromVariable as ofAsterisk } from '../../adapters/telephony/aste
 import { isRelevantEvent, parseAmiEvent, VARIABLE_SET } from '../../adapters/telephony/asterisk/ami-event.js'
 import { createAmiFrameReader } from '../../adapters/telephony/asterisk/ami-frames.js'
 import { createAmiMessage, eventNameOf, uniqueIdOf } from '../../adapters/telephony/asterisk/ami-message.js'
-import { mayBeRelevant, parseAriEvent } from '../../adapters/telephony/asterisk/ari-event.js'
+import { parseAriEvent } from '../../adapters/telephony/asterisk/ari-event.js'
 import { createAsteriskMapping } from '../../adapters/telephony/asterisk/mapping.js'
 import { accountFromVariable as ofFreeswitch } from '../../adapters/telephony/freeswitch/account-resolver.js'
 import type { CommandChannel } from '../../adapters/telephony/freeswitch/commands.js'
@@ -82,9 +82,10 @@ const ari: CreateStream = (counts) => {
     const lines = (rest + chunk.toString('utf8')).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      if (!mayBeRelevant(line, mapping.awaitsAccount)) continue
       const read = parseAriEvent(line, 0)
-      if (read && 'event' in read) count(mapping.map(read.event))
+      if (!read || !('event' in read)) continue
+      const { event } = read
+      if (event.kind !== 'variable_set' || mapping.awaitsAccount(event.channel.id)) count(mapping.map(event))
     }
   }
 }

@@ -83,7 +83,7 @@ export async function measureSources({ rounds }) {
     measurement: `switch events parsed and mapped, a second of one core: ${name}`,
     baseline: '–',
     unit: '/s',
-    goal: 100_000,
+    goal: 20_000,
     ...summarize(results[name]),
     details: notes[name],
   }))

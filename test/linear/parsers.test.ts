@@ -13,7 +13,7 @@ import { createSseParser } from '../../adapters/portal/app/text/sse.js'
 import { chooseEncoding, matchesTag } from '../../adapters/portal/headers.js'
 import { createAmiFrameReader } from '../../adapters/telephony/asterisk/ami-frames.js'
 import { createAmiMessage, unescapeC } from '../../adapters/telephony/asterisk/ami-message.js'
-import { mayBeRelevant, parseAriEvent } from '../../adapters/telephony/asterisk/ari-event.js'
+import { parseAriEvent } from '../../adapters/telephony/asterisk/ari-event.js'
 import { parseChannelName } from '../../adapters/telephony/asterisk/channel-name.js'
 import { dialledNumber } from '../../adapters/telephony/asterisk/dial-string.js'
 import { readReports } from '../../adapters/telephony/freeswitch/call-report.js'
@@ -215,7 +215,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     return [message.get('Uniqueid'), message.get('Channel'), message.variables('')('ACCOUNT')]
   },
   'escapes of AMI': unescapeC,
-  'frame of ARI': (text) => [mayBeRelevant(text, () => false), parseAriEvent(text, 0)],
+  'frame of ARI': (text) => parseAriEvent(text, 0),
   'event of FreeSWITCH': (text) => {
     const event = leg('variable_a', text)
     event?.forEach('variable_', () => {})

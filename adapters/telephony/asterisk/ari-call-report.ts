@@ -14,13 +14,6 @@ export const REPORT_TYPES: ReadonlySet<string> = new Set([
   'ChannelDtmfReceived',
 ])
 
-const MESSAGE_LEFT = '"variable":"VMSTATUS"'
-
-/** Whether a `ChannelVarset` may tell of a voicemail message, without parsing it. */
-export function mayBeMessageLeft(frame: string): boolean {
-  return frame.includes(MESSAGE_LEFT)
-}
-
 /** The mailbox of a voicemail message that the caller has left; `undefined`: the variable tells of none. */
 export function mailboxOfMessage(event: Json): { readonly mailbox?: string } | undefined {
   if (event.variable !== 'VMSTATUS' || event.value !== 'SUCCESS') return undefined

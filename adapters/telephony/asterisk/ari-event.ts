@@ -1,5 +1,5 @@
 /** Translates text frames and lists of ARI into switch events. */
-import { mailboxOfMessage, mayBeMessageLeft, parseAriReport, REPORT_TYPES } from './ari-call-report.js'
+import { mailboxOfMessage, parseAriReport, REPORT_TYPES } from './ari-call-report.js'
 import {
   type Bridge,
   BUSY,
@@ -42,41 +42,6 @@ const OTHER_STATE = 1
 
 /** More than half of all events; used only while the account of the leg is not known. */
 const VARIABLE_SET = 'ChannelVarset'
-
-const TYPE_KEY = '"type":"'
-const CHANNEL_KEY = '"channel":{"id":"'
-
-/**
- * Whether a frame may be relevant, without parsing it. `"type":"` cannot occur inside a JSON string, where its quotes are
- * escaped, but it may be a nested key; and a switch that formats with spaces (`pretty = yes`) never writes it.
- *
- * @param awaitsAccount whether the account of the leg with an id is not known: then its variables matter
- */
-export function mayBeRelevant(frame: string, awaitsAccount: (legId: string) => boolean): boolean {
-  let at = frame.indexOf(TYPE_KEY)
-  if (at < 0) return true
-  let isUsed: boolean | undefined
-  for (; at >= 0; at = frame.indexOf(TYPE_KEY, at + TYPE_KEY.length)) {
-    const end = frame.indexOf('"', at + TYPE_KEY.length)
-    if (end < 0) return true
-    const type = frame.slice(at + TYPE_KEY.length, end)
-    if (RELEVANT.has(type)) return true
-    if (type !== VARIABLE_SET) continue
-    isUsed ??= isUsedVariable(frame, awaitsAccount)
-    if (isUsed) return true
-  }
-  return false
-}
-
-function isUsedVariable(frame: string, awaitsAccount: (legId: string) => boolean): boolean {
-  if (mayBeMessageLeft(frame)) return true
-  const at = frame.indexOf(CHANNEL_KEY)
-  // A global variable has no channel.
-  if (at < 0) return false
-  const start = at + CHANNEL_KEY.length
-  const id = frame.slice(start, frame.indexOf('"', start))
-  return id.includes('\\') || awaitsAccount(id)
-}
 
 /** A parsed frame: an event, `undefined` where no channel is concerned, or why it cannot be parsed. */
 export type AriParseResult =

@@ -4,7 +4,7 @@ import type { SwitchSession } from '../source/connection.js'
 import { type Liveness, watchLiveness } from '../source/liveness.js'
 import type { MappedBatch } from '../source/mapped-events.js'
 import { queryAriDetails } from './ari-details.js'
-import { mayBeRelevant, parseAriChannels, parseAriEvent } from './ari-event.js'
+import { type AriParseResult, parseAriChannels, parseAriEvent } from './ari-event.js'
 import { type AriAddress, type AriSocket, openAriSocket, sanitizedMessage } from './ari-socket.js'
 import type { BackpressureBuffer } from './backpressure-buffer.js'
 import { detailQueries } from './channel-details.js'
@@ -53,9 +53,7 @@ export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal):
     socket?.destroy()
     resolveEnded(reason)
   }
-  const handleFrame = (frame: string): void => {
-    const parsed = parseAriEvent(frame, clock.now())
-    if (!parsed) return
+  const handle = (parsed: NonNullable<AriParseResult>): void => {
     if ('isReplaced' in parsed) {
       isEvicted = true
       end(deps.onEvicted())
@@ -67,14 +65,19 @@ export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal):
     }
   }
 
-  // The begin of a leg may still be queued.
-  const awaitsAccount = (legId: string) => !buffer.isEmpty() || mapping.awaitsAccount(legId)
+  /** Most variables are not read: they matter while the account of their leg is not known. */
+  const isUsed = (parsed: NonNullable<AriParseResult>): boolean => {
+    if (!('event' in parsed) || parsed.event.kind !== 'variable_set') return true
+    // The begin of the leg may still be queued.
+    return !buffer.isEmpty() || mapping.awaitsAccount(parsed.event.channel.id)
+  }
 
   const opened = await openAriSocket(deps, clock, timeoutMs, signal, {
     onFrame(text) {
       onSignOfLife()
-      if (over.signal.aborted || !mayBeRelevant(text, awaitsAccount)) return
-      if (!buffer.submit(() => handleFrame(text), text.length))
+      const parsed = over.signal.aborted ? undefined : parseAriEvent(text, clock.now())
+      if (!parsed || !isUsed(parsed)) return
+      if (!buffer.submit(() => handle(parsed), text.length))
         end('more events than can be published: the connection is closed and reopened')
     },
     onPong: onSignOfLife,

@@ -2,6 +2,7 @@
  * Splits the byte stream of the event socket into messages. A message is a block of header lines, an empty line, and a
  * body of `Content-Length` bytes. Chunks may end anywhere: an incomplete message is buffered, within the limits below.
  */
+import { createPendingBytes } from '../source/pending-bytes.js'
 
 /** Longest first header line, bytes: a peer of another protocol may send no line at all. */
 export const MAX_FIRST_LINE_BYTES = 65_536
@@ -30,44 +31,19 @@ export interface FrameReader {
 const NEWLINE = 10
 const CARRIAGE_RETURN = 13
 const SPACE = 32
-const DIGIT_0 = 48
 const COLON = 58
-const EMPTY = Buffer.alloc(0)
-const CONTENT_TYPE = 'Content-Type: '
-const CONTENT_LENGTH = 'Content-Length: '
-/** The header block of an event as the switch writes it: the length, then one of these. */
-const LENGTH_KEY = Buffer.from(CONTENT_LENGTH)
-const EVENT_TYPES = ['text/event-json', 'text/event-plain'].map((eventType) => ({
-  eventType,
-  lines: Buffer.from(`\n${CONTENT_TYPE}${eventType}\n\n`),
-}))
-const LATER_CONTENT_TYPE = '\nContent-Type: '
-const LATER_CONTENT_LENGTH = '\nContent-Length: '
-/** How much is copied at once of a message whose length is not known yet. */
-const HEAD_STEP_BYTES = 256
-/** A larger buffer is released after its message. */
-const MAX_RETAINED_BYTES = 262_144
 
 /** The value of a header line; `undefined`: there is no such line. */
 export function findHeader(head: string, name: string): string | undefined {
-  return valueAfter(head, `${name}: `, `\n${name}: `)
-}
-
-/** The value of the line that begins with `key`; `keyOnLaterLine` is the same behind a newline. */
-function valueAfter(head: string, key: string, keyOnLaterLine: string): string | undefined {
-  let at = 0
-  if (!head.startsWith(key)) {
-    at = head.indexOf(keyOnLaterLine) + 1
-    if (at === 0) return undefined
-  }
+  const key = `${name}: `
+  const at = head.startsWith(key) ? 0 : head.indexOf(`\n${key}`) + 1
+  if (at === 0 && !head.startsWith(key)) return undefined
   const end = head.indexOf('\n', at)
   return head.slice(at + key.length, end < 0 ? undefined : end)
 }
 
 export function createFrameReader(onFrame: OnFrame): FrameReader {
-  /** The incomplete message: the first `length` bytes of `buffered`. */
-  let buffered = EMPTY
-  let length = 0
+  const pending = createPendingBytes()
   /** Header block of the current message, once it is complete, and the offsets of its body. */
   let head = ''
   let type = ''
@@ -78,67 +54,36 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
   /** No header line ends between `lineAt` and this offset of the current message. */
   let searched = 0
 
-  const append = (chunk: Buffer, at: number, end: number) => {
-    const needed = length + end - at
-    if (needed > buffered.length) {
-      const larger = Buffer.allocUnsafe(Math.max(needed, endAt, 2 * buffered.length))
-      buffered.copy(larger, 0, 0, length)
-      buffered = larger
-    }
-    chunk.copy(buffered, length, at, end)
-    length = needed
-  }
-
-  /** Reads the header block of an event in a fifth of the time; returns whether there is one. */
-  const readEventHead = (buffer: Buffer, at: number, end: number): boolean => {
-    const digitsEnd = hasBytes(buffer, at, end, LENGTH_KEY) ? endOfDigits(buffer, at + LENGTH_KEY.length) : 0
-    if (digitsEnd === 0) return false
-    for (const { eventType, lines } of EVENT_TYPES) {
-      if (!hasBytes(buffer, digitsEnd, end, lines)) continue
-      head = buffer.toString('latin1', at, digitsEnd + lines.length - 1)
-      type = eventType
-      bodyAt = digitsEnd + lines.length - at
-      endAt = bodyAt + digitsOf(buffer, at + LENGTH_KEY.length, digitsEnd)
-      return true
-    }
-    return false
-  }
-
   /** Reads header lines of the message that begins at `at`; returns whether the header block is complete. */
-  const readHead = (buffer: Buffer, at: number, end: number): boolean => {
-    const received = end === buffer.length ? buffer : buffer.subarray(0, end)
+  const readHead = (bytes: Buffer, at: number): boolean => {
     for (;;) {
       const line = at + lineAt
-      const newline = received.indexOf(NEWLINE, Math.max(line, at + searched))
+      const newline = bytes.indexOf(NEWLINE, Math.max(line, at + searched))
       if (newline < 0) {
-        checkHead(at, line, end)
-        searched = end - at
+        checkHead(at, line, bytes.length)
+        searched = bytes.length - at
         return false
       }
       if (newline === line) {
-        head = buffer.toString('latin1', at, line)
-        type = valueAfter(head, CONTENT_TYPE, LATER_CONTENT_TYPE) ?? ''
+        head = bytes.toString('latin1', at, line)
+        type = findHeader(head, 'Content-Type') ?? ''
         bodyAt = newline + 1 - at
         endAt = bodyAt + bodyLength(head, type)
         return true
       }
       checkHead(at, line, newline)
-      if (buffer[newline - 1] === CARRIAGE_RETURN || (lineAt === 0 && !isHeaderLine(buffer, line, newline)))
+      if (bytes[newline - 1] === CARRIAGE_RETURN || (lineAt === 0 && !isHeaderLine(bytes, line, newline)))
         throw new Error('the peer does not speak the event socket protocol')
       lineAt = newline + 1 - at
     }
   }
 
-  /** Reads the message that begins at `begin`; returns where the next one begins, -1: incomplete. */
-  const readFrame = (buffer: Buffer, begin: number, end: number): number => {
-    let at = begin
+  /** Reads the message that begins at `at`; returns where the next one begins, -1: incomplete. */
+  const readFrame = (bytes: Buffer, at: number): number => {
     // Some replies end with one newline too many.
-    if (lineAt === 0) while (at < end && buffer[at] === NEWLINE) at += 1
-    if (at !== begin) return at
-    if (endAt === 0 && !(lineAt === 0 && readEventHead(buffer, at, end)) && !readHead(buffer, at, end))
-      return -1
-    if (at + endAt > end) return -1
-    const body = buffer.subarray(at + bodyAt, at + endAt)
+    if (lineAt === 0 && bytes[at] === NEWLINE) return at + 1
+    if (at === bytes.length || (endAt === 0 && !readHead(bytes, at)) || at + endAt > bytes.length) return -1
+    const body = bytes.subarray(at + bodyAt, at + endAt)
     const next = at + endAt
     lineAt = 0
     searched = 0
@@ -147,63 +92,14 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
     return next
   }
 
-  /** Reads the messages from `at` on; returns where the incomplete one begins. */
-  const readFrames = (buffer: Buffer, at: number, end: number): number => {
-    let begin = at
-    while (begin < end) {
-      const next = readFrame(buffer, begin, end)
-      if (next < 0) break
-      begin = next
-    }
-    return begin
-  }
-
   return {
     push(chunk) {
+      const bytes = pending.append(chunk)
       let at = 0
-      // Only the rest of the incomplete message is copied; the messages behind it are read where they are.
-      while (length > 0 && at < chunk.length) {
-        const missing = endAt > 0 ? endAt - length : HEAD_STEP_BYTES
-        const end = Math.min(chunk.length, at + missing)
-        append(chunk, at, end)
-        at = end
-        const rest = readFrames(buffered, 0, length)
-        if (rest === 0) continue
-        buffered.copyWithin(0, rest, length)
-        length -= rest
-        if (length === 0 && buffered.length > MAX_RETAINED_BYTES) buffered = EMPTY
-      }
-      if (at === chunk.length) return
-      const rest = readFrames(chunk, at, chunk.length)
-      if (rest < chunk.length) append(chunk, rest, chunk.length)
+      for (let next = 0; next >= 0; next = readFrame(bytes, at)) at = next
+      pending.keepLast(bytes.length - at)
     },
   }
-}
-
-function hasBytes(buffer: Buffer, at: number, end: number, bytes: Buffer): boolean {
-  if (at + bytes.length > end) return false
-  for (let index = 0; index < bytes.length; index += 1) if (buffer[at + index] !== bytes[index]) return false
-  return true
-}
-
-/** Most digits of a length that is certainly within its limit. */
-const MAX_SHORT_DIGITS = 7
-
-/** Returns where the digits at `at` end; 0: there are none, or too many. */
-function endOfDigits(buffer: Buffer, at: number): number {
-  let end = at
-  while (end <= at + MAX_SHORT_DIGITS && isDigit(buffer[end])) end += 1
-  return end > at && end <= at + MAX_SHORT_DIGITS ? end : 0
-}
-
-function digitsOf(buffer: Buffer, at: number, end: number): number {
-  let value = 0
-  for (let index = at; index < end; index += 1) value = 10 * value + (buffer[index] ?? 0) - DIGIT_0
-  return value
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= DIGIT_0 && byte <= DIGIT_0 + 9
 }
 
 /** @throws when the header block that begins at `at`, or its first line, is too long */
@@ -223,7 +119,7 @@ function isLetter(byte: number): boolean {
 }
 
 function bodyLength(head: string, type: string): number {
-  const value = valueAfter(head, CONTENT_LENGTH, LATER_CONTENT_LENGTH)
+  const value = findHeader(head, 'Content-Length')
   if (value === undefined) return 0
   const bytes = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN
   if (Number.isNaN(bytes)) throw new Error('Content-Length is not a number')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseAmiEvent } from '../../../adapters/telephony/asterisk/ami-event.js'
 import { createAmiMessage } from '../../../adapters/telephony/asterisk/ami-message.js'
-import { mayBeRelevant, parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
+import { parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
 import { OPTIONAL_HOOKS } from '../../../adapters/telephony/source/optional-hooks.js'
 import { createTracer, SWITCH_EVENTS, traceOf } from './asterisk-scenarios.js'
 import { A, B, channel, channelEvent, hangupEvent, T0, UP_STATE } from './asterisk-switch-events.js'
@@ -217,7 +217,6 @@ describe('what Asterisk reports of a call', () => {
         },
       },
     })
-    expect(mayBeRelevant(frame, () => false)).toBe(true)
     const parsed = parseAriEvent(frame, T0)
     if (!parsed || !('event' in parsed)) throw new Error('not an event')
     expect(reportsOf(channelEvent('created', A), parsed.event)).toMatchObject([

@@ -3,12 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { parseAmiChannel, parseAmiEvent } from '../../../adapters/telephony/asterisk/ami-event.js'
 import { createAmiFrameReader } from '../../../adapters/telephony/asterisk/ami-frames.js'
 import { createAmiMessage, eventNameOf } from '../../../adapters/telephony/asterisk/ami-message.js'
-import {
-  mayBeRelevant,
-  parseAriChannels,
-  parseAriEvent,
-} from '../../../adapters/telephony/asterisk/ari-event.js'
-import { amiBytes, ariFrames } from './asterisk-recorded.js'
+import { parseAriChannels, parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
+import { amiBytes } from './asterisk-recorded.js'
 import { amiEvents, createTracer, TRACES, traceOf } from './asterisk-scenarios.js'
 
 const BANNER = 'Asterisk Call Manager/11.0.0\r\n'
@@ -169,39 +165,8 @@ describe('an AMI message', () => {
 })
 
 describe('an ARI frame', () => {
-  it('is skipped unparsed only if it is irrelevant', () => {
-    const skipped = ariFrames.filter((frame) => !mayBeRelevant(frame, () => false))
-    expect(skipped.length).toBeGreaterThan(ariFrames.length * 0.7)
-    const used = skipped.map((frame) => parseAriEvent(frame, 0)).filter((read) => read !== undefined)
-    // Variables matter only while the account of their leg is not known.
-    expect(used.every((read) => 'event' in read && read.event.kind === 'variable_set')).toBe(true)
-  })
-
-  it('with a variable is relevant only while the account of its leg is not known', () => {
-    const set = JSON.stringify({
-      variable: 'x',
-      type: 'ChannelVarset',
-      channel: { id: '1.1', name: 'PJSIP/1-1' },
-    })
-    expect([mayBeRelevant(set, (id) => id === '1.1'), mayBeRelevant(set, (id) => id === '1.2')]).toEqual([
-      true,
-      false,
-    ])
-    const escaped = JSON.stringify({ type: 'ChannelVarset', channel: { id: 'a"b', name: 'PJSIP/1-1' } })
-    expect(mayBeRelevant(escaped, () => false)).toBe(true)
-    const global = JSON.stringify({ variable: 'x', type: 'ChannelVarset' })
-    expect([mayBeRelevant(global, () => true), parseAriEvent(global, 0)]).toEqual([false, undefined])
-  })
-
-  it('is found relevant in spite of misleading values and spaces', () => {
-    const channel = { id: '1.1', name: 'PJSIP/1-1', state: 'Up' }
-    const value = '"type":"DeviceStateChanged"'
-    const isRelevant = (frame: object, space?: number) =>
-      mayBeRelevant(JSON.stringify(frame, undefined, space), () => false)
-    expect(isRelevant({ value, type: 'ChannelHold', channel })).toBe(true)
-    expect(isRelevant({ x: { type: 'Nothing' }, type: 'ChannelHold', channel })).toBe(true)
-    expect(isRelevant({ type: 'ChannelHold', channel }, 2)).toBe(true)
-    expect(isRelevant({ value: '"type":"ChannelHold"', type: 'ChannelVarset', channel })).toBe(false)
+  it('with a variable that has no channel concerns no leg', () => {
+    expect(parseAriEvent(JSON.stringify({ variable: 'x', type: 'ChannelVarset' }), 0)).toBeUndefined()
   })
 
   it.each([

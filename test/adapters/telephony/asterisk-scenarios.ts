@@ -7,7 +7,7 @@ import {
 } from '../../../adapters/telephony/asterisk/ami-event.js'
 import { createAmiFrameReader } from '../../../adapters/telephony/asterisk/ami-frames.js'
 import { createAmiMessage, eventNameOf } from '../../../adapters/telephony/asterisk/ami-message.js'
-import { mayBeRelevant, parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
+import { parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
 import { createAsteriskMapping, type MappingOptions } from '../../../adapters/telephony/asterisk/mapping.js'
 import type { SwitchEvent } from '../../../adapters/telephony/asterisk/switch-event.js'
 import {
@@ -76,7 +76,7 @@ export function amiEvents(chunks: Iterable<Buffer>): SwitchEvent[] {
 export function ariEvents(frames: readonly string[]): SwitchEvent[] {
   const all: SwitchEvent[] = []
   for (const frame of frames) {
-    const read = mayBeRelevant(frame, () => true) ? parseAriEvent(frame, 0) : undefined
+    const read = parseAriEvent(frame, 0)
     if (read && 'malformed' in read) throw new Error(read.malformed)
     if (read && 'event' in read) all.push(read.event)
   }
