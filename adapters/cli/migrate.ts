@@ -22,11 +22,12 @@ export interface MigrateFlags {
 
 /** @throws `InvalidOption`; its `field` is the flag as written */
 export function parseMigrateFlags(argv: readonly string[], env: ServeIo['env']): MigrateFlags {
-  const { has, value } = readFlags('migrate', argv, {
-    switches: ['undo'],
-    lists: [],
-    values: ['from', 'to', 'schema'],
-  })
+  const { has, value } = readFlags('migrate', argv, [
+    { name: 'undo' },
+    { name: 'from', value: 'FILE' },
+    { name: 'to', value: 'URL' },
+    { name: 'schema', value: 'NAME' },
+  ])
   const [path, to, schema] = [value('from'), value('to'), value('schema')]
   if (path === undefined) throw wrongFlag('--from', 'is required: the file to migrate')
   const from = fileChoice('--from', path)

@@ -3,21 +3,27 @@ import { parseArgs } from 'node:util'
 import { HookswitchError } from 'hookswitch'
 import { closestName } from 'hookswitch/adapter'
 
-/** The flags of a command, without dashes. */
-export interface FlagNames<Switch extends string, List extends string, Value extends string> {
-  /** Flags without a value: `--ingest`. */
-  readonly switches: readonly Switch[]
-  /** Repeatable flags: `--allow HOST`. */
-  readonly lists: readonly List[]
-  /** Flags that may be given once: `--port N`. */
-  readonly values: readonly Value[]
+/** A flag of a command. */
+export interface FlagSyntax {
+  /** Without dashes. */
+  readonly name: string
+  /** Placeholder of its value; absent: the flag takes no value. */
+  readonly value?: string
+  /** The flag may be given several times. */
+  readonly isRepeatable?: true
+  /** The possible values. */
+  readonly values?: readonly string[]
 }
 
-/** The given flags, as text. */
-export interface GivenFlags<Switch extends string, List extends string, Value extends string> {
-  has(name: Switch): boolean
-  list(name: List): readonly string[]
-  value(name: Value): string | undefined
+/** The given flags and operands, as text. */
+export interface GivenFlags {
+  /** Whether a flag without a value was given. */
+  has(name: string): boolean
+  /** All values of a repeatable flag. */
+  list(name: string): readonly string[]
+  /** The value of a flag. */
+  value(name: string): string | undefined
+  readonly operands: readonly string[]
 }
 
 /** The error for a wrong flag: one sentence that begins with its name. */
@@ -29,59 +35,73 @@ export function wrongFlag(flag: string, problem: string): HookswitchError {
  * Reads the arguments after the command.
  *
  * @param command named in the hint to `--help`
+ * @param takesOperands whether arguments without a flag are allowed. Default: false
+ * @param refusals by the names of unknown flags: a better reason for their refusal
  * @throws `InvalidOption`; its `field` is the flag as written
  */
-export function readFlags<Switch extends string, List extends string, Value extends string>(
+export function readFlags(
   command: string,
   argv: readonly string[],
-  { switches, lists, values }: FlagNames<Switch, List, Value>,
-): GivenFlags<Switch, List, Value> {
-  const options = Object.fromEntries([
-    ...switches.map((name) => [name, { type: 'boolean' }] as const),
-    ...[...lists, ...values].map((name) => [name, { type: 'string' }] as const),
-  ])
+  flags: readonly FlagSyntax[],
+  {
+    takesOperands = false,
+    refusals = {},
+  }: { readonly takesOperands?: boolean; readonly refusals?: Readonly<Record<string, string>> } = {},
+): GivenFlags {
   const { tokens } = parseArgs({
     args: [...argv],
-    options,
+    options: Object.fromEntries(
+      flags.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const),
+    ),
     strict: false,
     tokens: true,
     allowPositionals: true,
   })
   const see = `see 'hookswitch ${command} --help'`
-  const on = new Set<string>()
+  const switches = new Set<string>()
   const given = new Map<string, string[]>()
+  const operands: string[] = []
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue
-    if (token.kind === 'positional') throw wrongFlag(withoutUrl(token.value), `is not a flag, ${see}`)
-    const { name, rawName, value } = token
-    if (includes(switches, name)) {
+    if (token.kind === 'positional') {
+      if (!takesOperands) throw wrongFlag(withoutUrl(token.value), `is not a flag, ${see}`)
+      operands.push(token.value)
+      continue
+    }
+    const { name, rawName, value, inlineValue } = token
+    const flag = flags.find((syntax) => syntax.name === name)
+    if (!flag) {
+      const problem = Object.hasOwn(refusals, name) ? refusals[name] : `is unknown${suggestion(name, flags)}`
+      throw wrongFlag(rawName, `${problem}, ${see}`)
+    }
+    if (flag.value === undefined) {
       if (value !== undefined) throw wrongFlag(rawName, 'takes no value')
-      on.add(name)
-    } else if (includes(values, name) || includes(lists, name)) {
-      if (value === undefined || (!token.inlineValue && value.startsWith('--'))) {
-        throw wrongFlag(rawName, 'needs a value')
-      }
-      const before = given.get(name)
-      if (before && !includes(lists, name)) throw wrongFlag(rawName, 'was given twice')
-      given.set(name, [...(before ?? []), value])
-    } else
-      throw wrongFlag(rawName, `is unknown${suggestion(name, [...switches, ...lists, ...values])}, ${see}`)
+      switches.add(name)
+      continue
+    }
+    if (value === undefined || (!inlineValue && value.startsWith('--')))
+      throw wrongFlag(rawName, 'needs a value')
+    const before = given.get(name) ?? []
+    if (before.length > 0 && !flag.isRepeatable) throw wrongFlag(rawName, 'was given twice')
+    if (flag.values && !flag.values.includes(value))
+      throw wrongFlag(rawName, `must be ${flag.values.join(' or ')}, not '${value}'`)
+    given.set(name, [...before, value])
   }
   return {
-    has: (name) => on.has(name),
+    has: (name) => switches.has(name),
     list: (name) => given.get(name) ?? [],
     value: (name) => given.get(name)?.[0],
+    operands,
   }
 }
 
 /** Suggests the flag that a misspelt name probably stands for. */
-function suggestion(name: string, names: readonly string[]): string {
-  const closest = closestName(name, names)
+function suggestion(name: string, flags: readonly FlagSyntax[]): string {
+  const closest = closestName(
+    name,
+    flags.map((flag) => flag.name),
+  )
   return closest === undefined ? '' : ` (did you mean '--${closest}'?)`
-}
-
-export function includes<Name extends string>(names: readonly Name[], name: string): name is Name {
-  return (names as readonly string[]).includes(name)
 }
 
 /** A URL without its flag may contain a password. */

@@ -7,7 +7,7 @@ import type { HookswitchError } from 'hookswitch'
 import { printableLine } from 'hookswitch/adapter'
 import { type ConfigFile, formatPath, readConfigFile } from './config-file.js'
 import type { Place } from './json-places.js'
-import { readFlags, wrongFlag } from './read-flags.js'
+import { type FlagSyntax, readFlags, wrongFlag } from './read-flags.js'
 import { flagOf, SETTING_OF_FLAG, SETTING_OF_VARIABLE, variableOf } from './setting-names.js'
 import { findProblem, isList, type SettingSchema, type ValuePath, valueOfText } from './setting-schema.js'
 import { SETTING_NAMES, type SettingName, type SettingValues, settingOf } from './settings.js'
@@ -73,16 +73,19 @@ export async function readFileSettings(path: string): Promise<Settings> {
 
 function flagLayer(argv: readonly string[], command: string): Layer {
   const names = [...SETTING_OF_FLAG]
-  const ofType = (isType: (schema: SettingSchema) => boolean) =>
-    names.filter(([, name]) => isType(settingOf(name).schema)).map(([flag]) => flag)
   const isSwitch = ({ type }: SettingSchema) => type === 'boolean'
   // `--memory` chooses a store: there is nothing to switch off.
-  const negatable = ofType(isSwitch).flatMap((flag) => (flag === 'memory' ? [] : [`no-${flag}`]))
-  const given = readFlags(command, argv, {
-    switches: [...ofType(isSwitch), ...negatable],
-    lists: ofType(isList),
-    values: ofType((schema) => !isSwitch(schema) && !isList(schema)),
-  })
+  const negatable = names.flatMap(([flag, name]) =>
+    isSwitch(settingOf(name).schema) && flag !== 'memory' ? [`no-${flag}`] : [],
+  )
+  const given = readFlags(command, argv, [
+    ...names.map(([flag, setting]): FlagSyntax => {
+      const { schema } = settingOf(setting)
+      if (isSwitch(schema)) return { name: flag }
+      return { name: flag, value: 'VALUE', ...(isList(schema) && { isRepeatable: true as const }) }
+    }),
+    ...negatable.map((name) => ({ name })),
+  ])
   const values = new Map<SettingName, unknown>()
   const flagNames = new Map<SettingName, string>()
   for (const [flag, name] of names) {

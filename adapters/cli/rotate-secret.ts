@@ -30,11 +30,15 @@ export interface RotateSecretFlags {
 
 /** @throws `InvalidOption`; its `field` is the flag as written. The message quotes no secret */
 export function parseRotateSecretFlags(argv: readonly string[], env: ServeIo['env']): RotateSecretFlags {
-  const { value } = readFlags('rotate-secret', argv, {
-    switches: [],
-    lists: [],
-    values: ['data', 'postgres', 'schema', 'from-file', 'from-variable', 'to-file', 'to-variable'],
-  })
+  const { value } = readFlags('rotate-secret', argv, [
+    { name: 'data', value: 'FILE' },
+    { name: 'postgres', value: 'URL' },
+    { name: 'schema', value: 'NAME' },
+    { name: 'from-file', value: 'FILE' },
+    { name: 'from-variable', value: 'NAME' },
+    { name: 'to-file', value: 'FILE' },
+    { name: 'to-variable', value: 'NAME' },
+  ])
   const [data, postgres, schema] = [value('data'), value('postgres'), value('schema')]
   const choice = chooseStore(data, postgres, schema, env)
   // The store would create it.

@@ -1,7 +1,5 @@
 /** Reads the arguments of a command. */
-import { parseArgs } from 'node:util'
-import { closestName } from 'hookswitch/adapter'
-import { wrongFlag } from '../read-flags.js'
+import { type GivenFlags, readFlags, wrongFlag } from '../read-flags.js'
 import type { Command, Flag } from './command.js'
 
 /** Flags of every command. */
@@ -37,11 +35,23 @@ export function flagsOf({ flags = [], isList, isOffline }: Command): readonly Fl
   return [...flags, ...(isList ? LIST_FLAGS : []), ...(isOffline ? [] : CONNECTION_FLAGS), ...COMMON_FLAGS]
 }
 
+/** Reasons to refuse flags with which people would put a secret where every user of the machine can read it. */
+const SECRETS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries({
+    'api-key': 'HOOKSWITCH_API_KEY or --api-key-file',
+    token: 'HOOKSWITCH_TOKEN',
+    password: '--password-file',
+    secret: 'HOOKSWITCH_WEBHOOK_SECRET or --secret-file',
+  }).map(([name, instead]) => [
+    name,
+    `is not accepted, because other users could see it in the list of processes: use ${instead}`,
+  ]),
+)
+
 /** The arguments of a command as text. */
-export interface Arguments {
-  readonly values: ReadonlyMap<string, readonly string[]>
-  readonly switches: ReadonlySet<string>
-  readonly operands: ReadonlyMap<string, string>
+export interface Arguments extends Omit<GivenFlags, 'operands'> {
+  /** The operand of this name. */
+  operand(name: string): string | undefined
 }
 
 /**
@@ -49,75 +59,18 @@ export interface Arguments {
  * @throws `InvalidOption`; its `field` is the flag or operand as written
  */
 export function readArguments(command: Command, argv: readonly string[]): Arguments {
-  const flags = flagsOf(command)
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options: Object.fromEntries(
-      flags.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const),
-    ),
-    strict: false,
-    tokens: true,
-    allowPositionals: true,
-  })
-  const see = `see 'hookswitch ${command.words.join(' ')} --help'`
-  const values = new Map<string, string[]>()
-  const switches = new Set<string>()
-  const given: string[] = []
-  for (const token of tokens) {
-    if (token.kind === 'option-terminator') continue
-    if (token.kind === 'positional') {
-      given.push(token.value)
-      continue
-    }
-    const { name, rawName, value, inlineValue } = token
-    const flag = flags.find((one) => one.name === name)
-    if (!flag) throw wrongFlag(rawName, `${unknownFlag(name, flags)}, ${see}`)
-    if (flag.value === undefined) {
-      if (value !== undefined) throw wrongFlag(rawName, 'takes no value')
-      switches.add(name)
-      continue
-    }
-    if (value === undefined || (!inlineValue && value.startsWith('--')))
-      throw wrongFlag(rawName, 'needs a value')
-    const before = values.get(name) ?? []
-    if (before.length > 0 && !flag.isRepeatable) throw wrongFlag(rawName, 'was given twice')
-    if (flag.values && !flag.values.includes(value)) {
-      throw wrongFlag(rawName, `must be ${flag.values.join(' or ')}, not '${value}'`)
-    }
-    values.set(name, [...before, value])
+  const { operands = [], words } = command
+  const name = words.join(' ')
+  const given = readFlags(name, argv, flagsOf(command), { takesOperands: true, refusals: SECRETS })
+  if (!given.has('help')) {
+    const see = `see 'hookswitch ${name} --help'`
+    const extra = given.operands[operands.length]
+    if (extra !== undefined) throw wrongFlag(`'${extra}'`, `is one argument too many, ${see}`)
+    const missing = operands.slice(given.operands.length).find(({ isOptional }) => !isOptional)
+    if (missing) throw wrongFlag(missing.name, `is missing, ${see}`)
   }
-  return { values, switches, operands: switches.has('help') ? new Map() : operandsOf(command, given, see) }
-}
-
-function operandsOf(
-  { operands = [] }: Command,
-  given: readonly string[],
-  see: string,
-): ReadonlyMap<string, string> {
-  const extra = given[operands.length]
-  if (extra !== undefined) throw wrongFlag(`'${extra}'`, `is one argument too many, ${see}`)
-  const missing = operands.find(({ isOptional }, index) => !isOptional && given[index] === undefined)
-  if (missing) throw wrongFlag(missing.name, `is missing, ${see}`)
-  return new Map(
-    operands.flatMap(({ name }, index) => (given[index] === undefined ? [] : [[name, given[index]]])),
-  )
-}
-
-/** Flags with which people would put a secret where every user of the machine can read it. */
-const SECRETS: Readonly<Record<string, string>> = {
-  'api-key': 'HOOKSWITCH_API_KEY or --api-key-file',
-  token: 'HOOKSWITCH_TOKEN',
-  password: '--password-file',
-  secret: 'HOOKSWITCH_WEBHOOK_SECRET or --secret-file',
-}
-
-function unknownFlag(name: string, flags: readonly Flag[]): string {
-  const instead = Object.hasOwn(SECRETS, name) ? SECRETS[name] : undefined
-  if (instead)
-    return `is not accepted, because other users could see it in the list of processes: use ${instead}`
-  const closest = closestName(
-    name,
-    flags.map((flag) => flag.name),
-  )
-  return `is unknown${closest === undefined ? '' : ` (did you mean '--${closest}'?)`}`
+  return {
+    ...given,
+    operand: (operand) => given.operands[operands.findIndex((syntax) => syntax.name === operand)],
+  }
 }

@@ -1,18 +1,11 @@
 /** What a command is: its words, flags and operands as data, from which parsing, help and completion follow. */
 import type { HookswitchClient } from 'hookswitch/client'
+import type { FlagSyntax } from '../read-flags.js'
 import type { Output } from './output.js'
 
 /** A flag of a command. */
-export interface Flag {
-  /** Without dashes. */
-  readonly name: string
-  /** Placeholder of its value; absent: the flag takes no value. */
-  readonly value?: string
+export interface Flag extends FlagSyntax {
   readonly description: string
-  /** The flag may be given several times. */
-  readonly isRepeatable?: true
-  /** The possible values. */
-  readonly values?: readonly string[]
   /** The value is the name of a file. */
   readonly isFile?: true
 }

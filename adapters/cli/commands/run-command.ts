@@ -47,7 +47,7 @@ export async function runCommand(argv: readonly string[], io: CommandIo): Promis
       return 0
     }
     const args = readArguments(found.command, found.rest)
-    if (args.switches.has('help')) {
+    if (args.has('help')) {
       io.stdout.write(commandHelp(found.command))
       return 0
     }
@@ -116,7 +116,6 @@ async function run(command: Command, args: Arguments, io: CommandIo): Promise<vo
   })
   io.stdout.on?.('error', end)
   const { env } = io
-  const flag = (name: string) => args.values.get(name)?.[0]
   let isTokenKept = false
   let connected: HookswitchClient | undefined
   const context: CommandContext = {
@@ -124,11 +123,11 @@ async function run(command: Command, args: Arguments, io: CommandIo): Promise<vo
       connected ??= connect(context)
       return connected
     },
-    operand: (name) => args.operands.get(name),
-    flag,
-    list: (name) => args.values.get(name) ?? [],
-    has: (name) => args.switches.has(name),
-    output: createOutput(io.stdout, args.switches.has('json'), ending.signal),
+    operand: args.operand,
+    flag: args.value,
+    list: args.list,
+    has: args.has,
+    output: createOutput(io.stdout, args.has('json'), ending.signal),
     env,
     signal: ending.signal,
     read: (path, source) => readInput(path, source, io.stdin),
