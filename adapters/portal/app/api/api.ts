@@ -22,7 +22,7 @@ function clientOf({ token }: Session): HookswitchClient {
 
 /** Runs a call with the client of the session, which has no operations (operations.ts). @throws the error of the call */
 export async function call<Result>(
-  run: (client: Pick<HookswitchClient, 'request' | 'list'>) => Promise<Result>,
+  run: (client: Pick<HookswitchClient, 'request' | 'list' | 'stream'>) => Promise<Result>,
 ): Promise<Result> {
   const used = session.value
   if (!used) throw new HookswitchClientError('invalid_credentials', 'not signed in', { status: 401 })
