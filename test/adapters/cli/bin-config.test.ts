@@ -125,26 +125,6 @@ describe('a broken file at the start', () => {
   it.each([
     ['a configuration that is not YAML', 'port: [', /^hookswitch: .*h\.yaml:\d+:\d+: is not YAML: [^\n]+\n$/],
     [
-      'a misspelt setting',
-      'prot: 1',
-      /^hookswitch: .*h\.yaml:1:1: prot: is unknown \(did you mean 'port'\?\)\n$/,
-    ],
-    [
-      'a wrong schema of the database',
-      'postgres: postgres://db/c\nschema: 5',
-      /h\.yaml:2:9: schema: must be text\n$/,
-    ],
-    [
-      'a short key',
-      'secret: hunter2',
-      /^hookswitch: .*h\.yaml:1:9: secret: must be a key of at least 16 characters, /,
-    ],
-    [
-      'an option that only the service can check',
-      'allow: [10.0.0.0/99]',
-      /^hookswitch: .*h\.yaml:1:8: allow: /,
-    ],
-    [
       'broken accounts',
       'accounts: accounts.json',
       /accounts\.json: line 2, column 39: account 'alpha': realm: /,

@@ -142,8 +142,6 @@ describe('config check', () => {
 
   it.each([
     [{ memory: true, data: 'x' }, ':1:11: memory: cannot be combined with data'],
-    [{ schema: 'x' }, ':1:11: schema: is for PostgreSQL'],
-    [{ postgres: 'mysql://u:hunter2@db' }, ':1:13: postgres: must be a URL like'],
     [{ port: 9000, adminPort: 9000 }, ':1:26: adminPort: must differ from port'],
     [{ kamailio: ['p?app=1'] }, ':1:14: kamailio[0]: has no parameter app'],
     [{ kamailio: [{ address: 'p?max-call-ms=5' }] }, ':1:25: kamailio[0].address: must be an address alone'],
