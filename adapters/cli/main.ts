@@ -3,7 +3,6 @@
 import { errorCode, type HookswitchError, VERSION } from 'hookswitch'
 import { printableLine } from 'hookswitch/adapter'
 import type { CommandIo } from './commands/run-command.js'
-import { migrate } from './migrate.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
 
 /** The part of `process` that the program uses. */
@@ -18,6 +17,13 @@ export interface Program extends ServeIo, CommandIo {
 }
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
+
+/** What is done without a running service: the name of its help, and how it is loaded. */
+const OPERATIONS = {
+  migrate: ['MIGRATE_HELP', async () => (await import('./migrate.js')).migrate],
+  config: ['CONFIG_HELP', async () => (await import('./config-command.js')).config],
+  'rotate-secret': ['ROTATE_SECRET_HELP', async () => (await import('./rotate-secret.js')).rotateSecret],
+} as const
 
 /**
  * Runs the command line. Exit codes: 0 success, 1 failed to start or close, 2 wrong usage: a setting or the accounts file;
@@ -35,19 +41,11 @@ export async function main(program: Program): Promise<void> {
   if (wantsHelp(command)) return void program.stdout.write((await help()).MAIN_HELP)
   if (command === '--version' || command === '-v') return void program.stdout.write(`${VERSION}\n`)
   if (command === undefined) return misuse(program, (await help()).MAIN_HELP)
-  if (command === 'migrate') {
-    if (argv.some(wantsHelp)) return void program.stdout.write((await help()).MIGRATE_HELP)
-    return migrate(argv, program).catch((thrown: unknown) => void fail(program, thrown))
-  }
-  if (command === 'config') {
-    if (argv.some(wantsHelp)) return void program.stdout.write((await help()).CONFIG_HELP)
-    const { config } = await import('./config-command.js')
-    return config(argv, program).catch((thrown: unknown) => void fail(program, thrown))
-  }
-  if (command === 'rotate-secret') {
-    if (argv.some(wantsHelp)) return void program.stdout.write((await help()).ROTATE_SECRET_HELP)
-    const { rotateSecret } = await import('./rotate-secret.js')
-    return rotateSecret(argv, program).catch((thrown: unknown) => void fail(program, thrown))
+  if (Object.hasOwn(OPERATIONS, command)) {
+    const [helpText, load] = OPERATIONS[command as keyof typeof OPERATIONS]
+    if (argv.some(wantsHelp)) return void program.stdout.write((await help())[helpText])
+    const operation = await load()
+    return operation(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
   if (command !== 'serve') {
     // A service that starts does not need the commands.

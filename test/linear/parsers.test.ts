@@ -9,7 +9,6 @@ import { createEventParser } from '../../adapters/client/event-stream.js'
 import { nodeHandler } from '../../adapters/http/node.js'
 import { headerRecord, requestPath } from '../../adapters/http/request-record.js'
 import { indentJson } from '../../adapters/portal/app/text/json-tokens.js'
-import { createSseParser } from '../../adapters/portal/app/text/sse.js'
 import { chooseEncoding, matchesTag } from '../../adapters/portal/headers.js'
 import { createAmiFrameReader } from '../../adapters/telephony/asterisk/ami-frames.js'
 import { createAmiMessage, unescapeC } from '../../adapters/telephony/asterisk/ami-message.js'
@@ -351,17 +350,10 @@ describe('a stream takes time in proportion to its length, in small chunks too',
       },
       [repeated('a', '65536:'), repeated('a', '99999:'), repeated('1:a,')],
     ],
-    'event stream of the client': [
+    'event stream of the client and of the page': [
       () => {
         const parse = createEventParser(1_048_576)
         return (chunk) => parse(chunk.toString('latin1'))
-      },
-      [repeated('a'), repeated('data: a\n'), repeated('\r'), repeated(':\n')],
-    ],
-    'event stream of the page': [
-      () => {
-        const parser = createSseParser()
-        return (chunk) => parser.push(chunk.toString('latin1'))
       },
       [repeated('a'), repeated('data: a\n'), repeated('\r'), repeated(':\n')],
     ],

@@ -1,24 +1,14 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseExposition } from '../observability/parse-exposition.js'
+import { testFolder } from './files.js'
 import { hookswitch, type RunningProgram, ready } from './program.js'
 
 const ALPHA = { id: 'alpha', name: 'Alpha', realm: 'alpha.example', apiKey: 'a'.repeat(40) }
 const BETA = { id: 'beta', name: 'Beta', realm: 'beta.example', apiKey: 'b'.repeat(40) }
 
-let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bin-config-'))
-})
-afterEach(() => rm(folder, { recursive: true }))
-
-async function file(name: string, content: unknown): Promise<string> {
-  const path = join(folder, name)
-  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
-  return path
-}
+const folder = testFolder()
 
 type Line = Readonly<Record<string, unknown>>
 
@@ -49,10 +39,10 @@ async function logIn(url: string, apiKey: string): Promise<number> {
 
 describe('SIGHUP', () => {
   it('applies accounts, limits and the log level, and names what needs a restart', async () => {
-    const accounts = await file('accounts.json', [ALPHA])
+    const accounts = await folder.write('accounts.json', [ALPHA])
     const config = (more: string) =>
       `memory: true\nport: 0\nadminPort: 0\nlog: json\naccounts: ${accounts}\n${more}`
-    const path = await file('h.yaml', config(''))
+    const path = await folder.write('h.yaml', config(''))
     const program = hookswitch(['serve', '--config', path])
     const { url, adminUrl = '' } = await ready(program)
     expect([await logIn(url, ALPHA.apiKey), await logIn(url, BETA.apiKey)]).toEqual([201, 401])
@@ -64,8 +54,11 @@ describe('SIGHUP', () => {
       needsRestart: [],
     })
 
-    await file('accounts.json', [ALPHA, BETA])
-    await file('h.yaml', config('logLevel: warn\nloginBurst: 1\nloginRefillPerSecond: 0.001\ninFlight: 7\n'))
+    await folder.write('accounts.json', [ALPHA, BETA])
+    await folder.write(
+      'h.yaml',
+      config('logLevel: warn\nloginBurst: 1\nloginRefillPerSecond: 0.001\ninFlight: 7\n'),
+    )
     expect(await reload(program)).toMatchObject({
       level: 'info',
       message:
@@ -76,7 +69,7 @@ describe('SIGHUP', () => {
     // The bucket of this address was filled for the earlier limit: one more login at most.
     expect([await logIn(url, BETA.apiKey), await logIn(url, BETA.apiKey)]).toEqual([201, 429])
 
-    await file('h.yaml', config('logLevel: debug\nloginBurst: unlimited\n'))
+    await folder.write('h.yaml', config('logLevel: debug\nloginBurst: unlimited\n'))
     expect(await reload(program)).toMatchObject({
       changed: ['loginBurst', 'loginRefillPerSecond', 'logLevel'],
       needsRestart: [],
@@ -90,27 +83,33 @@ describe('SIGHUP', () => {
   })
 
   it('with a broken configuration or accounts file changes nothing and logs one error', async () => {
-    const accounts = await file('accounts.json', [ALPHA])
-    const path = await file('h.json', { memory: true, port: 0, log: 'json', accounts, tokenTtlSeconds: 60 })
+    const accounts = await folder.write('accounts.json', [ALPHA])
+    const path = await folder.write('h.json', {
+      memory: true,
+      port: 0,
+      log: 'json',
+      accounts,
+      tokenTtlSeconds: 60,
+    })
     const program = hookswitch(['serve', '--config', path])
     const { url } = await ready(program)
 
-    await file('h.json', '{"tokenTtlSeconds": "hunter2"}')
+    await folder.write('h.json', '{"tokenTtlSeconds": "hunter2"}')
     expect(await reload(program)).toMatchObject({
       level: 'error',
       message: 'configuration not reloaded',
       reason: `${path}:1:21: tokenTtlSeconds: must be an integer from 1 to 315360000`,
     })
-    await file('h.json', { memory: true, port: 0, log: 'json', accounts, logLevel: 'error' })
-    await file('accounts.json', [BETA, { ...ALPHA, name: 7 }])
+    await folder.write('h.json', { memory: true, port: 0, log: 'json', accounts, logLevel: 'error' })
+    await folder.write('accounts.json', [BETA, { ...ALPHA, name: 7 }])
     expect(await reload(program)).toMatchObject({
       level: 'error',
       reason: expect.stringMatching(/: line 1, column \d+: account 'alpha' \(realm alpha\.example\): name: /),
     })
     expect(await logIn(url, BETA.apiKey)).toBe(401)
     // The level was not applied either: lines of level info are still written.
-    await file('accounts.json', [BETA, ALPHA])
-    await file('h.json', { memory: true, port: 1, log: 'json', accounts })
+    await folder.write('accounts.json', [BETA, ALPHA])
+    await folder.write('h.json', { memory: true, port: 1, log: 'json', accounts })
     expect(await reload(program)).toMatchObject({
       level: 'info',
       changed: ['accounts', 'tokenTtlSeconds'],
@@ -126,26 +125,6 @@ describe('a broken file at the start', () => {
   it.each([
     ['a configuration that is not YAML', 'port: [', /^hookswitch: .*h\.yaml:\d+:\d+: is not YAML: [^\n]+\n$/],
     [
-      'a misspelt setting',
-      'prot: 1',
-      /^hookswitch: .*h\.yaml:1:1: prot: is unknown \(did you mean 'port'\?\)\n$/,
-    ],
-    [
-      'a wrong schema of the database',
-      'postgres: postgres://db/c\nschema: 5',
-      /h\.yaml:2:9: schema: must be text\n$/,
-    ],
-    [
-      'a short key',
-      'secret: hunter2',
-      /^hookswitch: .*h\.yaml:1:9: secret: must be a key of at least 16 characters, /,
-    ],
-    [
-      'an option that only the service can check',
-      'allow: [10.0.0.0/99]',
-      /^hookswitch: .*h\.yaml:1:8: allow: /,
-    ],
-    [
       'broken accounts',
       'accounts: accounts.json',
       /accounts\.json: line 2, column 39: account 'alpha': realm: /,
@@ -156,41 +135,41 @@ describe('a broken file at the start', () => {
       /^hookswitch: .*h\.yaml:1:7: data: .*calls\.db\.key is not a key \(64 hex/,
     ],
   ])('%s: one sentence, exit code 2, and nothing is created', async (_, config, sentence) => {
-    await file('h.yaml', config)
-    await file('accounts.json', '[\n{"id": "alpha", "name": "A", "realm": "a b"}]')
-    if (config.includes('calls.db')) await file('calls.db.key', 'hunter2')
-    const before = (await readdir(folder)).sort()
-    const ended = await hookswitch(['serve', '--port', '0', '--config', 'h.yaml'], { cwd: folder }).ended
+    await folder.write('h.yaml', config)
+    await folder.write('accounts.json', '[\n{"id": "alpha", "name": "A", "realm": "a b"}]')
+    if (config.includes('calls.db')) await folder.write('calls.db.key', 'hunter2')
+    const before = (await readdir(folder.path)).sort()
+    const ended = await hookswitch(['serve', '--port', '0', '--config', 'h.yaml'], { cwd: folder.path }).ended
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toMatch(/^hookswitch: [^\n]+\n$/)
     expect(ended.stderr.replace('hookswitch: h.yaml', 'hookswitch: ./h.yaml')).toMatch(sentence)
     expect(ended.stderr).not.toContain('hunter2')
-    expect((await readdir(folder)).sort()).toEqual(before)
+    expect((await readdir(folder.path)).sort()).toEqual(before)
   })
 
   it('a missing key file of a database with secrets: exit code 2, and no new key', async () => {
-    const accounts = await file('accounts.json', [ALPHA])
-    const argv = ['serve', '--port', '0', '--data', join(folder, 'calls.db'), '--accounts', accounts]
+    const accounts = await folder.write('accounts.json', [ALPHA])
+    const argv = ['serve', '--port', '0', '--data', join(folder.path, 'calls.db'), '--accounts', accounts]
     const program = hookswitch(argv)
     await ready(program)
     program.child.kill('SIGTERM')
     expect(await program.ended).toMatchObject({ code: 0 })
-    await rm(join(folder, 'calls.db.key'))
+    await rm(join(folder.path, 'calls.db.key'))
     const ended = await hookswitch(argv).ended
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toMatch(/hookswitch: --data: [^\n]*calls\.db\.key is missing, but [^\n]+\n$/)
-    expect(await readdir(folder)).not.toContain('calls.db.key')
+    expect(await readdir(folder.path)).not.toContain('calls.db.key')
   })
 
   it('the key file of another database: exit code 2, and its name', async () => {
-    const accounts = await file('accounts.json', [ALPHA])
-    const argv = ['serve', '--port', '0', '--data', join(folder, 'calls.db'), '--accounts', accounts]
+    const accounts = await folder.write('accounts.json', [ALPHA])
+    const argv = ['serve', '--port', '0', '--data', join(folder.path, 'calls.db'), '--accounts', accounts]
     const program = hookswitch(argv)
     await ready(program)
     program.child.kill('SIGTERM')
     expect(await program.ended).toMatchObject({ code: 0 })
     const other = 'ab'.repeat(32)
-    await writeFile(join(folder, 'calls.db.key'), other)
+    await writeFile(join(folder.path, 'calls.db.key'), other)
     const ended = await hookswitch(argv).ended
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toMatch(/hookswitch: [^\n]*calls\.db\.key: is not the one that this store [^\n]+\n$/)
@@ -198,7 +177,10 @@ describe('a broken file at the start', () => {
   })
 
   it('is not hidden by a good variable, and names the variable of a bad one', async () => {
-    const env = { HOOKSWITCH_PORT: 'tcp://10.0.0.1:80', HOOKSWITCH_CONFIG: await file('h.json', '{}') }
+    const env = {
+      HOOKSWITCH_PORT: 'tcp://10.0.0.1:80',
+      HOOKSWITCH_CONFIG: await folder.write('h.json', '{}'),
+    }
     expect(await hookswitch(['serve', '--memory'], { env }).ended).toMatchObject({
       code: 2,
       stderr: "hookswitch: HOOKSWITCH_PORT: must be an integer from 0 to 65535, not 'tcp://10.0.0.1:80'\n",
@@ -208,7 +190,7 @@ describe('a broken file at the start', () => {
 
 describe('hookswitch config', () => {
   it('prints and checks', async () => {
-    const path = await file('h.yaml', 'port: 8080\n')
+    const path = await folder.write('h.yaml', 'port: 8080\n')
     const printed = await hookswitch(['config', 'print', '--json', '--config', path]).ended
     expect(printed).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(printed.stdout).port).toEqual({
@@ -221,7 +203,7 @@ describe('hookswitch config', () => {
       stdout: `${path}: valid\n`,
       stderr: '',
     })
-    await file('h.yaml', 'port: 808000\n')
+    await folder.write('h.yaml', 'port: 808000\n')
     expect(await hookswitch(['config', 'check', path]).ended).toMatchObject({
       code: 2,
       stdout: '',

@@ -99,19 +99,6 @@ describe('the program with a SQLite file', () => {
     const third = serve(['--data', 'calls.db'])
     await ready(third)
   })
-
-  it('refuses a secret that differs from the key of the file', async () => {
-    const first = serve()
-    await ready(first)
-    first.child.kill('SIGTERM')
-    await first.ended
-    const { code, stderr } = await serve([], { env: { HOOKSWITCH_SECRET: 'another secret altogether' } })
-      .ended
-    expect(code).toBe(2)
-    expect(stderr).toMatch(/^hookswitch: HOOKSWITCH_SECRET: is not the key of [^\n]*\n$/)
-    const key = (await readFile(join(folder, 'hookswitch.db.key'), 'utf8')).trim()
-    await ready(serve([], { env: { HOOKSWITCH_SECRET: key } }))
-  })
 })
 
 /** Returns the contents of every file below a folder. */

@@ -11,6 +11,7 @@ import { systemClock } from '../../../src/runtime/clock.js'
 import { createSmallFile, log, SMALL_COUNTS } from '../storage/migrate-harness.js'
 import { postgresForTests } from '../storage/pg-cluster.js'
 import { temporaryFolder } from '../storage/sqlite-harness.js'
+import { testIo } from './files.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -26,13 +27,8 @@ beforeEach(() => {
 
 /** Runs the command and returns its output or its error. */
 async function runMigrate(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const written = { stdout: '', stderr: '' }
-  const sink = (name: 'stdout' | 'stderr') => ({
-    write: (text: string) => {
-      written[name] += text
-    },
-  })
-  const error = await migrate(argv, { stdout: sink('stdout'), stderr: sink('stderr'), env }).then(
+  const { io, written } = testIo(env)
+  const error = await migrate(argv, io).then(
     () => undefined,
     (thrown: HookswitchError) => thrown,
   )
@@ -89,11 +85,12 @@ describe('hookswitch migrate', () => {
       /^hookswitch: --from: names a file that does not exist: [^\n]+\n$/,
     ],
   ] as const)('is a command of the program: %j exits with %i', async (argv, code, stdout, stderr) => {
-    const written = { stdout: '', stderr: '' }
-    const sink = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) })
+    const { io, written } = testIo()
     const program = {
-      ...{ argv: ['node', 'hookswitch', 'migrate', ...argv], env: {}, exitCode: 0 },
-      ...{ stdout: sink('stdout'), stderr: sink('stderr'), on() {}, exit: () => undefined as never },
+      ...io,
+      ...{ argv: ['node', 'hookswitch', 'migrate', ...argv], exitCode: 0 },
+      on() {},
+      exit: () => undefined as never,
     }
     await main(program)
     expect(written.stdout).toMatch(stdout)

@@ -1,24 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { errorCode, type HookswitchError } from 'hookswitch'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SERVE_HELP } from '../../../adapters/cli/help.js'
 import { readSettings } from '../../../adapters/cli/read-settings.js'
 import { flagOf, variableOf } from '../../../adapters/cli/setting-names.js'
 import { SETTING_NAMES, settingOf } from '../../../adapters/cli/settings.js'
+import { testFolder } from './files.js'
 
-let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'settings-'))
-})
-afterEach(() => rm(folder, { recursive: true }))
-
-async function file(name: string, content: string): Promise<string> {
-  const path = join(folder, name)
-  await writeFile(path, content)
-  return path
-}
+const folder = testFolder()
 
 async function errorOf(argv: readonly string[], env: Record<string, string> = {}): Promise<HookswitchError> {
   const thrown = await readSettings(argv, env).then(
@@ -227,7 +215,7 @@ describe('variables', () => {
 
 describe('the configuration file', () => {
   it('is weaker than variables, which are weaker than flags', async () => {
-    const path = await file('c.yaml', 'port: 1\nhost: a\nlogLevel: warn\ncors: [https://a.example]\n')
+    const path = await folder.write('c.yaml', 'port: 1\nhost: a\nlogLevel: warn\ncors: [https://a.example]\n')
     const env = { HOOKSWITCH_CONFIG: path, HOOKSWITCH_PORT: '2', HOOKSWITCH_HOST: 'b' }
     const { values, originOf, labelOf, nameOf } = await readSettings(['--port', '3'], env)
     expect(values).toMatchObject({ port: 3, host: 'b', logLevel: 'warn', cors: ['https://a.example'] })
@@ -250,20 +238,20 @@ describe('the configuration file', () => {
   })
 
   it('of --config replaces that of HOOKSWITCH_CONFIG', async () => {
-    const env = { HOOKSWITCH_CONFIG: await file('a.json', '{"port": 1}') }
-    const { values } = await readSettings(['--config', await file('b.json', '{"host": "b"}')], env)
+    const env = { HOOKSWITCH_CONFIG: await folder.write('a.json', '{"port": 1}') }
+    const { values } = await readSettings(['--config', await folder.write('b.json', '{"host": "b"}')], env)
     expect([values.port, values.host]).toEqual([8000, 'b'])
   })
 
   it('may begin with a byte order mark, name its schema, or hold comments only', async () => {
-    const json = await file('a.json', '\uFEFF{"$schema": "hookswitch/config.schema.json", "port": 1}')
+    const json = await folder.write('a.json', '\uFEFF{"$schema": "hookswitch/config.schema.json", "port": 1}')
     expect((await readSettings(['--config', json], {})).values.port).toBe(1)
-    const yaml = await file('a.yml', '# port: 1\n')
+    const yaml = await folder.write('a.yml', '# port: 1\n')
     expect((await readSettings(['--config', yaml], {})).values.port).toBe(8000)
   })
 
   it('may name another store than a stronger source', async () => {
-    const path = await file('c.json', '{"postgres": "postgres://db/calls", "schema": "calls"}')
+    const path = await folder.write('c.json', '{"postgres": "postgres://db/calls", "schema": "calls"}')
     const { values } = await readSettings(['--config', path, '--memory'], {})
     expect([values.memory, values.postgres, values.schema]).toEqual([true, undefined, undefined])
     const env = { HOOKSWITCH_POSTGRES: 'postgres://other/calls' }
@@ -307,7 +295,7 @@ describe('the configuration file', () => {
       ':3:16: freeswitch[0].silenceMs: must be an',
     ],
   ])('%s with %j is rejected with its place', async (name, content, sentence) => {
-    const path = await file(name, content)
+    const path = await folder.write(name, content)
     const { message } = await errorOf(['--config', path])
     expect(message.startsWith(`${path}${sentence}`), message).toBe(true)
     expect(message).not.toContain('hunter2')

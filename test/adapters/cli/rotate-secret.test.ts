@@ -8,6 +8,7 @@ import { main } from '../../../adapters/cli/main.js'
 import { rotateSecret } from '../../../adapters/cli/rotate-secret.js'
 import { postgresForTests } from '../storage/pg-cluster.js'
 import { temporaryFolder } from '../storage/sqlite-harness.js'
+import { testIo } from './files.js'
 
 // The worker is a built file.
 vi.mock('hookswitch/sqlite', async (original) => {
@@ -30,13 +31,8 @@ beforeEach(() => {
 
 /** Runs the command and returns its output or its error. */
 async function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const written = { stdout: '', stderr: '' }
-  const sink = (name: 'stdout' | 'stderr') => ({
-    write: (text: string) => {
-      written[name] += text
-    },
-  })
-  const error = await rotateSecret(argv, { stdout: sink('stdout'), stderr: sink('stderr'), env }).then(
+  const { io, written } = testIo(env)
+  const error = await rotateSecret(argv, io).then(
     () => undefined,
     (thrown: HookswitchError) => thrown,
   )

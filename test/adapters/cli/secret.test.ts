@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode, type HookswitchError } from 'hookswitch'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkSecret } from '../../../adapters/cli/secret.js'
 import type { StoreChoice } from '../../../adapters/cli/store-options.js'
+import { testFolder } from './files.js'
 import { settingsOf } from './settings-of.js'
 
 const POSTGRES = {
@@ -15,11 +15,7 @@ const POSTGRES = {
 } satisfies StoreChoice
 const SECRET = 'a secret of the environment'
 
-let folder: string
-beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'secret-')))
-})
-afterEach(() => rm(folder, { recursive: true }))
+const folder = testFolder()
 
 async function errorOf(choice: StoreChoice, env: Record<string, string>): Promise<HookswitchError> {
   const thrown = await check(choice, env).then(
@@ -36,14 +32,14 @@ const check = async (choice: StoreChoice, env: Record<string, string> = {}) =>
 
 describe('checkSecret', () => {
   it('accepts a secret of the environment for every store', async () => {
-    const file = { store: 'sqlite', path: join(folder, 'calls.db') } as const
+    const file = { store: 'sqlite', path: join(folder.path, 'calls.db') } as const
     for (const choice of [POSTGRES, file, { store: 'memory' } as const]) {
       await check(choice, { HOOKSWITCH_SECRET: SECRET })
     }
   })
 
   it('accepts a missing secret for a file, which has a key file, and for the memory store', async () => {
-    await check({ store: 'sqlite', path: join(folder, 'calls.db') })
+    await check({ store: 'sqlite', path: join(folder.path, 'calls.db') })
     await check({ store: 'memory' })
   })
 
@@ -54,11 +50,11 @@ describe('checkSecret', () => {
   })
 
   it('rejects a secret that differs from the key of the file, and quotes neither', async () => {
-    const path = join(folder, 'calls.db')
+    const path = join(folder.path, 'calls.db')
     const key = 'f'.repeat(64)
     await writeFile(path, '')
     await writeFile(`${path}.key`, `${key}\n`)
-    const link = join(folder, 'link.db')
+    const link = join(folder.path, 'link.db')
     await symlink(path, link)
     for (const named of [path, link]) {
       const { message } = await errorOf({ store: 'sqlite', path: named }, { HOOKSWITCH_SECRET: SECRET })
@@ -71,7 +67,7 @@ describe('checkSecret', () => {
   })
 
   it('rejects a key file that holds no key, and quotes nothing of it', async () => {
-    const path = join(folder, 'calls.db')
+    const path = join(folder.path, 'calls.db')
     await writeFile(`${path}.key`, 'hunter2\n')
     await expect(check({ store: 'sqlite', path })).rejects.toThrow(
       `--data: ${path}.key is not a key (64 hex digits): put the right one there, or remove the file`,

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { errorCode, HookswitchError, memoryStore } from 'hookswitch'
 import { serve } from 'hookswitch/cli'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { testIo } from './files.js'
 
 /** The replaced store modules: which were loaded, the options of each store, and the function that creates it. */
 const stores = vi.hoisted(() => ({
@@ -37,13 +38,7 @@ function durable(changes: object = {}) {
 
 async function served(argv: readonly string[], env: Record<string, string>, create: () => unknown) {
   stores.create = create
-  const written = { stdout: '', stderr: '' }
-  const sink = (name: 'stdout' | 'stderr') => ({
-    write: (text: string) => {
-      written[name] += text
-    },
-  })
-  const io = { stdout: sink('stdout'), stderr: sink('stderr'), env }
+  const { io, written } = testIo(env)
   const serving = await serve(['--port', '0', '--log', 'json', ...argv], io).then(
     (serving) => {
       cleanups.push(() => serving.close())

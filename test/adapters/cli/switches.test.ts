@@ -1,47 +1,33 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { serve } from 'hookswitch/cli'
 import { fakeAsteriskAmi, fakeAsteriskAri, fakeFreeswitch, fakeKamailio, until } from 'hookswitch/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { authority, good, key } from '../../send/certificates.js'
 import { parseExposition } from '../observability/parse-exposition.js'
 import { channelEvent, startAmiServer } from '../telephony/asterisk-ami-server.js'
 import { ariEvent, startAriServer } from '../telephony/asterisk-ari-server.js'
 import { freePort } from '../telephony/free-port.js'
 import { jsonFrame, legEvent, startFakeSwitch } from '../telephony/freeswitch-fake.js'
+import { testFolder, testIo } from './files.js'
 
 const recording = (name: string) =>
   readFile(new URL(`../../../examples/switches/recordings/${name}.gz`, import.meta.url))
 const dialogs = () => readFile(new URL('../../../examples/demo/kamailio-dialogs.ndjson', import.meta.url))
 
-let folder: string
+const folder = testFolder()
 const cleanups: (() => Promise<unknown>)[] = []
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'switches-'))
-  cleanups.push(() => rm(folder, { recursive: true }))
-})
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
 /** Starts the program with these accounts and counts accepted events by account and hook. */
 async function serving(argv: readonly string[], accounts: readonly object[], env: Record<string, string>) {
-  const path = join(folder, 'accounts.json')
-  await writeFile(path, JSON.stringify(accounts))
-  let stderr = ''
-  const io = {
-    stdout: { write() {} },
-    stderr: {
-      write: (text: string) => {
-        stderr += text
-      },
-    },
-    env,
-  }
+  const path = await folder.write('accounts.json', accounts)
+  const { io, written } = testIo(env)
   const all = ['--memory', '--port', '0', '--log', 'json', '--accounts', path, ...argv]
   const { hs, adminUrl = '', close } = await serve(all, io)
   cleanups.push(close)
@@ -50,7 +36,7 @@ async function serving(argv: readonly string[], accounts: readonly object[], env
     const key = `${accountId} ${hook}`
     counts[key] = (counts[key] ?? 0) + 1
   })
-  return { counts, hs, adminUrl, close, logged: () => stderr }
+  return { counts, hs, adminUrl, close, logged: () => written.stderr }
 }
 
 /** Legs of the recorded Asterisk calls, as `delivered.test.ts` counts them. */
@@ -215,7 +201,7 @@ describe('serve with switches', () => {
     await once(tls, 'listening')
     const { port } = tls.address() as AddressInfo
     const accounts = ['alpha', 'beta'].map((id) => ({ id, name: id, realm: `${id}.example` }))
-    const ca = join(folder, 'ca.pem')
+    const ca = join(folder.path, 'ca.pem')
     await writeFile(ca, authority)
     const own = 'account-from=account-code&realm-from=account&password-env=PBX_SECRET'
     const argv = ['--asterisk-ami', `hook@127.0.0.1:${port}?tls=yes&ca=${ca}&${own}`]
@@ -245,7 +231,7 @@ describe('serve with switches', () => {
   it('rejects a file of an authority that cannot be read, naming the parameter', async () => {
     const argv = [
       '--asterisk-ami',
-      `hook@127.0.0.1?tls=yes&ca=${join(folder, 'none.pem')}&account-from=context`,
+      `hook@127.0.0.1?tls=yes&ca=${join(folder.path, 'none.pem')}&account-from=context`,
     ]
     await expect(serving(argv, [], { HOOKSWITCH_AMI_SECRET: 'hush' })).rejects.toThrow(
       '--asterisk-ami: the parameter ca names a file that cannot be read (ENOENT)',

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Attempt, Webhook } from 'hookswitch/client'
+import type { Attempt, Call, CallEvent, Payload, StreamAttempt, StreamRate, Webhook } from 'hookswitch/client'
 import { describe, expect, it } from 'vitest'
 import {
   healthSeries,
@@ -7,15 +7,8 @@ import {
   percentText,
   type StatsDocument,
 } from '../../../adapters/portal/app/text/health-series.js'
-import {
-  buildLadder,
-  type CallDocument,
-  callFromAttempts,
-  deliveryText,
-  ladderText,
-  legName,
-} from '../../../adapters/portal/app/text/ladder.js'
-import { addItems, parseItem, withAttempts } from '../../../adapters/portal/app/text/live-items.js'
+import { buildLadder, deliveryText, ladderText, legName } from '../../../adapters/portal/app/text/ladder.js'
+import { addItems, itemOf, withAttempts } from '../../../adapters/portal/app/text/live-items.js'
 import { outcomeOf } from '../../../adapters/portal/app/text/outcome.js'
 import {
   linearScale,
@@ -27,7 +20,6 @@ import {
 } from '../../../adapters/portal/app/text/plot-geometry.js'
 import { formatRoute, parseRoute } from '../../../adapters/portal/app/text/routes.js'
 import { sparkPaths } from '../../../adapters/portal/app/text/spark-paths.js'
-import { createSseParser } from '../../../adapters/portal/app/text/sse.js'
 import { troubleFirst, unique } from '../../../adapters/portal/app/text/trouble-first.js'
 import {
   rangeWithPanel,
@@ -160,73 +152,27 @@ describe('the bars of a sparkline', () => {
   })
 })
 
-describe('the parser of the stream', () => {
-  const TEXT =
-    '\ufeffretry: 2000\n\nid: a1\nevent: attempt\ndata: {"x":\ndata:1}\n\n: beat\r\n\r\ndata\n\nevent: gap\n\nid: a2\rdata: z\r\r\n'
-  const ITEMS = [
-    { id: 'a1', event: 'attempt', data: '{"x":\n1}' },
-    { id: 'a1', event: 'message', data: '' },
-    { id: 'a2', event: 'message', data: 'z' },
-  ]
-
-  it('reads fields, comments and every kind of line end', () => {
-    const parser = createSseParser()
-    expect(parser.push(TEXT)).toEqual(ITEMS)
-    expect(parser.retryMs).toBe(2_000)
-  })
-
-  it('reads the same whatever the pieces', () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(TEXT.length), { maxLength: 20 }), (cuts) => {
-        const parser = createSseParser()
-        const edges = [0, ...cuts.sort((one, other) => one - other), TEXT.length]
-        const items = edges.flatMap((edge, index) =>
-          parser.push(TEXT.slice(edge, edges[index + 1] ?? TEXT.length)),
-        )
-        expect(items).toEqual(ITEMS)
-      }),
-    )
-  })
-
-  it('ignores an id with NUL and a pause that is no number', () => {
-    const parser = createSseParser()
-    expect(parser.push('id: a\0b\nretry: soon\ndata: x\n\n')).toEqual([
-      { id: '', event: 'message', data: 'x' },
-    ])
-    expect(parser.retryMs).toBeUndefined()
-  })
-})
-
 describe('items of the live stream', () => {
-  const attempt = (id: string) => ({
-    id: 'p',
-    event: 'attempt',
-    data: JSON.stringify({ id, sent_at: '2026-01-31T02:31:07.412Z', result: 'success', delivery_id: 'd' }),
-  })
+  const attempt = (fields: Partial<StreamAttempt>) =>
+    itemOf({ type: 'attempt', id: 'p', data: fields as StreamAttempt }, 0)!
+  const numbered = (id: string) => attempt({ id, sent_at: '2026-01-31T02:31:07.412Z' })
 
   it('are shown once, the newest first', () => {
-    const first = [parseItem(attempt('1'), 0)!, parseItem(attempt('2'), 0)!]
-    const items = addItems(addItems([], first), [parseItem(attempt('2'), 0)!, parseItem(attempt('3'), 0)!])
+    const first = [numbered('1'), numbered('2')]
+    const items = addItems(addItems([], first), [numbered('2'), numbered('3')])
     expect(items.map(({ key }) => key)).toEqual(['3', '2', '1'])
     expect(addItems(items, first)).toBe(items)
   })
 
   it('change the rows of their webhooks: the newest attempt counts, and decides about failing alone', () => {
-    const item = (hook_id: string, result: string, second: number) =>
-      parseItem(
-        {
-          id: 'p',
-          event: 'attempt',
-          data: JSON.stringify({
-            id: `${hook_id}${second}`,
-            hook_id,
-            result,
-            sent_at: `2026-01-31T02:31:0${second}.000Z`,
-            resp_status_code: result === 'success' ? '204' : '503',
-          }),
-        },
-        0,
-      )!
+    const item = (hook_id: string, result: 'success' | 'failure', second: number) =>
+      attempt({
+        id: `${hook_id}${second}`,
+        hook_id,
+        result,
+        sent_at: `2026-01-31T02:31:0${second}.000Z`,
+        resp_status_code: result === 'success' ? '204' : '503',
+      })
     const rows = [
       { id: 'a', state: 'ok' },
       { id: 'b', state: 'failing', failing_since: '2026-01-31T02:00:00.000Z' },
@@ -263,15 +209,14 @@ describe('items of the live stream', () => {
   })
 
   it('are bounded, and those without meaning are left out', () => {
-    const many = Array.from({ length: 6_000 }, (_, index) => parseItem(attempt(String(index)), 0)!)
+    const many = Array.from({ length: 6_000 }, (_, index) => numbered(String(index)))
     expect(addItems([], many)).toHaveLength(5_000)
-    for (const data of ['', '[]', 'null', '{"id":1}', '{']) {
-      expect(parseItem({ id: '', event: 'attempt', data }, 0)).toBeUndefined()
-    }
-    expect(parseItem({ id: '', event: 'rate', data: '{}' }, 0)).toBeUndefined()
-    const rate = { id: 'x', event: 'rate', data: '{"hook_id":"w","ok":3,"failed":1,"timestamp":7}' }
-    expect(parseItem(rate, 5)).toMatchObject({ key: 'w/7', webhookId: 'w', rate: { ok: 3, failed: 1 } })
-    expect(parseItem({ id: 'x', event: 'gap', data: '{"dropped":812}' }, 5)).toMatchObject({ news: 'gap' })
+    const event = { hook_event: 'channel_create' } as unknown as Payload
+    expect(itemOf({ type: 'event', id: 'x', data: event }, 0)).toBeUndefined()
+    const rate = { hook_id: 'w', ok: 3, failed: 1, timestamp: 7 } as StreamRate
+    const shown = { key: 'w/7', webhookId: 'w', rate: { ok: 3, failed: 1 } }
+    expect(itemOf({ type: 'rate', id: 'x', data: rate }, 5)).toMatchObject(shown)
+    expect(itemOf({ type: 'gap', data: { from: 'x', dropped: 812 } }, 5)).toMatchObject({ news: 'gap' })
   })
 })
 
@@ -316,35 +261,41 @@ const attempt = (fields: Partial<Attempt>): Attempt => ({
 })
 
 describe('the ladder', () => {
-  const call: CallDocument = {
+  const event = (
+    callId: string,
+    hook: string,
+    sequence: number,
+    second: number,
+    deliveries: readonly Partial<CallEvent['deliveries'][number]>[],
+  ): CallEvent => ({
+    id: `${callId}-${sequence}`,
+    account_id: 'acme',
+    call_id: callId,
+    hook,
+    sequence,
+    timestamp: GREG + second,
+    happened_at: new Date(Date.UTC(2026, 0, 31, 2, 31, second)).toISOString(),
+    deliveries: deliveries.map((delivery) => ({
+      id: 'd1',
+      hook_id: 'crm',
+      kind: 'first',
+      state: 'delivered',
+      attempts: 1,
+      ...delivery,
+    })),
+  })
+  const call: Call = {
     call_id: 'leg-a',
-    legs: [{ call_id: 'leg-a', from: '+1@x', to: '200@y' }, { call_id: 'leg-b' }],
-    events: [
-      {
-        id: 'e2',
-        call_id: 'leg-a',
-        hook: 'channel_destroy',
-        sequence: 4,
-        timestamp: GREG + 41,
-        deliveries: [{ id: 'd2', hook_id: 'crm', state: 'waiting' }],
-      },
-      {
-        id: 'e1',
-        call_id: 'leg-a',
-        hook: 'channel_create',
-        sequence: 1,
-        timestamp: GREG,
-        deliveries: [{ id: 'd1', hook_id: 'crm', state: 'delivered' }],
-      },
-      {
-        id: 'e3',
-        call_id: 'leg-b',
-        hook: 'channel_create',
-        sequence: 1,
-        timestamp: GREG + 1,
-        deliveries: [],
-      },
+    legs: [
+      { call_id: 'leg-a', from: '+1@x', to: '200@y', events: 2 },
+      { call_id: 'leg-b', events: 1 },
     ],
+    events: [
+      event('leg-a', 'channel_destroy', 4, 41, [{ id: 'd2', state: 'waiting' }]),
+      event('leg-a', 'channel_create', 1, 0, [{}]),
+      event('leg-b', 'channel_create', 1, 1, []),
+    ],
+    truncated: false,
     unwanted: [
       { call_id: 'leg-a', sequence: 3 },
       { call_id: 'leg-a', sequence: 2 },
@@ -387,39 +338,31 @@ describe('the ladder', () => {
   })
 
   it('marks a replay', () => {
-    const delivery = { id: 'd1', hook_id: 'crm', kind: 'replay', state: 'delivered' }
-    const { rows } = buildLadder(
-      { ...call, events: [{ ...call.events[1]!, deliveries: [delivery] }] },
-      attempts,
-    )
+    const replayed = event('leg-a', 'channel_create', 1, 0, [{ kind: 'replay' }])
+    const { rows } = buildLadder({ ...call, events: [replayed] }, attempts)
     expect(deliveryText(rows[0]!.deliveries[0]!, words)).toBe('replay: ✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms')
   })
 
   it('says which event of its leg a delivery waits for', () => {
-    const event = (id: string, sequence: number, state: string, callId = 'leg-a') => ({
-      id,
-      call_id: callId,
-      hook: 'channel_answer',
-      sequence,
-      timestamp: GREG + sequence,
-      deliveries: [{ id: `of-${id}`, hook_id: 'crm', state }],
-    })
+    const answer = (sequence: number, state: CallEvent['deliveries'][number]['state'], callId = 'leg-a') =>
+      event(callId, 'channel_answer', sequence, sequence, [{ id: `d${sequence}`, state }])
     const events = [
-      event('e0', 1, 'exhausted'),
-      event('e1', 2, 'waiting'),
-      event('e2', 3, 'waiting'),
-      event('e3', 4, 'waiting', 'leg-b'),
+      answer(1, 'exhausted'),
+      answer(2, 'waiting'),
+      answer(3, 'waiting'),
+      answer(4, 'waiting', 'leg-b'),
     ]
-    const { rows } = buildLadder({ call_id: 'leg-a', legs: [], events }, [
-      attempt({ delivery_id: 'of-e1', resp_status_code: '503' }),
+    const { rows } = buildLadder({ ...call, unwanted: [], events }, [
+      attempt({ delivery_id: 'd2', resp_status_code: '503' }),
     ])
     const texts = rows.map(({ deliveries }) => deliveryText(deliveries[0]!, words))
     expect(texts).toEqual(['exhausted', '✕ 503 waiting', 'waits for channel_answer #2', 'waiting'])
   })
 
   it('as text has no character that turns the direction or breaks a line', () => {
-    const legs = [{ call_id: 'leg-a', from: '\u202Egnp.exe\nB = x' }]
-    const text = ladderText('leg-a', buildLadder({ call_id: 'leg-a', legs, events: [] }, []), words)
+    const legs = [{ call_id: 'leg-a', from: '\u202Egnp.exe\nB = x', events: 0 }]
+    const ofLegs = buildLadder({ ...call, legs, events: [], unwanted: [] }, [])
+    const text = ladderText('leg-a', ofLegs, words)
     expect(text).toBe('leg-a\nA = leg-a (\\u{202E}gnp.exe\\u{A}B = x)\n')
   })
 
@@ -435,41 +378,6 @@ B = leg-b
 +40.000    A channel_destroy #4
              → CRM: waiting
 `)
-  })
-
-  it('is built from attempts alone where the service has no document of calls', () => {
-    const payload = (sequence: number) => JSON.stringify({ sequence, timestamp: GREG + sequence })
-    const document = callFromAttempts('leg-a', [
-      attempt({
-        id: '3',
-        delivery_id: 'd2',
-        event_id: 'e2',
-        call_id: 'leg-a',
-        req_body: payload(2),
-        retries_left: 0,
-      }),
-      attempt({ id: '2', call_id: 'leg-a', req_body: payload(1), result: 'success' }),
-      attempt({ id: '1', call_id: 'leg-a', req_body: payload(1) }),
-    ])
-    expect(document.events).toEqual([
-      {
-        id: 'e1',
-        call_id: 'leg-a',
-        hook: 'channel_create',
-        sequence: 1,
-        timestamp: GREG + 1,
-        deliveries: [{ id: 'd1', hook_id: 'crm', state: 'delivered' }],
-      },
-      {
-        id: 'e2',
-        call_id: 'leg-a',
-        hook: 'channel_create',
-        sequence: 2,
-        timestamp: GREG + 2,
-        deliveries: [{ id: 'd2', hook_id: 'crm', state: 'exhausted' }],
-      },
-    ])
-    expect(callFromAttempts('x', [attempt({ req_body: '<html>' })]).events[0]!.timestamp).toBe(GREG)
   })
 
   it('names legs with letters, and an outcome by what is known of it', () => {

@@ -22,7 +22,7 @@ function clientOf({ token }: Session): HookswitchClient {
 
 /** Runs a call with the client of the session, which has no operations (operations.ts). @throws the error of the call */
 export async function call<Result>(
-  run: (client: Pick<HookswitchClient, 'request' | 'list'>) => Promise<Result>,
+  run: (client: Pick<HookswitchClient, 'request' | 'list' | 'stream'>) => Promise<Result>,
 ): Promise<Result> {
   const used = session.value
   if (!used) throw new HookswitchClientError('invalid_credentials', 'not signed in', { status: 401 })
@@ -112,10 +112,10 @@ export async function revoke({ token }: Session): Promise<void> {
 export const statusOf = (thrown: unknown): number | undefined =>
   thrown instanceof HookswitchClientError ? thrown.status : undefined
 
-/** Statuses of a route that this service does not have, or not for this user. */
+/** Statuses of what this user may not see, is not there, or is switched off in this service. */
 const ABSENT = new Set([403, 404, 405, 501])
 
-/** `undefined` where the service lacks the route; a feature without its route is not shown. */
+/** `undefined` for what is absent; the screen leaves it out. */
 export async function optional<Result>(calling: Promise<Result>): Promise<Result | undefined> {
   try {
     return await calling

@@ -1,4 +1,5 @@
 /** Replays of many deliveries: the jobs of a webhook, of an account with all below it, or of the whole service. */
+import { signal } from '@preact/signals'
 import type { ReplayJob } from 'hookswitch/client'
 import { page, request } from './api.js'
 
@@ -12,6 +13,9 @@ export interface ReplayScope {
 
 /** Jobs among which those of a scope are searched. */
 const MAX_JOBS = 200
+
+/** How many jobs this page has started. */
+export const startedReplays = signal(0)
 
 const baseOf = ({ accountId }: ReplayScope) =>
   accountId === undefined ? '/system' : '/accounts/{account_id}'

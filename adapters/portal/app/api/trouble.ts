@@ -1,6 +1,6 @@
 /** How many webhooks are failing, paused or disabled: one page of each state, so a count is capped. */
 import type { Page } from 'hookswitch/client'
-import type { HealthRow } from './documents.js'
+import type { HealthRow } from './webhook-rows.js'
 
 export const TROUBLES = ['failing', 'paused', 'disabled'] as const
 export type Trouble = (typeof TROUBLES)[number]

@@ -1,6 +1,8 @@
 /** A modal dialog of the browser's own: focus stays inside, Escape closes it. */
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import type { Action } from '../state/action.js'
 import { t } from '../state/translate.js'
 
 export interface DialogProps {
@@ -47,36 +49,60 @@ export function Dialog({ title, children, onClose }: DialogProps) {
   )
 }
 
-export interface ConfirmProps {
-  readonly title: string
+export interface ConfirmButtonProps {
+  readonly action: Action
+  /** On the button, and the title of the question if it has no other. */
+  readonly label: string
+  readonly title?: string
   readonly text: ComponentChildren
-  /** The verb on the button. */
-  readonly action: string
+  /** The verb on the button of the question. */
+  readonly verb: string
   readonly isDangerous?: boolean
-  readonly onConfirm: () => void
-  readonly onClose: () => void
+  readonly isDisabled?: boolean
+  /** Class of the button. */
+  readonly class?: string
 }
 
-/** Asks before something that cannot be undone, or that sends requests. */
-export function Confirm({ title, text, action, isDangerous = false, onConfirm, onClose }: ConfirmProps) {
+/** A button that asks before something that cannot be undone, or that sends requests. */
+export function ConfirmButton(props: ConfirmButtonProps) {
+  const { action, label, title = label, text, verb, isDangerous = false, isDisabled = false } = props
+  const isAsking = useSignal(false)
+  const close = () => {
+    isAsking.value = false
+  }
   return (
-    <Dialog title={title} onClose={onClose}>
-      <p>{text}</p>
-      <p class="buttons">
-        <button type="button" onClick={onClose}>
-          {t('action.cancel')}
-        </button>
-        <button
-          type="button"
-          class={isDangerous ? 'danger' : 'primary'}
-          onClick={() => {
-            onClose()
-            onConfirm()
-          }}
-        >
-          {action}
-        </button>
-      </p>
-    </Dialog>
+    <>
+      <button
+        type="button"
+        class={props.class ?? ''}
+        disabled={isDisabled}
+        aria-disabled={action.isRunning.value}
+        onClick={() => {
+          isAsking.value = !action.isRunning.peek()
+        }}
+      >
+        {label}
+      </button>
+      {isAsking.value && (
+        <Dialog title={title} onClose={close}>
+          <p>{text}</p>
+          <p class="buttons">
+            <button type="button" onClick={close}>
+              {t('action.cancel')}
+            </button>
+            <button
+              type="button"
+              class={isDangerous ? 'danger' : 'primary'}
+              onClick={() => {
+                close()
+                void action.run()
+              }}
+            >
+              {verb}
+            </button>
+          </p>
+        </Dialog>
+      )}
+    </>
   )
 }

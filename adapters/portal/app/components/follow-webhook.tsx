@@ -12,6 +12,6 @@ export interface FollowWebhookProps {
 }
 
 export function FollowWebhook({ accountId, webhookId, onNews }: FollowWebhookProps) {
-  useStreamItems({ accountId, query: { webhook_id: webhookId }, batchMs: BATCH_MS }, onNews)
+  useStreamItems({ accountId, filters: { webhookId }, batchMs: BATCH_MS }, onNews)
   return null
 }

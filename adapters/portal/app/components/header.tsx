@@ -14,6 +14,7 @@ import { accountId, isOperator } from '../state/scope.js'
 import { end, session } from '../state/session.js'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
+import { Select } from './select.js'
 
 export function Header() {
   const { screen } = route.value
@@ -156,46 +157,37 @@ function Preferences() {
     <details ref={menu} class="menu">
       <summary>{t('menu.title')}</summary>
       <div class="panel">
-        <label>
-          <span>{t('menu.zone')}</span>
-          <select
-            value={zone.value}
-            onChange={(event) => {
-              zone.value = event.currentTarget.value === 'local' ? 'local' : 'utc'
-            }}
-          >
-            <option value="utc">UTC</option>
-            <option value="local">{t('menu.local')}</option>
-          </select>
-        </label>
-        <label>
-          <span>{t('menu.theme')}</span>
-          <select
-            value={theme.value}
-            onChange={(event) => {
-              theme.value = event.currentTarget.value as typeof theme.value
-            }}
-          >
-            <option value="system">{t('menu.system')}</option>
-            <option value="light">{t('menu.light')}</option>
-            <option value="dark">{t('menu.dark')}</option>
-          </select>
-        </label>
-        <label>
-          <span>{t('menu.language')}</span>
-          <select
-            value={language.value}
-            onChange={(event) => {
-              language.value = event.currentTarget.value as typeof language.value
-            }}
-          >
-            {LANGUAGES.map((code) => (
-              <option key={code} value={code}>
-                {code === 'en' ? 'English' : 'Deutsch'}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label={t('menu.zone')}
+          value={zone.value}
+          options={[
+            ['utc', 'UTC'],
+            ['local', t('menu.local')],
+          ]}
+          onChange={(value) => {
+            zone.value = value
+          }}
+        />
+        <Select
+          label={t('menu.theme')}
+          value={theme.value}
+          options={[
+            ['system', t('menu.system')],
+            ['light', t('menu.light')],
+            ['dark', t('menu.dark')],
+          ]}
+          onChange={(value) => {
+            theme.value = value
+          }}
+        />
+        <Select
+          label={t('menu.language')}
+          value={language.value}
+          options={LANGUAGES.map((code) => [code, code === 'en' ? 'English' : 'Deutsch'])}
+          onChange={(value) => {
+            language.value = value
+          }}
+        />
         <button
           type="button"
           onClick={() => {

@@ -1,11 +1,12 @@
 /** The attempts of a webhook, newest first, with filters. */
-import { useSignal } from '@preact/signals'
 import type { Attempt } from 'hookswitch/client'
 import { accountPage } from '../api/api.js'
 import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
 import { Empty } from '../components/load-state.js'
 import { PagedTable } from '../components/paged-table.js'
+import { useReplayOne } from '../components/replay.js'
+import { Select } from '../components/select.js'
 import { StateBadge } from '../components/state-badge.js'
 import { ExactTime } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
@@ -20,7 +21,6 @@ import { formatRoute } from '../text/routes.js'
 import { duration, parseInputTime } from '../text/times.js'
 
 import { AttemptPanel } from './attempt-panel.js'
-import { ReplayOneDialog } from './replay-dialog.js'
 
 const REFRESH_MS = 5_000
 const LIVE_REFRESH_MS = 1_000
@@ -33,7 +33,7 @@ export interface AttemptsTabProps {
 }
 
 export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
-  const replaying = useSignal<string | undefined>(undefined)
+  const replay = useReplayOne(accountId)
   const { result = '', status = '', hook = '', from = '', to = '' } = query
   const fromMs = parseInputTime(from, zone.value)
   const toMs = parseInputTime(to, zone.value)
@@ -65,18 +65,16 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
     ({ id }) => id,
     REFRESH_MS,
   )
-  useStreamItems({ accountId, query: { webhook_id: webhookId }, batchMs: LIVE_REFRESH_MS }, list.refresh)
+  useStreamItems({ accountId, filters: { webhookId }, batchMs: LIVE_REFRESH_MS }, list.refresh)
   return (
     <>
       <div class="filters">
-        <label>
-          <span>{t('filter.result')}</span>
-          <select value={result} onChange={(event) => changeQuery({ result: event.currentTarget.value })}>
-            <option value="">{t('filter.all')}</option>
-            <option value="success">{t('state.success')}</option>
-            <option value="failure">{t('state.failure')}</option>
-          </select>
-        </label>
+        <Select
+          label={t('filter.result')}
+          value={result}
+          options={resultOptions()}
+          onChange={(value) => changeQuery({ result: value })}
+        />
         <FilterInput
           caption={t('filter.status')}
           size={5}
@@ -116,26 +114,23 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
             <AttemptPanel
               accountId={accountId}
               attempt={attempt}
-              onReplay={() => {
-                replaying.value = attempt.delivery_id
-              }}
+              onReplay={() => replay.ask({ webhookId, deliveryId: attempt.delivery_id })}
             />
           ),
         }}
         empty={<Empty text={t(isEmptyRange ? 'filter.empty' : 'attempts.none')} />}
       />
-      {replaying.value !== undefined && (
-        <ReplayOneDialog
-          {...{ accountId, webhookId }}
-          deliveryId={replaying.value}
-          onClose={() => {
-            replaying.value = undefined
-          }}
-        />
-      )}
+      {replay.dialog}
     </>
   )
 }
+
+export const resultOptions = () =>
+  [
+    ['', t('filter.all')],
+    ['success', t('state.success')],
+    ['failure', t('state.failure')],
+  ] as const
 
 function attemptColumns(): readonly Column<Attempt>[] {
   return [

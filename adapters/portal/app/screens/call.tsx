@@ -1,6 +1,6 @@
 /** The ladder of a call: its events on its legs, and what each webhook was sent of them. */
 import { useSignal } from '@preact/signals'
-import type { Attempt, WebhookSummary } from 'hookswitch/client'
+import type { Attempt, Call, WebhookSummary } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountItems, accountPage, accountRequest, optional } from '../api/api.js'
 import { CopyButton } from '../components/copy.js'
@@ -13,8 +13,6 @@ import { useResource } from '../state/resource.js'
 import { t, word } from '../state/translate.js'
 import {
   buildLadder,
-  type CallDocument,
-  callFromAttempts,
   deliveryText,
   type Ladder,
   type LadderRow,
@@ -111,6 +109,7 @@ async function load(
   signal: AbortSignal,
 ): Promise<CallData> {
   const [attempts, call, webhooks] = await Promise.all([
+    // A call that no webhook was sent anything of has none.
     optional(
       accountItems<Attempt>(
         '/calls/{call_id}/attempts',
@@ -119,19 +118,11 @@ async function load(
         signal,
       ),
     ),
-    optional(accountRequest<CallDocument>('GET', '/calls/{call_id}', { accountId, callId }, signal)),
+    accountRequest<Call>('GET', '/calls/{call_id}', { accountId, callId }, signal),
     accountPage<WebhookSummary>('/webhooks', { accountId, pageSize: MAX_ITEMS }, signal),
   ])
-  const known = attempts ?? []
-  if (!call && !attempts) {
-    // Neither route knows the call: the second says so in the API's words.
-    await accountPage('/calls/{call_id}/attempts', { accountId, callId, pageSize: 1 }, signal)
-  }
   for (const { id, name } of webhooks.items) names.set(id, name)
-  const ladder = buildLadder(
-    call ?? callFromAttempts(callId, await withBodies(accountId, callId, signal)),
-    known,
-  )
+  const ladder = buildLadder(call, attempts ?? [])
   // In a complete list, one that is missing was removed.
   if (webhooks.nextStartKey !== undefined) {
     const unnamed = withWebhooks(ladder, count).webhookIds.filter((id) => !names.has(id))
@@ -147,10 +138,6 @@ async function load(
   }
   return { ladder }
 }
-
-/** Attempts whose payloads say what happened, for services that do not. */
-const withBodies = (accountId: string, callId: string, signal: AbortSignal): Promise<readonly Attempt[]> =>
-  accountItems('/calls/{call_id}/attempts', { accountId, callId, include: 'bodies' }, MAX_ITEMS, signal)
 
 const wordsOf = (names: ReadonlyMap<string, string>): LadderWords => ({
   unwanted: t('call.unwanted'),
@@ -207,7 +194,7 @@ function Diagram({ accountId, ladder, words, isAbsolute }: DiagramProps) {
           const deltaMs = (row.offsetMs ?? previousMs) - previousMs
           previousMs = row.offsetMs ?? previousMs
           return (
-            <li key={`${row.callId}/${row.sequence ?? row.offsetMs}/${row.hook}`}>
+            <li key={`${row.callId}/${row.sequence}/${row.hook}`}>
               <Row {...{ accountId, row, ladder, words, style, isAbsolute, deltaMs }} />
             </li>
           )
@@ -225,7 +212,7 @@ interface RowProps extends DiagramProps {
 
 function Row({ accountId, row, ladder, words, style, isAbsolute, deltaMs }: RowProps) {
   const legColumn = row.legIndex + 2
-  const sequence = row.sequence === undefined ? '' : ` #${row.sequence}`
+  const sequence = ` #${row.sequence}`
   if (row.kind === 'unwanted') {
     return (
       <div class="ladder-row unwanted" style={style}>

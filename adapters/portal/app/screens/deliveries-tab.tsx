@@ -1,18 +1,18 @@
 /** The deliveries of a webhook by state: what waits, what was given up. */
-import { useSignal } from '@preact/signals'
 import type { Delivery } from 'hookswitch/client'
 import { accountPage } from '../api/api.js'
 import { Line } from '../components/hostile-text.js'
 import { Empty } from '../components/load-state.js'
 import { PagedTable } from '../components/paged-table.js'
+import { useReplayOne } from '../components/replay.js'
 import { ReplayMarks } from '../components/replay-marks.js'
+import { Select } from '../components/select.js'
 import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime } from '../components/time.js'
 import { usePagedList } from '../state/paged-list.js'
 import { changeQuery } from '../state/router.js'
 import { explanationText, number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
-import { ReplayOneDialog } from './replay-dialog.js'
 
 const STATES = [
   'waiting',
@@ -34,7 +34,7 @@ export interface DeliveriesTabProps {
 
 export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProps) {
   const { state = '' } = query
-  const replaying = useSignal<string | undefined>(undefined)
+  const replay = useReplayOne(accountId)
   const list = usePagedList<Delivery>(
     (startKey, signal) =>
       accountPage<Delivery>(
@@ -55,17 +55,15 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
   return (
     <>
       <div class="filters">
-        <label>
-          <span>{t('filter.state')}</span>
-          <select value={state} onChange={(event) => changeQuery({ state: event.currentTarget.value })}>
-            <option value="">{t('filter.all')}</option>
-            {STATES.map((name) => (
-              <option key={name} value={name}>
-                {word('state', name)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label={t('filter.state')}
+          value={state}
+          options={[
+            ['', t('filter.all')],
+            ...STATES.map((name) => [name as string, word('state', name)] as const),
+          ]}
+          onChange={(value) => changeQuery({ state: value })}
+        />
         <span class="muted">{t('list.loaded', { count: list.items.value.length })}</span>
       </div>
       <PagedTable
@@ -74,9 +72,7 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
         idOf={({ id }) => id}
         hrefOf={({ id }) => formatRoute({ screen: 'delivery', accountId, id })}
         cardHeight={200}
-        onReplay={({ id }) => {
-          replaying.value = id
-        }}
+        onReplay={({ id }) => replay.ask({ webhookId, deliveryId: id })}
         empty={<Empty text={t('deliveries.none')} />}
         columns={[
           {
@@ -120,15 +116,7 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
           },
         ]}
       />
-      {replaying.value !== undefined && (
-        <ReplayOneDialog
-          {...{ accountId, webhookId }}
-          deliveryId={replaying.value}
-          onClose={() => {
-            replaying.value = undefined
-          }}
-        />
-      )}
+      {replay.dialog}
     </>
   )
 }

@@ -1,14 +1,13 @@
 /** One delivery: why it is in its state, and every attempt with request and response. */
-import { useSignal } from '@preact/signals'
 import type { Attempt, Delivery } from 'hookswitch/client'
 import { useEffect } from 'preact/hooks'
-import { accountItems, accountRequest, optional } from '../api/api.js'
+import { accountItems, accountRequest } from '../api/api.js'
 import { Exchange } from '../components/exchange.js'
 import { FollowWebhook } from '../components/follow-webhook.js'
 import { Line } from '../components/hostile-text.js'
-import { lazy } from '../components/lazy.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
+import { useReplayOne } from '../components/replay.js'
 import { ReplayMarks } from '../components/replay-marks.js'
 import { StateBadge } from '../components/state-badge.js'
 import { ExactTime, RelativeTime } from '../components/time.js'
@@ -21,7 +20,6 @@ import { outcomeOf } from '../text/outcome.js'
 import { formatRoute } from '../text/routes.js'
 import { duration } from '../text/times.js'
 
-const ReplayDialog = lazy(async () => (await import('./replay-dialog.js')).ReplayOneDialog)
 const REFRESH_MS = 3_000
 const MAX_ATTEMPTS = 100
 
@@ -42,20 +40,16 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
     [accountId, deliveryId],
     REFRESH_MS,
   )
-  const isReplaying = useSignal(false)
+  const replay = useReplayOne(accountId)
   const delivery = resource.data.value?.delivery
+  const askReplay = () => {
+    const shown = resource.data.peek()?.delivery
+    if (shown) replay.ask({ webhookId: shown.hook_id, deliveryId })
+  }
   const onNews = (items: readonly LiveItem[]) => {
     if (items.some(({ attempt }) => attempt?.delivery_id === deliveryId)) resource.reload()
   }
-  useEffect(
-    () =>
-      registerKeys({
-        replay() {
-          isReplaying.value = true
-        },
-      }),
-    [],
-  )
+  useEffect(() => registerKeys({ replay: askReplay }), [deliveryId])
   return (
     <Page
       title={delivery ? t('delivery.title', { hook: delivery.hook_event }) : t('delivery.loading')}
@@ -65,12 +59,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
         delivery && (
           <>
             {!isReadOnly.value && (
-              <button
-                type="button"
-                onClick={() => {
-                  isReplaying.value = true
-                }}
-              >
+              <button type="button" onClick={askReplay}>
                 {t('action.replay')}
               </button>
             )}
@@ -109,16 +98,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
       {delivery && !isOver(delivery) && (
         <FollowWebhook accountId={accountId} webhookId={delivery.hook_id} onNews={onNews} />
       )}
-      {isReplaying.value && delivery && (
-        <ReplayDialog
-          accountId={accountId}
-          webhookId={delivery.hook_id}
-          deliveryId={delivery.id}
-          onClose={() => {
-            isReplaying.value = false
-          }}
-        />
-      )}
+      {replay.dialog}
     </Page>
   )
 }
@@ -132,27 +112,12 @@ async function load(accountId: string, deliveryId: string, signal: AbortSignal):
     { accountId, deliveryId },
     signal,
   )
-  const own = await optional(
-    accountItems<Attempt>(
-      '/deliveries/{delivery_id}/attempts',
-      { accountId, deliveryId, include: 'bodies' },
-      MAX_ATTEMPTS,
-      signal,
-    ),
+  const found = await accountItems<Attempt>(
+    '/deliveries/{delivery_id}/attempts',
+    { accountId, deliveryId, include: 'bodies' },
+    MAX_ATTEMPTS,
+    signal,
   )
-  const found =
-    own ??
-    (await accountItems<Attempt>(
-      '/webhooks/{webhook_id}/attempts',
-      {
-        accountId,
-        webhookId: delivery.hook_id,
-        include: 'bodies',
-        filters: { filter_delivery_id: deliveryId },
-      },
-      MAX_ATTEMPTS,
-      signal,
-    ))
   const attempts = [...found].sort((one, other) => Date.parse(other.sent_at) - Date.parse(one.sent_at))
   return { delivery, attempts }
 }

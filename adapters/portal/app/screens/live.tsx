@@ -4,6 +4,7 @@ import type { Attempt } from 'hookswitch/client'
 import { useRef } from 'preact/hooks'
 import { Line } from '../components/hostile-text.js'
 import { Page } from '../components/page.js'
+import { Select } from '../components/select.js'
 import { StateBadge } from '../components/state-badge.js'
 import { ExactTime } from '../components/time.js'
 import { VirtualTable } from '../components/virtual-table.js'
@@ -14,6 +15,7 @@ import { addItems, type LiveItem } from '../text/live-items.js'
 import { outcomeOf } from '../text/outcome.js'
 import { formatRoute } from '../text/routes.js'
 import { duration } from '../text/times.js'
+import { resultOptions } from './attempts-tab.js'
 
 /** Items of one frame of the screen are shown together. */
 const BATCH_MS = 100
@@ -21,11 +23,11 @@ const BATCH_MS = 100
 export function LiveScreen({ accountId }: { readonly accountId: string }) {
   const items = useSignal<readonly LiveItem[]>([])
   const isPaused = useSignal(false)
-  const result = useSignal('')
+  const result = useSignal<'' | 'success' | 'failure'>('')
   const unread = useRef({ ok: 0, failed: 0 })
-  const query: Readonly<Record<string, string>> = result.value === '' ? {} : { filter_result: result.value }
+  const filters = result.value === '' ? {} : { result: result.value }
   const state = useStreamItems(
-    { accountId, query, batchMs: BATCH_MS, isPaused: () => isPaused.peek() },
+    { accountId, filters, batchMs: BATCH_MS, isPaused: () => isPaused.peek() },
     (added) => {
       items.value = addItems(items.peek(), added)
       for (const { attempt, rate } of added) {
@@ -56,24 +58,19 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
       }
     >
       <div class="filters">
-        <label>
-          <span>{t('filter.result')}</span>
-          <select
-            value={result.value}
-            onChange={(event) => {
-              items.value = []
-              result.value = event.currentTarget.value
-            }}
-          >
-            <option value="">{t('filter.all')}</option>
-            <option value="success">{t('state.success')}</option>
-            <option value="failure">{t('state.failure')}</option>
-          </select>
-        </label>
+        <Select
+          label={t('filter.result')}
+          value={result.value}
+          options={resultOptions()}
+          onChange={(value) => {
+            items.value = []
+            result.value = value
+          }}
+        />
         <span class="muted">{t('list.loaded', { count: rows.length })}</span>
       </div>
       {rows.length === 0 ? (
-        <p class="empty">{t(state.value === 'absent' ? 'live.absent' : 'live.none')}</p>
+        <p class="empty">{t('live.none')}</p>
       ) : (
         <VirtualTable
           label={t('live.title')}

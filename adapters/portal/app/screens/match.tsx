@@ -1,11 +1,12 @@
 /** Would an event be sent, and if not, why? */
 import { useSignal } from '@preact/signals'
 import type { Hook, Match } from 'hookswitch/client'
-import { accountRequest, optional, page } from '../api/api.js'
+import { accountRequest, page } from '../api/api.js'
 import { webhookRows } from '../api/webhook-rows.js'
 import { Line } from '../components/hostile-text.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
+import { Select } from '../components/select.js'
 import { ShowMore, useShown } from '../components/show-more.js'
 import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime } from '../components/time.js'
@@ -38,13 +39,11 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
   const matches = useResource(
     async (signal) => {
       const [rows, paused] = await Promise.all([
-        optional(
-          accountRequest<readonly Match[]>(
-            'PUT',
-            '/events/match',
-            { accountId, data: { hook, is_internal_leg: isInternal.peek() } },
-            signal,
-          ),
+        accountRequest<readonly Match[]>(
+          'PUT',
+          '/events/match',
+          { accountId, data: { hook, is_internal_leg: isInternal.peek() } },
+          signal,
         ),
         webhookRows(accountId, { state: 'paused', text: '' }, undefined, signal),
       ])
@@ -60,16 +59,12 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
     <Page title={t('match.title')} name="match">
       <p>{t('match.text')}</p>
       <div class="filters">
-        <label>
-          <span>{t('column.hook')}</span>
-          <select value={hook} onChange={(event) => changeQuery({ hook: event.currentTarget.value })}>
-            {[...kinds].sort().map((id) => (
-              <option key={id} value={id}>
-                {id}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label={t('column.hook')}
+          value={hook}
+          options={[...kinds].sort().map((id) => [id, id])}
+          onChange={(value) => changeQuery({ hook: value })}
+        />
         <label class="choice">
           <input
             type="checkbox"
@@ -85,8 +80,6 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
         {({ rows, pauses }) =>
           known && !known.includes(hook) ? (
             <p>{t('match.unknown', { hook })}</p>
-          ) : rows === undefined ? (
-            <p>{t('error.notSupported')}</p>
           ) : rows.length === 0 ? (
             <p>{t('match.none')}</p>
           ) : (

@@ -1,16 +1,16 @@
 /** The whole service, for its operators: is the fault ours, and which endpoints hold back deliveries? */
 import { useSignal } from '@preact/signals'
-import type { Page as ListPage } from 'hookswitch/client'
+import type { Page as ListPage, Overview as OverviewDocument } from 'hookswitch/client'
 import { accountRequest, optional, page, request } from '../api/api.js'
-import type { HealthRow, OverviewDocument } from '../api/documents.js'
 import { countText, loadTroubles, TROUBLES, type Trouble } from '../api/trouble.js'
-import { flatten } from '../api/webhook-rows.js'
+import type { HealthRow } from '../api/webhook-rows.js'
 import { Chips } from '../components/chips.js'
-import { Confirm } from '../components/dialog.js'
+import { ConfirmButton } from '../components/dialog.js'
 import { Line } from '../components/hostile-text.js'
-import { ActionButton, Empty, Loaded } from '../components/load-state.js'
+import { Empty, Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
+import { ReplayFailedButton } from '../components/replay.js'
 import { Sparkline } from '../components/sparkline.js'
 import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime, Since } from '../components/time.js'
@@ -38,7 +38,6 @@ export function OperatorScreen({ query }: { readonly query: Readonly<Record<stri
     [],
     REFRESH_MS,
   )
-  const isReplaying = useSignal(false)
   return (
     <Page
       title={t('operator.title')}
@@ -46,23 +45,11 @@ export function OperatorScreen({ query }: { readonly query: Readonly<Record<stri
       actions={
         <>
           <ReenableTree />
-          <button
-            type="button"
-            onClick={() => {
-              isReplaying.value = true
-            }}
-          >
-            {t('action.replayFailed')}
-          </button>
+          <ReplayFailedButton />
         </>
       }
     >
-      <ReplayJobs
-        isAsking={isReplaying.value}
-        onAsked={() => {
-          isReplaying.value = false
-        }}
-      />
+      <ReplayJobs />
       <Loaded resource={overview}>{({ document }) => document && <Overview overview={document} />}</Loaded>
       <Endpoints query={query} />
     </Page>
@@ -71,32 +58,26 @@ export function OperatorScreen({ query }: { readonly query: Readonly<Record<stri
 
 function Overview({ overview }: { readonly overview: OverviewDocument }) {
   const { pending, oldest_due_seconds: oldest, in_flight: inFlight, paused, disabled } = overview
-  const { attempts_per_minute: rate = [], nodes = [], store, version } = overview
-  const isLate = (oldest ?? 0) > LATE_SECONDS
+  const { attempts_per_minute: rate = [], nodes, store, version } = overview
+  const isLate = oldest > LATE_SECONDS
   return (
     <>
       <dl class="figures">
-        {pending !== undefined && <Figure label={t('column.pending')} value={number(pending)} />}
-        {oldest !== undefined && oldest !== null && (
-          <Figure
-            label={t('operator.oldest')}
-            value={`${isLate ? '! ' : ''}${duration(oldest * 1_000)}`}
-            isBad={isLate}
-          />
-        )}
-        {inFlight !== undefined && <Figure label={t('operator.inFlight')} value={number(inFlight)} />}
-        {paused && (
-          <Figure
-            label={t('operator.paused')}
-            value={t('operator.pausedValue', { waiting: paused.waiting, probing: paused.probing })}
-          />
-        )}
-        {disabled !== undefined && (
-          <Figure
-            label={t('operator.disabled')}
-            value={`${number(disabled)}${overview.disabled_capped ? '+' : ''}`}
-          />
-        )}
+        <Figure label={t('column.pending')} value={number(pending)} />
+        <Figure
+          label={t('operator.oldest')}
+          value={`${isLate ? '! ' : ''}${duration(oldest * 1_000)}`}
+          isBad={isLate}
+        />
+        <Figure label={t('operator.inFlight')} value={number(inFlight)} />
+        <Figure
+          label={t('operator.paused')}
+          value={t('operator.pausedValue', { waiting: paused.waiting, probing: paused.probing })}
+        />
+        <Figure
+          label={t('operator.disabled')}
+          value={`${number(disabled)}${overview.disabled_capped ? '+' : ''}`}
+        />
         {rate.length > 0 && (
           <div>
             <dt>{t('operator.rate')}</dt>
@@ -118,18 +99,18 @@ function Overview({ overview }: { readonly overview: OverviewDocument }) {
                   {t('operator.alive')} <RelativeTime at={alive_until} />
                 </span>
               )}{' '}
-              {shards !== undefined && t('operator.shards', { count: shards })}{' '}
-              {leaving !== undefined && leaving > 0 && t('operator.leaving', { count: leaving })}
+              {t('operator.shards', { count: shards })}{' '}
+              {leaving > 0 && t('operator.leaving', { count: leaving })}
             </li>
           ))}
         </ul>
       )}
-      <p class="muted">{[store && storeText(store), version].filter(Boolean).join(' · ')}</p>
+      <p class="muted">{`${storeText(store)} · ${version}`}</p>
     </>
   )
 }
 
-function storeText({ durable, shared }: NonNullable<OverviewDocument['store']>): string {
+function storeText({ durable, shared }: OverviewDocument['store']): string {
   if (shared) return t('operator.shared')
   return t(durable ? 'operator.durable' : 'operator.memory')
 }
@@ -143,14 +124,13 @@ function Figure({ label, value, isBad = false }: { label: string; value: string;
   )
 }
 
-async function endpoints(
+function endpoints(
   state: string,
   startKey: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage<HealthRow>> {
   const parameters = { state, pageSize: PAGE_SIZE, ...(startKey === undefined ? {} : { startKey }) }
-  const list = await page<Parameters<typeof flatten>[0]>('/system/endpoints', parameters, signal)
-  return { ...list, items: list.items.map(flatten) }
+  return page('/system/endpoints', parameters, signal)
 }
 
 function Endpoints({ query }: { readonly query: Readonly<Record<string, string>> }) {
@@ -212,8 +192,7 @@ function EndpointTable({ state }: { readonly state: Trouble }) {
         {
           label: t('column.pending'),
           width: '6rem',
-          cell: ({ pending, pending_capped }) =>
-            pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`,
+          cell: ({ pending, pending_capped }) => `${number(pending)}${pending_capped ? '+' : ''}`,
         },
         {
           label: t('state.failing'),
@@ -227,7 +206,6 @@ function EndpointTable({ state }: { readonly state: Trouble }) {
 
 /** Enables what the service disabled, in the operator's account and all accounts below it. */
 function ReenableTree() {
-  const isAsking = useSignal(false)
   const action = useAction(async () => {
     await accountRequest('PATCH', '/descendants/webhooks', {
       accountId: session.value!.accountId,
@@ -236,28 +214,11 @@ function ReenableTree() {
     notify(t('webhooks.reenabled'))
   })
   return (
-    <>
-      <ActionButton
-        action={{
-          isRunning: action.isRunning,
-          run: async () => {
-            isAsking.value = true
-          },
-        }}
-      >
-        {t('operator.reenable')}
-      </ActionButton>
-      {isAsking.value && (
-        <Confirm
-          title={t('operator.reenable')}
-          text={t('operator.reenableText')}
-          action={t('action.enable')}
-          onConfirm={() => void action.run()}
-          onClose={() => {
-            isAsking.value = false
-          }}
-        />
-      )}
-    </>
+    <ConfirmButton
+      action={action}
+      label={t('operator.reenable')}
+      text={t('operator.reenableText')}
+      verb={t('action.enable')}
+    />
   )
 }

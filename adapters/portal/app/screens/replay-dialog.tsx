@@ -2,9 +2,10 @@
 import { useSignal } from '@preact/signals'
 import type { Hook } from 'hookswitch/client'
 import { page } from '../api/api.js'
-import { type ReplayScope, replay } from '../api/replays.js'
+import { type ReplayScope, replay, startedReplays } from '../api/replays.js'
 import { Dialog } from '../components/dialog.js'
 import { ActionButton } from '../components/load-state.js'
+import { Select } from '../components/select.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { zone } from '../state/preferences.js'
@@ -52,7 +53,6 @@ export function ReplayOneDialog({ accountId, webhookId, deliveryId, onClose }: R
 }
 
 export interface ReplayDialogProps extends ReplayScope {
-  readonly onStarted: () => void
   readonly onClose: () => void
 }
 
@@ -75,7 +75,7 @@ const NOT_DELIVERED: Selection = {
 }
 
 /** Selects deliveries, counts them, and starts a job that replays them. */
-export function ReplayDialog({ onStarted, onClose, ...scope }: ReplayDialogProps) {
+export function ReplayDialog({ onClose, ...scope }: ReplayDialogProps) {
   const selection = useSignal(NOT_DELIVERED)
   const counted = useSignal<number | undefined>(undefined)
   const hooks = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
@@ -93,34 +93,33 @@ export function ReplayDialog({ onStarted, onClose, ...scope }: ReplayDialogProps
   const start = useAction(async () => {
     await replay(scope, dataOf(selection.peek()))
     onClose()
-    onStarted()
+    startedReplays.value += 1
   })
   const isEmptyRange = msOf(chosen.to, Number.POSITIVE_INFINITY) < msOf(chosen.from, 0)
   return (
     <Dialog title={t('replay.title')} onClose={onClose}>
       <p>{t(scopeText(scope))}</p>
       <div class="fields">
-        <label class="field">
-          <span>{t('filter.result')}</span>
-          <select value={chosen.result} onChange={(event) => change({ result: event.currentTarget.value })}>
-            {RESULTS.map((name) => (
-              <option key={name} value={name}>
-                {name === 'failure' ? t('replay.notDelivered') : t(`state.${name}`)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="field">
-          <span>{t('filter.hook')}</span>
-          <select value={chosen.hook} onChange={(event) => change({ hook: event.currentTarget.value })}>
-            <option value="">{t('filter.all')}</option>
-            {hooks.data.value?.items.map(({ id }) => (
-              <option key={id} value={id}>
-                {id}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          class="field"
+          label={t('filter.result')}
+          value={chosen.result}
+          options={RESULTS.map((name) => [
+            name as string,
+            name === 'failure' ? t('replay.notDelivered') : t(`state.${name}`),
+          ])}
+          onChange={(result) => change({ result })}
+        />
+        <Select
+          class="field"
+          label={t('filter.hook')}
+          value={chosen.hook}
+          options={[
+            ['', t('filter.all')],
+            ...(hooks.data.value?.items ?? []).map(({ id }) => [id, id] as const),
+          ]}
+          onChange={(hook) => change({ hook })}
+        />
         {(['from', 'to'] as const).map((end) => (
           <label class="field" key={end}>
             <span>{t(`filter.${end}`)}</span>

@@ -1,9 +1,16 @@
 /** Replays of many deliveries: how far they are, what was left out, and their pause, continuation and end. */
 import { useSignal } from '@preact/signals'
 import type { ReplayJob } from 'hookswitch/client'
+import { useEffect, useRef } from 'preact/hooks'
 import { optional } from '../api/api.js'
-import { hasEnded, listReplays, type ReplayScope, readReplay, setReplay } from '../api/replays.js'
-import { lazy } from '../components/lazy.js'
+import {
+  hasEnded,
+  listReplays,
+  type ReplayScope,
+  readReplay,
+  setReplay,
+  startedReplays,
+} from '../api/replays.js'
 import { ActionButton } from '../components/load-state.js'
 import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime } from '../components/time.js'
@@ -13,34 +20,28 @@ import { useResource } from '../state/resource.js'
 import { isReadOnly } from '../state/scope.js'
 import { number, t } from '../state/translate.js'
 
-const ReplayDialog = lazy(
-  async () => (await import('./replay-dialog.js')).ReplayDialog,
-  () => null,
-)
-
 /** How often jobs are looked for that others, or the service itself, have started. */
 const REFRESH_MS = 10_000
 const PROGRESS_MS = 2_000
 
-export interface ReplayJobsProps extends ReplayScope {
-  /** Whether the question for a new one is open. */
-  readonly isAsking: boolean
-  readonly onAsked: () => void
-}
-
-/** The jobs of a screen, and the dialog that starts one. */
-export function ReplayJobs({ isAsking, onAsked, ...scope }: ReplayJobsProps) {
+/** The jobs of a screen. */
+export function ReplayJobs(scope: ReplayScope) {
   const jobs = useResource(
     (signal) => optional(listReplays(scope, signal)),
     [scope.accountId, scope.webhookId],
     REFRESH_MS,
   )
+  const started = startedReplays.value
+  const shown = useRef(started)
+  useEffect(() => {
+    if (shown.current !== started) jobs.reload()
+    shown.current = started
+  }, [started])
   return (
     <>
       {jobs.data.value?.map((job) => (
         <Job key={job.id} scope={scope} listed={job} />
       ))}
-      {isAsking && <ReplayDialog {...scope} onStarted={jobs.reload} onClose={onAsked} />}
     </>
   )
 }

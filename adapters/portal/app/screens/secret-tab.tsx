@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { Chips } from '../components/chips.js'
 import { CopyButton } from '../components/copy.js'
-import { Confirm } from '../components/dialog.js'
+import { ConfirmButton } from '../components/dialog.js'
 import { ActionButton, Loaded } from '../components/load-state.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
@@ -26,7 +26,6 @@ export interface SecretTabProps {
 
 export function SecretTab({ accountId, webhookId }: SecretTabProps) {
   const secret = useSignal('')
-  const isRotating = useSignal(false)
   const address = { accountId, webhookId }
   const reveal = useAction(async () => {
     secret.value = (await accountRequest<SecretDocument>('GET', PATH, address)).secret
@@ -65,30 +64,17 @@ export function SecretTab({ accountId, webhookId }: SecretTabProps) {
             </button>
           </>
         )}
-        <button
-          type="button"
+        <ConfirmButton
+          action={rotate}
           class="danger"
-          disabled={rotate.isRunning.value || isReadOnly.value}
-          onClick={() => {
-            isRotating.value = true
-          }}
-        >
-          {t('secret.rotate')}
-        </button>
+          isDisabled={isReadOnly.value}
+          label={t('secret.rotate')}
+          text={t('secret.rotateText')}
+          verb={t('secret.rotate')}
+          isDangerous
+        />
       </p>
       <Snippets />
-      {isRotating.value && (
-        <Confirm
-          title={t('secret.rotate')}
-          text={t('secret.rotateText')}
-          action={t('secret.rotate')}
-          isDangerous
-          onConfirm={() => void rotate.run()}
-          onClose={() => {
-            isRotating.value = false
-          }}
-        />
-      )}
     </>
   )
 }

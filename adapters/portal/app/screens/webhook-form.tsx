@@ -1,11 +1,9 @@
 /** The form of a webhook, for a new one and for its settings. The service checks the values; its reasons are beside the fields. */
 import { useComputed, useSignal } from '@preact/signals'
-import { type Hook, HookswitchClientError, type Webhook } from 'hookswitch/client'
+import { type Hook, HookswitchClientError, type RequestPreview, type Webhook } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { accountRequest, page } from '../api/api.js'
-import type { PreviewDocument } from '../api/documents.js'
-import { hasFeature } from '../api/features.js'
 import { CopyButton } from '../components/copy.js'
 import { Headers } from '../components/headers.js'
 import { Body, Line } from '../components/hostile-text.js'
@@ -14,7 +12,6 @@ import { describe, useAction } from '../state/action.js'
 import { useResource } from '../state/resource.js'
 import { isReadOnly } from '../state/scope.js'
 import { problemText, t } from '../state/translate.js'
-import { curlCommand } from '../text/curl.js'
 import { fieldProblems } from '../text/field-problems.js'
 import { type FormValues, formValues, type SettingsInput, settingsOf } from '../text/webhook-form.js'
 
@@ -34,7 +31,7 @@ const VERBS = ['post', 'put', 'patch', 'get', 'delete'] as const
 export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }: WebhookFormProps) {
   const values = useSignal<FormValues>(formValues(webhook))
   const error = useSignal<unknown>(undefined)
-  const preview = useSignal<PreviewDocument | undefined>(undefined)
+  const preview = useSignal<RequestPreview | undefined>(undefined)
   const settings = useComputed(() => settingsOf(values.value))
   const reasons = reasonsOf(error.value)
   const hooks = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
@@ -58,7 +55,7 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
   const showPreview = useAction(() =>
     perform(async (input) => {
       const data = { webhook: input }
-      preview.value = await accountRequest<PreviewDocument>('PUT', '/webhooks/preview', { accountId, data })
+      preview.value = await accountRequest<RequestPreview>('PUT', '/webhooks/preview', { accountId, data })
     }),
   )
 
@@ -189,7 +186,7 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
         </button>
         {isReadOnly.value && <span class="muted">{t('error.readOnly')}</span>}
         {extra && !isReadOnly.value && <ActionButton action={runExtra}>{extra.label}</ActionButton>}
-        {hasFeature('preview') && <ActionButton action={showPreview}>{t('form.preview')}</ActionButton>}
+        <ActionButton action={showPreview}>{t('form.preview')}</ActionButton>
       </p>
       {preview.value && <Preview preview={preview.value} />}
     </form>
@@ -274,7 +271,7 @@ function Field({ label, hint, reason, children }: FieldProps) {
   )
 }
 
-function Preview({ preview }: { readonly preview: PreviewDocument }) {
+function Preview({ preview }: { readonly preview: RequestPreview }) {
   const { method, uri, headers, body } = preview
   return (
     <section class="preview" aria-label={t('form.previewTitle')}>
@@ -284,7 +281,7 @@ function Preview({ preview }: { readonly preview: PreviewDocument }) {
       </p>
       <Headers headers={headers} />
       {body !== undefined && body !== '' && <Body text={body} label={t('attempt.requestBody')} />}
-      <CopyButton label={t('attempt.curl')} text={() => preview.curl ?? curlCommand(preview)} />
+      <CopyButton label={t('attempt.curl')} text={() => preview.curl} />
     </section>
   )
 }

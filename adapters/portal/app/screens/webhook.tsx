@@ -3,14 +3,14 @@ import { useSignal } from '@preact/signals'
 import type { Webhook } from 'hookswitch/client'
 import { useEffect } from 'preact/hooks'
 import { accountRequest, statusOf } from '../api/api.js'
-import { hasFeature } from '../api/features.js'
 import { webhookRows } from '../api/webhook-rows.js'
-import { Confirm } from '../components/dialog.js'
+import { ConfirmButton } from '../components/dialog.js'
 import { FollowWebhook } from '../components/follow-webhook.js'
 import { Line } from '../components/hostile-text.js'
 import { lazy } from '../components/lazy.js'
 import { ActionButton, Empty, Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
+import { ReplayFailedButton } from '../components/replay.js'
 import { isBroken, StateBadge } from '../components/state-badge.js'
 import { Tabs } from '../components/tabs.js'
 import { RelativeTime, Since } from '../components/time.js'
@@ -68,7 +68,6 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
     [accountId, webhookId],
     REFRESH_MS,
   )
-  const isReplaying = useSignal(false)
   const current = TABS.find((name) => name === tab) ?? 'health'
   const loaded = webhook.data.value
   const onNews = (items: readonly LiveItem[]) => {
@@ -86,15 +85,7 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
       name={`webhook/${webhookId}`}
       detail={loaded && <Condition webhook={loaded} />}
       actions={
-        loaded &&
-        !isReadOnly.value && (
-          <Actions
-            {...{ accountId, resource: webhook, webhook: loaded }}
-            onReplay={() => {
-              isReplaying.value = true
-            }}
-          />
-        )
+        loaded && !isReadOnly.value && <Actions {...{ accountId, resource: webhook, webhook: loaded }} />
       }
     >
       {loaded && (
@@ -102,13 +93,7 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
           <Line text={`${loaded.http_verb.toUpperCase()} ${loaded.uri}`} /> · {loaded.hook}
         </p>
       )}
-      <ReplayJobs
-        {...{ accountId, webhookId }}
-        isAsking={isReplaying.value}
-        onAsked={() => {
-          isReplaying.value = false
-        }}
-      />
+      <ReplayJobs {...{ accountId, webhookId }} />
       <Tabs
         label={t('webhook.sections')}
         current={current}
@@ -163,27 +148,14 @@ function Condition({ webhook: { health, disable_reason } }: { readonly webhook: 
   )
 }
 
-const QUESTIONS = {
-  disable: { title: 'webhook.disable', text: 'webhook.disableText', action: 'action.disable' },
-  delete: { title: 'webhook.delete', text: 'webhook.deleteText', action: 'action.delete' },
-} as const
-
 interface ActionsProps {
   readonly accountId: string
   readonly webhook: Webhook
   readonly resource: Resource<Webhook>
-  readonly onReplay: () => void
 }
 
-function Actions({ accountId, webhook, resource, onReplay }: ActionsProps) {
+function Actions({ accountId, webhook, resource }: ActionsProps) {
   const address = { accountId, webhookId: webhook.id }
-  const asked = useSignal<keyof typeof QUESTIONS | undefined>(undefined)
-  const ask = (what: keyof typeof QUESTIONS) => () => {
-    asked.value = what
-  }
-  const closeQuestion = () => {
-    asked.value = undefined
-  }
   const resume = useAction(async () => {
     await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { ...address, data: {} })
     notify(t('webhook.resumed'))
@@ -208,43 +180,41 @@ function Actions({ accountId, webhook, resource, onReplay }: ActionsProps) {
     notify(t('webhook.deleted'))
     navigate({ screen: 'webhooks', accountId })
   })
-  const question = asked.value && QUESTIONS[asked.value]
-  const action = asked.value === 'delete' ? remove : toggle
+  const question = (text: 'webhook.disableText' | 'webhook.deleteText') => (
+    <>
+      {t(text)} <Waiting {...address} />
+    </>
+  )
   return (
     <>
-      {webhook.health.state === 'paused' && hasFeature('resume') && (
+      {webhook.health.state === 'paused' && (
         <ActionButton action={resume} class="primary">
           {t('action.resume')}
         </ActionButton>
       )}
       <ActionButton action={test}>{t('action.test')}</ActionButton>
-      <button type="button" onClick={onReplay}>
-        {t('action.replayFailed')}
-      </button>
+      <ReplayFailedButton {...address} />
       {webhook.enabled ? (
-        <button type="button" onClick={ask('disable')}>
-          {t('action.disable')}
-        </button>
+        <ConfirmButton
+          action={toggle}
+          label={t('action.disable')}
+          title={t('webhook.disable', { name: webhook.name })}
+          text={question('webhook.disableText')}
+          verb={t('action.disable')}
+          isDangerous
+        />
       ) : (
         <ActionButton action={toggle}>{t('action.enable')}</ActionButton>
       )}
-      <button type="button" class="danger" onClick={ask('delete')}>
-        {t('action.delete')}
-      </button>
-      {question && (
-        <Confirm
-          title={t(question.title, { name: webhook.name })}
-          text={
-            <>
-              {t(question.text)} <Waiting {...address} />
-            </>
-          }
-          action={t(question.action)}
-          isDangerous
-          onConfirm={() => void action.run()}
-          onClose={closeQuestion}
-        />
-      )}
+      <ConfirmButton
+        action={remove}
+        class="danger"
+        label={t('action.delete')}
+        title={t('webhook.delete', { name: webhook.name })}
+        text={question('webhook.deleteText')}
+        verb={t('action.delete')}
+        isDangerous
+      />
     </>
   )
 }
@@ -256,6 +226,6 @@ function Waiting({ accountId, webhookId }: { readonly accountId: string; readonl
     [webhookId],
   )
   const row = rows.data.value?.items.find(({ id }) => id === webhookId)
-  if (row?.pending === undefined) return null
+  if (!row) return null
   return <strong>{t('webhook.waiting', { count: row.pending, more: row.pending_capped ? '+' : '' })}</strong>
 }

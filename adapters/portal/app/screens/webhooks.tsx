@@ -3,19 +3,18 @@
 import { useSignal } from '@preact/signals'
 import { printableLine } from 'hookswitch/adapter'
 import { accountRequest } from '../api/api.js'
-import type { HealthRow } from '../api/documents.js'
-import { hasFeature } from '../api/features.js'
 import { API_URL } from '../api/settings.js'
 import { countText, loadTroubles, TROUBLES, type Troubles } from '../api/trouble.js'
-import { webhookRows } from '../api/webhook-rows.js'
+import { type HealthRow, webhookRows } from '../api/webhook-rows.js'
 import { Chips } from '../components/chips.js'
-import { Confirm } from '../components/dialog.js'
+import { ConfirmButton } from '../components/dialog.js'
 import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
 import { lazy } from '../components/lazy.js'
 import { ActionButton, Empty } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
+import { ReplayFailedButton } from '../components/replay.js'
 import { Sparkline } from '../components/sparkline.js'
 import { isBroken, StateBadge } from '../components/state-badge.js'
 import { RelativeTime, Since } from '../components/time.js'
@@ -52,7 +51,6 @@ export interface WebhooksScreenProps {
 export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
   const { state = '', q: text = '' } = query
   const troubles = useSignal<Troubles | undefined>(undefined)
-  const isReplaying = useSignal(false)
   const list = usePagedList<HealthRow>(
     async (startKey, signal) => {
       const page = webhookRows(accountId, { state, text }, startKey, signal)
@@ -74,7 +72,7 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
     REFRESH_MS,
     troubleFirst,
   )
-  useStreamItems({ accountId, query: {}, batchMs: LIVE_REFRESH_MS }, (items) => {
+  useStreamItems({ accountId, batchMs: LIVE_REFRESH_MS }, (items) => {
     list.items.value = withAttempts(list.items.peek(), items)
     list.refresh()
   })
@@ -109,26 +107,13 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
       actions={
         !isReadOnly.value && (
           <>
-            <button
-              type="button"
-              onClick={() => {
-                isReplaying.value = true
-              }}
-            >
-              {t('action.replayFailed')}
-            </button>
+            <ReplayFailedButton accountId={accountId} />
             {create}
           </>
         )
       }
     >
-      <ReplayJobs
-        accountId={accountId}
-        isAsking={isReplaying.value}
-        onAsked={() => {
-          isReplaying.value = false
-        }}
-      />
+      <ReplayJobs accountId={accountId} />
       <div class="filters">
         <Chips
           label={t('filter.state')}
@@ -179,7 +164,6 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
 /** Enables the webhooks that the service has disabled. */
 function Reenable(props: { accountId: string; disabled: Troubles['disabled']; onDone: () => void }) {
   const { accountId, disabled, onDone } = props
-  const isAsking = useSignal(false)
   const action = useAction(async () => {
     await accountRequest('PATCH', '/webhooks', { accountId, data: { 're-enable': true } })
     notify(t('webhooks.reenabled'))
@@ -190,28 +174,12 @@ function Reenable(props: { accountId: string; disabled: Troubles['disabled']; on
   if ((count === 0 && isWhole) || isReadOnly.value) return null
   const label = isWhole ? t('webhooks.reenable', { count }) : t('webhooks.reenableAll')
   return (
-    <>
-      <button
-        type="button"
-        aria-disabled={action.isRunning.value}
-        onClick={() => {
-          isAsking.value = true
-        }}
-      >
-        {label}
-      </button>
-      {isAsking.value && (
-        <Confirm
-          title={label}
-          text={t('webhooks.reenableText')}
-          action={t('action.enable')}
-          onConfirm={() => void action.run()}
-          onClose={() => {
-            isAsking.value = false
-          }}
-        />
-      )}
-    </>
+    <ConfirmButton
+      action={action}
+      label={label}
+      text={t('webhooks.reenableText')}
+      verb={t('action.enable')}
+    />
   )
 }
 
@@ -252,8 +220,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
       label: t('column.pending'),
       width: '5rem',
       isNumber: true,
-      cell: ({ pending, pending_capped }) =>
-        pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`,
+      cell: ({ pending, pending_capped }) => `${number(pending)}${pending_capped ? '+' : ''}`,
     },
     {
       label: t('column.last'),
@@ -288,7 +255,7 @@ function State({ accountId, row, reload }: { accountId: string; row: HealthRow; 
           </span>
         )}
       </span>
-      {row.state === 'paused' && hasFeature('resume') && !isReadOnly.value && (
+      {row.state === 'paused' && !isReadOnly.value && (
         <ActionButton action={resume} class="small">
           {t('action.resume')}
         </ActionButton>

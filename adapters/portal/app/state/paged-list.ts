@@ -3,16 +3,13 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { Page } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { unique } from '../text/trouble-first.js'
-import { isVisible } from './clock.js'
+import { type Loading, useLoader, useRefresh } from './loading.js'
 import { generation } from './session.js'
 
-export interface PagedList<Item> {
+export interface PagedList<Item> extends Loading {
   readonly items: Signal<readonly Item[]>
-  readonly error: Signal<unknown>
-  readonly isLoading: Signal<boolean>
   /** Whether the service has no further items. */
   readonly isComplete: Signal<boolean>
-  readonly loadedMs: Signal<number>
   loadMore(): void
   /** Loads the first page again, and forgets the others. */
   reload(): void
@@ -34,24 +31,18 @@ export function usePagedList<Item>(
   sort: (items: readonly Item[]) => readonly Item[] = (items) => items,
 ): PagedList<Item> {
   const items = useSignal<readonly Item[]>([])
-  const error = useSignal<unknown>(undefined)
-  const isLoading = useSignal(true)
   const isComplete = useSignal(false)
-  const loadedMs = useSignal(0)
+  const loader = useLoader()
+  const { error, isLoading, loadedMs } = loader
   const nextKey = useRef<string | undefined>(undefined)
   const pages = useRef(0)
-  const running = useRef<AbortController | undefined>(undefined)
-  const loader = useRef(loadPage)
-  loader.current = loadPage
+  const latest = useRef(loadPage)
+  latest.current = loadPage
 
-  const load = (isRefresh: boolean) => {
-    running.current?.abort()
-    const controller = new AbortController()
-    running.current = controller
-    isLoading.value = true
-    loader.current(isRefresh ? undefined : nextKey.current, controller.signal).then(
+  const load = (isRefresh: boolean) =>
+    loader.load(
+      (signal) => latest.current(isRefresh ? undefined : nextKey.current, signal),
       (page) => {
-        if (controller.signal.aborted) return
         if (isRefresh && pages.current > 1) items.value = sort(mergeFirst(items.value, page.items, idOf))
         else {
           items.value = sort(isRefresh ? page.items : unique([...items.value, ...page.items], idOf))
@@ -59,17 +50,8 @@ export function usePagedList<Item>(
           nextKey.current = page.nextStartKey
           isComplete.value = page.nextStartKey === undefined
         }
-        error.value = undefined
-        loadedMs.value = Date.now()
-        isLoading.value = false
-      },
-      (thrown: unknown) => {
-        if (controller.signal.aborted) return
-        error.value = thrown
-        isLoading.value = false
       },
     )
-  }
 
   const login = generation.value
   useEffect(() => {
@@ -78,16 +60,10 @@ export function usePagedList<Item>(
     nextKey.current = undefined
     isComplete.value = false
     load(true)
-    return () => running.current?.abort()
+    return loader.abort
   }, [login, ...keys])
 
-  useEffect(() => {
-    if (refreshMs === undefined) return
-    const timer = setInterval(() => {
-      if (isVisible.peek() && !isLoading.peek()) load(true)
-    }, refreshMs)
-    return () => clearInterval(timer)
-  }, [refreshMs, ...keys])
+  useRefresh(loader, refreshMs, () => load(true))
 
   return {
     items,

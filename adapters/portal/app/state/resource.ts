@@ -1,16 +1,11 @@
 /** Data that a screen shows: loaded, kept while it is loaded again, reloaded after a login. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { isVisible } from './clock.js'
+import { type Loading, useLoader, useRefresh } from './loading.js'
 import { generation } from './session.js'
 
-export interface Resource<Data> {
+export interface Resource<Data> extends Loading {
   readonly data: Signal<Data | undefined>
-  /** Why the last load failed; older data stays. */
-  readonly error: Signal<unknown>
-  readonly isLoading: Signal<boolean>
-  /** When the data was loaded, in Unix milliseconds. */
-  readonly loadedMs: Signal<number>
   reload(): void
 }
 
@@ -24,33 +19,18 @@ export function useResource<Data>(
   refreshMs?: number,
 ): Resource<Data> {
   const data = useSignal<Data | undefined>(undefined)
-  const error = useSignal<unknown>(undefined)
-  const isLoading = useSignal(true)
-  const loadedMs = useSignal(0)
-  const loader = useRef(load)
-  loader.current = load
-  const running = useRef<AbortController | undefined>(undefined)
+  const loader = useLoader()
+  const { error, isLoading, loadedMs } = loader
+  const latest = useRef(load)
+  latest.current = load
 
-  const reload = () => {
-    running.current?.abort()
-    const controller = new AbortController()
-    running.current = controller
-    isLoading.value = true
-    loader.current(controller.signal).then(
+  const reload = () =>
+    loader.load(
+      (signal) => latest.current(signal),
       (loaded) => {
-        if (controller.signal.aborted) return
         data.value = loaded
-        error.value = undefined
-        loadedMs.value = Date.now()
-        isLoading.value = false
-      },
-      (thrown: unknown) => {
-        if (controller.signal.aborted) return
-        error.value = thrown
-        isLoading.value = false
       },
     )
-  }
 
   const login = generation.value
   const previousKeys = useRef<string>('')
@@ -63,16 +43,10 @@ export function useResource<Data>(
       previousKeys.current = text
     }
     reload()
-    return () => running.current?.abort()
+    return loader.abort
   }, [login, ...keys])
 
-  useEffect(() => {
-    if (refreshMs === undefined) return
-    const timer = setInterval(() => {
-      if (isVisible.peek() && !isLoading.peek()) reload()
-    }, refreshMs)
-    return () => clearInterval(timer)
-  }, [refreshMs])
+  useRefresh(loader, refreshMs, reload)
 
   return { data, error, isLoading, loadedMs, reload }
 }

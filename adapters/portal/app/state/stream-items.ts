@@ -1,8 +1,9 @@
 /** Items of the live stream of an account, in batches. The stream closes when the tab has been hidden for 30 s. */
 import { type Signal, useSignal } from '@preact/signals'
+import type { StreamParameters } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
-import { openStream, type StreamState } from '../api/live-stream.js'
-import { type LiveItem, MAX_ITEMS, parseItem } from '../text/live-items.js'
+import { call } from '../api/api.js'
+import { itemOf, type LiveItem, MAX_ITEMS } from '../text/live-items.js'
 import { isVisible } from './clock.js'
 import { session } from './session.js'
 
@@ -10,17 +11,18 @@ const CLOSE_WHEN_HIDDEN_MS = 30_000
 
 export interface StreamItemsOptions {
   readonly accountId: string
-  /** Filters of the stream. */
-  readonly query: Readonly<Record<string, string>>
+  readonly filters?: Pick<StreamParameters, 'webhookId' | 'result'>
   /** Items that arrive within this time come together. */
   readonly batchMs: number
   /** While it returns true, items wait; those of long ago are left out. */
   readonly isPaused?: () => boolean
 }
 
+export type StreamState = 'connecting' | 'open' | 'waiting' | 'refused'
+
 /** @param onItems gets the items in the order of the stream, some of them perhaps twice */
 export function useStreamItems(
-  { accountId, query, batchMs, isPaused }: StreamItemsOptions,
+  { accountId, filters, batchMs, isPaused }: StreamItemsOptions,
   onItems: (items: readonly LiveItem[]) => void,
 ): Signal<StreamState> {
   const state = useSignal<StreamState>('connecting')
@@ -33,21 +35,21 @@ export function useStreamItems(
   useEffect(() => {
     if (!current || isHidden) return
     pending.current = []
-    const close = openStream({
-      session: current,
-      accountId,
-      query,
-      onState(next) {
-        state.value = next
-      },
-      onItem(received) {
-        const item = parseItem(received, Date.now())
-        if (!item) return
+    const controller = new AbortController()
+    const onState = (next: StreamState) => {
+      state.value = next
+    }
+    onState('connecting')
+    call(async (client) => {
+      const stream = client.stream({ accountId, ...filters }, { signal: controller.signal, onState })
+      for await (const received of stream) {
+        const item = itemOf(received, Date.now())
+        if (!item) continue
         pending.current.push(item)
         // A list that is paused for long.
         if (pending.current.length > 2 * MAX_ITEMS) pending.current = pending.current.slice(-MAX_ITEMS)
-      },
-    })
+      }
+    }).catch(() => onState('refused'))
     const timer = setInterval(() => {
       if (pending.current.length === 0 || latest.current.isPaused?.()) return
       const items = pending.current
@@ -55,10 +57,10 @@ export function useStreamItems(
       latest.current.onItems(items)
     }, batchMs)
     return () => {
-      close()
+      controller.abort()
       clearInterval(timer)
     }
-  }, [accountId, current?.token, isHidden, JSON.stringify(query)])
+  }, [accountId, current?.token, isHidden, JSON.stringify(filters)])
   return state
 }
 

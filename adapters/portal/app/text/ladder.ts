@@ -3,45 +3,11 @@
  * rows are events and missing numbers in order of time. Pure.
  */
 import { printableLine } from 'hookswitch/adapter'
-import type { Attempt } from 'hookswitch/client'
-import { fromGregorian } from './gregorian-time.js'
+import type { Attempt, Call, CallEvent } from 'hookswitch/client'
 import { outcomeOf } from './outcome.js'
 import { duration, offset } from './times.js'
 
-/** `GET calls/{call_id}`. */
-export interface CallDocument {
-  readonly call_id: string
-  readonly legs: readonly CallLeg[]
-  readonly events: readonly CallEvent[]
-  readonly unwanted?: readonly { readonly call_id: string; readonly sequence: number }[]
-  readonly truncated?: boolean
-}
-
-export interface CallLeg {
-  readonly call_id: string
-  readonly direction?: string
-  readonly from?: string
-  readonly to?: string
-}
-
-export interface CallEvent {
-  readonly id: string
-  readonly call_id: string
-  readonly hook: string
-  readonly sequence?: number
-  readonly timestamp: number
-  /** The same time with milliseconds, ISO 8601. */
-  readonly happened_at?: string
-  readonly deliveries: readonly CallDelivery[]
-}
-
-export interface CallDelivery {
-  readonly id: string
-  readonly hook_id: string
-  /** Absent: not known. */
-  readonly kind?: string
-  readonly state: string
-}
+type CallLeg = Pick<Call['legs'][number], 'call_id' | 'from' | 'to'>
 
 export interface LadderAttempt {
   readonly isSuccess: boolean
@@ -66,7 +32,7 @@ export interface LadderRow {
   readonly legIndex: number
   readonly callId: string
   readonly hook: string
-  readonly sequence: number | undefined
+  readonly sequence: number
   /** Milliseconds since the first event of the call; absent for what has no known time. */
   readonly offsetMs: number | undefined
   readonly timeMs: number | undefined
@@ -81,9 +47,9 @@ export interface Ladder {
 }
 
 /** @param attempts of the call, in any order */
-export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): Ladder {
+export function buildLadder(call: Call, attempts: readonly Attempt[]): Ladder {
   const events = [...call.events].sort(
-    (one, other) => timeOf(one) - timeOf(other) || (one.sequence ?? 0) - (other.sequence ?? 0),
+    (one, other) => timeOf(one) - timeOf(other) || one.sequence - other.sequence,
   )
   const legs = legsOf(call, events)
   const legIndex = new Map(legs.map((leg, index) => [leg.call_id, index]))
@@ -107,14 +73,14 @@ export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): L
       ...waitOf(event, state, byDelivery.has(id), earlier.get(laneOf(event, hook_id))),
     })),
   }))
-  for (const { call_id, sequence } of call.unwanted ?? []) insertUnwanted(rows, call_id, sequence, legIndex)
+  for (const { call_id, sequence } of call.unwanted) insertUnwanted(rows, call_id, sequence, legIndex)
   const webhookIds = [...new Set(rows.flatMap((row) => row.deliveries.map(({ webhookId }) => webhookId)))]
   const column = ({ webhookId }: LadderDelivery) => webhookIds.indexOf(webhookId)
   const inOrder = rows.map((row) => ({
     ...row,
     deliveries: [...row.deliveries].sort((one, other) => column(one) - column(other)),
   }))
-  return { legs, webhookIds, rows: inOrder, isTruncated: call.truncated === true }
+  return { legs, webhookIds, rows: inOrder, isTruncated: call.truncated }
 }
 
 const isUnsettled = (state: string) => state === 'waiting' || state === 'in_flight'
@@ -139,51 +105,14 @@ function waitOf(
   head: CallEvent | undefined,
 ): Pick<LadderDelivery, 'waitsFor'> {
   if (state !== 'waiting' || hasAttempts || !head || head === event) return {}
-  return { waitsFor: head.sequence === undefined ? head.hook : `${head.hook} #${head.sequence}` }
+  return { waitsFor: `${head.hook} #${head.sequence}` }
 }
 
-const timeOf = ({ happened_at, timestamp }: CallEvent): number =>
-  happened_at === undefined ? fromGregorian(timestamp) : Date.parse(happened_at)
+const timeOf = ({ happened_at }: CallEvent): number => Date.parse(happened_at)
 
-/** The document of a call from its attempts alone, for services without `GET calls/{call_id}`. */
-export function callFromAttempts(callId: string, attempts: readonly Attempt[]): CallDocument {
-  const events = new Map<string, CallEvent & { readonly deliveries: CallDelivery[] }>()
-  for (const attempt of [...attempts].reverse()) {
-    const payload = parsePayload(attempt.req_body)
-    let event = events.get(attempt.event_id)
-    if (!event) {
-      event = {
-        id: attempt.event_id,
-        call_id: attempt.call_id ?? callId,
-        hook: attempt.hook_event,
-        timestamp: typeof payload.timestamp === 'number' ? payload.timestamp : attempt.timestamp,
-        ...(typeof payload.sequence === 'number' ? { sequence: payload.sequence } : {}),
-        deliveries: [],
-      }
-      events.set(attempt.event_id, event)
-    }
-    const state =
-      attempt.result === 'success' ? 'delivered' : attempt.retries_left > 0 ? 'waiting' : 'exhausted'
-    const known = event.deliveries.findIndex(({ id }) => id === attempt.delivery_id)
-    const delivery = { id: attempt.delivery_id, hook_id: attempt.hook_id, state }
-    if (known === -1) event.deliveries.push(delivery)
-    else event.deliveries[known] = delivery
-  }
-  return { call_id: callId, legs: [], events: [...events.values()] }
-}
-
-function parsePayload(body: string | undefined): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body ?? '')
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
-}
-
-function legsOf(call: CallDocument, events: readonly CallEvent[]): readonly CallLeg[] {
-  const legs = new Map(call.legs.map((leg) => [leg.call_id, leg]))
-  for (const { call_id } of [...events, ...(call.unwanted ?? [])]) {
+function legsOf(call: Call, events: readonly CallEvent[]): readonly CallLeg[] {
+  const legs = new Map<string, CallLeg>(call.legs.map((leg) => [leg.call_id, leg]))
+  for (const { call_id } of [...events, ...call.unwanted]) {
     if (!legs.has(call_id)) legs.set(call_id, { call_id })
   }
   return [...legs.values()]
@@ -222,8 +151,8 @@ function insertUnwanted(
   sequence: number,
   legIndex: ReadonlyMap<string, number>,
 ): void {
-  const after = rows.findLastIndex((row) => row.callId === callId && (row.sequence ?? 0) < sequence)
-  const before = rows.findIndex((row) => row.callId === callId && (row.sequence ?? 0) > sequence)
+  const after = rows.findLastIndex((row) => row.callId === callId && row.sequence < sequence)
+  const before = rows.findIndex((row) => row.callId === callId && row.sequence > sequence)
   const at = after >= 0 ? after + 1 : before >= 0 ? before : rows.length
   rows.splice(at, 0, {
     kind: 'unwanted',
@@ -268,7 +197,7 @@ export function ladderText(callId: string, ladder: Ladder, words: LadderWords): 
   let previousMs = 0
   for (const row of ladder.rows) {
     const name = legName(row.legIndex)
-    const number = row.sequence === undefined ? '' : ` #${row.sequence}`
+    const number = ` #${row.sequence}`
     if (row.kind === 'unwanted') {
       lines.push(`${''.padEnd(10)} ${name}${number}: ${words.unwanted}`)
       continue

@@ -1,6 +1,5 @@
 /** Items of the live stream as rows. The stream sends an item at least once, so rows are told apart by their id. Pure. */
-import type { Attempt } from 'hookswitch/client'
-import type { SseItem } from './sse.js'
+import type { Attempt, StreamItem } from 'hookswitch/client'
 
 export interface LiveItem {
   readonly key: string
@@ -9,7 +8,7 @@ export interface LiveItem {
   readonly webhookId?: string
   /** Attempts of one second that were too many to be sent one by one. */
   readonly rate?: { readonly ok: number; readonly failed: number }
-  /** Without an attempt: `gap`, `end`, or what happened to the webhook (`created`, `changed`, `disabled`, `deleted`). */
+  /** Without an attempt: `gap`, or what happened to the webhook (`created`, `changed`, `disabled`, `deleted`). */
   readonly news?: string
 }
 
@@ -17,44 +16,22 @@ export interface LiveItem {
 export const MAX_ITEMS = 5_000
 
 /** @returns `undefined` for an item without a row */
-export function parseItem({ id, event, data }: SseItem, nowMs: number): LiveItem | undefined {
-  const value = parse(data)
-  switch (event) {
+export function itemOf(item: StreamItem, nowMs: number): LiveItem | undefined {
+  switch (item.type) {
     case 'attempt':
-      if (typeof value.id !== 'string' || typeof value.sent_at !== 'string') return undefined
-      return { key: value.id, atMs: Date.parse(value.sent_at), attempt: value as unknown as Attempt }
-    case 'webhook':
-      if (typeof value.id !== 'string') return undefined
-      return {
-        key: `${id}/${value.id}`,
-        atMs: nowMs,
-        webhookId: value.id,
-        news: String(value.change ?? event),
-      }
+      return { key: item.data.id, atMs: Date.parse(item.data.sent_at), attempt: item.data }
+    case 'webhook': {
+      const { id: webhookId, change } = item.data
+      return { key: `${item.id}/${webhookId}`, atMs: nowMs, webhookId, news: change }
+    }
     case 'rate': {
-      const { hook_id: webhookId, ok, failed, timestamp } = value
-      if (typeof webhookId !== 'string' || typeof ok !== 'number' || typeof failed !== 'number')
-        return undefined
+      const { hook_id: webhookId, ok, failed, timestamp } = item.data
       return { key: `${webhookId}/${timestamp}`, atMs: nowMs, webhookId, rate: { ok, failed } }
     }
     case 'gap':
-    case 'end':
-      return {
-        key: `${id}/${event}/${nowMs}`,
-        atMs: nowMs,
-        news: event,
-      }
+      return { key: `gap/${nowMs}`, atMs: nowMs, news: 'gap' }
     default:
       return undefined
-  }
-}
-
-function parse(data: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(data)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
   }
 }
 

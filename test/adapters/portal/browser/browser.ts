@@ -42,14 +42,16 @@ export function watch(page: Page): Reports {
   return { problems }
 }
 
-/** Takes out the reports of responses with a status that the test has provoked, of which there must be one. */
-export function expectRefusals(reports: Reports, status: number): void {
-  const others = reports.problems.filter(
-    (problem) => !problem.includes(`the server responded with a status of ${status}`),
-  )
+/** Takes out the reports that the test has provoked, of which there must be one. */
+export function expectProblems(reports: Reports, pattern: RegExp): void {
+  const others = reports.problems.filter((problem) => !pattern.test(problem))
   expect(others.length).toBeLessThan(reports.problems.length)
   reports.problems.splice(0, reports.problems.length, ...others)
 }
+
+/** The same for responses with this status. */
+export const expectRefusals = (reports: Reports, status: number): void =>
+  expectProblems(reports, new RegExp(`the server responded with a status of ${status}`))
 
 /** Leaves out every timer by which the page asks again, so that what it shows next comes from the stream. */
 export const WITHOUT_POLLING = `

@@ -1,39 +1,11 @@
 /** A call and an event that many webhooks want; the answers that need them are given here, in the form of the API. */
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHROMIUM, launch, logIn, newPage, type Reports } from './browser.js'
-import { startWorld, type World } from './world.js'
+import { describe, expect } from 'vitest'
+import { CHROMIUM } from './browser.js'
+import { signedInTest as it, type PageFixtures } from './page-test.js'
 
 const ids = Array.from({ length: 300 }, (_, index) => `w${index}`)
 
 describe.skipIf(CHROMIUM === undefined)('what many webhooks want', () => {
-  let world: World
-  let browser: Browser
-  let page: Page
-  let context: BrowserContext
-  let reports: Reports
-  beforeAll(async () => {
-    world = await startWorld()
-    browser = await launch()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await world?.close()
-  })
-  beforeEach(async () => {
-    const opened = await newPage(browser)
-    page = opened.page
-    context = opened.context
-    reports = opened.reports
-    await logIn(page, world.url, world.apiKey)
-  })
-  afterEach(async () => {
-    await context.close()
-    expect(reports.problems).toEqual([])
-  })
-
-  const answer = (path: string, data: unknown, more: object = {}) =>
-    page.route(path, (route) => route.fulfill({ json: { data, status: 'success', ...more } }))
   const callOf = (webhookIds: readonly string[]) => ({
     call_id: 'busy',
     legs: [{ call_id: 'busy' }],
@@ -44,6 +16,7 @@ describe.skipIf(CHROMIUM === undefined)('what many webhooks want', () => {
         hook: 'channel_create',
         sequence: 1,
         timestamp: 63_937_000_000,
+        happened_at: '2026-01-31T02:31:07.000Z',
         deliveries: webhookIds.map((id) => ({
           id: `d${id}`,
           hook_id: id,
@@ -54,21 +27,28 @@ describe.skipIf(CHROMIUM === undefined)('what many webhooks want', () => {
     unwanted: [],
     truncated: false,
   })
-  const openCall = async (webhookIds: readonly string[]) => {
+  const openCall = async (
+    { answer, open, page }: Pick<PageFixtures, 'answer' | 'open' | 'page'>,
+    webhookIds: readonly string[],
+  ) => {
     await answer('**/calls/busy', callOf(webhookIds))
     await answer('**/calls/busy/attempts?*', [])
-    await page.goto(`${world.url}#/acme/calls/busy`)
+    await open('calls/busy')
     await page.getByText('channel_create #1').waitFor()
   }
 
-  it('is shown a part at a time, what lacks a delivery first, under the names of its webhooks', async () => {
+  it('is shown a part at a time, what lacks a delivery first, under the names of its webhooks', async ({
+    page,
+    open,
+    answer,
+  }) => {
     // A further page of webhooks, which the screen does not read.
     await answer('**/webhooks?*', [], { next_start_key: 'more' })
     await page.route(/\/webhooks\/w\d+$/, (route) => {
       const id = route.request().url().split('/').at(-1)
       return route.fulfill({ json: { data: { id, name: `Name of ${id}` }, status: 'success' } })
     })
-    await openCall(ids)
+    await openCall({ answer, open, page }, ids)
     const ladder = page.getByRole('region', { name: 'Events and deliveries of the call' })
     const columns = ladder.locator('.ladder-head a')
     expect(await columns.count()).toBe(50)
@@ -79,12 +59,16 @@ describe.skipIf(CHROMIUM === undefined)('what many webhooks want', () => {
     await expect.poll(() => columns.nth(99).innerText()).toBe('Name of w98')
   })
 
-  it('does not widen the page beyond the ladder', async () => {
-    await openCall(ids.slice(0, 7))
+  it('does not widen the page beyond the ladder', async ({ page, open, answer }) => {
+    await openCall({ answer, open, page }, ids.slice(0, 7))
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1_280)
   })
 
-  it('is listed a hundred webhooks at a time, with pauses, and an event that does not exist is called so', async () => {
+  it('is listed a hundred webhooks at a time, with pauses, and an event that does not exist is called so', async ({
+    page,
+    open,
+    answer,
+  }) => {
     await answer(
       '**/events/match',
       ids.map((id) => ({ id, name: `Name of ${id}`, wanted: true })),
@@ -98,7 +82,7 @@ describe.skipIf(CHROMIUM === undefined)('what many webhooks want', () => {
         paused_until: new Date(Date.now() + 240_500).toISOString(),
       },
     ])
-    await page.goto(`${world.url}#/acme/match?hook=channel_create`)
+    await open('match?hook=channel_create')
     const rows = page.locator('tbody tr')
     await rows.first().waitFor()
     expect(await rows.count()).toBe(100)
@@ -106,12 +90,12 @@ describe.skipIf(CHROMIUM === undefined)('what many webhooks want', () => {
     expect(await rows.nth(3).innerText()).toMatch(/would be sent\s+‖ paused probes again in/)
     await page.getByRole('button', { name: 'Show more' }).click()
     await expect.poll(() => rows.count()).toBe(200)
-    await page.goto(`${world.url}#/acme/match?hook=no_such_event`)
+    await open('match?hook=no_such_event')
     await page.getByText('There is no event no_such_event.').waitFor()
     expect(await rows.count()).toBe(0)
   })
 
-  it('are all enabled again, also if the page has not counted them', async () => {
+  it('are all enabled again, also if the page has not counted them', async ({ page, open }) => {
     const disabled = (count: number) =>
       ids.slice(0, count).map((id) => ({
         id,
@@ -126,7 +110,7 @@ describe.skipIf(CHROMIUM === undefined)('what many webhooks want', () => {
       const found = isDisabled ? { data: disabled(100), ...more } : { data: [] }
       return route.fulfill({ json: { ...found, status: 'success' } })
     })
-    await page.goto(`${world.url}#/acme/webhooks`)
+    await open('webhooks')
     await page.reload()
     await page.getByRole('button', { name: 'Re-enable all 100' }).waitFor()
     more = { next_start_key: 'more' }

@@ -1,47 +1,19 @@
 /** Screens of routes that count over time or need a long wait: their answers are given here, in the form of the API. */
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHROMIUM, FAST_POLLING, launch, logIn, newPage, type Reports, violations } from './browser.js'
-import { startWorld, type World } from './world.js'
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { CHROMIUM, FAST_POLLING, logIn, violations } from './browser.js'
+import { pageTest as it } from './page-test.js'
 
 const HOUR_MS = 3_600_000
 const GREGORIAN_EPOCH = 62_167_219_200
 
 describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', () => {
-  let world: World
-  let browser: Browser
-  let page: Page
-  let context: BrowserContext
-  let reports: Reports
-  beforeAll(async () => {
-    world = await startWorld()
-    browser = await launch()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await world?.close()
-  })
-  beforeEach(async () => {
-    const opened = await newPage(browser)
-    page = opened.page
-    context = opened.context
-    reports = opened.reports
-  })
-  afterEach(async () => {
-    await context.close()
-    expect(reports.problems).toEqual([])
-  })
-
-  const answer = (path: string, data: unknown) =>
-    page.route(path, (route) => route.fulfill({ json: { data, status: 'success' } }))
-  const features = () =>
-    page.route('**/openapi.json', (route) =>
-      route.fulfill({
-        json: { paths: { '/accounts/{account_id}/webhooks/{webhook_id}/resume': {} } },
-      }),
-    )
-
-  it('plot success rate and latency, with the numbers as tables and the causes', async () => {
+  it('plot success rate and latency, with the numbers as tables and the causes', async ({
+    world,
+    page,
+    open,
+    answer,
+  }) => {
     const now = Math.floor(Date.now() / HOUR_MS) * 3_600 + GREGORIAN_EPOCH
     const slots = Array.from({ length: 24 }, (_, index) => index)
     await answer('**/stats?*', {
@@ -57,7 +29,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
       },
     })
     await logIn(page, world.url, world.apiKey)
-    await page.goto(`${world.url}#/acme/webhooks/${world.badId}/health`)
+    await open(`webhooks/${world.badId}/health`)
     await page.getByRole('img', { name: 'Success rate' }).waitFor()
     await page.getByRole('row', { name: /response 5xx 276/ }).waitFor()
     const line = await page.locator('.lines .line').first().getAttribute('d')
@@ -73,8 +45,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     expect(await violations(page)).toEqual([])
   })
 
-  it('show a pause, when it ends, and end it now', async () => {
-    await features()
+  it('show a pause, when it ends, and end it now', async ({ world, page, row, answer }) => {
     const paused = {
       id: world.badId,
       name: 'CRM',
@@ -90,13 +61,13 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await answer('**/webhooks/health?*', [paused])
     await answer('**/resume', {})
     await logIn(page, world.url, world.apiKey)
-    const row = page.getByRole('row').filter({ hasText: 'CRM' })
-    await row.getByText('in 4 min.').or(row.getByText('in 3 min.')).waitFor()
-    await row.getByText('1,000+').waitFor()
-    await row.getByText('50 %').waitFor()
-    await row.getByRole('img', { name: '3 successful and 3 failed attempts in 24 hours' }).waitFor()
+    const listed = row('CRM')
+    await listed.getByText('in 4 min.').or(listed.getByText('in 3 min.')).waitFor()
+    await listed.getByText('1,000+').waitFor()
+    await listed.getByText('50 %').waitFor()
+    await listed.getByRole('img', { name: '3 successful and 3 failed attempts in 24 hours' }).waitFor()
     const resumed = page.waitForRequest((request) => request.url().endsWith('/resume'))
-    await row.getByRole('button', { name: 'Resume now' }).click()
+    await listed.getByRole('button', { name: 'Resume now' }).click()
     expect((await resumed).method()).toBe('PUT')
     await page.getByText('The pause is over.').waitFor()
     expect(await violations(page)).toEqual([])
@@ -115,7 +86,12 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     automatic: false,
   }
   /** Answers for the jobs of an account, or of the service, which the page changes. */
-  async function replays(under: string, kept: (typeof job)[], bodies: Record<string, unknown>[] = []) {
+  async function replays(
+    page: Page,
+    under: string,
+    kept: (typeof job)[],
+    bodies: Record<string, unknown>[] = [],
+  ) {
     await page.route(`**${under}/replay`, (route) => {
       const { data } = route.request().postDataJSON()
       bodies.push(data)
@@ -133,15 +109,19 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
       return route.fulfill({ json: { data: kept[at], status: 'success' } })
     })
   }
-  const shownJobs = () => page.getByRole('region', { name: 'Replay' })
+  const shownJobs = (page: Page) => page.getByRole('region', { name: 'Replay' })
 
-  it('count what a replay would send, start it, and show how far it is until it has ended', async () => {
+  it('count what a replay would send, start it, and show how far it is until it has ended', async ({
+    world,
+    page,
+    open,
+  }) => {
     const kept: (typeof job)[] = []
     const bodies: Record<string, unknown>[] = []
     await page.addInitScript(FAST_POLLING)
-    await replays('/webhooks/*', kept, bodies)
+    await replays(page, '/webhooks/*', kept, bodies)
     await logIn(page, world.url, world.apiKey)
-    await page.goto(`${world.url}#/acme/webhooks/${world.badId}/attempts`)
+    await open(`webhooks/${world.badId}/attempts`)
     await page.getByRole('button', { name: 'Replay failed…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Replay' })
     expect(await dialog.getByLabel('Also what was recovered already').isChecked()).toBe(false)
@@ -157,22 +137,22 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     expect(await violations(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Replay 1,500' }).click()
     const selection = { result: 'failure', hook: 'channel_destroy', reason: 'status 500' }
-    await shownJobs().getByText('0 of 1,500 sent again').waitFor()
+    await shownJobs(page).getByText('0 of 1,500 sent again').waitFor()
     expect(bodies).toEqual([{ result: 'failure', dry_run: true }, { ...selection, dry_run: true }, selection])
     kept[0] = { ...kept[0]!, replayed: 200 }
-    await shownJobs().getByText('200 of 1,500 sent again').waitFor()
+    await shownJobs(page).getByText('200 of 1,500 sent again').waitFor()
     expect(await violations(page)).toEqual([])
-    await shownJobs().getByRole('button', { name: 'Pause' }).click()
-    await shownJobs().getByText('paused').waitFor()
-    await shownJobs().getByRole('button', { name: 'Resume now' }).click()
-    await shownJobs().getByText('running').waitFor()
+    await shownJobs(page).getByRole('button', { name: 'Pause' }).click()
+    await shownJobs(page).getByText('paused').waitFor()
+    await shownJobs(page).getByRole('button', { name: 'Resume now' }).click()
+    await shownJobs(page).getByText('running').waitFor()
     const leftOut = [{ webhook_id: world.goodId, reason: 'disabled' }]
     kept[0] = { ...kept[0]!, state: 'completed', replayed: 1_400, left_out: leftOut }
     await page.getByText('1,400 deliveries are sent again.').waitFor()
-    await shownJobs().getByText('1,400 of 1,500 sent again').waitFor()
-    await shownJobs().getByText('1 webhook did not get everything').click()
-    await shownJobs().getByText(`${world.goodId}: disabled`).waitFor()
-    expect(await shownJobs().getByRole('button').count()).toBe(0)
+    await shownJobs(page).getByText('1,400 of 1,500 sent again').waitFor()
+    await shownJobs(page).getByText('1 webhook did not get everything').click()
+    await shownJobs(page).getByText(`${world.goodId}: disabled`).waitFor()
+    expect(await shownJobs(page).getByRole('button').count()).toBe(0)
     // The page does not read an ended replay again.
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
@@ -181,7 +161,11 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     expect(asked.filter((url) => url.endsWith(job.id))).toEqual([])
   })
 
-  it('show again the replays of an account that have not ended, and of the ended ones the latest', async () => {
+  it('show again the replays of an account that have not ended, and of the ended ones the latest', async ({
+    world,
+    page,
+    open,
+  }) => {
     const ended = { ...job, state: 'completed', replayed: 7, count: 7 }
     const kept = [
       { ...job, id: '1'.repeat(32), webhook_id: world.badId, count: 3 },
@@ -189,23 +173,23 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
       { ...ended, id: '3'.repeat(32) },
       { ...ended, id: '4'.repeat(32), replayed: 6 },
     ]
-    await replays('/acme', kept)
+    await replays(page, '/acme', kept)
     await logIn(page, world.url, world.apiKey)
-    await shownJobs().getByText('40 sent again so far · The service by itself').waitFor()
-    await shownJobs().getByText('7 of 7 sent again').waitFor()
-    expect(await shownJobs().count()).toBe(2)
-    await shownJobs().getByRole('button', { name: 'Cancel' }).click()
-    await shownJobs().getByText('cancelled').waitFor()
-    await page.goto(`${world.url}#/acme/webhooks/${world.badId}/health`)
-    await shownJobs().getByText('0 of 3 sent again').waitFor()
-    await shownJobs().getByText('40 sent again so far · to all webhooks of the account · The').waitFor()
-    expect(await shownJobs().count()).toBe(2)
+    await shownJobs(page).getByText('40 sent again so far · The service by itself').waitFor()
+    await shownJobs(page).getByText('7 of 7 sent again').waitFor()
+    expect(await shownJobs(page).count()).toBe(2)
+    await shownJobs(page).getByRole('button', { name: 'Cancel' }).click()
+    await shownJobs(page).getByText('cancelled').waitFor()
+    await open(`webhooks/${world.badId}/health`)
+    await shownJobs(page).getByText('0 of 3 sent again').waitFor()
+    await shownJobs(page).getByText('40 sent again so far · to all webhooks of the account · The').waitFor()
+    expect(await shownJobs(page).count()).toBe(2)
   })
 
-  it('replay what all accounts did not get, for an operator', async () => {
+  it('replay what all accounts did not get, for an operator', async ({ world, page }) => {
     const kept: (typeof job)[] = []
     const bodies: Record<string, unknown>[] = []
-    await replays('/system', kept, bodies)
+    await replays(page, '/system', kept, bodies)
     await logIn(page, world.url, world.apiKey)
     await page.getByRole('link', { name: 'Operator' }).click()
     await page.getByRole('button', { name: 'Replay failed…' }).click()
@@ -226,7 +210,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     })
   })
 
-  it('show operators the state of the service', async () => {
+  it('show operators the state of the service', async ({ world, page, answer }) => {
     await answer('**/system/overview', {
       pending: 18_204,
       oldest_due_seconds: 41.2,
@@ -251,7 +235,11 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     expect(await violations(page)).toEqual([])
   })
 
-  it('follow the stream, each item once, and go on after a lost connection', async () => {
+  it('follow the stream, each item once, and go on after a lost connection', async ({
+    world,
+    page,
+    open,
+  }) => {
     const requests: (string | undefined)[] = []
     const item = (id: string, result: string) =>
       `id: p${id}\nevent: attempt\ndata: ${JSON.stringify({
@@ -276,7 +264,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
       const body = requests.length === 1 ? first : requests.length === 2 ? rest : ': beat\n\n'
       return route.fulfill({ contentType: 'text/event-stream', body })
     })
-    await page.goto(`${world.url}#/acme/live`)
+    await open('live')
     await page.getByText('3 loaded').waitFor()
     expect(requests.slice(0, 2)).toEqual([undefined, 'p2'])
     const calls = await page.getByRole('row').filter({ hasText: 'leg-' }).allInnerTexts()

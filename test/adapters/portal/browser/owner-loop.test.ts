@@ -1,25 +1,17 @@
 /** What an owner does from the first failure to the last replay, on one page, against receivers that really fail. */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHROMIUM, launch, logIn, newPage, violations, WITHOUT_POLLING } from './browser.js'
-import { startWorld, type World } from './world.js'
+import { describe, expect } from 'vitest'
+import { CHROMIUM, logIn, violations, WITHOUT_POLLING } from './browser.js'
+import { pageTest as it } from './page-test.js'
 
 describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () => {
-  let world: World
-  let browser: Browser
-  beforeAll(async () => {
-    world = await startWorld()
-    browser = await launch()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await world?.close()
-  })
-
-  it('finds it, understands it, mends it, resumes it, replays what was lost, and sees it delivered', async () => {
-    const { page, context, reports } = await newPage(browser)
+  it('finds it, understands it, mends it, resumes it, replays what was lost, and sees it delivered', async ({
+    world,
+    page,
+    context,
+    open,
+    row,
+  }) => {
     await context.addInitScript(WITHOUT_POLLING)
-    const row = (text: string) => page.getByRole('row').filter({ hasText: text })
     await logIn(page, world.url, world.apiKey)
 
     // Found: it fails, and since when.
@@ -51,7 +43,8 @@ describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () 
       .waitFor()
     expect(await attempts.locator('*').count()).toBeLessThanOrEqual(600)
     expect(await violations(page)).toEqual([])
-    await attempt.getByRole('button', { name: 'Request and response' }).click()
+    // A probe may have put another attempt before this one.
+    await page.getByRole('button', { name: 'Request and response', expanded: true }).click()
     await body.waitFor({ state: 'detached' })
 
     // Mended, and resumed: what waited is delivered, and the list says so by itself.
@@ -79,7 +72,7 @@ describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () 
     await expect
       .poll(async () => (await replays()).filter(({ state }) => state === 'delivered').length)
       .toBe(count)
-    await page.goto(`${world.url}#/acme/webhooks/${world.badId}/deliveries?state=delivered`)
+    await open(`webhooks/${world.badId}/deliveries?state=delivered`)
     await expect.poll(() => row('replay').count()).toBe(count)
 
     // The plots show what happened; counts are written every ten seconds.
@@ -101,7 +94,5 @@ describe.skipIf(CHROMIUM === undefined)('an owner whose receiver is broken', () 
     await page.getByRole('link', { name: 'Operator' }).click()
     await page.getByText(/0 waiting/).waitFor()
     expect(await violations(page)).toEqual([])
-    expect(reports.problems).toEqual([])
-    await context.close()
   }, 180_000)
 })

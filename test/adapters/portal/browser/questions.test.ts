@@ -1,53 +1,34 @@
 /** Questions before an action, where the focus is after them, and users who may only read. */
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHROMIUM, expectRefusals, launch, logIn, newPage, type Reports } from './browser.js'
-import { PASSWORD, startWorld, type World } from './world.js'
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { CHROMIUM, expectRefusals, logIn } from './browser.js'
+import { pageTest as it } from './page-test.js'
+import { PASSWORD } from './world.js'
 
 describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
-  let world: World
-  let browser: Browser
-  let page: Page
-  let context: BrowserContext
-  let reports: Reports
-  beforeAll(async () => {
-    world = await startWorld()
-    browser = await launch()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await world?.close()
-  })
-  beforeEach(async () => {
-    const opened = await newPage(browser)
-    page = opened.page
-    context = opened.context
-    reports = opened.reports
-  })
-  afterEach(async () => {
-    await context.close()
-    expect(reports.problems).toEqual([])
-  })
+  const focused = (page: Page) => page.evaluate<string>('document.activeElement?.textContent')
 
-  const focused = () => page.evaluate<string>('document.activeElement?.textContent')
-  const button = (name: string) => page.getByRole('button', { name, exact: true })
-
-  it('give the focus back to what opened them, and the menu closes on Escape and on a click elsewhere', async () => {
+  it('give the focus back to what opened them, and the menu closes on Escape and on a click elsewhere', async ({
+    world,
+    page,
+    open,
+    button,
+  }) => {
     await logIn(page, world.url, world.apiKey)
-    await page.goto(`${world.url}#/acme/webhooks/${world.goodId}/health`)
+    await open(`webhooks/${world.goodId}/health`)
     for (const close of [() => page.keyboard.press('Escape'), () => button('Cancel').click()]) {
       await button('Delete').click()
       await page.getByRole('dialog').waitFor()
       await close()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
-      await expect.poll(focused).toBe('Delete')
+      await expect.poll(() => focused(page)).toBe('Delete')
     }
     const signOut = button('Sign out')
     await page.getByText('Menu').click()
     await signOut.waitFor()
     await page.keyboard.press('Escape')
     await signOut.waitFor({ state: 'hidden' })
-    expect(await focused()).toBe('Menu')
+    expect(await focused(page)).toBe('Menu')
     await page.getByText('Menu').click()
     await signOut.waitFor()
     await page.getByRole('heading', { level: 1 }).click()
@@ -56,15 +37,20 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await button('Keyboard shortcuts').click()
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     await page.keyboard.press('Escape')
-    await expect.poll(focused).toBe('Menu')
+    await expect.poll(() => focused(page)).toBe('Menu')
   })
 
-  it('are asked before a webhook is disabled, with what is cancelled, which a replay counts', async () => {
+  it('are asked before a webhook is disabled, with what is cancelled, which a replay counts', async ({
+    world,
+    page,
+    open,
+    button,
+  }) => {
     await logIn(page, world.url, world.apiKey)
     await world.pauseBad()
     // Behind a pause the events of a further call wait.
     await world.makeCall('third')
-    await page.goto(`${world.url}#/acme/webhooks/${world.badId}/health`)
+    await open(`webhooks/${world.badId}/health`)
     await button('Disable').click()
     const question = page.getByRole('dialog', { name: 'Disable CRM <b>popup</b>?' })
     const text = await question.getByText(/\d deliveries wait\./).innerText()
@@ -80,7 +66,13 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await dialog.getByText(`${waiting} deliveries would be sent again.`).waitFor()
   })
 
-  it('are not offered to a user who may only read; a refusal says what is missing', async () => {
+  it('are not offered to a user who may only read; a refusal says what is missing', async ({
+    world,
+    page,
+    reports,
+    open,
+    button,
+  }) => {
     await page.goto(world.url)
     await page.getByLabel('User and password').check()
     await page.getByLabel('User name').fill('bob')
@@ -90,8 +82,7 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await page.getByText('Dashboard').waitFor()
     await page.getByRole('link', { name: '+ New' }).waitFor({ state: 'detached' })
     expect(await button('Replay failed…').count()).toBe(0)
-    const open = (tab: string) => page.goto(`${world.url}#/acme/webhooks/${world.goodId}/${tab}`)
-    await open('settings')
+    await open(`webhooks/${world.goodId}/settings`)
     await page.getByText('Your user may read, not change.').waitFor()
     expect(await button('Save').isDisabled()).toBe(true)
     expect(await button('Disable').count()).toBe(0)

@@ -1,42 +1,15 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHROMIUM, expectRefusals, launch, logIn, newPage, type Reports, violations } from './browser.js'
-import { startWorld, type World } from './world.js'
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { CHROMIUM, expectRefusals, violations } from './browser.js'
+import { signedInTest as it } from './page-test.js'
 
 describe.skipIf(CHROMIUM === undefined)('the screens', () => {
-  let world: World
-  let browser: Browser
-  let page: Page
-  let context: BrowserContext
-  let reports: Reports
-  beforeAll(async () => {
-    world = await startWorld()
-    browser = await launch()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await world?.close()
-  })
-  beforeEach(async () => {
-    const opened = await newPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] })
-    page = opened.page
-    context = opened.context
-    reports = opened.reports
-    await logIn(page, world.url, world.apiKey)
-  })
-  afterEach(async () => {
-    await context.close()
-    expect(reports.problems).toEqual([])
-  })
-
-  const open = (hash: string) => page.goto(`${world.url}#/acme/${hash}`)
-  const reasonOf = (label: string) => {
+  const reasonOf = (page: Page, label: string) => {
     const field = page.locator('.field').filter({ has: page.getByText(label, { exact: true }) })
     return field.locator('.reason').innerText()
   }
-  const row = (text: string) => page.getByRole('row').filter({ hasText: text })
 
-  it('show what is failing, and the list can be filtered by state and text', async () => {
+  it('show what is failing, and the list can be filtered by state and text', async ({ page, row }) => {
     await row('CRM <b>popup</b>').getByText('failing').waitFor()
     await row('Dashboard').getByText('ok').waitFor()
     await page.getByRole('button', { name: 'failing' }).click()
@@ -50,7 +23,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await row('Dashboard').waitFor()
   })
 
-  it('show no hidden character of a name, wherever it stands', async () => {
+  it('show no hidden character of a name, wherever it stands', async ({ world, page, open, row }) => {
     const name = 'Invoice\u202Egnp.exe\u2066\u200b'
     const shown = 'Invoice\\u{202E}gnp.exe\\u{2066}\\u{200B}'
     const { id } = await world.hs.webhooks.create('acme', {
@@ -88,7 +61,12 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await world.hs.accounts.remove('hostile')
   })
 
-  it('show the attempts with filters, and the response as text that harms nobody', async () => {
+  it('show the attempts with filters, and the response as text that harms nobody', async ({
+    world,
+    page,
+    open,
+    row,
+  }) => {
     await open(`webhooks/${world.badId}/attempts`)
     await row('500').first().waitFor()
     await page.getByLabel('Event').fill('channel_answer')
@@ -111,7 +89,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     expect(command).toContain('channel_answer')
   })
 
-  it('say in their own words what they do not ask the service', async () => {
+  it('say in their own words what they do not ask the service', async ({ world, page, open }) => {
     await open(`webhooks/${world.badId}/attempts?from=2026-01-02T00:00&to=2026-01-01T00:00`)
     await page.getByText('This time range ends before it begins.').waitFor()
     await open(`webhooks/${world.goodId}/settings`)
@@ -121,7 +99,12 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     expect(await page.getByText('The service reports').count()).toBe(0)
   })
 
-  it('replay one delivery after a question, and each of the two names the other', async () => {
+  it('replay one delivery after a question, and each of the two names the other', async ({
+    world,
+    page,
+    open,
+    row,
+  }) => {
     await open(`webhooks/${world.goodId}/deliveries`)
     await row('channel_create').first().getByRole('link').click()
     await page.getByRole('heading', { name: /Delivery of/ }).waitFor()
@@ -144,7 +127,11 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await page.getByRole('link', { name: `replay of ${original}` }).waitFor()
   })
 
-  it('say in one sentence that the records of a delivery or of a call are gone', async () => {
+  it('say in one sentence that the records of a delivery or of a call are gone', async ({
+    page,
+    reports,
+    open,
+  }) => {
     await open(`deliveries/${'0'.repeat(32)}`)
     await page.getByText('There are no records of this, or no longer.').waitFor()
     await open('calls/long-ago')
@@ -156,16 +143,19 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
       call_id: 'pruned',
       hook: 'channel_create',
       sequence: 1,
-      timestamp: 63_937_000_000,
+      happened_at: '2026-01-31T02:31:07.000Z',
     }
-    const data = { call_id: 'pruned', legs: [], events: [{ ...event, deliveries: [] }] }
+    const data = { call_id: 'pruned', legs: [], events: [{ ...event, deliveries: [] }], unwanted: [] }
     await page.route('**/calls/pruned', (route) => route.fulfill({ json: { data, status: 'success' } }))
     await open('calls/pruned')
     await page.getByText('No webhook was sent any of this, or the records').waitFor()
     expectRefusals(reports, 404)
   })
 
-  it('show the ladder of a call, which can be searched by its id and copied as text', async () => {
+  it('show the ladder of a call, which can be searched by its id and copied as text', async ({
+    world,
+    page,
+  }) => {
     await page.keyboard.press('/')
     await page.keyboard.type(world.callId)
     await page.keyboard.press('Enter')
@@ -184,12 +174,17 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await page.getByText('Nothing has the id no-such-call.').waitFor()
   })
 
-  it('create a webhook, with the reasons of the service beside the fields, and test it disabled', async () => {
+  it('create a webhook, with the reasons of the service beside the fields, and test it disabled', async ({
+    world,
+    page,
+    reports,
+    row,
+  }) => {
     await page.getByRole('link', { name: '+ New' }).click()
     await page.getByLabel('URL').fill('ftp://x')
     await page.getByRole('button', { name: 'Create' }).click()
-    await expect.poll(() => reasonOf('Name')).toBe('This is required.')
-    expect(await reasonOf('URL')).toBe('must be an absolute http or https URL')
+    await expect.poll(() => reasonOf(page, 'Name')).toBe('This is required.')
+    expect(await reasonOf(page, 'URL')).toBe('must be an absolute http or https URL')
     expect(await page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
     await page.getByText('Some values are not accepted. The reasons are beside the fields.').waitFor()
     expectRefusals(reports, 400)
@@ -212,7 +207,13 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await row('Billing').waitFor({ state: 'detached' })
   })
 
-  it('save settings, and do not overwrite what somebody else has saved', async () => {
+  it('save settings, and do not overwrite what somebody else has saved', async ({
+    world,
+    page,
+    context,
+    reports,
+    open,
+  }) => {
     const { id } = await world.hs.webhooks.create('acme', {
       name: 'Shared',
       uri: 'http://127.0.0.1:9/x',
@@ -239,7 +240,11 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await world.hs.webhooks.remove('acme', id)
   })
 
-  it('reveal the secret, hide it, replace it, and say how to check signatures', async () => {
+  it('reveal the secret, hide it, replace it, and say how to check signatures', async ({
+    world,
+    page,
+    open,
+  }) => {
     await open(`webhooks/${world.goodId}/secret`)
     const output = page.locator('output.secret')
     await page.getByRole('button', { name: 'Reveal' }).click()
@@ -258,7 +263,10 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     }
   })
 
-  it('move by keyboard: j and k between rows, Enter opens one, ? helps, and all can be switched off', async () => {
+  it('move by keyboard: j and k between rows, Enter opens one, ? helps, and all can be switched off', async ({
+    page,
+    row,
+  }) => {
     await row('Dashboard').waitFor()
     await page.keyboard.press('j')
     await page.keyboard.press('j')
@@ -278,7 +286,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     expect(await page.evaluate<string>('document.activeElement?.id')).not.toBe('search')
   })
 
-  it('speak German, show local time, and remember it', async () => {
+  it('speak German, show local time, and remember it', async ({ world, page, reports, open, row }) => {
     await page.getByText('Menu').click()
     await page.getByLabel('Language').selectOption('de')
     await page.getByText('Menü').waitFor()
@@ -297,17 +305,24 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await page.getByLabel('Zusätzliche Header').fill('Host: x\nX-Y: ä')
     await page.getByLabel('Nur diese Ereignisse').fill('channel_answer, call_me')
     await page.getByRole('button', { name: 'Anlegen' }).click()
-    await expect.poll(() => reasonOf('Name')).toBe('Das muss angegeben werden.')
-    expect(await reasonOf('Wiederholungen')).toBe('Das muss eine ganze Zahl sein.')
-    expect((await reasonOf('Zusätzliche Header')).split('\n')).toEqual([
+    await expect.poll(() => reasonOf(page, 'Name')).toBe('Das muss angegeben werden.')
+    expect(await reasonOf(page, 'Wiederholungen')).toBe('Das muss eine ganze Zahl sein.')
+    expect((await reasonOf(page, 'Zusätzliche Header')).split('\n')).toEqual([
       'Host: Der Dienst meldet: this header may not be set: it says where a request goes or what it does',
       'X-Y: Der Dienst meldet: header values may contain printable ASCII characters and tabs only',
     ])
-    expect(await reasonOf('Nur diese Ereignisse')).toMatch(/^call_me: Möglich sind nur: .*channel_answer/)
+    expect(await reasonOf(page, 'Nur diese Ereignisse')).toMatch(
+      /^call_me: Möglich sind nur: .*channel_answer/,
+    )
     expectRefusals(reports, 400)
   })
 
-  it('belong to the account of the address, which the user can switch', async () => {
+  it('belong to the account of the address, which the user can switch', async ({
+    world,
+    page,
+    context,
+    reports,
+  }) => {
     await page.getByRole('combobox', { name: 'Account' }).selectOption('branch')
     await page.getByText('This account has no webhooks yet.').waitFor()
     expect(page.url()).toContain('#/branch/webhooks')
@@ -317,12 +332,19 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     expectRefusals(reports, 404)
   })
 
-  it('show operators the endpoints of the whole service', async () => {
+  it('show operators the endpoints of the whole service', async ({ page, row }) => {
     await page.getByRole('link', { name: 'Operator' }).click()
     await row('CRM <b>popup</b>').getByText('failing').waitFor()
   })
 
-  it('keep old data with its age while the service cannot be reached', async () => {
+  it('keep old data with its age while the service cannot be reached', async ({
+    world,
+    page,
+    context,
+    reports,
+    open,
+    row,
+  }) => {
     await open(`webhooks/${world.badId}/deliveries`)
     await row('given up').first().waitFor()
     await context.setOffline(true)
@@ -333,7 +355,11 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     reports.problems.length = 0
   })
 
-  it('have no violation that axe finds, in light, in dark and at 320 pixels', async () => {
+  it('have no violation that axe finds, in light, in dark and at 320 pixels', async ({
+    world,
+    page,
+    open,
+  }) => {
     const hashes = [
       'webhooks',
       ...['health', 'attempts', 'deliveries', 'settings', 'secret'].map(

@@ -1,22 +1,14 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHROMIUM, expectRefusals, launch, logIn, newPage, storedSession } from './browser.js'
-import { PASSWORD, startWorld, type World } from './world.js'
+import { describe, expect } from 'vitest'
+import { CHROMIUM, expectRefusals, logIn, storedSession } from './browser.js'
+import { pageTest as it } from './page-test.js'
+import { PASSWORD, startWorld } from './world.js'
 
 describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
-  let world: World
-  let browser: Browser
-  beforeAll(async () => {
-    world = await startWorld()
-    browser = await launch()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await world?.close()
-  })
-
-  it('begins with an API key, and its token is in no address and no cookie', async () => {
-    const { page, context, reports } = await newPage(browser)
+  it('begins with an API key, and its token is in no address and no cookie', async ({
+    world,
+    page,
+    context,
+  }) => {
     const urls: string[] = []
     page.on('request', (request) => urls.push(request.url()))
     await logIn(page, world.url, world.apiKey)
@@ -28,12 +20,13 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     )
     expect(await context.cookies()).toEqual([])
     expect(await page.evaluate<string>('Object.values(localStorage).join()')).not.toContain(token)
-    expect(reports.problems).toEqual([])
-    await context.close()
   })
 
-  it('begins with user, password and realm; of a wrong login the form says no more than that', async () => {
-    const { page, context } = await newPage(browser)
+  it('begins with user, password and realm; of a wrong login the form says no more than that', async ({
+    world,
+    page,
+    reports,
+  }) => {
     const logins: string[] = []
     page.on('request', (request) => {
       if (request.url().endsWith('/user_auth')) logins.push(request.postData() ?? '')
@@ -45,6 +38,7 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     await page.getByLabel('Realm').fill('acme.example')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').getByText('The login is wrong.').waitFor()
+    expectRefusals(reports, 401)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
@@ -56,11 +50,9 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
       },
     })
     expect(logins.join()).not.toContain(PASSWORD)
-    await context.close()
   })
 
-  it('is that of every tab, and ends in all of them', async () => {
-    const { page, context } = await newPage(browser)
+  it('is that of every tab, and ends in all of them', async ({ world, page, context }) => {
     await logIn(page, world.url, world.apiKey)
     const { token } = await storedSession(page)
     const second = await context.newPage()
@@ -74,11 +66,13 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     await expect
       .poll(() => world.hs.auth.authenticate(token).catch((error) => error.code))
       .toBe('InvalidCredentials')
-    await context.close()
   })
 
-  it('leaves the account of the address where the next user may not see it', async () => {
-    const { page, context, reports } = await newPage(browser)
+  it('leaves the account of the address where the next user may not see it', async ({
+    world,
+    page,
+    reports,
+  }) => {
     await logIn(page, world.url, world.betaKey)
     await page.goto(`${world.url}#/beta/webhooks`)
     await page.getByText('This account has no webhooks yet.').waitFor()
@@ -95,13 +89,17 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('Dashboard').waitFor()
     expect(page.url()).toContain('#/acme/webhooks')
-    await context.close()
+    expectRefusals(reports, 403)
   })
 
-  it('survives its token: a dialog opens over the page, and what was typed stays', async () => {
-    const { page, context, reports } = await newPage(browser)
+  it('survives its token: a dialog opens over the page, and what was typed stays', async ({
+    world,
+    page,
+    reports,
+    open,
+  }) => {
     await logIn(page, world.url, world.apiKey)
-    await page.goto(`${world.url}#/acme/webhooks/new`)
+    await open('webhooks/new')
     await page.getByLabel('Name').fill('Half written')
     const { token } = await storedSession(page)
     await world.hs.auth.signOut(token)
@@ -115,22 +113,22 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'Half written' }).waitFor()
     expectRefusals(reports, 401)
-    expect(reports.problems).toEqual([])
-    await context.close()
   })
 })
 
 describe.skipIf(CHROMIUM === undefined)('the login of the host', () => {
-  it('is that of the page: no form, and an invitation where it has ended', async () => {
+  it('is that of the page: no form, and an invitation where it has ended', async ({
+    page,
+    context,
+    reports,
+  }) => {
     let key: string | undefined
     const world = await startWorld({
       session: ({ cookie }) =>
         cookie === 'sid=1' && key !== undefined ? world.hs.auth.signIn({ apiKey: key }) : undefined,
     })
     key = world.apiKey
-    const browser = await launch()
     try {
-      const { page, context, reports } = await newPage(browser)
       await page.goto(world.url)
       await page.getByText('You are not signed in, or your session has ended.').waitFor()
       expectRefusals(reports, 401)
@@ -138,9 +136,8 @@ describe.skipIf(CHROMIUM === undefined)('the login of the host', () => {
       await context.addCookies([{ name: 'sid', value: '1', url: world.url }])
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
-      expect(reports.problems).toEqual([])
     } finally {
-      await browser.close()
+      await context.close()
       await world.close()
     }
   })

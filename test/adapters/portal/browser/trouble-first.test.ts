@@ -1,7 +1,7 @@
 /** What is failing and since when comes first, however many other webhooks an account has. */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { CHROMIUM, launch, logIn, newPage } from './browser.js'
+import { describe, expect, vi } from 'vitest'
+import { CHROMIUM } from './browser.js'
+import { signedInTest } from './page-test.js'
 import { startWorld, type World } from './world.js'
 
 /** Idle webhooks, more than a page of the list, whose names come before those of the others. */
@@ -19,33 +19,31 @@ const SCROLL_TO_END = `(() => {
   table.scrollTop = table.scrollHeight
 })()`
 
-describe.skipIf(CHROMIUM === undefined)('an account with more than a page of webhooks', () => {
-  let world: World
-  let browser: Browser
-  let zuluId: string
-  beforeAll(async () => {
-    world = await startWorld()
-    browser = await launch()
-    const { uri } = await world.hs.webhooks.read('acme', world.badId)
-    const settings = { uri, hook: 'channel_create', retries: 1, ordering: 'none' } as const
-    zuluId = (await world.hs.webhooks.create('acme', { ...settings, name: 'Zulu' })).id
-    for (let index = 100; index < 100 + IDLE; index += 1)
-      await world.hs.webhooks.create('acme', { name: `A ${index}`, uri, hook: 'channel_bridge' })
-    await world.pauseBad()
-    const stateOf = async (id: string) => (await world.hs.webhooks.read('acme', id)).health.state
-    await vi.waitFor(
-      async () => expect([await stateOf(world.badId), await stateOf(zuluId)]).toEqual(['paused', 'failing']),
-      { timeout: 20_000 },
-    )
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await world?.close()
-  })
+const it = signedInTest.extend<{ readonly world: World }>({
+  world: [
+    // biome-ignore lint/correctness/noEmptyPattern: fixtures are read from the pattern
+    async ({}, use) => {
+      const world = await startWorld()
+      const { uri } = await world.hs.webhooks.read('acme', world.badId)
+      const settings = { uri, hook: 'channel_create', retries: 1, ordering: 'none' } as const
+      const zulu = await world.hs.webhooks.create('acme', { ...settings, name: 'Zulu' })
+      for (let index = 100; index < 100 + IDLE; index += 1)
+        await world.hs.webhooks.create('acme', { name: `A ${index}`, uri, hook: 'channel_bridge' })
+      await world.pauseBad()
+      const stateOf = async (id: string) => (await world.hs.webhooks.read('acme', id)).health.state
+      const states = async () => [await stateOf(world.badId), await stateOf(zulu.id)]
+      await vi.waitFor(async () => expect(await states()).toEqual(['paused', 'failing']), { timeout: 20_000 })
+      await use(world)
+      await world.close()
+    },
+    { scope: 'file' },
+  ],
+})
 
-  it('shows failing ones first, then paused ones, each since when, and counts them on the chips', async () => {
-    const { page, context, reports } = await newPage(browser)
-    await logIn(page, world.url, world.apiKey)
+describe.skipIf(CHROMIUM === undefined)('an account with more than a page of webhooks', () => {
+  it('shows failing ones first, then paused ones, each since when, and counts them on the chips', async ({
+    page,
+  }) => {
     const rows = page.locator('[data-index]')
     const row = (index: number) => page.locator(`[data-index="${index}"]`)
     await rows.first().waitFor()
@@ -70,31 +68,28 @@ describe.skipIf(CHROMIUM === undefined)('an account with more than a page of web
       })
       .toContain('Dashboard')
     expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(IDLE + 3 + 1))
-    expect(reports.problems).toEqual([])
-    await context.close()
   })
 
-  it('says where the others are when none is failing, and tells the same of one webhook', async () => {
-    const { page, context } = await newPage(browser)
-    await logIn(page, world.url, world.apiKey)
-    await page.goto(`${world.url}#/acme/webhooks?state=failing&q=CRM`)
+  it('says where the others are when none is failing, and tells the same of one webhook', async ({
+    page,
+    open,
+    row,
+  }) => {
+    await open('webhooks?state=failing&q=CRM')
     await page.getByRole('link', { name: '1 paused' }).click()
-    await page.getByRole('row').filter({ hasText: 'CRM' }).getByRole('link').click()
+    await row('CRM').getByRole('link').click()
     await page.getByText(/^for \d/).waitFor()
     await page.getByText(/probes again in/).waitFor()
-    await context.close()
   })
 
-  it('opens the list of the operator on the first state that has something', async () => {
-    const { page, context } = await newPage(browser)
-    await logIn(page, world.url, world.apiKey)
+  it('opens the list of the operator on the first state that has something', async ({ world, page, row }) => {
     await page.getByRole('link', { name: 'Operator' }).click()
-    await page.getByRole('row').filter({ hasText: 'Zulu' }).waitFor()
-    await world.hs.webhooks.remove('acme', zuluId)
+    await row('Zulu').waitFor()
+    const zulu = (await world.hs.webhooks.list('acme')).find(({ name }) => name === 'Zulu')!
+    await world.hs.webhooks.remove('acme', zulu.id)
     await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
     await page.getByRole('link', { name: 'Operator' }).click()
-    await page.getByRole('row').filter({ hasText: 'CRM' }).getByText('paused').waitFor()
+    await row('CRM').getByText('paused').waitFor()
     await page.getByRole('button', { name: 'paused 1', pressed: true }).waitFor()
-    await context.close()
   })
 })
