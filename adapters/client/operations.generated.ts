@@ -2345,7 +2345,7 @@ export interface Operations {
     /** Id of the delivery of the sample. */
     readonly delivery_id: string
   }>>
-  /** Send deliveries of a webhook again: `PUT /accounts/{account_id}/webhooks/{webhook_id}/replay`. With `delivery_id` that one: a new delivery with a new id and the same bytes. Otherwise a job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`. 409 if the webhook is disabled, or the delivery has not ended. */
+  /** Send deliveries of a webhook again: `PUT /accounts/{account_id}/webhooks/{webhook_id}/replay`. With `delivery_id` that one: a new delivery with a new id and the same bytes. Otherwise a job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`; 429 while another one of the account is being counted. 409 if the webhook is disabled, or the delivery has not ended. */
   replayWebhook(parameters: ReplayWebhookParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | {
     /** Value of `delivery_ids`. */
     readonly delivery_ids: readonly string[]
@@ -2374,7 +2374,7 @@ export interface Operations {
   readCall(parameters: ReadCallParameters, options?: CallOptions): Promise<ApiResponse<Call>>
   /** List the attempts of all legs of a call: `GET /accounts/{account_id}/calls/{call_id}/attempts`. Newest first. */
   listCallAttempts(parameters: ListCallAttemptsParameters, options?: CallOptions): List<Attempt>
-  /** Send deliveries of all webhooks of the account and its descendants again: `PUT /accounts/{account_id}/replay`. A job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`. */
+  /** Send deliveries of all webhooks of the account and its descendants again: `PUT /accounts/{account_id}/replay`. A job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`; 429 while another one of the account is being counted. */
   replayAccount(parameters: ReplayAccountParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | ReplayJob>>
   /** List the replays of the account: `GET /accounts/{account_id}/replays`. Newest first. */
   listReplays(parameters?: ListReplaysParameters, options?: CallOptions): List<ReplayJob>
@@ -2397,7 +2397,7 @@ export interface Operations {
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
   searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
-  /** Send deliveries of all accounts again: `PUT /system/replay`. A job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`. Only for the token of an operator, otherwise 403. */
+  /** Send deliveries of all accounts again: `PUT /system/replay`. A job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`; 429 while another one of the account is being counted. Only for the token of an operator, otherwise 403. */
   replayAllAccounts(parameters: ReplayAllAccountsParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | ReplayJob>>
   /** List the replays of all accounts: `GET /system/replays`. Those of single accounts too. Newest first. Only for the token of an operator, otherwise 403. */
   listAllReplays(parameters?: ListAllReplaysParameters, options?: CallOptions): List<ReplayJob>

@@ -1,7 +1,7 @@
 /** Decrypts the ciphertexts of stored rows and encrypts them again under another secret. */
 import { apiKeyPurpose } from '../accounts/api-key.js'
 import type { EncryptedRow } from '../store/encryption-store.js'
-import { createSecretCipher, type SecretCipher } from '../values/encryption.js'
+import type { SecretCipher } from '../values/encryption.js'
 import { encryptionPurpose } from '../webhooks/view.js'
 import type { RandomBytes } from './encryption-record.js'
 
@@ -10,16 +10,6 @@ const NONCE_BYTES = 12
 function purposesOf({ kind, id }: EncryptedRow): { readonly headers: string; readonly secrets: string } {
   if (kind === 'apiKey') return { headers: '', secrets: apiKeyPurpose(id) }
   return { headers: encryptionPurpose.headers(id), secrets: encryptionPurpose.secret(id) }
-}
-
-/** Whether the secret decrypts any ciphertext of the row. */
-export function decryptsAny(row: EncryptedRow, secret: string): boolean {
-  const cipher = createSecretCipher([secret])
-  const purposes = purposesOf(row)
-  return (
-    row.secrets.some((sealed) => cipher.decrypt(sealed, purposes.secrets) !== undefined) ||
-    (row.headers !== undefined && cipher.decrypt(row.headers, purposes.headers) !== undefined)
-  )
 }
 
 /** The ciphers of a rotation. */

@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { HookswitchError } from '../errors.js'
 import { invalidOption } from '../options/validators.js'
 import type { Store } from '../store/contract.js'
-import type { EncryptedRow, EncryptionStore } from '../store/encryption-store.js'
 import { createSecretCipher, type SecretCipher } from '../values/encryption.js'
-import { decryptsAny } from './encrypted-rows.js'
 import {
   createCheck,
   type EncryptionRecord,
@@ -13,7 +11,6 @@ import {
   type RandomBytes,
   readLookupKeys,
   recordForNode,
-  wrongSecret,
 } from './encryption-record.js'
 
 const GENERATED_KEY_BYTES = 32
@@ -37,14 +34,9 @@ export async function readEncryptionKeys(
   })
 }
 
-/** Rows per page when the rows of a store without a record are tried. */
-const PAGE = 500
-
 /**
  * Checks the secrets against the store's encryption record, and writes the record at the first start. Resolves to the
  * cipher of this instance.
- *
- * A store that was written before records existed gets one if a secret decrypts any of its rows.
  *
  * @param secrets the first encrypts, all decrypt
  * @throws `InvalidOption` (field `secret`) when they are not those of the store, `StoreCorrupt` for a damaged record
@@ -70,35 +62,9 @@ export async function openRecord(
     const stored = text === undefined ? undefined : parseRecord(text)
     const next = stored
       ? recordForNode(stored, secrets, random)
-      : { current: await findChecks(encryption, secrets, random), retired: [] }
+      : { current: [createCheck(secrets[0]!, random)], retired: [] }
     if (!next) return stored!
     // Otherwise another node was first.
     if (await encryption.replaceRecord(formatRecord(next), text)) return next
   }
-}
-
-/** Check values for the first secret and for each that decrypts a row. */
-async function findChecks(
-  encryption: EncryptionStore,
-  secrets: readonly string[],
-  random: RandomBytes,
-): Promise<readonly string[]> {
-  const unused = new Set(secrets)
-  let isEmpty = true
-  for (const kind of ['apiKey', 'webhook'] as const) {
-    let rows: readonly EncryptedRow[] = []
-    do {
-      rows = await encryption.encryptedRows(kind, rows.at(-1)?.id, PAGE)
-      for (const row of rows) {
-        isEmpty = false
-        for (const secret of unused) if (decryptsAny(row, secret)) unused.delete(secret)
-      }
-    } while (rows.length > 0 && unused.size > 0)
-  }
-  if (!isEmpty && unused.size === new Set(secrets).size) {
-    throw wrongSecret('decrypts nothing in this store: use the one that it was used with before')
-  }
-  const [first] = secrets as readonly [string]
-  const used = secrets.filter((secret) => secret === first || !unused.has(secret))
-  return [...new Set(used)].map((secret) => createCheck(secret, random))
 }

@@ -170,6 +170,6 @@ export function readLookupKeys({ lookupKeys }: EncryptionRecord, cipher: SecretC
 }
 
 /** The error for a secret that does not fit the store. */
-export function wrongSecret(problem: string): HookswitchError {
+function wrongSecret(problem: string): HookswitchError {
   return new HookswitchError('InvalidOption', `secret ${problem}`, { field: 'secret' })
 }

@@ -46,15 +46,6 @@ describe('the lineage cache', () => {
     expect(pending).toHaveLength(1)
   })
 
-  it('shares one load among concurrent callers', async () => {
-    const { directory, pending } = slowDirectory()
-    const cache = lineageCache(directory, manualClock())
-    const lineages = Promise.all([cache.lineage('a'), cache.lineage('a'), cache.lineage('a')])
-    pending[0]!.resolve([account('old')])
-    expect(await lineages).toHaveLength(3)
-    expect(pending).toHaveLength(1)
-  })
-
   it('caches neither missing accounts nor failures', async () => {
     const { directory, pending } = slowDirectory()
     const cache = lineageCache(directory, manualClock())
@@ -85,51 +76,15 @@ describe('the lineage cache', () => {
     expect(await cache.lineage('a')).toEqual([account('new')])
   })
 
-  it('neither caches nor shares a load that started before an invalidation', async () => {
+  it('forgets all lineages when one account has changed', async () => {
     const { directory, pending } = slowDirectory()
     const cache = lineageCache(directory, manualClock())
-    const before = cache.lineage('a')
+    const first = cache.lineage('a')
+    pending[0]!.resolve([account('old')])
+    await first
     cache.invalidate()
-    const after = cache.lineage('a')
-    expect(pending).toHaveLength(2)
+    const second = cache.lineage('a')
     pending[1]!.resolve([account('new')])
-    expect(await after).toEqual([account('new')])
-    pending[0]!.resolve([account('old')])
-    expect(await before).toEqual([account('old')])
-    expect(await cache.lineage('a')).toEqual([account('new')])
-    expect(pending).toHaveLength(2)
-  })
-
-  it('does not share a load that is older than the maximum age', async () => {
-    const clock = manualClock()
-    const { directory, pending } = slowDirectory()
-    const cache = lineageCache(directory, clock)
-    const early = cache.lineage('a')
-    await clock.advance(2_000)
-    const late = cache.lineage('a')
-    expect(pending).toHaveLength(2)
-    pending[0]!.resolve([account('old')])
-    expect(await early).toEqual([account('old')])
-    pending[1]!.resolve([account('new')])
-    expect(await late).toEqual([account('new')])
-    expect(await cache.lineage('a')).toEqual([account('new')])
-  })
-
-  it('loads evicted lineages again', async () => {
-    let calls = 0
-    const cache = lineageCache(
-      {
-        async lineage(accountId) {
-          calls += 1
-          return [{ ...account('x'), id: accountId }]
-        },
-      },
-      manualClock(),
-      { max: 2 },
-    )
-    for (const id of ['a', 'b', 'c', 'a']) expect(await cache.lineage(id)).toMatchObject([{ id }])
-    expect(calls).toBe(4)
-    await cache.lineage('c')
-    expect(calls).toBe(4)
+    expect(await second).toEqual([account('new')])
   })
 })

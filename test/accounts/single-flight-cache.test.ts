@@ -28,6 +28,20 @@ describe('the single-flight cache', () => {
     expect(await Promise.all([get('a'), get('a')])).toEqual([{ number: 1 }, { number: 1 }])
   })
 
+  it('does not share a load that began maxAgeMs before', async () => {
+    const { clock, cache } = numberedCache()
+    let finish = (_: { number: number }) => {}
+    const slow = new Promise<{ number: number }>((resolve) => {
+      finish = resolve
+    })
+    const early = cache.getOrLoad('a', () => slow)
+    await clock.advance(2_000)
+    expect(await cache.getOrLoad('a', async () => ({ number: 2 }))).toEqual({ number: 2 })
+    finish({ number: 1 })
+    expect(await early).toEqual({ number: 1 })
+    expect(cache.get('a')).toEqual({ number: 2 })
+  })
+
   it('does not cache failures and missing values', async () => {
     const { cache } = numberedCache()
     await expect(cache.getOrLoad('a', () => Promise.reject(new Error('out')))).rejects.toThrow('out')

@@ -57,6 +57,8 @@ describe('a replay names every wrong field', () => {
     [OF_ACCOUNT, { delivery_id: 'd' }, { delivery_id: 'additionalProperties' }],
     [OF_WEBHOOK, { delivery_id: 'd', reason: 'refused' }, { delivery_id: 'error' }],
     [OF_WEBHOOK, { delivery_id: 5 }, { delivery_id: 'type' }],
+    [OF_WEBHOOK, { delivery_id: 'd', dry_run: true }, { delivery_id: 'error' }],
+    [OF_WEBHOOK, { constructor: 1 }, { constructor: 'additionalProperties' }],
   ])('%s %j', async (url, data, expected) => {
     const { call, started } = await startWith()
     const answer = await call('PUT', url, { data })

@@ -106,7 +106,7 @@ const statistics = {
 const REPLAY =
   'Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has ' +
   'delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An ' +
-  'unknown field is an error. The 200 is that of `dry_run`.'
+  'unknown field is an error. The 200 is that of `dry_run`; 429 while another one of the account is being counted.'
 const SET_REPLAY = 'What it has repeated already is still sent. 409 if it has ended.'
 const OPERATORS = 'Only for the token of an operator, otherwise 403.'
 const replayJob = { data: ref('ReplayJob'), example: example.REPLAY_JOB } as const
