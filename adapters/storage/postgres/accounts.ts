@@ -21,8 +21,8 @@ import { postgresAccountPages } from './account-pages.js'
 import { textArray } from './binary-arrays.js'
 import { constraintOf } from './errors.js'
 import { createGroupCommit } from './group-commit.js'
-import { lineageReader } from './lineages.js'
 import { ALL_SHARDS, createOwnerVersions } from './owner-versions.js'
+import { placedReader } from './placed-reader.js'
 import { assertRevision } from './revision.js'
 import { type WebhookRow, webhookOf } from './rows.js'
 import type { Transaction } from './session.js'
@@ -157,7 +157,7 @@ export function postgresAccounts(
       await session.transaction(others.length === 0 ? insertOne(first!, {}) : insertAll(insertions))
       return insertions.map(() => ({ value: undefined }))
     },
-    { maxWeight: MAX_INSERTIONS, maxGroups: MAX_TRANSACTIONS },
+    { maxCalls: MAX_INSERTIONS, maxGroups: MAX_TRANSACTIONS },
   )
 
   return {
@@ -206,7 +206,7 @@ export function postgresAccounts(
     async wasRemoved(accountId) {
       return (await session.query(sql.wasRemoved, [accountId])).length > 0
     },
-    lineage: lineageReader(session, sql.lineages),
+    lineage: placedReader<Account>(session, sql.lineages),
     async descendants(accountId) {
       const rows = await session.query<{ id: string }>(sql.descendants, [accountId])
       return rows.map(({ id }) => id)

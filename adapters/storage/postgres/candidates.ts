@@ -71,7 +71,7 @@ export function candidateReader({ session, schema }: Pick<Deps, 'session' | 'sch
     })
   }
 
-  const group = createGroupCommit(read, { maxWeight: MAX_EVENTS, overlapAfterMs: READ_OVERLAP_MS })
+  const group = createGroupCommit(read, { maxCalls: MAX_EVENTS, overlapAfterMs: READ_OVERLAP_MS })
   return { candidates: (accountIds, hook) => group.run({ accountIds, hook }) }
 }
 

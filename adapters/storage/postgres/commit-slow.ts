@@ -46,7 +46,7 @@ import {
 import { encodeStarts } from './start-entries.js'
 import type { Statement } from './statement.js'
 
-export interface SlowCommitDeps extends CommitDeps {
+interface SlowCommitDeps extends CommitDeps {
   readonly statementOf: (group: GroupToWrite) => readonly [Statement, unknown[]]
 }
 

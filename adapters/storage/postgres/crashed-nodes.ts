@@ -26,7 +26,7 @@ import type { WatchRow } from './sql/queue.js'
 import { sessionKeyStatements } from './sql/session-keys.js'
 
 /** A node of another store, with its session key. */
-export interface NodeSession {
+interface NodeSession {
   readonly fence: number
   /** In decimal digits: it may exceed the safe integers. */
   readonly key: string | null

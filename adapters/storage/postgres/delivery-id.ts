@@ -20,7 +20,7 @@ export function deliveryIdOf(stored: string, eventId: string): string {
 }
 
 /** What finds a delivery by its id alone: the range of its event's id, and its two stored forms. */
-export interface DeliveryIdLookup {
+interface DeliveryIdLookup {
   readonly fromEventId: string
   readonly toEventId: string
   readonly derived: string

@@ -2,17 +2,12 @@
 import { type Erasure, isMentioned, type Mentions, shardOf } from 'hookswitch/store'
 import { int4Array, int8Array } from './binary-arrays.js'
 import { ALL_SHARDS, createOwnerVersions, type OwnerChange } from './owner-versions.js'
-import type { Transaction } from './session.js'
+import { removedOn, type Transaction } from './session.js'
 import type { Deps, Queries, Queue } from './session-deps.js'
 import { type ErasedRow, eraseStatements } from './sql/erase.js'
 import { liveStatements } from './sql/live.js'
 import { type BodiesRow, mentionStatements } from './sql/mentions.js'
 import { pruneStatements } from './sql/prune.js'
-import type { Statement } from './statement.js'
-
-interface RemovedCount {
-  readonly removed: number
-}
 
 export function postgresErasure(
   deps: Deps,
@@ -23,8 +18,7 @@ export function postgresErasure(
   const shared = pruneStatements(schema)
   const live = liveStatements(schema)
   const versions = createOwnerVersions(schema)
-  const removedBy = async (statement: Statement, values: readonly unknown[]) =>
-    (await session.query<RemovedCount>(statement, values))[0]!.removed
+  const removedBy = removedOn(session)
 
   /**
    * Runs `remove`, which reports what it removed, with the versions of all nodes raised: their groups that are under way
@@ -100,8 +94,7 @@ export function postgresErasure(
         const positions = int8Array(rows.map(({ position }) => position))
         if (callIds) await tx.query(sql.keepLegs, [callIds, positions])
         await tx.query(shared.lockEvents, [positions])
-        const [row] = await tx.query<RemovedCount>(shared.events, [positions])
-        return { count: row!.removed, changes: [] }
+        return { count: await removedOn(tx)(shared.events, [positions]), changes: [] }
       },
     )
 
@@ -110,9 +103,9 @@ export function postgresErasure(
       async () => (await session.query(sql.hasDeleted, [accountId])).length > 0,
       async (tx) => {
         const rows = await tx.query<{ key: number; id: string }>(sql.lockDeleted, [accountId, limit])
-        const [row] = await tx.query<RemovedCount>(shared.webhooks, [rows.map(({ key }) => key)])
+        const count = await removedOn(tx)(shared.webhooks, [rows.map(({ key }) => key)])
         for (const { id } of rows) queue.memory.webhookKeys.delete(id)
-        return { count: row!.removed, changes: rows.map(({ id }) => ({ webhookId: id })) }
+        return { count, changes: rows.map(({ id }) => ({ webhookId: id })) }
       },
     )
 

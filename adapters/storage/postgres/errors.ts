@@ -93,7 +93,7 @@ export class ServerRecovering extends Error {
   }
 }
 
-export interface FailureContext {
+interface FailureContext {
   /** There was no connection yet. */
   readonly isConnecting: boolean
   /** While the store opens: the option to blame. Later the same error is an outage. */

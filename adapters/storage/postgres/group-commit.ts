@@ -12,11 +12,9 @@ import { isDataError, sqlStateOf } from './errors.js'
 /** Result or error of one call of a group. */
 export type CallResult<Result> = { readonly value: Result } | { readonly error: unknown }
 
-export interface GroupOptions<Item> {
-  /** Weight of one call. Default 1. */
-  readonly weightOf?: (item: Item) => number
-  /** Weight at which a group is full and the next call waits for another one. A heavier call goes alone. */
-  readonly maxWeight: number
+export interface GroupOptions {
+  /** Calls at which a group is full and the next call waits for another one. */
+  readonly maxCalls: number
   /**
    * Milliseconds after which the next group starts although one is in progress, for groups whose order does not matter:
    * otherwise one connection without an answer would block them all. Default: it waits for the end.
@@ -29,11 +27,9 @@ export interface GroupOptions<Item> {
 /** For groups that only read: long compared with an answer, short compared with the time limit of an answer. */
 export const READ_OVERLAP_MS = 50
 
-export interface GroupCommit<Item, Result> {
+interface GroupCommit<Item, Result> {
   /** Resolves with the result of this call once its group is written. */
   run(item: Item): Promise<Result>
-  /** Resolves when no group is in progress that the next call would wait for. */
-  idle(): Promise<void>
 }
 
 interface QueuedCall<Item, Result> {
@@ -47,25 +43,12 @@ interface QueuedCall<Item, Result> {
  */
 export function createGroupCommit<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly CallResult<Result>[]>,
-  { weightOf = () => 1, maxWeight, overlapAfterMs, maxGroups = 1 }: GroupOptions<Item>,
+  { maxCalls, overlapAfterMs, maxGroups = 1 }: GroupOptions,
 ): GroupCommit<Item, Result> {
-  let queued: QueuedCall<Item, Result>[] = []
-  let running: Promise<void> | undefined
+  const queued: QueuedCall<Item, Result>[] = []
+  let _running: Promise<void> | undefined
   /** Groups in progress, unless they overlap by time. */
   const groups = new Set<Promise<void>>()
-
-  function nextGroup(): QueuedCall<Item, Result>[] {
-    let weight = 0
-    let count = 0
-    for (const { item } of queued) {
-      weight += weightOf(item)
-      if (count > 0 && weight > maxWeight) break
-      count += 1
-    }
-    const group = queued.slice(0, count)
-    queued = queued.slice(count)
-    return group
-  }
 
   /** Returns the error if it concerns the following calls too. */
   async function writeOne(call: QueuedCall<Item, Result>): Promise<unknown> {
@@ -103,7 +86,7 @@ export function createGroupCommit<Item, Result>(
     // Calls of the same turn of the event loop form one group from the start.
     await undefined
     while (queued.length > 0) {
-      const written = writeGroup(nextGroup())
+      const written = writeGroup(queued.splice(0, maxCalls))
       if (overlapAfterMs !== undefined) {
         await atMost(written, overlapAfterMs)
         continue
@@ -112,17 +95,16 @@ export function createGroupCommit<Item, Result>(
       void written.then(() => groups.delete(written))
       if (groups.size === maxGroups) await Promise.race(groups)
     }
-    running = undefined
+    _running = undefined
   }
 
   return {
     run(item) {
       return new Promise((resolve, reject) => {
         queued.push({ item, resolve, reject })
-        running ??= work()
+        _running ??= work()
       })
     },
-    idle: async () => running,
   }
 }
 

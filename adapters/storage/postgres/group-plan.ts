@@ -46,7 +46,7 @@ export interface GroupPlan {
 /** An id of an account contains no line feed. */
 export const callName = (accountId: string, callId: string) => `${accountId}\n${callId}`
 
-export interface PlanOptions {
+interface PlanOptions {
   /** Number of the accepting node; -1: it has no lease. */
   readonly node: number
   /** Store time, ms. */

@@ -15,7 +15,7 @@ import type { ImportTable, ImportTableRow } from './sql/import-tables.js'
 import { sortKeyOf } from './webhooks.js'
 
 /** Rows of one table. */
-export type TableRows = {
+type TableRows = {
   readonly [Table in ImportTable]: { readonly table: Table; readonly rows: readonly ImportTableRow<Table>[] }
 }[ImportTable]
 

@@ -28,7 +28,7 @@ import { leaseStatements, type NodeRow, type ShardRow } from './sql/leases.js'
 import { type StoreClockRow, storeClockStatements } from './sql/store-clock.js'
 import { advanceStoreTime, expectedTime, type ReadTime } from './store-time.js'
 
-export interface LeaseDeps extends Pick<Deps, 'session' | 'schema' | 'clock' | 'nodeClock' | 'log'> {
+interface LeaseDeps extends Pick<Deps, 'session' | 'schema' | 'clock' | 'nodeClock' | 'log'> {
   readonly notifier: Pick<Notifier, 'notifyFree'>
   readonly nodes: Nodes
   readonly crashed: Pick<CrashedNodes, 'key' | 'process' | 'isCrashed'>

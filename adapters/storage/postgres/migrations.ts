@@ -85,7 +85,7 @@ async function refuseLivingNodes(tx: Transaction, name: string, schema: string):
 }
 
 /** Where a schema is migrated. */
-export interface MigrationTarget {
+interface MigrationTarget {
   readonly session: Session
   /** Creates a session with a time limit that allows to build an index over all rows. */
   readonly maintenanceSession: () => Session

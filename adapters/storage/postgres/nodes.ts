@@ -5,7 +5,7 @@ import { commitStatements, type LeaseRow } from './sql/commit.js'
 import { leaseStatements } from './sql/leases.js'
 
 /** One node of this process. */
-export interface LocalNode {
+interface LocalNode {
   readonly owner: string
   fence: number
   number: number

@@ -9,7 +9,7 @@ import type { Nodes } from './nodes.js'
 import type { Deps, LiveSignal } from './session-deps.js'
 import { notificationStatements } from './sql/notifications.js'
 
-export type Listener = () => void
+type Listener = () => void
 
 export interface Notifier {
   subscribe(listener: Listener): () => void

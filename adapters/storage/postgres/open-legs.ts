@@ -1,17 +1,12 @@
 /** Stores the open legs of event sources. */
 import { isMentioned, type OpenLeg, type OpenLegStore } from 'hookswitch/store'
+import { removedOn } from './session.js'
 import type { Deps } from './session-deps.js'
 import { openLegStatements } from './sql/open-legs.js'
-import type { Statement } from './statement.js'
-
-interface RemovedCount {
-  readonly removed: number
-}
 
 export function postgresOpenLegs({ session, schema }: Pick<Deps, 'session' | 'schema'>): OpenLegStore {
   const sql = openLegStatements(schema)
-  const removedBy = async (statement: Statement, values: readonly unknown[]) =>
-    (await session.query<RemovedCount>(statement, values))[0]!.removed
+  const removedBy = removedOn(session)
 
   return {
     write: (source, { put, remove }, now) =>

@@ -45,7 +45,7 @@ export interface PostgresPoolOptions extends PostgresCommonOptions {
 export type PostgresStoreOptions = PostgresConnectionOptions | PostgresPoolOptions
 
 /** Checked options with defaults applied. */
-export interface CheckedOptions {
+interface CheckedOptions {
   readonly connection:
     | { readonly connectionString: string; readonly maxConnections: number; readonly ssl?: boolean | object }
     | { readonly pool: PostgresPool }

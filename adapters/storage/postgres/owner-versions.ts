@@ -17,7 +17,7 @@ export interface OwnerChange {
 }
 
 /** Owners whose version was raised, by shard. */
-export type RaisedOwners = ReadonlyMap<number, RaisedRow>
+type RaisedOwners = ReadonlyMap<number, RaisedRow>
 
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
 

@@ -10,13 +10,13 @@ import type { Deps } from './session-deps.js'
 import type { ChannelSubscription } from './session-listen.js'
 import { queueStatements, type WatchRow } from './sql/queue.js'
 
-export interface PollDeps extends Pick<Deps, 'session' | 'schema' | 'channel' | 'log'> {
+interface PollDeps extends Pick<Deps, 'session' | 'schema' | 'channel' | 'log'> {
   readonly notifier: Notifier
   readonly nodes: Nodes
   readonly crashed: CrashedNodes
 }
 
-export interface Poller {
+interface Poller {
   open(): Promise<void>
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
 /** `unknown`: it cannot be seen from here. */
-export type ProcessState = 'running' | 'gone' | 'unknown'
+type ProcessState = 'running' | 'gone' | 'unknown'
 
 /** One boot of a machine, and one space of process ids on it (a container has its own). */
 function space(): string {

@@ -1,6 +1,7 @@
 /** Removes expired rows, in small statements that hold no lock for long. */
 import { CALL_RETENTION_MS, createPositions } from 'hookswitch/store'
 import { int4Array, int8Array, textArray } from './binary-arrays.js'
+import { removedOn } from './session.js'
 import type { Deps, Queries } from './session-deps.js'
 import { historyStatement } from './sql/history-bytes.js'
 import { liveStatements } from './sql/live.js'
@@ -36,10 +37,6 @@ const EVENTS_PER_STATEMENT = 500
 /** How much earlier than needed the search among events that have just become old enough begins, ms: for a restart. */
 const RESTART_MS = 3_600_000
 
-interface RemovedCount {
-  readonly removed: number
-}
-
 /** Positions between which events are examined, part by part. */
 interface Search {
   after: number
@@ -58,8 +55,7 @@ export function postgresPruning({
   const sql = pruneStatements(schema)
   const live = liveStatements(schema)
   const history = historyStatement(schema)
-  const removedBy = async (statement: Statement, values: readonly unknown[]) =>
-    (await session.query<RemovedCount>(statement, values))[0]!.removed
+  const removedBy = removedOn(session)
 
   /** Key after which the last call stopped: a series of calls does not start from the beginning each time. */
   let excessAfter = 0
@@ -218,7 +214,7 @@ export function postgresPruning({
     session.transaction(async (tx) => {
       const rows = await tx.query<{ key: number }>(sql.deletedWebhooks, [beforeMs, limit])
       if (rows.length === 0) return 0
-      return (await tx.query<RemovedCount>(sql.webhooks, [rows.map(({ key }) => key)]))[0]!.removed
+      return removedOn(tx)(sql.webhooks, [rows.map(({ key }) => key)])
     })
 
   return {

@@ -1,17 +1,13 @@
 /** Stores replay jobs, each as a JSON document. */
 import type { ReplayState, ReplayStore, StoredReplay } from 'hookswitch/store'
+import { removedOn } from './session.js'
 import type { Deps } from './session-deps.js'
 import { type ReplayRow, replayStatements } from './sql/replays.js'
 import type { Statement } from './statement.js'
 
-interface RemovedCount {
-  readonly removed: number
-}
-
 export function postgresReplays({ session, schema }: Pick<Deps, 'session' | 'schema'>): ReplayStore {
   const sql = replayStatements(schema)
-  const removedBy = async (statement: Statement, values: readonly unknown[]) =>
-    (await session.query<RemovedCount>(statement, values))[0]!.removed
+  const removedBy = removedOn(session)
   const readBy = async (statement: Statement, values: readonly unknown[]) =>
     (await session.query<ReplayRow>(statement, values)).map(replayOf)
 

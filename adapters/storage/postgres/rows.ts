@@ -169,7 +169,7 @@ export function webhookOf({ doc, health }: WebhookRow): Webhook {
 }
 
 /** The document of a webhook, its health, and its shard, so that statements can use it. */
-export interface WebhookColumns extends WebhookRow {
+interface WebhookColumns extends WebhookRow {
   readonly shard: number
 }
 

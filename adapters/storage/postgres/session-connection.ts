@@ -2,7 +2,7 @@
 import { AnswerTimeout, ConnectTimeout, ServerRecovering, ServerReplaced } from './errors.js'
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './session-pool.js'
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Longest wait for a connection, in milliseconds, including the wait for a free one. */
   readonly connectWithinMs: number
   /** Timeout for the response to one statement, in milliseconds; then the connection is discarded. */

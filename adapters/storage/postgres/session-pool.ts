@@ -50,7 +50,7 @@ export interface PostgresResult {
   readonly command: string
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly connectionString: string
   readonly maxConnections: number
   readonly ssl?: boolean | object

@@ -34,7 +34,7 @@ export interface Session {
   listen(channel: string, listener: ChannelListener): Promise<ChannelSubscription>
 }
 
-export interface OpeningSession extends Session {
+interface OpeningSession extends Session {
   /** The timeline of the server's log (`onServerReplaced`); `undefined`: unknown. */
   readonly timeline: string | undefined
   /** The store is open: from now on no failure is blamed on an option (`InvalidOption`). */
@@ -43,7 +43,7 @@ export interface OpeningSession extends Session {
   reserve(): Promise<Connection>
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   /** Longest wait for a connection, in milliseconds, including the wait for a free one. */
   readonly connectWithinMs: number
   /** Longest wait for the answer to one statement, in milliseconds. */
@@ -239,6 +239,12 @@ function isConnectionUnusable({ sqlState, isConnectionLost }: Failure): boolean 
 function isRetryable({ sqlState, isStaleConnection = false }: Failure): boolean {
   return isStaleConnection || sqlState === '40001' || sqlState === '40P01' || sqlState === '26000'
 }
+
+/** Runs statements that return how many rows they `removed`. */
+export const removedOn =
+  (on: Transaction) =>
+  async (statement: Statement, values: readonly unknown[]): Promise<number> =>
+    (await on.query<{ readonly removed: number }>(statement, values))[0]!.removed
 
 /** The error of every call before the store is opened and after it is closed. */
 export function notOpenError(): HookswitchError {

@@ -17,12 +17,12 @@ import type { StoreClockRow } from './sql/store-clock.js'
 const JUMP_MS = 1_000
 
 /** Store time by the monotonic clock of a node: not before `earliestMs`, and not after `latestMs`. */
-export interface ExpectedTime {
+interface ExpectedTime {
   readonly earliestMs: number
   readonly latestMs: number
 }
 
-export interface AdvancedTime {
+interface AdvancedTime {
   /** Store time in whole ms. */
   readonly nowMs: number
   readonly offsetMs: number

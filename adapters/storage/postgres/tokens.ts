@@ -1,16 +1,13 @@
 import type { TokenRow, TokenStore } from 'hookswitch/store'
+import { removedOn } from './session.js'
 import type { Deps } from './session-deps.js'
 import type { DocRow } from './sql/accounts.js'
 import { tokenStatements } from './sql/tokens.js'
 
-interface RemovedCount {
-  readonly removed: number
-}
-
 /** Tokens, stored by their hash. */
 export function postgresTokens({ session, schema }: Pick<Deps, 'session' | 'schema'>): TokenStore {
   const sql = tokenStatements(schema)
-  const removed = async (rows: Promise<readonly RemovedCount[]>) => (await rows)[0]!.removed
+  const removedBy = removedOn(session)
 
   return {
     async issue(token) {
@@ -25,11 +22,9 @@ export function postgresTokens({ session, schema }: Pick<Deps, 'session' | 'sche
       return (await session.query(sql.revoke, [hash])).length > 0
     },
     revokeAll: (accountId, holder) =>
-      removed(
-        holder === undefined
-          ? session.query(sql.revokeAll, [accountId])
-          : session.query(sql.revokeOf, [accountId, holder]),
-      ),
-    pruneTokens: (now, limit) => removed(session.query(sql.prune, [now, limit])),
+      holder === undefined
+        ? removedBy(sql.revokeAll, [accountId])
+        : removedBy(sql.revokeOf, [accountId, holder]),
+    pruneTokens: (now, limit) => removedBy(sql.prune, [now, limit]),
   }
 }

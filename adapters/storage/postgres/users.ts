@@ -9,12 +9,11 @@ import {
 } from 'hookswitch/store'
 import { textArray } from './binary-arrays.js'
 import { constraintOf } from './errors.js'
-import { createGroupCommit, READ_OVERLAP_MS } from './group-commit.js'
+import { placedReader } from './placed-reader.js'
 import { assertRevision } from './revision.js'
 import type { Session, Transaction } from './session.js'
-import { accountStatements, type DocRow, type PlacedDocRow } from './sql/accounts.js'
+import { accountStatements, type DocRow } from './sql/accounts.js'
 import { userStatements } from './sql/users.js'
-import type { Statement } from './statement.js'
 
 type UserStore = Pick<
   AccountStore,
@@ -24,6 +23,7 @@ type UserStore = Pick<
 export function postgresUsers(session: Session, schema: string) {
   const sql = userStatements(schema)
   const { lockParent: lockAccount } = accountStatements(schema)
+  const readList = placedReader<User>(session, sql.lists)
 
   async function put(tx: Transaction, user: User, isNew: boolean): Promise<void> {
     const { accountId, id } = user
@@ -88,7 +88,10 @@ export function postgresUsers(session: Session, schema: string) {
         await tx.query(sql.remove, [accountId, userId])
         return true
       }),
-    users: userListReader(session, sql.lists),
+    async users(accountId) {
+      const users = await readList(accountId)
+      return users.sort((a, b) => (userNameKey(a) < userNameKey(b) ? -1 : 1))
+    },
     async user(accountId, userId) {
       const [row] = await session.query<DocRow>(sql.read, [accountId, userId])
       return row && userOf(row)
@@ -105,26 +108,6 @@ export function postgresUsers(session: Session, schema: string) {
 }
 
 const usedId = () => new HookswitchError('Conflict', 'this id is taken or was used before', { field: 'id' })
-
-/** Accounts per statement. */
-const MAX_ACCOUNTS = 200
-
-/** Reads the users of accounts, all that were requested during the previous read with one statement. */
-function userListReader(session: Pick<Session, 'query'>, statement: Statement): AccountStore['users'] {
-  const group = createGroupCommit<string, readonly User[]>(
-    async (accountIds) => {
-      const lists = accountIds.map((): User[] => [])
-      const rows = await session.query<PlacedDocRow>(statement, [textArray(accountIds)])
-      for (const row of rows) lists[row.place - 1]!.push(userOf(row))
-      return lists.map((users) => ({
-        value: users.sort((a, b) => (userNameKey(a) < userNameKey(b) ? -1 : 1)),
-      }))
-    },
-    { maxWeight: MAX_ACCOUNTS, overlapAfterMs: READ_OVERLAP_MS },
-  )
-  // Any other type is no account's id, and would make the statement of all the others fail.
-  return async (accountId) => (typeof accountId === 'string' ? group.run(accountId) : [])
-}
 
 function userOf({ doc }: DocRow): User {
   return JSON.parse(doc) as User

@@ -20,6 +20,6 @@ export function webhookReader(session: Pick<Session, 'query'>, schema: string): 
       const webhooks = new Map(rows.map(webhookOf).map((webhook) => [webhook.id, webhook]))
       return ids.map((id) => ({ value: webhooks.get(id) }))
     },
-    { maxWeight: MAX_WEBHOOKS, overlapAfterMs: READ_OVERLAP_MS },
+    { maxCalls: MAX_WEBHOOKS, overlapAfterMs: READ_OVERLAP_MS },
   ).run
 }

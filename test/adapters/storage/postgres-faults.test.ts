@@ -157,34 +157,6 @@ describe.skipIf(!server)('a service with a PostgreSQL store', () => {
     await receiver.received(({ body }) => body.includes('after'))
   })
 
-  it('closes within its time limit while the server has vanished', async () => {
-    const { hs } = await service({ answerWithinMs: 500 })
-    await publishReliably(hs, 'before')
-    proxy.stall()
-    const startMs = performance.now()
-    await hs.close()
-    expect(performance.now() - startMs).toBeLessThan(20_000)
-  })
-
-  it('rejects while the server is read-only, and delivers afterwards', async () => {
-    const { hs } = await service()
-    await publishReliably(hs, 'before')
-    const readOnly = async (value: 'on' | 'off') => {
-      await direct.sql(`alter system set default_transaction_read_only = ${value}`)
-      await direct.sql('select pg_reload_conf()')
-      await expect
-        .poll(async () => (await direct.sql('show default_transaction_read_only'))[0])
-        .toEqual({ default_transaction_read_only: value })
-    }
-    await readOnly('on')
-    await expect
-      .poll(() => hs.publish(event('refused')).then(() => undefined, errorCode))
-      .toBe('StoreUnavailable')
-    await readOnly('off')
-    await publishReliably(hs, 'after')
-    await receiver.received(({ body }) => body.includes('after'))
-  })
-
   it.each([600_000, -600_000])(
     'works with a clock that differs from the server’s by %i ms',
     async (offsetMs) => {

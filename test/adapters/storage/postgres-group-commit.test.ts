@@ -13,7 +13,7 @@ const MALFORMED = '22021'
 /** A group commit over the test's `write`, with a record of the groups that were written. */
 function createGroup(
   write: (items: readonly string[]) => Promise<void>,
-  options: Partial<GroupOptions<string>> = {},
+  options: Partial<GroupOptions> = {},
 ) {
   const groups: (readonly string[])[] = []
   const group = createGroupCommit<string, string>(
@@ -22,7 +22,7 @@ function createGroup(
       await write(items)
       return items.map((value): CallResult<string> => ({ value }))
     },
-    { maxWeight: 200, ...options },
+    { maxCalls: 200, ...options },
   )
   return { groups, run: group.run }
 }

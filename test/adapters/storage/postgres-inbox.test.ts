@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { acceptanceOf } from '../../../src/testkit/conformance/node.js'
 import { freshId, newEvent } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { openNode, type QueueNode, waitForBlockedSessions } from './postgres-queue-harness.js'
+import { openNode, type QueueNode } from './postgres-queue-harness.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -38,19 +38,6 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
     return entries.map(({ id }) => id)
   }
   const put = (entry: InboxEntry) => node.store.inbox!.put(host, entry)
-
-  it('shows all entries after a commit, and none after a rollback', async () => {
-    const [one, two, three] = [newEntry(), newEntry(), newEntry()]
-    await put(one)
-    await put(two)
-    expect(await staged()).toEqual([])
-    await host.query('commit')
-    expect(await staged()).toEqual([one.id, two.id])
-    await host.query('begin')
-    await put(three)
-    await host.query('rollback')
-    expect(await staged()).toEqual([one.id, two.id])
-  })
 
   it('refuses a client without an open transaction, and writes nothing', async () => {
     await host.query('commit')
@@ -90,30 +77,6 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
       events: [{ id: before.id, sequence: 2, duplicate: false }],
     })
     expect(await staged()).toEqual([])
-  })
-
-  it('lets one of two nodes accept an entry, even before the other has committed', async () => {
-    const entry = newEntry()
-    await put(entry)
-    await host.query('commit; begin')
-    const other = await openNode(direct, { schema, owner: 'node-2' })
-    try {
-      await other.own()
-      await other.load()
-      // Both groups wait for a third one, which has the entry.
-      await host.query(`select 1 from ${schema}.inbox for update`)
-      const results = [node, other].map((one) =>
-        one.acceptOne(acceptanceOf(newEvent({ id: entry.id }), [], [entry.id])),
-      )
-      await waitForBlockedSessions(direct, 2, schema)
-      await host.query('commit')
-      const kinds = (await Promise.all(results)).map((result) =>
-        result.kind === 'accepted' ? 'accepted' : [result.error.code, result.error.field].join(),
-      )
-      expect(kinds.sort()).toEqual(['Conflict,inboxIds', 'accepted'])
-    } finally {
-      await other.close()
-    }
   })
 
   it('locks the inbox and no other table of the store', async () => {

@@ -1,4 +1,3 @@
-import { shardOf } from 'hookswitch/store'
 import { afterAll, describe, expect, it } from 'vitest'
 import { rowsOf } from '../../../src/testkit/conformance/node.js'
 import { postgresForTests } from './pg-cluster.js'
@@ -82,16 +81,6 @@ describe.skipIf(!server)('a load of waiting deliveries', () => {
     const parts = await loadParts(node)
     expect(parts.map(({ waiting }) => waiting.count)).toEqual([4, 2, 2])
     expect(new Set(keysOfParts(parts)).size).toBe(8)
-    await node.close()
-  })
-
-  it('has the deliveries of its shards only', async () => {
-    const { node, fill } = await openFilled()
-    const webhooks = [await node.webhook(), await node.webhook(), await node.webhook()]
-    for (const key of [1, 2, 3]) await fill(key, key * 10, key * 10 + 1)
-    const shards = [shardOf(webhooks[1]!.id)]
-    const wanted = webhooks.filter(({ id }) => shards.includes(shardOf(id))).length * 2
-    expect(keysOfParts(await loadParts(node, shards))).toHaveLength(wanted)
     await node.close()
   })
 })

@@ -91,13 +91,13 @@ export class Arena {
 
   constructor(
     readonly server: PgServer,
-    private readonly simpler: readonly Simpler[],
+    private readonly simpler: readonly Simpler[] = [],
   ) {
     this.schema = server.freshSchema()
   }
 
-  async open(): Promise<void> {
-    this.node = await this.openNode('node-1')
+  async open(hooks: QueryHooks = {}): Promise<void> {
+    this.node = await this.openNode('node-1', hooks)
     await this.node.own()
     await this.node.load()
   }

@@ -1,15 +1,11 @@
-import fc from 'fast-check'
-import { memoryStore } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
-import type { Log, NewEvent, Store, Webhook } from 'hookswitch/store'
+import type { Log, Store } from 'hookswitch/store'
 import { type ManualClock, manualClock } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { acceptanceOf, createNode, type StoreNode } from '../../../src/testkit/conformance/node.js'
 import { newDelivery, newEvent, newWebhook, WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { type HistoryState, OWNER, steps } from './postgres-retention-history.js'
-import { readEverything } from './postgres-retention-snapshot.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const server = await postgresForTests()
@@ -40,7 +36,7 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     }
     return { store, schema, clock, node, webhook }
   }
-  async function nodeOf(store: Store, clock: ManualClock, owner = OWNER): Promise<StoreNode> {
+  async function nodeOf(store: Store, clock: ManualClock, owner = 'node'): Promise<StoreNode> {
     const node = createNode(
       owner,
       300 * DAY_MS,
@@ -58,52 +54,11 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     clients.push(client)
     return client
   }
-  /** New tables for each history would take longer than the histories. */
-  async function emptyTables(schema: string) {
-    const rows = await direct.sql(`select relname from pg_class
-      where relnamespace = '${schema}'::regnamespace and relkind = 'r'
-        and relname not in ('hookswitch_migration', 'shard')`)
-    await direct.sql(rows.map(({ relname }) => `delete from ${schema}.${relname};`).join('\n'))
-    await direct.sql(`update ${schema}.shard set owner = null, leaving = false`)
-  }
   const blocked = () =>
     direct.sql(
       `select 1 from pg_stat_activity
         where wait_event_type = 'Lock' and application_name = 'hookswitch' and datname = current_database()`,
     )
-
-  it('are read, pruned and erased as in the memory store', async () => {
-    const { schema } = await openStore()
-    await fc.assert(
-      fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 50 }), async (history) => {
-        const clock = manualClock({ nowMs: WALL_MS })
-        await emptyTables(schema)
-        const store = postgresStore({ connectionString: direct.url, schema, clock })
-        await store.open({ clock, log })
-        const model = memoryStore()
-        await model.open({ clock, log })
-        const [node, modelNode] = [await nodeOf(store, clock), await nodeOf(model, clock)]
-        const state: HistoryState = {
-          nameCount: 0,
-          webhooks: new Map<string, Webhook>(),
-          events: [] as NewEvent[],
-          erased: new Set<string>(),
-          hasPruned: false,
-        }
-        for (const { label, plan } of history) {
-          const run = plan(state)
-          const [actual, expected] = [await run(node, clock), await run(modelNode, clock)]
-          expect({ label, actual }).toEqual({ label, actual: expected })
-          expect({ label, ...(await readEverything(store, state)) }).toEqual({
-            label,
-            ...(await readEverything(model, state)),
-          })
-        }
-        await store.close()
-      }),
-      { numRuns: 12, endOnFailure: true },
-    )
-  })
 
   it('are read in ascending order without gaps: a page waits for rows that are being written', async () => {
     const { store, schema, node, webhook } = await openStore()
@@ -126,18 +81,6 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     await writing.query('commit')
     const ids = (await page).map(({ deliveryId }) => deliveryId)
     expect(ids).toEqual([one!.id, one!.id, two!.id])
-  })
-
-  it('show how many deliveries are ahead in a long lane, on every page', async () => {
-    const { store, node, webhook } = await openStore()
-    const hook = await webhook()
-    for (let index = 0; index < 30; index += 1) await node.accept(hook, { callId: 'long' })
-    const query = { accountId: 'account', webhookId: hook.id }
-    const down = await store.deliveries.deliveries({ ...query, limit: 5 })
-    expect(down.map(({ ahead }) => ahead)).toEqual([29, 28, 27, 26, 25])
-    const up = await store.deliveries.deliveries({ ...query, ascending: true, limit: 3 })
-    expect(up.map(({ ahead }) => ahead)).toEqual([0, 1, 2])
-    expect((await store.deliveries.delivery('account', down[2]!.id))?.ahead).toBe(27)
   })
 
   it('keep their event when they are replayed while it is being pruned', async () => {
@@ -318,29 +261,6 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     await clock.advance(2 * DAY_MS)
     while ((await prune(clock.now())) > 0) {}
     expect(await legs()).toEqual([0, 0, 0, 0])
-  })
-
-  it('are erased while others are settled, without a trace of what was in flight', async () => {
-    const { store, node, webhook } = await openStore()
-    const hook = await webhook()
-    const accepted: Awaited<ReturnType<typeof node.accept>> = []
-    for (let index = 0; index < 40; index += 1) {
-      accepted.push(...(await node.accept(hook, { callId: index % 2 ? 'gone' : 'kept' })))
-    }
-    const work = async () => {
-      for (const one of accepted) {
-        const { ended } = await node.commit({ ended: [node.settlement(one, 'delivered')] })
-        if (one.callId === 'kept') expect(ended).toEqual([{ kind: 'settled' }])
-      }
-    }
-    const erase = async () => {
-      while ((await store.deliveries.erase({ accountId: 'account', callIds: ['gone'] }, 3)) > 0) {}
-    }
-    await Promise.all([work(), erase()])
-    await erase()
-    expect(await node.waiting()).toEqual([])
-    const attempts = await store.deliveries.attempts({ accountId: 'account', limit: 99 })
-    expect(attempts.map(({ callId }) => callId)).toEqual(Array(20).fill('kept'))
   })
 
   it('of a whole account are erased with their events, so that no call looks at events without deliveries again', async () => {

@@ -87,7 +87,7 @@ export const mutants = [
     file: 'adapters/storage/postgres/group-statement.ts',
     find: 'alive_until_ms > $4 for share',
     replace: 'alive_until_ms > $4',
-    tests: ['test/adapters/storage/postgres-races.test.ts'],
+    tests: ['test/adapters/storage/postgres-simpler-statements.test.ts'],
   },
   {
     what: 'a delivery of an older epoch is started',
@@ -139,7 +139,7 @@ export const mutants = [
     file: 'adapters/storage/postgres/session-connection.ts',
     find: '          if (replacements !== replacementsBefore) throw new ServerReplaced()\n',
     replace: '',
-    tests: ['test/adapters/storage/postgres-session.test.ts', 'test/adapters/storage/postgres-races.test.ts'],
+    tests: ['test/adapters/storage/postgres-session.test.ts'],
   },
   {
     what: 'what a replaced server still answers is believed',
@@ -273,9 +273,9 @@ export const mutants = [
   },
   {
     what: 'lineages read together start in the wrong order',
-    file: 'adapters/storage/postgres/lineages.ts',
-    find: 'lines[place - 1]!',
-    replace: 'lines[accountIds.length - place]!',
+    file: 'adapters/storage/postgres/placed-reader.ts',
+    find: 'lists[place - 1]!',
+    replace: 'lists[accountIds.length - place]!',
     tests: ['test/adapters/storage/postgres-conformance.test.ts'],
   },
   {
@@ -284,7 +284,7 @@ export const mutants = [
     find: "condition: () => '(select count(*) from i) = cardinality($1)'",
     replace: "condition: () => 'cardinality($1) > 0'",
     tests: [
-      'test/adapters/storage/postgres-inbox.test.ts',
+      'test/adapters/storage/postgres-simpler-statements.test.ts',
       'test/adapters/storage/postgres-conformance.test.ts',
     ],
   },

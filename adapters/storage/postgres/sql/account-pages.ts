@@ -1,7 +1,7 @@
 import type { Statement } from '../statement.js'
 
 /** Which columns a page is restricted to; there is one statement per combination. */
-export interface PageShape {
+interface PageShape {
   readonly scope: 'all' | 'children' | 'descendants' | 'users'
   readonly prefixOf?: 'name' | 'realm' | 'id'
   readonly isAfter: boolean

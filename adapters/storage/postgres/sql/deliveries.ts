@@ -20,7 +20,7 @@ export interface AheadRow {
 export type SearchRow = DeliveryRow & ReplaysRow & { readonly stoppedAt?: number | null }
 
 /** Events that one search over all accounts examines at most. */
-export const EVENTS_PER_SEARCH = 2_000
+const EVENTS_PER_SEARCH = 2_000
 
 /**
  * Adds event and webhook to deliveries `d`, with lateral subqueries that are executed row by row: a generic plan, made

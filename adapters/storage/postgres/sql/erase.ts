@@ -1,4 +1,4 @@
-import type { Statement } from '../statement.js'
+import { deleting, type Statement } from '../statement.js'
 import { ofEachKind } from './ended.js'
 
 /** A delivery, waiting or recorded, to remove. */
@@ -25,6 +25,9 @@ const ofEvents = (
   ) d
   cross join lateral (select id, account_id from ${s}.webhook w where w.key = d.key offset 0) w
   where e.account_id = $1 or w.account_id = $1 limit ${limit}`
+
+/** Rows of the account `$1`, in the calls `$2` or (null) all; at most `$3`. */
+const OF_CALLS = 'account_id = $1 and ($2::text[] is null or call_id = any ($2)) limit $3'
 
 export const eraseStatements = (s: string) =>
   ({
@@ -118,21 +121,11 @@ export const eraseStatements = (s: string) =>
     },
     keys: {
       name: 'erase_keys',
-      text: `with gone as (
-          delete from ${s}.idempotency where ctid = any (array(
-            select k.ctid from ${s}.idempotency k
-            where k.account_id = $1 and ($2::text[] is null or k.call_id = any ($2)) limit $3
-          )) returning 1
-        ) select count(*) as removed from gone`,
+      text: deleting(`${s}.idempotency`, OF_CALLS),
     },
     inbox: {
       name: 'erase_inbox',
-      text: `with gone as (
-          delete from ${s}.inbox where ctid = any (array(
-            select i.ctid from ${s}.inbox i
-            where i.account_id = $1 and ($2::text[] is null or i.call_id = any ($2)) limit $3
-          )) returning 1
-        ) select count(*) as removed from gone`,
+      text: deleting(`${s}.inbox`, OF_CALLS),
     },
     vacuum: {
       name: '',

@@ -1,12 +1,7 @@
-import type { Statement } from '../statement.js'
+import { deleting, type Statement } from '../statement.js'
 
-export const openLegStatements = (s: string) => {
-  const erase = (where: string) => `with gone as (
-      delete from ${s}.open_leg where ctid = any (array(
-        select o.ctid from ${s}.open_leg o where ${where}
-      )) returning 1
-    ) select count(*) as removed from gone`
-  return {
+export const openLegStatements = (s: string) =>
+  ({
     /**
      * Adds or replaces the legs `$3`, `$4`, `$5` of the source `$1`. Sorted, so that two nodes that write the same legs
      * lock them in one order.
@@ -32,15 +27,14 @@ export const openLegStatements = (s: string) => {
     },
     eraseCalls: {
       name: 'open_leg_erase_calls',
-      text: erase('o.account_id = $1 and o.call_id = any ($2::text[]) limit $3'),
+      text: deleting(`${s}.open_leg`, 'account_id = $1 and call_id = any ($2::text[]) limit $3'),
     },
-    eraseAccount: { name: 'open_leg_erase', text: erase('o.account_id = $1 limit $2') },
-    prune: { name: 'open_leg_prune', text: erase('o.added_ms < $1 limit $2') },
+    eraseAccount: { name: 'open_leg_erase', text: deleting(`${s}.open_leg`, 'account_id = $1 limit $2') },
+    prune: { name: 'open_leg_prune', text: deleting(`${s}.open_leg`, 'added_ms < $1 limit $2') },
     /** Legs that may mention the text `$2`. */
     candidates: {
       name: 'open_leg_candidates',
       text: `select call_id as "callId", account_id as "accountId", state from ${s}.open_leg
         where account_id = $1 and (position($2 in state) > 0 or position($2 in call_id) > 0)`,
     },
-  } satisfies Record<string, Statement>
-}
+  }) satisfies Record<string, Statement>

@@ -1,4 +1,4 @@
-import { none, type Statement } from '../statement.js'
+import { deleting, none, type Statement } from '../statement.js'
 import { DELIVERED, ENDED, FAILED, OTHERS } from './ended.js'
 import { storeMs } from './store-clock.js'
 
@@ -238,12 +238,7 @@ export const pruneStatements = (s: string) =>
     now: { name: 'prune_now', text: `select floor(${storeMs(s, '$1')})::float8 as "nowMs"` },
     keys: {
       name: 'prune_keys',
-      text: `with gone as (
-          delete from ${s}.idempotency where ctid = any (array(
-            select ctid from ${s}.idempotency where until_ms <= $1 order by until_ms limit $2
-            for update skip locked
-          )) returning 1
-        ) select count(*) as removed from gone`,
+      text: deleting(`${s}.idempotency`, 'until_ms <= $1 order by until_ms limit $2 for update skip locked'),
     },
     /** A node that is further behind loads its shards again. */
     changes: {

@@ -1,4 +1,4 @@
-import type { Statement } from '../statement.js'
+import { deleting, type Statement } from '../statement.js'
 import { COUNT_COLUMNS, failedSum, okSum } from '../stats-columns.js'
 
 const KEY = 'step, slot, account_id, webhook_id'
@@ -53,11 +53,7 @@ export const statsStatements = (s: string) => {
     },
     prune: {
       name: 'stats_prune',
-      text: `with gone as (
-          delete from ${s}.stat where ctid = any (array(
-            select ctid from ${s}.stat where step = $1 and slot < $2 order by slot limit $3 for update skip locked
-          )) returning 1
-        ) select count(*) as removed from gone`,
+      text: deleting(`${s}.stat`, 'step = $1 and slot < $2 order by slot limit $3 for update skip locked'),
     },
     pruneWriters: { name: 'stats_prune_writers', text: `delete from ${s}.stat_writer where slot < $1` },
   } satisfies Record<string, Statement>

@@ -1,4 +1,4 @@
-import type { Statement } from '../statement.js'
+import { deleting, type Statement } from '../statement.js'
 
 export const tokenStatements = (s: string) =>
   ({
@@ -24,11 +24,6 @@ export const tokenStatements = (s: string) =>
     },
     prune: {
       name: 'token_prune',
-      text: `with gone as (
-          delete from ${s}.token where hash = any (array(
-            select hash from ${s}.token where expires_ms <= $1 order by expires_ms limit $2
-            for update skip locked
-          )) returning 1
-        ) select count(*) as removed from gone`,
+      text: deleting(`${s}.token`, 'expires_ms <= $1 order by expires_ms limit $2 for update skip locked'),
     },
   }) satisfies Record<string, Statement>

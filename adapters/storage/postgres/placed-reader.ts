@@ -1,4 +1,3 @@
-import type { Account, AccountStore } from 'hookswitch/store'
 import { textArray } from './binary-arrays.js'
 import { createGroupCommit, READ_OVERLAP_MS } from './group-commit.js'
 import type { Session } from './session.js'
@@ -9,21 +8,23 @@ import type { Statement } from './statement.js'
 const MAX_ACCOUNTS = 200
 
 /**
- * Reads lineages, all that were requested during the previous read with one statement: a host whose events belong to
- * more accounts than the cache holds needs one per event.
+ * Reads a list of documents per account, all that were requested during the previous read with one statement: a host whose
+ * events belong to more accounts than the cache holds needs one per event.
+ *
+ * @param statement takes ids of accounts, and returns each document with the place of its account, from 1
  */
-export function lineageReader(
+export function placedReader<Doc>(
   session: Pick<Session, 'query'>,
   statement: Statement,
-): AccountStore['lineage'] {
-  const group = createGroupCommit<string, readonly Account[]>(
+): (accountId: string) => Promise<Doc[]> {
+  const group = createGroupCommit<string, Doc[]>(
     async (accountIds) => {
-      const lines = accountIds.map((): Account[] => [])
+      const lists = accountIds.map((): Doc[] => [])
       const rows = await session.query<PlacedDocRow>(statement, [textArray(accountIds)])
-      for (const { place, doc } of rows) lines[place - 1]!.push(JSON.parse(doc) as Account)
-      return lines.map((value) => ({ value }))
+      for (const { place, doc } of rows) lists[place - 1]!.push(JSON.parse(doc) as Doc)
+      return lists.map((value) => ({ value }))
     },
-    { maxWeight: MAX_ACCOUNTS, overlapAfterMs: READ_OVERLAP_MS },
+    { maxCalls: MAX_ACCOUNTS, overlapAfterMs: READ_OVERLAP_MS },
   )
   // Any other type is no account's id, and would make the statement of all the others fail.
   return async (accountId) => (typeof accountId === 'string' ? group.run(accountId) : [])
