@@ -178,7 +178,6 @@ export default defineConfig(({ mode }) => ({
       'test/support/postgres-server.ts',
     ],
     reporters: [new QuietReporter()],
-    // Warnings that something is not installed are printed while a file is loaded, so they are no output of a test.
     silent: 'passed-only',
     // `npm run test:all` runs property tests in full (test/support/property-runs.ts).
     env: { THOROUGH: mode === 'thorough' ? '1' : '' },
