@@ -46,6 +46,11 @@ export interface SendRequest {
   readonly deadlineMs: number
   /** The webhook's id: `cancel` and `releaseIdle` name requests and connections by it. */
   readonly group: string
+  /**
+   * Whether it may be sent again at once, on a new connection and within the deadline, if its receiver closes a connection that
+   * has served requests before without a byte of a response (RFC 9112, section 9.3.1). Default false.
+   */
+  readonly isRepeatable?: boolean
 }
 
 /** Why there was no HTTP response, as far as the receiver is concerned. */
@@ -64,7 +69,7 @@ export type Observation =
       readonly body: string
       /** How the body ended. Only a `complete` body is known to be whole. */
       readonly bodyEnd: 'complete' | 'truncated' | 'broken' | 'timeout'
-      /** What was wrong with the head of a response whose status line is good; absent: nothing. */
+      /** What was wrong with the connection, or with the head of a response whose status line is good; absent: nothing. */
       readonly note?: string
     }
   /** The receiver did not respond. */
@@ -76,8 +81,6 @@ export type Observation =
       readonly cause?: FailureCause
       /** Whether a byte of the request was written. Absent: it may have been. */
       readonly isSent?: boolean
-      /** True: the connection had served requests before, and ended without a byte of a response. */
-      readonly isReused?: boolean
     }
   /** EMFILE, no free port, resolver down, …: a fault on this side, which is not charged to the receiver. */
   | { readonly kind: 'own_fault'; readonly detail: string }

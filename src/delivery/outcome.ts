@@ -19,8 +19,6 @@ export type Outcome =
       readonly isThrottled: boolean
       /** Whether the receiver may have got the request. */
       readonly isSent: boolean
-      /** A reused connection was closed before any byte of a response: the receiver may not have read the request. */
-      readonly isStale?: boolean
       /** The receiver is gone for good: 410. */
       readonly gone: boolean
       /** `Retry-After` of 429, 502, 503 and 504 in milliseconds, within its limits, where it is valid. */
@@ -69,7 +67,7 @@ export function outcomeOf(observation: Observation, nowMs: number): Outcome {
   if (observation.kind === 'own_fault') return { kind: 'own_fault', detail: observation.detail }
   if (observation.kind === 'cancelled') return { kind: 'own_fault', detail: 'cancelled before it was sent' }
   if (observation.kind === 'no_response') {
-    const { failure, detail, cause, isReused } = observation
+    const { failure, detail, cause } = observation
     const { isSent = failure !== 'dns' && failure !== 'tls' } = observation
     return {
       kind: 'failed',
@@ -77,7 +75,6 @@ export function outcomeOf(observation: Observation, nowMs: number): Outcome {
       isUnavailable: failure !== 'protocol' && failure !== 'blocked_address',
       isThrottled: false,
       isSent: isSent && failure !== 'blocked_address',
-      ...(isReused && { isStale: true }),
       gone: false,
       detail,
       // A sender of the host may return anything.

@@ -114,5 +114,6 @@ export function buildRequest(
     body: hasBody ? body : undefined,
     deadlineMs,
     group: webhook.id,
+    isRepeatable: webhook.settings.retries > 0,
   }
 }

@@ -18,12 +18,6 @@ const MAX_OWN_FAULT_PAUSE_MS = 400_000
 /** The reason of a delivery that could not be sent because of an internal fault. */
 const OWN_FAULT = 'own fault'
 
-/**
- * The reason of a delivery whose request went over a connection that its receiver was just closing: it is sent again at once.
- * The second time in a row it counts as a failure.
- */
-const STALE_CONNECTION = 'reused connection closed'
-
 /** The next state of a delivery. */
 export interface NextDelivery {
   /** The next state. */
@@ -121,11 +115,6 @@ const NO_CONTEXT: FailureContext = {
   isCheck: false,
 }
 
-/** Whether a reused connection was closed under the request, for the first time in a row: that says nothing. */
-export function isStaleConnection(delivery: Pick<Delivery, 'reason'>, outcome: Outcome): boolean {
-  return outcome.kind === 'failed' && outcome.isStale === true && delivery.reason !== STALE_CONNECTION
-}
-
 /**
  * The next state of a delivery in flight after an attempt.
  *
@@ -165,9 +154,8 @@ export function nextDelivery(
 
   const onlyTransport = rules.policy.retryOn === 'transport'
   const { isUnavailable, isThrottled, isSent } = outcome
-  const isStale = isStaleConnection(delivery, outcome)
   const mayBeCharged = onlyTransport
-    ? outcome.status === undefined && !context.isOutage && !isStale && !context.isCheck
+    ? outcome.status === undefined && !context.isOutage && !context.isCheck
     : !isUnavailable
   const isCharged = mayBeCharged && !context.isFree
   const tries = delivery.tries + (isCharged ? 1 : 0)
@@ -180,7 +168,6 @@ export function nextDelivery(
   if (isOver && !context.isCheck) return { state: nextState(delivery, 'retries_exhausted'), ...ended }
   const state = nextState(delivery, isCharged ? 'failed' : 'returned')
   const waiting = { ...ended, state, failedMs: failedMs ?? Math.floor(now) }
-  if (isStale) return { ...ended, state, reason: STALE_CONNECTION, dueMs: now }
   if (context.isPaused) return { ...waiting, dueMs: now }
   // The pause has ended meanwhile.
   if (context.isCheck) return { ...waiting, dueMs: now + probeDelayMs(0) }

@@ -27,7 +27,6 @@ import type { Delivery } from './lifecycle.js'
 import { type Outcome, outcomeOf } from './outcome.js'
 import type { QueuedDelivery } from './queue/queued-delivery.js'
 import {
-  isStaleConnection,
   maxTries,
   type NextDelivery,
   nextAfterAbort,
@@ -106,7 +105,6 @@ function effectOf(
   const lateMs = result.isLate ? result.durationMs : undefined
   if (outcome.kind === 'delivered') return { kind: 'success', lateMs }
   if (outcome.kind === 'own_fault' || outcome.failure === 'blocked_address') return undefined
-  if (isStaleConnection(delivery, outcome)) return undefined
   const { isUnavailable, isThrottled, isSent, retryAfterMs } = outcome
   const overtaken = isOvertaken(health, delivery.failedMs)
   const attempts = delivery.attempts + 1
@@ -165,7 +163,7 @@ export function settleAttempt(
   const { webhook, rules, healthRules, now, wallMs, random, isOutage } = context
   const outcome = outcomeOf(result.observation, wallMs)
   const effect = effectOf(delivery, outcome, result, health, context, attempt)
-  const isSilentProbe = !effect && attempt.isProbe && !isStaleConnection(delivery, outcome)
+  const isSilentProbe = !effect && attempt.isProbe
   const update: HealthUpdate = effect
     ? updateHealth(health, effect, now, healthRules)
     : { health: isSilentProbe ? afterSilentProbe(health, probeOf(result, context, attempt), now) : health }

@@ -194,16 +194,16 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   function startNextWaiting(origin: Origin): void {
     const [next] = origin.waiting
     if (!next) return
-    const connection = acquire(origin)
+    const connection = acquire(origin, next)
     if (!connection) return
     origin.waiting.delete(next)
     start(connection, next)
   }
 
   /** An idle connection, or a new one below the limit. */
-  function acquire(origin: Origin): Connection | undefined {
+  function acquire(origin: Origin, { repeats }: Exchange): Connection | undefined {
     idleOrigins.delete(origin)
-    const connection = origin.idle.pop()
+    const connection = repeats ? undefined : origin.idle.pop()
     if (!connection) return origin.busy.size < maxPerOrigin ? openConnection(origin) : undefined
     idleConnections.delete(connection)
     return connection
@@ -223,7 +223,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   return {
     dispatch(target, exchange) {
       const origin = getOrCreateOrigin(target, exchange.request.group)
-      const connection = acquire(origin)
+      const connection = acquire(origin, exchange)
       if (connection) start(connection, exchange)
       else {
         exchange.owner = origin

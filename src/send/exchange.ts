@@ -57,6 +57,8 @@ export class Exchange implements Expirable {
   owner: ExchangeOwner | undefined
   /** Deadline by the monotonic clock, ms. */
   readonly dueMs: number
+  /** Its connection had served requests before, and ended without a byte of a response. */
+  isStale = false
   private readonly deadline: TimerBucket
   private isOver = false
   private isWritten = false
@@ -82,8 +84,10 @@ export class Exchange implements Expirable {
     private readonly timerBuckets: TimerBuckets,
     /** Called once, when the connection is free for the next request. Must not throw. */
     private readonly onEnd: (observation: Observation, dialled?: Dialled) => void,
+    /** The exchange that this one repeats, on a new connection and within its deadline. */
+    readonly repeats?: Exchange,
   ) {
-    this.dueMs = performance.now() + request.deadlineMs
+    this.dueMs = repeats?.dueMs ?? performance.now() + request.deadlineMs
     this.deadline = timerBuckets.set(this, this.dueMs)
   }
 
@@ -230,9 +234,8 @@ export class Exchange implements Expirable {
       return { ...noResponse('protocol', 'not_http', this.describeOther(text)), isSent }
     }
     const isEnded = failure.cause === 'closed_early' || failure.cause === 'reset'
-    const isReused = isEnded && isSent && this.received === 0 && this.owner!.served! > 0
-    if (!isReused) return { ...failure, isSent }
-    return { ...failure, isSent, isReused, detail: `${failure.detail} (on a reused connection)` }
+    this.isStale = isEnded && isSent && this.received === 0 && this.owner!.served! > 0
+    return { ...failure, isSent }
   }
 
   /** Describes what came in place of HTTP, without what may be a secret of the request. */

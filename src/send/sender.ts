@@ -15,7 +15,7 @@ import { createConnector } from './connect.js'
 import { createConnectionPool } from './connection-pool.js'
 import { classifyError, noResponse, ownFault } from './error-classifier.js'
 import { Exchange } from './exchange.js'
-import { createTargetCache } from './target-cache.js'
+import { createTargetCache, type ParsedTarget } from './target-cache.js'
 import { createTimerBuckets } from './timer-buckets.js'
 
 export interface SenderOptions {
@@ -37,6 +37,14 @@ export interface SenderOptions {
 }
 
 type OnEnd = Parameters<DefaultSender['sendWithCallback']>[1]
+
+const REPEATED = 'the receiver closed the connection; sent again on a new one'
+
+/** Adds to a response that the request was sent twice. */
+const withNote =
+  (onEnd: OnEnd): OnEnd =>
+  (observation, dialled) =>
+    onEnd(observation.kind === 'response' ? { note: REPEATED, ...observation } : observation, dialled)
 
 /**
  * Creates the sender. Opens nothing before the first request. `send` never rejects; neither it nor `sendWithCallback`
@@ -73,7 +81,14 @@ export function createSender(options: SenderOptions): DefaultSender {
       onEnd(target)
       return
     }
-    const exchange = new Exchange(request, target.path, timerBuckets, onEnd)
+    const exchange = new Exchange(request, target.path, timerBuckets, (observation, dialled) => {
+      if (!exchange.isStale || !request.isRepeatable || isClosed) return onEnd(observation, dialled)
+      dispatch(target, new Exchange(request, target.path, timerBuckets, withNote(onEnd), exchange))
+    })
+    dispatch(target, exchange)
+  }
+
+  function dispatch(target: ParsedTarget, exchange: Exchange): void {
     try {
       pool.dispatch(target, exchange)
     } catch (error) {

@@ -36,7 +36,7 @@ export interface NetworkDeps {
 /** Effects that end a request before it reaches its receiver. */
 const EARLY: Partial<Record<NetworkEffect, Observation>> = {
   refused: REFUSED,
-  closed: { kind: 'no_response', failure: 'connection', detail: 'closed', isReused: true },
+  closed: { kind: 'no_response', failure: 'connection', detail: 'closed' },
   dns: { kind: 'no_response', failure: 'dns', detail: 'SERVFAIL' },
   tls: { kind: 'no_response', failure: 'tls', detail: 'certificate expired' },
   'own fault': { kind: 'own_fault', detail: 'EMFILE' },

@@ -20,8 +20,6 @@ export type AttemptKind = 'success' | 'unavailable' | 'rejected' | 'check' | 'no
 /** Statuses and failures of a receiver that could not take a request. */
 const UNAVAILABLE_STATUSES = new Set([429, 502, 503, 504])
 const UNAVAILABLE_FAILURES = new Set(['timeout', 'connection', 'dns', 'tls'])
-/** The reason of a delivery that is sent again at once, because its receiver was just closing the connection. */
-const STALE = 'reused connection closed'
 const GONE = 410
 
 export function kindOfAttempt({ record, next }: Settlement): AttemptKind {
@@ -29,7 +27,7 @@ export function kindOfAttempt({ record, next }: Settlement): AttemptKind {
   const { attempt, reason, clientError, status, result } = record
   if (attempt === undefined || reason === 'interrupted' || clientError === 'own_fault') return 'none'
   if (result === 'success') return 'success'
-  if (next.reason === STALE || status === GONE) return 'none'
+  if (status === GONE) return 'none'
   if (status !== undefined) return UNAVAILABLE_STATUSES.has(status) ? 'unavailable' : 'rejected'
   return UNAVAILABLE_FAILURES.has(clientError ?? '') ? 'unavailable' : 'rejected'
 }
@@ -76,10 +74,6 @@ export function checkRetryDelay(
   const afterStartMs = dueMs - calledMs + sinceStartMs
   if (record.clientError === 'own_fault') {
     if (afterStartMs < OWN_FAULT_MS) add(`is retried ${afterStartMs} ms after a fault of the service`)
-    return
-  }
-  if (next.reason === STALE) {
-    if (dueMs > calledMs) add(`waits ${dueMs - calledMs} ms although its connection was just closed`)
     return
   }
   const plainMs = delayAfter(DELAYS_MS, next.attempts)

@@ -12,8 +12,8 @@ export const META_SAMPLES = [
     webhookId: '5e1b3f0c7a924d68b3c1f5d08e97a246',
     reason: 'certificate_expired',
     detail: 'The certificate of the server has expired.',
-    failuresInRow: 10,
-    pausedUntilMs: 1_894_708_812_500,
+    failuresInRow: 3,
+    pausedUntilMs: 1_894_708_805_000,
   },
   {
     hook: 'webhook_failing',

@@ -55,7 +55,7 @@ export async function measureGrowth({ name, rounds, largest, stores }) {
     sides.dead = start()
     const location = stores.newLocation({ attemptsInAll: DEAD.webhooks })
     await sides.dead.request('prepare', { location, port, deadPort, ...DEAD })
-    await sides.dead.request('openBreakers')
+    await sides.dead.request('pauseDead')
     // Deliveries to dead endpoints stay pending while the live ones are delivered.
     await sides.dead.request('run', { count: warmUp / EVENTS_PER_LIVE_DELIVERY, toAll: true })
     await sides.dead.request('run', { count: warmUp })

@@ -107,22 +107,6 @@ describe('outcomeOf', () => {
     expect([isSent('blocked_address', true), isSent('blocked_address', false)]).toEqual([false, false])
   })
 
-  it('knows that a reused connection was closed', () => {
-    const closed = (isReused?: boolean) =>
-      outcomeOf(
-        {
-          kind: 'no_response',
-          failure: 'connection',
-          detail: '',
-          ...(isReused !== undefined && { isReused }),
-        },
-        NOW,
-      )
-    expect(closed(true)).toMatchObject({ isStale: true, isUnavailable: true })
-    expect(closed(false)).not.toHaveProperty('isStale')
-    expect(closed()).not.toHaveProperty('isStale')
-  })
-
   it('takes over a cause of the closed list, and nothing else that a sender returns', () => {
     const cause = (cause: unknown) =>
       (

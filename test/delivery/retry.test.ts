@@ -13,7 +13,6 @@ import {
 import {
   type FailureContext,
   isExpired,
-  isStaleConnection,
   maxTries,
   nextAfterAbort,
   nextAfterInterruption,
@@ -38,7 +37,6 @@ const failed = (changes: Partial<Failure> = {}): Failure => ({
 const { status: _, ...unanswered } = failed({ failure: 'timeout', isUnavailable: true })
 const timeout: Failure = { ...unanswered, cause: 'timeout_answer' }
 const refused: Failure = { ...unanswered, failure: 'connection', cause: 'refused', isSent: false }
-const stale: Failure = { ...unanswered, failure: 'connection', cause: 'closed_early', isStale: true }
 const blocked: Failure = { ...unanswered, failure: 'blocked_address', isUnavailable: false, isSent: false }
 const status503 = failed({ status: 503, isUnavailable: true })
 const status429 = failed({ status: 429, isUnavailable: true, isThrottled: true })
@@ -111,7 +109,7 @@ describe('a failure of a receiver that could not take the request', () => {
 
   it('keeps the time of its first failure through whatever follows', () => {
     const delivery = aDelivery({ attempts: 3, tries: 1, failedMs: 7 })
-    const outcomes: Outcome[] = [timeout, failed(), stale, { kind: 'own_fault', detail: '' }]
+    const outcomes: Outcome[] = [timeout, failed(), { kind: 'own_fault', detail: '' }]
     for (const outcome of outcomes)
       for (const context of [NOT_PAUSED, PROBE, CHECK])
         expect(nextDelivery(delivery, outcome, rules(5), 1000, 0.5, context).failedMs).toBe(7)
@@ -119,10 +117,9 @@ describe('a failure of a receiver that could not take the request', () => {
     expect(nextAfterAbort(delivery, 9).failedMs).toBe(7)
   })
 
-  it('is none of an internal fault, of a stale connection and of an interruption', () => {
+  it('is none of an internal fault and of an interruption', () => {
     const none = [
       nextDelivery(aDelivery(), { kind: 'own_fault', detail: '' }, rules(5), 9, 0.5),
-      nextDelivery(aDelivery(), stale, rules(5), 9, 0.5),
       nextAfterInterruption(aDelivery(), 9),
       nextAfterAbort(aDelivery(), 9),
     ]
@@ -211,7 +208,6 @@ describe('without retries', () => {
     ['was rejected', failed()],
     ['may have been sent when the time was over', timeout],
     ['was answered with 503', status503],
-    ['may have been sent over a connection that was being closed', stale],
     ['is not HTTP', { ...unanswered, failure: 'protocol', isUnavailable: false }],
     ['goes to a blocked address', blocked],
   ])('a delivery ends with a request that %s', (_, outcome) => {
@@ -222,53 +218,12 @@ describe('without retries', () => {
   it.each<[string, Failure]>([
     ['was not sent', refused],
     ['was not sent before the time was over', { ...timeout, isSent: false }],
-    ['did not leave the closed connection', { ...stale, isSent: false }],
+    ['did not leave the closed connection', { ...unanswered, failure: 'connection', isSent: false }],
     ['was answered with 429', status429],
     ['was answered with 503 and Retry-After', { ...status503, isThrottled: true, retryAfterMs: 1000 }],
   ])('a delivery goes on after a request that %s', (_, outcome) => {
     for (const context of [NOT_PAUSED, PROBE]) expect(once(outcome, context)).toBe('waiting')
   })
-})
-
-describe('a request over a connection that its receiver was closing', () => {
-  it('is sent again at once, not charged, the first time in a row', () => {
-    const first = nextDelivery(aDelivery(), stale, rules(2), 1000, 0.5)
-    expect(first).toMatchObject({ state: 'waiting', dueMs: 1000, attempts: 1, tries: 0 })
-    const second = aDelivery({ attempts: 1, reason: first.reason })
-    expect(isStaleConnection(second, stale)).toBe(false)
-    expect(nextDelivery(second, stale, rules(2), 1000, 0.5)).toMatchObject({
-      dueMs: 1000 + 6000,
-      failedMs: 1000,
-      reason: 'closed_early',
-    })
-  })
-
-  it('is not charged after another failure, and under a policy that counts all failures', () => {
-    const delivery = aDelivery({ attempts: 1, tries: 1, reason: 'status 500' })
-    expect(isStaleConnection(delivery, stale)).toBe(true)
-    expect(nextDelivery(delivery, stale, rules(2, POLICY_PRESETS.kazoo), 1000, 0.5)).toMatchObject({
-      state: 'waiting',
-      dueMs: 1000,
-      tries: 1,
-    })
-  })
-})
-
-it('nextDelivery doubles the pause with each internal fault, up to 400 s', () => {
-  const pauses = [0, 1, 2, 8, 9, 500].map((attempts) => {
-    const delivery = aDelivery({ attempts, ...(attempts > 0 && { reason: 'own fault' }) })
-    return [0, 0.5, 1 - 2 ** -53].map(
-      (random) => nextDelivery(delivery, { kind: 'own_fault', detail: '' }, rules(0), 0, random).dueMs,
-    )
-  })
-  expect(pauses.map(([, middle]) => middle)).toEqual([1000, 2000, 4000, 256_000, 400_000, 400_000])
-  for (const [least, middle, most] of pauses) {
-    expect(least).toBe(middle! / 2)
-    expect(most).toBe(middle! * 1.5)
-  }
-  // What its receiver could not take before is no internal fault.
-  const unavailable = aDelivery({ attempts: 500, reason: 'timeout' })
-  expect(nextDelivery(unavailable, { kind: 'own_fault', detail: '' }, rules(0), 0, 0.5).dueMs).toBe(1000)
 })
 
 describe('nextDelivery', () => {

@@ -210,13 +210,10 @@ const FAILING: Health = { failuresInRow: 1, failingSinceMs: NOW - 9000, countsSi
 const OVERTAKEN = { attempts: 1, failedMs: NOW - 10_000 }
 
 describe('an attempt that says nothing about its receiver', () => {
-  const stale = noAnswer('connection', { isReused: true })
-
   it.each<[string, Observation, Partial<Delivery>]>([
     ['an internal fault', ownFault, {}],
     ['a request that was cancelled', { kind: 'cancelled' }, {}],
     ['a blocked address', noAnswer('blocked_address'), {}],
-    ['a connection that was being closed, for the first time in a row', stale, {}],
     ['the rejection of a delivery that others have overtaken', responseWith(500), OVERTAKEN],
     ['a timeout of a delivery that others have overtaken', noAnswer('timeout'), OVERTAKEN],
     [
@@ -232,18 +229,6 @@ describe('an attempt that says nothing about its receiver', () => {
       expect(settle(observation, health, queued(changes))).not.toHaveProperty('endpoint')
   })
 
-  it('is recorded as an attempt', () => {
-    expect(settle(stale)).toMatchObject({
-      next: { state: 'waiting', dueMs: NOW, attempts: 1, tries: 0 },
-      record: { attempt: 1, reason: 'no answer', clientError: 'connection' },
-    })
-  })
-
-  it('is not the second connection in a row that was closed', () => {
-    const again = queued({ attempts: 1, reason: settle(stale).next.reason! })
-    expect(healthAfter(stale, undefined, again)).toMatchObject({ failuresInRow: 1, unavailableInRow: 1 })
-  })
-
   it.each([
     ['an internal fault', ownFault],
     ['a blocked address', noAnswer('blocked_address')],
@@ -253,10 +238,6 @@ describe('an attempt that says nothing about its receiver', () => {
     expect(endpoint?.health).toEqual({ ...PAUSED, pausedUntilMs: dueMs })
     expect(next).toMatchObject({ state: 'waiting', tries: 0 })
     expect(settle(observation, PAUSED)).not.toHaveProperty('endpoint')
-  })
-
-  it('as a probe over a connection that was being closed is sent again at once', () => {
-    expect(settle(stale, PAUSED, undefined, { isProbe: true })).not.toHaveProperty('endpoint')
   })
 
   it('counts as a probe, even of a delivery that others have overtaken', () => {

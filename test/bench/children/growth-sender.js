@@ -7,10 +7,10 @@ import { withProgressTimeout } from './progress-timeout.js'
 
 const IN_FLIGHT = 64
 const PER_ACCOUNT = 10
-/** More events for each endpoint than failures that open its circuit breaker. */
+/** More events for each endpoint than failures that pause it. */
 const EVENTS_PER_ENDPOINT = 12
-/** Failures in a row that open the circuit breaker. */
-const FAILURES_TO_OPEN = 10
+/** Failures in a row that pause an endpoint. */
+const FAILURES_TO_PAUSE = 3
 
 let hs
 let accounts
@@ -99,9 +99,9 @@ function deliver({ count, toAll = false }) {
 handleRequests(
   {
     prepare,
-    /** Publishes to all accounts until the circuit breaker of every dead endpoint is open. */
-    async openBreakers() {
-      const failed = Math.min(EVENTS_PER_ENDPOINT, FAILURES_TO_OPEN) * deadAccounts
+    /** Publishes to all accounts until every dead endpoint is paused. */
+    async pauseDead() {
+      const failed = FAILURES_TO_PAUSE * deadAccounts
       const succeeded = (accounts - deadAccounts) * EVENTS_PER_ENDPOINT
       const before = attempts.count
       const events = Array.from({ length: accounts * EVENTS_PER_ENDPOINT })

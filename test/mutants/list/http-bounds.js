@@ -145,7 +145,7 @@ export const mutants = [
   {
     what: 'what a body parser has decompressed counts as compressed',
     file: 'adapters/http/node-handler.ts',
-    find: "...(parsed && head.headers['content-encoding'] !== undefined && { headers: decoded(head.headers) }),",
+    find: "if (parsed && record.headers['content-encoding'] !== undefined) record.headers = decoded(record.headers)",
     replace: '',
     tests: ['test/adapters/http/express.test.ts'],
   },

@@ -59,11 +59,18 @@ export const mutants = [
     tests: ['test/delivery/retry.test.ts'],
   },
   {
-    what: 'connections that are closed again and again never count',
-    file: 'src/delivery/retry.ts',
-    find: 'outcome.isStale === true && delivery.reason !== STALE_CONNECTION',
-    replace: 'outcome.isStale === true',
-    tests: ['test/delivery/retry.test.ts', 'test/delivery/settle.test.ts'],
+    what: 'a request over a connection that was being closed goes over the next such connection',
+    file: 'src/send/connection-pool.ts',
+    find: 'repeats ? undefined : origin.idle.pop()',
+    replace: 'origin.idle.pop()',
+    tests: ['test/send/connection-pool.test.ts'],
+  },
+  {
+    what: 'a request that may not be sent twice is',
+    file: 'src/send/sender.ts',
+    find: '!exchange.isStale || !request.isRepeatable',
+    replace: '!exchange.isStale',
+    tests: ['test/send/connection-pool.test.ts'],
   },
   {
     what: '503 without Retry-After is a wish for fewer requests',
@@ -201,7 +208,7 @@ export const mutants = [
   {
     what: 'a rejection that says nothing about the receiver counts',
     file: 'src/delivery/settle.ts',
-    find: ' && context.isTelling,',
+    find: ' && attempt.isTelling,',
     replace: ',',
     tests: ['test/delivery/settle.test.ts'],
   },
@@ -334,7 +341,7 @@ export const mutants = [
   {
     what: 'rejections of a kind that a receiver never takes pause it',
     file: 'src/delivery/settle.ts',
-    find: 'isFirst: delivery.attempts === 0 && context.isTelling',
+    find: 'isFirst: delivery.attempts === 0 && attempt.isTelling',
     replace: 'isFirst: delivery.attempts === 0',
     tests: ['test/policy/rejections.test.ts'],
   },
