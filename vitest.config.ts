@@ -71,8 +71,8 @@ const THOROUGH = [
   'policy/{backlogs,outages,own-outage,rate-limits,rejections,replays}',
   'adapters/storage/*-history',
   'adapters/storage/postgres-*conformance',
-  'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,queue-nodes,races}',
-  'adapters/storage/postgres-{retention,simpler-statements,store-time}',
+  'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,plans,queue-nodes,races}',
+  'adapters/storage/postgres-{retention,session,simpler-statements,store-time}',
   'adapters/storage/sqlite-built-{process,*conformance}',
   'adapters/storage/sqlite-engine',
 ].map((files) => `test/${files}.test.ts`)
