@@ -71,8 +71,8 @@ const THOROUGH = [
   'policy/{backlogs,outages,own-outage,rate-limits,rejections,replays}',
   'adapters/storage/*-history',
   'adapters/storage/postgres-*conformance',
-  'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,queue-nodes,races}',
-  'adapters/storage/postgres-{retention,simpler-statements,store-time}',
+  'adapters/storage/postgres-{crashed-nodes,faults,living-nodes,plans,queue-nodes,races}',
+  'adapters/storage/postgres-{retention,session,simpler-statements,store-time}',
   'adapters/storage/sqlite-built-{process,*conformance}',
   'adapters/storage/sqlite-engine',
 ].map((files) => `test/${files}.test.ts`)
@@ -178,7 +178,6 @@ export default defineConfig(({ mode }) => ({
       'test/support/postgres-server.ts',
     ],
     reporters: [new QuietReporter()],
-    // Warnings that something is not installed are printed while a file is loaded, so they are no output of a test.
     silent: 'passed-only',
     // `npm run test:all` runs property tests in full (test/support/property-runs.ts).
     env: { THOROUGH: mode === 'thorough' ? '1' : '' },

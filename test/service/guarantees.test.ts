@@ -84,7 +84,9 @@ describe('accepted means stored', () => {
 describe('at least once', () => {
   it('a delivery is retried until its receiver responds 2xx, whatever it responded before', async () => {
     const { hs, receiver, createWebhook, callApi } = await startService()
-    receiver.on('/hook', [status(500), reset(), status(302), status(404), status(204)])
+    // A reset of a connection that was used before would be sent again within its attempt.
+    const last = { headers: { connection: 'close' } }
+    receiver.on('/hook', [status(500, last), reset(), status(302), status(404), status(204)])
     await createWebhook('/hook', { retries: 10 })
     const delivered = nextEvents(hs, 'delivered')
     await hs.publish(channelCreate('call'))
@@ -126,9 +128,10 @@ describe('at least once', () => {
     await receiver.received(({ path }) => path === '/cancelled')
     const cancelled = nextEvents(hs, 'cancelled')
     await hs.webhooks.patch('parent', disabled, { enabled: false })
+    // The second one ends after the first one, which is of the same call.
+    held.release()
     await cancelled
     await hs.webhooks.patch('parent', disabled, { enabled: true })
-    held.release()
 
     for (const [id, state] of [
       [exhausted, 'exhausted'],
@@ -201,5 +204,33 @@ describe('same id, same bytes', () => {
     })
     expect(new Set(bytes.map((text) => text.slice(0, 1) + text.includes('tenant'))).size).toBe(3)
     expect(bytes[2]).toBe(bytes[3])
+  })
+})
+
+describe('in order within a call', () => {
+  it('an event is first sent after the previous one has ended, and other calls do not wait', async () => {
+    const { hs, receiver, createWebhook } = await startService()
+    const held = gate(status(500))
+    receiver.on('/hook', ({ rawHeaders, body }) => {
+      const attempt = rawHeaders[rawHeaders.indexOf('X-Hook-Attempt') + 1]
+      if (JSON.parse(body.toString()).call_id === 'other') return status(200)
+      return attempt === '1' ? held : status(attempt === '2' ? 503 : 200)
+    })
+    await createWebhook('/hook', { hook: 'all', retries: 5 })
+    const [delivered, other] = [nextEvents(hs, 'delivered', 6), nextEvents(hs, 'delivered', 3)]
+    const hooks = ['channel_create', 'channel_answer', 'channel_destroy'] as const
+    for (const hook of hooks) {
+      await hs.publish(channelCreate('call', { hook }))
+      await hs.publish(channelCreate('other', { hook }))
+    }
+    expect((await other).map(({ callId }) => callId)).toEqual(['other', 'other', 'other'])
+    expect(receiver.requests.filter(({ body }) => JSON.parse(body).call_id === 'call')).toHaveLength(1)
+    held.release()
+    await delivered
+    const bodiesOfCall = receiver.requests
+      .map(({ body }) => JSON.parse(body))
+      .filter((e) => e.call_id === 'call')
+    expect(bodiesOfCall.map((event) => event.hook_event)).toEqual(hooks.flatMap((hook) => [hook, hook, hook]))
+    expect(bodiesOfCall.map((event) => event.sequence)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3])
   })
 })

@@ -7,30 +7,6 @@ import { channelCreate, listen, nextEvents, serviceFixture } from './service-fix
 const startService = serviceFixture()
 
 describe('order within a call', () => {
-  it('an event is first sent after the previous one has ended, with retries too', async () => {
-    const { hs, receiver, createWebhook } = await startService()
-    const attempts = new Map<string, number>()
-    // Each event fails twice, then succeeds.
-    receiver.on('/hook', ({ rawHeaders }) => {
-      const id = rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'webhook-id') + 1]!
-      attempts.set(id, (attempts.get(id) ?? 0) + 1)
-      return status(attempts.get(id)! < 3 ? 500 : 200)
-    })
-    await createWebhook('/hook', { hook: 'all', retries: 5 })
-    const delivered = nextEvents(hs, 'delivered', 12)
-    for (const n of [1, 2, 3, 4])
-      for (const call of ['a', 'b', 'c'])
-        await hs.publish(channelCreate(call, { callerIdName: `${call}${n}` }))
-    await delivered
-    for (const call of ['a', 'b', 'c']) {
-      const names = receiver.requests
-        .map(({ body }) => JSON.parse(body))
-        .filter(({ call_id }) => call_id === call)
-        .map(({ caller_id_name, sequence }) => `${caller_id_name}/${sequence}`)
-      expect(names).toEqual([1, 2, 3, 4].flatMap((n) => [1, 2, 3].map(() => `${call}${n}/${n}`)))
-    }
-  })
-
   it('an exhausted event does not block the call', async () => {
     const { hs, receiver, createWebhook } = await startService()
     receiver.on('/hook', [status(500), status(500), status(200)])
@@ -44,27 +20,6 @@ describe('order within a call', () => {
       'first',
       'second',
     ])
-  })
-
-  it('calls never wait for each other', async () => {
-    const { hs, receiver, createWebhook, callApi } = await startService()
-    const held = gate()
-    receiver.on('/hook', [held, status(200)])
-    const id = await createWebhook('/hook')
-    await hs.publish(channelCreate('stuck'))
-    await receiver.next()
-    await hs.publish(channelCreate('stuck'))
-    const delivered = nextEvents(hs, 'delivered', 5)
-    for (const call of ['a', 'b', 'c', 'd', 'e']) await hs.publish(channelCreate(call))
-    await delivered
-    expect(receiver.requests).toHaveLength(6)
-    const waiting = await callApi('GET', `/v1/accounts/parent/webhooks/${id}/deliveries?filter_state=waiting`)
-    expect(waiting.json.data).toMatchObject([
-      { call_id: 'stuck', explain: expect.stringContaining('call order') },
-    ])
-    const rest = nextEvents(hs, 'delivered', 2)
-    held.release()
-    await rest
   })
 
   it('a webhook with ordering none does not wait', async () => {

@@ -291,6 +291,17 @@ describe('the probe of a paused endpoint', () => {
     expect(positionsOf(probe(T + 3))).toEqual([at(0)])
     expect(probe(T + 3)).toEqual([])
   })
+
+  it('is never one that follows another of its call in strict order', () => {
+    const { endpoint, add, probe } = createPaused('rejected')
+    const { webhook } = endpoint
+    endpoint.webhook = { ...webhook, settings: { ...webhook.settings, ordering: 'strict' } }
+    endpoint.rejectedHooks = new Set(['channel_create'])
+    add(at(0), { lane: LANE, hook: 'channel_create', attempts: 1 }, T)
+    add(at(1), { lane: LANE, hook: 'channel_answer' }, T + 1)
+    expect(positionsOf(probe(T + 3))).toEqual([at(0)])
+    expect(probe(T + 3)).toEqual([])
+  })
 })
 
 describe('a lane whose head fails', () => {

@@ -25,14 +25,14 @@ export const mutants = [
     file: 'src/delivery/accept.ts',
     find: '`${event.accountId}/${event.callId}`',
     replace: '`${event.accountId}/${event.callId}/${event.hook}`',
-    tests: ['test/delivery/accept.test.ts', 'test/service/order.test.ts'],
+    tests: ['test/delivery/accept.test.ts', 'test/service/guarantees.test.ts'],
   },
   {
     what: 'all calls share one lane',
     file: 'src/delivery/accept.ts',
     find: '`${event.accountId}/${event.callId}`',
     replace: '`${event.accountId}`',
-    tests: ['test/delivery/accept.test.ts', 'test/service/order.test.ts'],
+    tests: ['test/delivery/accept.test.ts', 'test/service/guarantees.test.ts'],
   },
   {
     what: 'an ended delivery does not release its lane',
