@@ -1,5 +1,5 @@
 /**
- * Notices that the process that started this one has ended while this one goes on: nobody stops it then, and it holds its
+ * Notices that the parent process has ended while this process goes on: nobody stops this process then, and it holds its
  * port and its file. `npx` and `npm run` leave such a process behind: they run it in a shell, SIGTERM ends the shell, and
  * the shell does not pass the signal on.
  */
@@ -8,7 +8,7 @@ import type { Log } from 'hookswitch'
 
 /** The part of `process` that tells who started it and where its output goes. */
 export interface Parentage {
-  /** Id of the process that started this one; another one adopts it when that ends. Absent: nothing is watched. */
+  /** Id of the parent process; another id once the parent has ended. Absent: nothing is watched. */
   readonly ppid?: number
   /** Id of this process. */
   readonly pid?: number

@@ -144,7 +144,7 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     }
     const accepted = group.accepted.filter((_, index) => !blamed.has(index))
     const webhooks = await lockWebhooks(tx, group, accepted)
-    // First: the shorter the time between reading keys and writing them, the rarer does another node use one meanwhile.
+    // First: a short time between reading keys and writing them leaves other nodes little time to use the same keys.
     const refused = new Map([...(await readCollisions(tx, group)), ...blamed])
     const facts = await readFacts(tx, accepted, webhooks, now, isExclusive)
     const node = nodes.numberOf(lease)

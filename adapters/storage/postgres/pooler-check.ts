@@ -5,7 +5,7 @@
 import { HookswitchError } from 'hookswitch/store'
 import type { Connection } from './session-connection.js'
 
-/** A pooler that takes the connection that was free last shows it in the first round, one that takes turns in the second. */
+/** A last-in-first-out pooler shows in the first round, a round-robin pooler in the second. */
 const ROUNDS = 3
 
 /**

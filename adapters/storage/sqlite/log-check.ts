@@ -1,9 +1,9 @@
 /**
  * Finds damage in the middle of a write-ahead log, before SQLite opens it. SQLite replays a log up to the first frame
  * whose checksum is wrong and silently drops the rest, because a crash may leave a half-written transaction at the end.
- * The rest is more than that, and commits are lost, if it contains two commits of which the second continues the checksums of
- * the first: that one was flushed before the other was written (`synchronous=FULL`). Ends of commits that do not continue each
- * other are remains of several failed flushes or power failures; each of them was followed by shorter commits in its place.
+ * The rest contains lost commits if the checksums of a commit continue those of the commit before it: the earlier commit was
+ * flushed before the later one was written (`synchronous=FULL`). Commits that do not continue each other are remains of several
+ * failed flushes or power failures, each followed by shorter commits in its place.
  *
  * Format: https://www.sqlite.org/fileformat.html, section 4.
  */

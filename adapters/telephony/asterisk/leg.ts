@@ -52,7 +52,7 @@ export interface Leg extends ChannelName {
   answeredMs: number | undefined
   /** False: it was found answered, and `answeredMs` is when it was found. */
   isAnswerTimeKnown: boolean
-  /** The last leg that it dialled, that dialled it, or that it was bridged with. */
+  /** The latest partner: the dialled leg, the dialling leg, or the leg at the other end of the bridge. */
   otherLegId: string | undefined
   /** The last known phone behind `otherLegId`, which may be a half of a Local channel. */
   otherPhoneId: string | undefined

@@ -29,11 +29,7 @@ export const mutants = [
     file: 'src/store/memory/leases.ts',
     find: 'node && node.fence !== 0 && node.fence === lease.fence && now < node.aliveUntilMs ?',
     replace: 'node ?',
-    tests: [
-      'test/delivery/dispatcher-stale-outcomes.test.ts',
-      'test/store/memory/queue.test.ts',
-      'test/store/memory.test.ts',
-    ],
+    tests: ['test/delivery/dispatcher-stale-outcomes.test.ts', 'test/store/memory-conformance.test.ts'],
   },
   {
     what: 'the number of attempts is not checked',

@@ -1,6 +1,6 @@
 import type { Acceptance, NewDelivery, NewEvent, Settlement } from '../../../src/delivery/delivery-store.js'
 import { createPositions, type Positions } from '../../../src/delivery/positions.js'
-import type { Group, GroupResult, NodeLease, Start } from '../../../src/delivery/queue-store.js'
+import type { Group, GroupResult, NodeLease } from '../../../src/delivery/queue-store.js'
 import type { Log } from '../../../src/ports.js'
 import type { Store } from '../../../src/store/contract.js'
 import { memoryStore } from '../../../src/store/memory.js'
@@ -16,16 +16,15 @@ import type { Webhook } from '../../../src/webhooks/webhook.js'
 
 export const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
-export const LEASE_MS = 30_000
+const LEASE_MS = 30_000
 
-export type Committed = Extract<GroupResult, { kind: 'committed' }>
+type Committed = Extract<GroupResult, { kind: 'committed' }>
 
 /** One node of a memory store, with the version that it has applied. */
-export class TestNode {
+class TestNode {
   lease!: NodeLease
   version = 0
   positions!: Positions
-  /** Loaded once, or after `reload`. */
   constructor(
     readonly store: Store,
     readonly owner: string,
@@ -36,41 +35,14 @@ export class TestNode {
     this.lease = await this.store.deliveries.own(this.owner, LEASE_MS)
     this.positions = createPositions(this.lease.node)
     this.positions.raise(this.lease.position)
-    await this.load()
+    const part = await this.store.deliveries.load(this.lease, this.lease.shards)
+    this.version = part!.version
     return this
   }
 
-  async renew(): Promise<NodeLease> {
-    this.lease = await this.store.deliveries.renew(this.owner, LEASE_MS)
-    return this.lease
-  }
-
-  /** All waiting deliveries of the node's shards, as `webhook/position`, and the interrupted starts. */
-  async load(shards: readonly number[] = this.lease.shards) {
-    const keys: { webhookId: string; position: number }[] = []
-    let parts = 0
-    let interrupted: readonly Start[] = []
-    let cursor: string | undefined
-    do {
-      const part = await this.store.deliveries.load(this.lease, shards, cursor)
-      if (!part) return undefined
-      if (parts === 0) this.version = part.version
-      parts += 1
-      const { waiting } = part
-      for (let index = 0; index < waiting.count; index += 1) {
-        keys.push({
-          webhookId: waiting.webhookIds[waiting.webhook[index]!]!,
-          position: waiting.position[index]!,
-        })
-      }
-      interrupted = part.interrupted
-      cursor = part.cursor
-    } while (cursor !== undefined)
-    return { keys, interrupted, parts }
-  }
-
-  group(parts: Partial<Group>): Group {
-    return {
+  /** Commits a group that must be written. */
+  async write(parts: Partial<Group>): Promise<Committed> {
+    const result = await this.store.deliveries.commit({
       lease: this.lease,
       version: this.version,
       now: this.now(),
@@ -80,16 +52,7 @@ export class TestNode {
       pending: 0,
       isRepeat: false,
       ...parts,
-    }
-  }
-
-  async commit(parts: Partial<Group>): Promise<GroupResult> {
-    return this.store.deliveries.commit(this.group(parts))
-  }
-
-  /** Commits a group that must be written. */
-  async write(parts: Partial<Group>): Promise<Committed> {
-    const result = await this.commit(parts)
+    })
     if (result.kind !== 'committed') throw new Error(`the group is ${result.kind}`)
     return result
   }
@@ -136,15 +99,6 @@ export class TestNode {
     const delivery = await this.accept(webhook, overrides)
     await this.end(settlement(delivery, {}))
     return delivery.id
-  }
-}
-
-export function startOf(delivery: NewDelivery, attempt = 1): Start {
-  return {
-    webhookId: delivery.webhookId,
-    position: delivery.position!,
-    attempt,
-    epoch: delivery.epoch,
   }
 }
 
