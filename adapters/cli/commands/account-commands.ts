@@ -1,7 +1,7 @@
 /** The commands `accounts` and `users`. */
 import type { Endpoint } from 'hookswitch/client'
-import { wrongFlag } from '../read-flags.js'
-import { callCommand, given, listCommand, textCommand } from './api-commands.js'
+import { defined, wrongFlag } from '../read-flags.js'
+import { callCommand, listCommand, textCommand } from './api-commands.js'
 import type { Command, CommandContext, Flag, Operand } from './command.js'
 import type { Column } from './table.js'
 import { confirm, DOCUMENT_FLAGS, documentFrom, IF_MATCH, readSecretFile, YES } from './values.js'
@@ -73,8 +73,8 @@ const PASSWORD_FILE: Flag = {
 }
 
 const names = (flags: readonly Flag[]) => flags.map(({ name }) => name)
-const account = (context: CommandContext) => given({ accountId: context.operand('ACCOUNT') })
-const ifMatch = (context: CommandContext) => given({ ifMatch: context.flag('if-match') })
+const account = (context: CommandContext) => defined({ accountId: context.operand('ACCOUNT') })
+const ifMatch = (context: CommandContext) => defined({ ifMatch: context.flag('if-match') })
 
 /** The fields of a user, with the password of the file or the environment. */
 async function userDocument(context: CommandContext): Promise<Readonly<Record<string, unknown>>> {

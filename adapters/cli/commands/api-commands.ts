@@ -81,8 +81,3 @@ export function textCommand(
     },
   }
 }
-
-/** Entries that have a value. */
-export function given(entries: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined))
-}

@@ -1,7 +1,7 @@
 /** The commands `deliveries`, `attempts` and `erase`. */
 import type { Attempt, HookswitchClient, List, ListAttemptsParameters } from 'hookswitch/client'
-import { wrongFlag } from '../read-flags.js'
-import { callCommand, given, listCommand } from './api-commands.js'
+import { defined, wrongFlag } from '../read-flags.js'
+import { callCommand, listCommand } from './api-commands.js'
 import type { Command, CommandContext, Flag } from './command.js'
 import type { Column } from './table.js'
 import { confirm, integerFlag, TIME, timeFlag, YES } from './values.js'
@@ -66,7 +66,7 @@ function attemptsOf(
 }
 
 const range = (context: CommandContext) =>
-  given({ createdFrom: timeFlag(context, 'from'), createdTo: timeFlag(context, 'to') })
+  defined({ createdFrom: timeFlag(context, 'from'), createdTo: timeFlag(context, 'to') })
 
 /** Attempts that the tail begins with, if the flag does not say so. */
 const TAIL_LINES = 10
@@ -97,7 +97,7 @@ const tail: Command = {
       .stream(
         {
           types: ['attempt'],
-          ...given({ webhookId, callId }),
+          ...defined({ webhookId, callId }),
           ...(result !== undefined && { result: result as 'success' | 'failure' }),
         },
         { signal, onState: (state) => state === 'open' && opened() },
@@ -147,7 +147,7 @@ export const DELIVERY_COMMANDS: readonly Command[] = [
         webhookId: context.operand('WEBHOOK')!,
         pageSize,
         ...range(context),
-        ...given({ filterState: context.flag('state') }),
+        ...defined({ filterState: context.flag('state') }),
       }),
   ),
   listCommand(
@@ -162,7 +162,7 @@ export const DELIVERY_COMMANDS: readonly Command[] = [
       client.searchDeliveries({
         pageSize,
         ...range(context),
-        ...given({
+        ...defined({
           accountId: context.flag('account'),
           hookId: context.flag('webhook'),
           callId: context.flag('call'),

@@ -1,7 +1,7 @@
 /** The commands `replay` and `replays`. */
 import type { HookswitchClient, ReplayCount, ReplayJob, ReplaySelection } from 'hookswitch/client'
-import { wrongFlag } from '../read-flags.js'
-import { callCommand, given, listCommand } from './api-commands.js'
+import { defined, wrongFlag } from '../read-flags.js'
+import { callCommand, listCommand } from './api-commands.js'
 import { type Command, type CommandContext, CommandFailed, type Flag, type Operand } from './command.js'
 import { FROM, PENDING, RESULT, STATE, TO } from './delivery-commands.js'
 import type { Column } from './table.js'
@@ -45,10 +45,10 @@ function selectionOf(context: CommandContext): ReplaySelection {
     throw wrongFlag('--state', 'cannot be combined with --result')
   if (state !== undefined && PENDING.includes(state))
     throw wrongFlag('--state', `must be a state of deliveries that have ended, not '${state}'`)
-  return given({
+  return defined({
     created_from: timeFlag(context, 'from'),
     created_to: timeFlag(context, 'to'),
-    result: result ?? state,
+    result: (result ?? state) as ReplaySelection['result'],
     hook: context.flag('hook'),
     reason: context.flag('reason'),
     call_id: context.flag('call-id'),

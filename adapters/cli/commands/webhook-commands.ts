@@ -1,6 +1,7 @@
 /** The command `webhooks`. */
 import type { ListUnhealthyWebhooksParameters, WebhookPatch, WebhookSettings } from 'hookswitch/client'
-import { callCommand, given, listCommand, textCommand } from './api-commands.js'
+import { defined } from '../read-flags.js'
+import { callCommand, listCommand, textCommand } from './api-commands.js'
 import type { Command, CommandContext, Flag, Operand } from './command.js'
 import type { Column } from './table.js'
 import { confirm, DOCUMENT_FLAGS, documentFrom, IF_MATCH, YES } from './values.js'
@@ -71,7 +72,7 @@ const FIELD_NAMES = FIELDS.map(({ name }) => name)
 
 const webhook: Operand = { name: 'WEBHOOK', description: 'id of a webhook' }
 const webhookId = (context: CommandContext) => context.operand('WEBHOOK')!
-const ifMatch = (context: CommandContext) => given({ ifMatch: context.flag('if-match') })
+const ifMatch = (context: CommandContext) => defined({ ifMatch: context.flag('if-match') })
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [
   listCommand(
@@ -98,7 +99,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     (client, context, pageSize) =>
       client.listUnhealthyWebhooks({
         pageSize,
-        ...(given({ state: context.flag('health') }) as Pick<ListUnhealthyWebhooksParameters, 'state'>),
+        ...(defined({ state: context.flag('health') }) as Pick<ListUnhealthyWebhooksParameters, 'state'>),
       }),
   ),
   callCommand(

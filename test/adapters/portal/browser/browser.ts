@@ -78,6 +78,15 @@ export async function logIn(page: Page, url: string, apiKey: string): Promise<vo
   await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
 }
 
+/** Fills in the form of a user of the realm `acme.example`, and sends it. */
+export async function logInAsUser(page: Page, username: string, password: string): Promise<void> {
+  await page.getByLabel('User and password').check()
+  await page.getByLabel('User name').fill(username)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByLabel('Realm').fill('acme.example')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
 export async function newPage(
   browser: Browser,
   options: Parameters<Browser['newContext']>[0] = {},

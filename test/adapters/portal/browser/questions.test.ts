@@ -1,7 +1,7 @@
 /** Questions before an action, where the focus is after them, and users who may only read. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { CHROMIUM, expectRefusals, logIn } from './browser.js'
+import { CHROMIUM, expectRefusals, logIn, logInAsUser } from './browser.js'
 import { pageTest as it } from './page-test.js'
 import { PASSWORD } from './world.js'
 
@@ -74,11 +74,7 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     button,
   }) => {
     await page.goto(world.url)
-    await page.getByLabel('User and password').check()
-    await page.getByLabel('User name').fill('bob')
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await page.getByLabel('Realm').fill('acme.example')
-    await button('Sign in').click()
+    await logInAsUser(page, 'bob', PASSWORD)
     await page.getByText('Dashboard').waitFor()
     await page.getByRole('link', { name: '+ New' }).waitFor({ state: 'detached' })
     expect(await button('Replay failed…').count()).toBe(0)

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { CHROMIUM, expectRefusals, logIn, storedSession } from './browser.js'
+import { CHROMIUM, expectRefusals, logIn, logInAsUser, storedSession } from './browser.js'
 import { pageTest as it } from './page-test.js'
 import { PASSWORD, startWorld } from './world.js'
 
@@ -32,11 +32,7 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
       if (request.url().endsWith('/user_auth')) logins.push(request.postData() ?? '')
     })
     await page.goto(world.url)
-    await page.getByLabel('User and password').check()
-    await page.getByLabel('User name').fill('alice')
-    await page.getByLabel('Password', { exact: true }).fill('wrong')
-    await page.getByLabel('Realm').fill('acme.example')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await logInAsUser(page, 'alice', 'wrong')
     await page.getByRole('alert').getByText('The login is wrong.').waitFor()
     expectRefusals(reports, 401)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
@@ -82,11 +78,7 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     // Acme is an operator and sees Beta; its user without admin rights does not.
     await page.getByText('Menu').click()
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByLabel('User and password').check()
-    await page.getByLabel('User name').fill('bob')
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await page.getByLabel('Realm').fill('acme.example')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await logInAsUser(page, 'bob', PASSWORD)
     await page.getByText('Dashboard').waitFor()
     expect(page.url()).toContain('#/acme/webhooks')
     expectRefusals(reports, 403)
