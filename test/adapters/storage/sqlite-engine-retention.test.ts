@@ -135,6 +135,20 @@ it('counts the attempts of many deliveries in several calls, also while more are
   expect(counts).toEqual([2 * ENTRIES, ...Array(11).fill(2 * ENTRIES - 1)])
 })
 
+it('does not count a replay that is delivered once its webhook was counted', async () => {
+  const store = openFile()
+  const webhook = insertWebhook(store)
+  const delivered = accept(store, webhook, 3)
+  settle(store, delivered, 'delivered')
+  const failed = accept(store, webhook, 1)
+  settle(store, failed, 'exhausted')
+  await prune(store, { attemptsPerWebhook: 3 })
+  const replayed = replay(store, webhook, failed)
+  settle(store, replayed, 'delivered')
+  await prune(store, { attemptsPerWebhook: 3 })
+  expect(await idsOf(store, webhook)).toEqual(names([...delivered, ...failed, ...replayed]))
+})
+
 it('keeps the attempts of what waits, and removes what is old behind many of them', async () => {
   const store = openFile()
   const webhook = insertWebhook(store)

@@ -161,7 +161,7 @@ export const mutants = [
     file: 'adapters/storage/sqlite/settle.ts',
     find: "next.state === 'delivered' && event === null",
     replace: "next.state === 'delivered'",
-    tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
+    tests: ['test/adapters/storage/sqlite-engine-retention.test.ts'],
   },
   {
     what: 'a long lane is loaded in the order of positions',
