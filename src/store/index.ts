@@ -149,7 +149,6 @@ export {
   isDeliveryCovered,
 } from './engine/erasure.js'
 export { idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'
-export { createGroupFacts, type GroupFacts } from './engine/group-facts.js'
 export { compareInLane, type LaneKind, type LanePlace, laneKindOf, laneName } from './engine/lanes.js'
 export { CALL_RETENTION_MS, linkedLeg } from './engine/legs.js'
 export { dueMsForReaders } from './engine/readers.js'

@@ -96,7 +96,6 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'ciphertextsOfWebhook',
       'compareInLane',
       'connectionTarget',
-      'createGroupFacts',
       'createPositions',
       'decideSettlement',
       'decodeRecord',

@@ -3,7 +3,7 @@
  * reading, locking and writing stay with the store.
  *
  * A store that writes each acceptance before it plans the next passes its live state as the facts. A store that plans a
- * whole group first passes `createGroupFacts` (`group-facts`), which adds what earlier acceptances of the group will have written.
+ * whole group first adds to them what earlier acceptances of the group will have written.
  */
 import type { Acceptance, AcceptedEvent, NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
 import { eventIndexOf } from '../../delivery/event-index.js'

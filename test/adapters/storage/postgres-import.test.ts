@@ -4,7 +4,14 @@ import { sqliteExportSource } from 'hookswitch/sqlite'
 import type { ExportedRows, ExportSource, StoreExport } from 'hookswitch/store'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/runtime/clock.js'
-import { newAccount, newApiKey, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import {
+  newAccount,
+  newApiKey,
+  newDelivery,
+  newEvent,
+  newRecord,
+  newWebhook,
+} from '../../../src/testkit/conformance/sample-data.js'
 import { createSmallFile, log, SMALL_COUNTS } from './migrate-harness.js'
 import { localPostgres } from './pg-cluster.js'
 import { rejectionOf, temporaryFolder } from './sqlite-harness.js'
@@ -95,6 +102,22 @@ describe.skipIf(!server)('a migration into PostgreSQL', () => {
     expect(thrown.message).toMatch(/^a source is damaged: /)
     expect(source.calls).toEqual(['abandon'])
     expect(await rowCountOf('account')).toBe(0)
+  })
+
+  it('keeps an attempt whose delivery and event are gone', async () => {
+    const gone = newDelivery(webhook, newEvent({ accountId: 'acme', callId: 'call' }))
+    const kept = newRecord({ ...gone, attempts: 0 } as never)
+    await move(
+      sourceOf([
+        { kind: 'webhooks', rows: [webhook] },
+        { kind: 'attempts', rows: [{ position: 5, record: kept }] },
+      ]),
+    )
+    const store = postgresStore({ connectionString: server!.url, schema })
+    await store.open({ clock: systemClock(), log })
+    onTestFinished(() => store.close())
+    const query = { accountId: 'acme', callIds: ['call'], limit: 9 }
+    expect(await store.deliveries.attempts(query)).toMatchObject([{ ...kept, position: 5 }])
   })
 
   it('writes nothing when its source fails in the middle', async () => {
