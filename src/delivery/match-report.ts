@@ -23,7 +23,15 @@ export interface MatchReport {
   /** Whether it would get the event. */
   readonly isWanted: boolean
   /** Why not; absent: it would get the event. */
-  readonly why?: Mismatch
+  readonly why?:
+    | 'disabled'
+    | 'account_disabled'
+    | 'hook'
+    | 'only'
+    | 'document'
+    | 'internal_leg'
+    | 'account'
+    | 'filter'
 }
 
 /** Webhooks between two checks whether the work has taken too long. */
