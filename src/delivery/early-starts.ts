@@ -27,7 +27,7 @@ export interface AcceptingEvents {
   entered: readonly QueuedDelivery[]
 }
 
-export interface EarlyStarts {
+interface EarlyStarts {
   /** Lets deliveries of these acceptances enter the queue, if there are at most `slots` of them. */
   enter(accepting: readonly AcceptingEvents[], slots: number, now: number): void
   /** Those that were not taken leave the queue. */
@@ -48,7 +48,7 @@ export interface EarlyStarts {
   withdraw(entered: readonly QueuedDelivery[], now: number): void
 }
 
-export interface EarlyStartDeps {
+interface EarlyStartDeps {
   readonly queue: Pick<PendingQueue, 'add' | 'end' | 'endpoint' | 'setSequence' | 'waitingContents'>
   readonly maxContents: number
   /** Whether the deliveries of a shard are loaded. */

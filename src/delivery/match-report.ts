@@ -6,10 +6,10 @@ import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import type { PrepareDeps } from './accept.js'
 import { type CheckedEvent, checkEvent } from './event.js'
-import { type Mismatch, mismatchOf } from './match.js'
+import { mismatchOf } from './match.js'
 import { payloadOf } from './payload.js'
 
-export interface MatchReportDeps extends Omit<PrepareDeps, 'newId'> {
+interface MatchReportDeps extends Omit<PrepareDeps, 'newId'> {
   readonly directory: Pick<Directory, 'lineage'>
   readonly webhooks: Pick<WebhookStore, 'list'>
 }

@@ -11,7 +11,7 @@ import type { Outcome } from './outcome.js'
 import { POLICY_PRESETS } from './policy.js'
 
 /** Interrupted attempts in a row before a delivery is quarantined: it may be what crashes the nodes. */
-export const MAX_INTERRUPTIONS = 3
+const MAX_INTERRUPTIONS = 3
 /** Pause after an internal fault, ms, ±50 %: ports and file handles become free quickly. */
 export const OWN_FAULT_PAUSE_MS = 1000
 /** The pause doubles with each internal fault of the delivery, up to this, ms. */

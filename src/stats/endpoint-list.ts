@@ -94,7 +94,7 @@ export interface EndpointListDeps {
 /** Maximum number of webhooks of a page. */
 export const MAX_ENDPOINTS = 200
 /** Deliveries of a webhook that are counted at most. */
-export const MAX_COUNTED = 1_000
+const MAX_COUNTED = 1_000
 
 /** Webhooks read from the store at once. */
 const BATCH_SIZE = 500

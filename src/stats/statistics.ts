@@ -8,7 +8,7 @@ import { STATS_STEPS, slotsOf } from './slots.js'
 import type { StatsSeriesKey, StatsStore } from './stats-store.js'
 import { createTally } from './tally.js'
 
-export interface StatisticsDeps {
+interface StatisticsDeps {
   readonly stats: StatsStore
   readonly clock: Clock
   readonly log: Log
@@ -16,7 +16,7 @@ export interface StatisticsDeps {
 }
 
 /** Counts attempts and returns what was counted. */
-export interface Statistics {
+interface Statistics {
   /** Counts an attempt whose settlement is written (see `stats/tally`). Never throws. */
   count(record: AttemptRecord): void
   /**

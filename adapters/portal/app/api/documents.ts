@@ -1,5 +1,5 @@
 /** Documents of the API of which a service of another version may lack fields; for all others see `hookswitch/client`. */
-export type WebhookState = 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
+type WebhookState = 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
 
 /** One row of `GET webhooks/health`. */
 export interface HealthRow {

@@ -9,7 +9,7 @@ const MENTIONS = {
   match: '/events/match"',
 } as const
 
-export type Feature = keyof typeof MENTIONS
+type Feature = keyof typeof MENTIONS
 
 const document = signal<string | undefined>(undefined)
 let isRequested = false

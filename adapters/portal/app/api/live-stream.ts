@@ -4,7 +4,7 @@ import { expire, type Session } from '../state/session.js'
 import { createSseParser, type SseItem } from '../text/sse.js'
 import { API_URL } from './settings.js'
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly session: Session
   readonly accountId: string
   readonly query: Readonly<Record<string, string>>

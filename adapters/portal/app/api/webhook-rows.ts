@@ -3,7 +3,7 @@ import type { Page, WebhookSummary } from 'hookswitch/client'
 import { accountPage, statusOf } from './api.js'
 import type { HealthRow } from './documents.js'
 
-export interface RowFilter {
+interface RowFilter {
   readonly state: string
   readonly text: string
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { t } from '../state/translate.js'
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string
   readonly children: ComponentChildren
   /** Absent: the dialog cannot be closed. */
@@ -47,7 +47,7 @@ export function Dialog({ title, children, onClose }: DialogProps) {
   )
 }
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly title: string
   readonly text: ComponentChildren
   /** The verb on the button. */

@@ -8,7 +8,7 @@ import { session } from './session.js'
 
 const CLOSE_WHEN_HIDDEN_MS = 30_000
 
-export interface StreamItemsOptions {
+interface StreamItemsOptions {
   readonly accountId: string
   /** Filters of the stream. */
   readonly query: Readonly<Record<string, string>>

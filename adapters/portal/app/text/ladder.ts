@@ -17,14 +17,14 @@ export interface CallDocument {
   readonly truncated?: boolean
 }
 
-export interface CallLeg {
+interface CallLeg {
   readonly call_id: string
   readonly direction?: string
   readonly from?: string
   readonly to?: string
 }
 
-export interface CallEvent {
+interface CallEvent {
   readonly id: string
   readonly call_id: string
   readonly hook: string
@@ -35,7 +35,7 @@ export interface CallEvent {
   readonly deliveries: readonly CallDelivery[]
 }
 
-export interface CallDelivery {
+interface CallDelivery {
   readonly id: string
   readonly hook_id: string
   /** Absent: not known. */
@@ -43,7 +43,7 @@ export interface CallDelivery {
   readonly state: string
 }
 
-export interface LadderAttempt {
+interface LadderAttempt {
   readonly isSuccess: boolean
   readonly outcome: string
   readonly durationMs: number | undefined
@@ -51,7 +51,7 @@ export interface LadderAttempt {
   readonly waitedMs: number | undefined
 }
 
-export interface LadderDelivery {
+interface LadderDelivery {
   readonly id: string
   readonly webhookId: string
   readonly isReplay: boolean

@@ -7,7 +7,7 @@ export interface SseItem {
   readonly data: string
 }
 
-export interface SseParser {
+interface SseParser {
   /** Returns the items that this part of the stream completes. */
   push(text: string): readonly SseItem[]
   /** Pause before the next connection in milliseconds, if the stream named one. */
