@@ -65,4 +65,3 @@ export { verify } from './runtime/verify.js'
 
 // Errors.
 export { type ErrorCode, errorCode, type Failure, HookswitchError } from './errors.js'
-export type { FailureCause } from './values/failure-cause.js'

@@ -13,7 +13,7 @@ export interface ClientRequest {
 }
 
 /** A frame that is no request. */
-export interface InvalidRequest {
+interface InvalidRequest {
   readonly requestId: string | undefined
   readonly problem: string
 }
@@ -54,14 +54,14 @@ export interface Failures {
 }
 
 /** A binding that a request may not have; the others of its list are not affected. */
-export interface RefusedBinding {
+interface RefusedBinding {
   /** As the client wrote it, which may be anything but a string. */
   readonly key: unknown
   readonly problem: string
 }
 
 /** The account and the bindings that a request names. At least one binding is valid. */
-export interface Selection {
+interface Selection {
   readonly accountId: string | undefined
   readonly bindings: readonly Binding[]
   readonly refused: readonly RefusedBinding[]

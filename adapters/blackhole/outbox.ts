@@ -11,7 +11,7 @@ export interface Sink {
   send(text: string): void
 }
 
-export interface OutboxDeps {
+interface OutboxDeps {
   readonly clock: Pick<Clock, 'yield'>
   readonly sink: Sink
   /** Bytes that may wait. */

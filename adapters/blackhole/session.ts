@@ -26,12 +26,12 @@ import type { BlackholeSettings } from './options.js'
 import { Outbox, type Sink } from './outbox.js'
 
 /** The part of a WebSocket that a session uses. */
-export interface SessionSocket extends Sink {
+interface SessionSocket extends Sink {
   /** Begins to close, and cuts the connection if the client does not respond. */
   close(code: number, reason: string): void
 }
 
-export interface SessionDeps {
+interface SessionDeps {
   readonly auth: Pick<Hookswitch['auth'], 'authenticate' | 'authorize'>
   readonly clock: Clock
   readonly settings: Pick<BlackholeSettings, 'maxBindings' | 'maxBufferedBytes' | 'idleMs'>

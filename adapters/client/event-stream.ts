@@ -10,7 +10,7 @@ export interface ServerEvent {
 }
 
 /** What a parser finds in a part of a stream. */
-export interface ParsedEvents {
+interface ParsedEvents {
   readonly events: readonly ServerEvent[]
   /** The last field `retry`, ms. */
   readonly retryMs?: number

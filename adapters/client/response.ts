@@ -15,7 +15,7 @@ export interface Envelope {
 }
 
 /** What a response is read with. */
-export interface ResponseContext {
+interface ResponseContext {
   /** The call, for messages: `GET /webhooks`. */
   readonly what: string
   readonly endpoint: Endpoint

@@ -14,7 +14,7 @@ const RENEW_AFTER = 0.9
 const RENEWAL_PAUSE_MS = 10_000
 
 /** The token of a client. */
-export interface SessionKeeper {
+interface SessionKeeper {
   /** The current session; logs in if there is none. @throws the error of the login */
   get(): Promise<Session>
   /** Drops this session after a 401, unless another has replaced it. */

@@ -54,7 +54,7 @@ export interface StreamConnection {
   abort(): void
 }
 
-export interface StreamDeps {
+interface StreamDeps {
   readonly clock: ClientClock
   /** Rejects with `HookswitchClientError`. */
   connect(lastId: string | undefined, signal: AbortSignal): Promise<StreamConnection>

@@ -42,9 +42,7 @@ export type NodeHandler = (
 ) => void
 
 /** Returns the body that an earlier body parser read, or `undefined` if the body is unread. */
-export type ParsedBodyReader = (
-  req: IncomingMessage,
-) => Pick<RequestRecord, 'body' | 'parsedBody'> | undefined
+type ParsedBodyReader = (req: IncomingMessage) => Pick<RequestRecord, 'body' | 'parsedBody'> | undefined
 
 /**
  * Creates a listener for `http.createServer`, or a middleware for connect and compatible frameworks, mounted at the
@@ -66,7 +64,7 @@ export function nodeHandler(hs: HttpService, options: NodeHandlerOptions = {}): 
 
 const ignore = () => {}
 
-export interface HandlerSettings {
+interface HandlerSettings {
   readonly bodyTimeoutMs: number
   readonly awaitTaken: AwaitTaken
   /** For a framework that may have read the body already. */

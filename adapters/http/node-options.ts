@@ -2,7 +2,7 @@
 import { HookswitchError } from 'hookswitch'
 
 /** Returns why a value is invalid, or `undefined` if it is valid. */
-export type Validator = (value: unknown) => string | undefined
+type Validator = (value: unknown) => string | undefined
 
 const integerBetween =
   (minimum: number, maximum: number, description: string): Validator =>

@@ -8,7 +8,7 @@ import { transportError } from './request-record.js'
 /** Milliseconds that a rejected client has to read its response and close the connection. */
 const CLOSE_TIMEOUT_MS = 2_000
 
-export interface SocketResponder {
+interface SocketResponder {
   /** Records the current request of a socket. Must be called for every request. */
   trackExchange(req: IncomingMessage, res: ServerResponse): void
   /** Writes the response to the bare socket and closes it. */

@@ -4,7 +4,7 @@
  */
 
 /** Limits of what is not sent yet. */
-export interface UnsentLimits {
+interface UnsentLimits {
   /** Time within which a connection must take the next bytes, ms. */
   readonly writeTimeoutMs: number
   /** Bytes of all connections together. */

@@ -3,7 +3,7 @@ import { type GaugeReading, METRICS, type MetricShape, type Metrics } from 'hook
 
 type Read = Parameters<Metrics['watch']>[0]
 
-export interface WatchedGauges {
+interface WatchedGauges {
   readonly watch: Metrics['watch']
   /**
    * Reads every gauge and observable counter. When one of the instances fails or takes longer than 2 s, returns only the
@@ -85,7 +85,7 @@ function timeout(ms: number): { readonly passed: Promise<never>; clear(): void }
 }
 
 /** Combines readings into one per series. A labelled gauge that was read has every value of its label. */
-export function combine(readings: readonly GaugeReading[]): readonly GaugeReading[] {
+function combine(readings: readonly GaugeReading[]): readonly GaugeReading[] {
   return Object.entries(METRICS).flatMap(([name, shape]: [string, MetricShape]) => {
     const own = readings.filter((one) => one.name === name && Number.isFinite(one.value))
     if (own.length === 0) return []

@@ -15,7 +15,7 @@ export interface PageFile {
   encoded(encoding: Encoding): Uint8Array
 }
 
-export type Encoding = 'br' | 'gzip'
+type Encoding = 'br' | 'gzip'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

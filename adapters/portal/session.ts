@@ -20,7 +20,7 @@ export type SessionReader = (
 ) => PortalSession | undefined | Promise<PortalSession | undefined>
 
 /** A request with this header is preceded by a preflight where it comes from another origin, and is then refused. */
-export const SESSION_HEADER = 'x-hookswitch-portal'
+const SESSION_HEADER = 'x-hookswitch-portal'
 
 /**
  * Responds with the token. Browsers send `sec-fetch-site` on secure origins only; where it is absent, the header of the

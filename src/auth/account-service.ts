@@ -47,7 +47,7 @@ export interface AccountService {
   changed(accountId: string): void
 }
 
-export interface AccountServiceDeps extends RevocationDeps {
+interface AccountServiceDeps extends RevocationDeps {
   readonly directory: Directory
   /** The store's own accounts; absent when the host provides a directory. */
   readonly accountDeps?: AccountDeps

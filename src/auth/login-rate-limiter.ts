@@ -15,7 +15,7 @@ export interface LoginRateLimiter {
 }
 
 /** Options of the login rate limiter; the defaults are KAZOO's figures (`kz_buckets`). */
-export interface LoginRateLimiterOptions {
+interface LoginRateLimiterOptions {
   /** Logins in one burst from one source. Default 100; `Infinity` disables the limiter. */
   readonly loginBurst?: number
   /** Sustained logins per second. Default 10. */

@@ -34,7 +34,7 @@ export interface SignedIn {
   readonly userId?: string
 }
 
-export interface SignInDeps {
+interface SignInDeps {
   readonly tokens: Pick<TokenStore, 'issue'>
   readonly directory: Directory
   readonly rateLimiter: LoginRateLimiter

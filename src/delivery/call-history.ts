@@ -48,10 +48,10 @@ export interface CallHistory {
 
 export type CallEvent = CallHistory['events'][number]
 export type CallLeg = CallHistory['legs'][number]
-export type UnwantedEvent = CallHistory['unwanted'][number]
+type UnwantedEvent = CallHistory['unwanted'][number]
 
 /** Maximum number of events of a history, and of unwanted ones. */
-export const MAX_CALL_EVENTS = 500
+const MAX_CALL_EVENTS = 500
 
 /**
  * The events of these deliveries.

@@ -15,7 +15,7 @@ export interface ReportedDeviation {
 }
 
 /** What the log says now, and what has been reported from then on. */
-export interface DeviationCheck {
+interface DeviationCheck {
   readonly reported: ReportedDeviation | undefined
   readonly report?: 'deviates' | 'agrees'
 }

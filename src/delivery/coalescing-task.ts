@@ -1,5 +1,5 @@
 /** A task that runs once for any number of triggers; one run at a time. */
-export interface CoalescingTask {
+interface CoalescingTask {
   /** Requests a run. Triggers before or during a run share one further run. */
   trigger(): void
   /** Resolves when no run is in progress. */

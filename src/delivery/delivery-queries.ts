@@ -170,7 +170,7 @@ export interface EndpointActivity {
 }
 
 /** Why a request is sent: a first attempt, a retry after one, a replay, or a test. */
-export type DeliveryKind = 'first' | 'retry' | 'replay' | 'test'
+type DeliveryKind = 'first' | 'retry' | 'replay' | 'test'
 
 /** Prefix of the lanes of tests: each has one to itself. */
 export const TEST_LANE = 'test/'

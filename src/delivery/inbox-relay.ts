@@ -19,7 +19,7 @@ import type { AcceptedEvent } from './delivery-store.js'
 import type { CheckedEvent } from './event.js'
 import type { InboxEntry, InboxStore } from './inbox-store.js'
 
-export interface InboxRelayDeps extends AcceptDeps {
+interface InboxRelayDeps extends AcceptDeps {
   readonly inbox: Pick<InboxStore, 'staged'>
   readonly owner: string
   readonly log: Log

@@ -25,7 +25,7 @@ import type { NodeLease, QueueStore } from './queue-store.js'
 import { createStoreClock } from './store-clock.js'
 
 /** The lease of one node. */
-export interface LeaseKeeper {
+interface LeaseKeeper {
   /** Store time, ms. */
   now(): number
   /** False when the lease may end before an attempt does: start nothing. */

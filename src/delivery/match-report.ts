@@ -6,10 +6,10 @@ import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import type { PrepareDeps } from './accept.js'
 import { type CheckedEvent, checkEvent } from './event.js'
-import { type Mismatch, mismatchOf } from './match.js'
+import { mismatchOf } from './match.js'
 import { payloadOf } from './payload.js'
 
-export interface MatchReportDeps extends Omit<PrepareDeps, 'newId'> {
+interface MatchReportDeps extends Omit<PrepareDeps, 'newId'> {
   readonly directory: Pick<Directory, 'lineage'>
   readonly webhooks: Pick<WebhookStore, 'list'>
 }
@@ -23,7 +23,15 @@ export interface MatchReport {
   /** Whether it would get the event. */
   readonly isWanted: boolean
   /** Why not; absent: it would get the event. */
-  readonly why?: Mismatch
+  readonly why?:
+    | 'disabled'
+    | 'account_disabled'
+    | 'hook'
+    | 'only'
+    | 'document'
+    | 'internal_leg'
+    | 'account'
+    | 'filter'
 }
 
 /** Webhooks between two checks whether the work has taken too long. */

@@ -1,8 +1,8 @@
-import type { Account } from '../accounts/account.js'
+import type { Account } from 'hookswitch'
+import type { Webhook } from 'hookswitch/store'
 import { ALL_HOOKS, OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { passesFilter } from '../webhooks/event-filter.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
-import type { Webhook } from '../webhooks/webhook.js'
 
 /** The fields of an event that matching reads. */
 export interface Matchable {

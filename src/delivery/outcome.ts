@@ -1,6 +1,6 @@
 /** Classifies what was observed of an attempt. Whether the delivery is retried is decided in retry.ts. */
-import type { Observation, TransportFailure } from '../ports.js'
-import { type FailureCause, isFailureCause } from '../values/failure-cause.js'
+import type { FailureCause, Observation, TransportFailure } from 'hookswitch/adapter'
+import { isFailureCause } from '../values/failure-cause.js'
 import { parseHttpDate } from '../values/http-date.js'
 
 /** `http`: a response other than 2xx and 3xx; `redirect`: a 3xx, never followed; all others: no response. */

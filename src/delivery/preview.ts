@@ -12,7 +12,7 @@ import { samplePayload } from './payload.js'
 import { buildFixedHeaders, buildRequest } from './request.js'
 import { type SampleDeps, sampledHook, sampleEvent } from './test-delivery.js'
 
-export interface PreviewDeps extends SampleDeps, EncryptSettingsDeps {
+interface PreviewDeps extends SampleDeps, EncryptSettingsDeps {
   newId(): string
   /** `User-Agent` of webhooks without a custom one. */
   readonly userAgent: string

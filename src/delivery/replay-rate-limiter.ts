@@ -13,7 +13,7 @@ export interface ReplayRateLimiter {
   consume(key: string): void
 }
 
-export interface ReplayLimitOptions {
+interface ReplayLimitOptions {
   /** Tests, replays and resumptions of one webhook, or replays of one account, in a burst. Default is 20; `Infinity` switches the limit off. */
   readonly replayBurst?: number
   /** Tests, replays and resumptions of one webhook, or replays of one account, per second, sustained. Default is 1. */

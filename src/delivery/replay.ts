@@ -11,7 +11,7 @@ import type { Acceptance, DeliveryReads, NewDelivery } from './delivery-store.js
 import { UNORDERED_LANE } from './lane-key.js'
 import { isTerminal } from './lifecycle.js'
 
-export interface ReplayDeps {
+interface ReplayDeps {
   readonly webhooks: Pick<WebhookStore, 'read'>
   readonly deliveries: Pick<DeliveryReads, 'delivery'>
   accept(acceptance: Acceptance): Promise<unknown>

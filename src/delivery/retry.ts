@@ -2,14 +2,16 @@
  * Decides the next state of a delivery after an attempt, an interruption or a skip. The endpoint's health and
  * the attempt record are decided in settle.ts.
  */
+import type { Delivery, PolicyFunction, RetryPolicy } from 'hookswitch'
+import type { DeliveryState } from 'hookswitch/store'
 import { probeDelayMs } from '../webhooks/health.js'
 import { backoffMs, sanitizeDelayMs } from './backoff.js'
-import { type Delivery, type DeliveryState, type DeliveryStep, transition } from './lifecycle.js'
+import { type DeliveryStep, transition } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
-import { POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './policy.js'
+import { POLICY_PRESETS } from './policy.js'
 
 /** Interrupted attempts in a row before a delivery is quarantined: it may be what crashes the nodes. */
-export const MAX_INTERRUPTIONS = 3
+const MAX_INTERRUPTIONS = 3
 /** Pause after an internal fault, ms, ±50 %: ports and file handles become free quickly. */
 export const OWN_FAULT_PAUSE_MS = 1000
 /** The pause doubles with each internal fault of the delivery, up to this, ms. */

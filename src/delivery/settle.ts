@@ -72,7 +72,7 @@ export interface AttemptContext {
 }
 
 /** The settlement of an attempt. */
-export interface SettledAttempt {
+interface SettledAttempt {
   readonly outcome: Outcome
   readonly settlement: Settlement
   /** The webhook has been failing for so long that its owner is to be informed. */

@@ -17,7 +17,7 @@ export interface SampleDeps extends Pick<AcceptDeps, 'clock' | 'isKnownHook' | '
   sampleOf(hook: string): Readonly<Record<string, unknown>> | undefined
 }
 
-export interface SendTestDeps extends Omit<AcceptDeps, 'webhooks' | 'directory'>, SampleDeps {
+interface SendTestDeps extends Omit<AcceptDeps, 'webhooks' | 'directory'>, SampleDeps {
   readonly webhooks: Pick<WebhookStore, 'read'>
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports.js'
 
 /** A timer for one moment, on an injected clock. */
-export interface Timer {
+interface Timer {
   /** Sets the timer to a moment, in place of the previous one; `undefined`: stops it. */
   set(dueMs: number | undefined): void
 }

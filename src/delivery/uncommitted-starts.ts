@@ -27,7 +27,7 @@ export interface AcceptingEvents {
   uncommitted: readonly QueuedDelivery[]
 }
 
-export interface UncommittedStarts {
+interface UncommittedStarts {
   /** Queues the deliveries of these acceptances, if there are at most `slots` of them. */
   enqueue(accepting: readonly AcceptingEvents[], slots: number, now: number): void
   /** Removes the deliveries that were not taken. */
@@ -49,7 +49,7 @@ export interface UncommittedStarts {
   withdraw(uncommitted: readonly QueuedDelivery[], now: number): void
 }
 
-export interface UncommittedStartDeps {
+interface UncommittedStartDeps {
   readonly queue: Pick<PendingQueue, 'add' | 'end' | 'endpoint' | 'setSequence' | 'waitingContents'>
   readonly maxContents: number
   /** Whether the deliveries of a shard are loaded. */

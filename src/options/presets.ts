@@ -11,7 +11,7 @@ import type { HookswitchOptions } from './options.js'
 import { invalidOption, unknownOption, wholeNumber } from './validators.js'
 
 /** The retry policy: the given one, the named one, or that of the preset. Throws `InvalidOption`. */
-export function resolveRetryPolicy(options: {
+function resolveRetryPolicy(options: {
   readonly retryPolicy?: RetryPolicy | keyof typeof POLICY_PRESETS
   readonly preset?: 'kazoo'
   readonly policies?: Readonly<Record<string, PolicyFunction>>

@@ -29,7 +29,7 @@ export interface Target {
   readonly secure: boolean
 }
 
-export interface ConnectDeps {
+interface ConnectDeps {
   readonly addressPolicy: CompiledAddressPolicy
   readonly resolver: Resolver
   readonly tls?: TlsOptions | undefined

@@ -48,7 +48,7 @@ interface Connection extends ExchangeOwner, ConnectProgress {
   abortConnect: () => void
 }
 
-export interface ConnectionPoolOptions {
+interface ConnectionPoolOptions {
   readonly connect: Connector
   readonly keepAliveMs?: number
   readonly maxPools?: number
@@ -56,7 +56,7 @@ export interface ConnectionPoolOptions {
   readonly maxIdle?: number
 }
 
-export interface ConnectionPool {
+interface ConnectionPool {
   /** Sends on an idle connection, on a new one, or as soon as one is free. */
   dispatch(target: ParsedTarget, exchange: Exchange): void
   /** Cancels a group's requests that are waiting or connecting; requests being written continue. */

@@ -4,7 +4,7 @@
  */
 
 /** What can be read of a response with a good status line. */
-export interface LenientHead {
+interface LenientHead {
   /** 200 to 999. */
   readonly status: number
   /** Flat list: name, value, …, of the header lines that are whole and have a valid name. */

@@ -21,7 +21,7 @@ const MAX_HEAD_BYTES = 16 * 1024
 const HEAD =
   /^HTTP\/1\.[01] ([1-5]\d\d)(?: [^\r\n\0]*)?(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*)*\r\n\r\n$/
 
-export interface ProxyDeps {
+interface ProxyDeps {
   readonly resolver: Resolver
   readonly connectTls: TlsConnector
   /** Receives every socket as soon as it exists. */

@@ -10,7 +10,7 @@ const LABEL = /^[a-z0-9_-]{1,63}$/
 const isDomain = (text: string) => text.split('.').every((label) => LABEL.test(label))
 
 /** What a resolv.conf says of search domains. */
-export interface SearchRules {
+interface SearchRules {
   /** In order. An empty one is the root: the name as it stands. */
   readonly domains: readonly string[]
   /** A name with at least so many dots is looked up as it stands first. */

@@ -17,7 +17,7 @@ export interface ParsedTarget {
 }
 
 /** Parses a URL, or returns why it must not be called. */
-export type TargetCache = (url: string) => ParsedTarget | SendFailure
+type TargetCache = (url: string) => ParsedTarget | SendFailure
 
 /**
  * Creates the cache. Two generations of a `Map` instead of an LRU cache: a hit takes 10–20 ns instead of 20–30 ns, and a

@@ -31,7 +31,7 @@ export const DURATION_BOUNDS_MS: readonly number[] = Object.freeze(
 /** Index of the first duration bucket in a row of counts. */
 export const FIRST_BUCKET = STATS_OUTCOMES.length
 /** Index of the sum of all durations, ms. */
-export const SUM_MS = FIRST_BUCKET + DURATION_BOUNDS_MS.length + 1
+const SUM_MS = FIRST_BUCKET + DURATION_BOUNDS_MS.length + 1
 /** Numbers in one row: 12 outcomes, 12 duration buckets, the sum of the durations. */
 export const COUNTS = SUM_MS + 1
 

@@ -1,8 +1,9 @@
 /** Webhooks as an operator looks at them: state, backlog, last attempt, and the attempts of the last 24 hours. */
+
+import type { FailureCause } from 'hookswitch/adapter'
 import type { EndpointActivity } from '../delivery/delivery-queries.js'
 import type { DeliveryReads } from '../delivery/delivery-store.js'
 import type { Clock } from '../ports.js'
-import type { FailureCause } from '../values/failure-cause.js'
 import { type EndpointHealth, endpointHealthOf } from '../webhooks/health.js'
 import { findUnhealthy, type UnhealthyRequest } from '../webhooks/manage.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -93,7 +94,7 @@ export interface EndpointListDeps {
 /** Maximum number of webhooks of a page. */
 export const MAX_ENDPOINTS = 200
 /** Deliveries of a webhook that are counted at most. */
-export const MAX_COUNTED = 1_000
+const MAX_COUNTED = 1_000
 
 /** Webhooks read from the store at once. */
 const BATCH_SIZE = 500

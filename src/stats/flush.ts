@@ -23,7 +23,7 @@ export const MAX_BATCH_ROWS = 500
 const LOG_INTERVAL_MS = 60_000
 
 /** Writes what is counted. */
-export interface StatsFlush {
+interface StatsFlush {
   /** Something was counted: sets the timer, unless it runs. */
   counted(): void
   /** Writes everything that is counted now. Never rejects: what cannot be written is kept. */

@@ -8,7 +8,7 @@ import { STATS_STEPS, slotsOf } from './slots.js'
 import type { StatsSeriesKey, StatsStore } from './stats-store.js'
 import { createTally } from './tally.js'
 
-export interface StatisticsDeps {
+interface StatisticsDeps {
   readonly stats: StatsStore
   readonly clock: Clock
   readonly log: Log

@@ -13,7 +13,7 @@ import { STATS_STEPS, type StatsStep, slotOf } from './slots.js'
 import type { StatsRow } from './stats-store.js'
 
 /** Slots of webhooks that are counted at most, some 250 bytes each. More than that waits only while the store is out. */
-export const MAX_CELLS = 50_000
+const MAX_CELLS = 50_000
 
 /** Rows that one slot of one webhook can add to a batch: of the webhook, its account and the service, for each step. */
 const ROWS_PER_CELL = 6

@@ -104,7 +104,6 @@ export type {
   StatsStore,
   StatsTotals,
 } from '../stats/stats-store.js'
-export type { FailureCause } from '../values/failure-cause.js'
 export { type ConnectionTarget, connectionTarget } from '../values/postgres-url.js'
 export type { EventFilter } from '../webhooks/event-filter.js'
 export type { Health, Pause, PauseKind } from '../webhooks/health.js'

@@ -19,7 +19,7 @@ import { streamAttemptJson } from '../wire/stream-json.js'
 import type { LiveRecord, OpenStream } from './open-stream.js'
 import { contentOf } from './subscriber.js'
 
-export interface AttemptFeedDeps {
+interface AttemptFeedDeps {
   readonly store: Pick<QueueStore, 'attemptLog'>
   readonly clock: Clock
   readonly log: Pick<Log, 'warn'>
@@ -32,7 +32,7 @@ export interface AttemptFeedDeps {
   deliver(accountId: string, send: (streams: readonly OpenStream[]) => void): void
 }
 
-export interface AttemptFeed {
+interface AttemptFeed {
   /** This node has stored a record. */
   recorded(record: AttemptRecord): void
   /** This node may have stored a record of this account. */

@@ -6,7 +6,7 @@ import { streamAttemptJson } from '../wire/stream-json.js'
 import type { OpenStream } from './open-stream.js'
 import { contentOf } from './subscriber.js'
 
-export interface CatchUpDeps {
+interface CatchUpDeps {
   readonly store: Pick<QueueStore, 'attemptLog'>
   readonly clock: Pick<Clock, 'yield'>
   /** Records that the store keeps for each webhook. */

@@ -3,7 +3,7 @@ import type { CheckedEvent } from '../delivery/event.js'
 import { createEventBus } from '../events.js'
 
 /** An accepted event, with what the store has assigned to it. */
-export type AcceptedEvent = CheckedEvent & { readonly eventId: string; readonly sequence: number }
+type AcceptedEvent = CheckedEvent & { readonly eventId: string; readonly sequence: number }
 
 export interface EventWatchers {
   /** Calls `listener` for each event of an account. Returns a function that ends it. */

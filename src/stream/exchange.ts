@@ -14,7 +14,7 @@ import { createLiveReader } from './live-reader.js'
 import { combineWatches } from './live-watches.js'
 import { createLiveWriter } from './live-writer.js'
 
-export interface ExchangeDeps {
+interface ExchangeDeps {
   readonly hub: Pick<
     StreamHub,
     'accepted' | 'webhookChanged' | 'dropped' | 'watches' | 'isWatched' | 'onChange'

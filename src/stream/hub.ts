@@ -37,12 +37,12 @@ import { createStreamSlots, type StreamLimits } from './stream-limits.js'
 import { contentOf } from './subscriber.js'
 
 /** Options that are read while the node runs. */
-export interface StreamOptions extends StreamLimits {
+interface StreamOptions extends StreamLimits {
   readonly attemptsPerWebhook: number
   readonly retentionDays: number
 }
 
-export interface StreamHubDeps {
+interface StreamHubDeps {
   readonly store: Pick<QueueStore, 'attemptLog' | 'legs'>
   readonly clock: Clock
   readonly log: Pick<Log, 'warn'>
@@ -104,7 +104,7 @@ export interface StreamHub {
 /** Accounts of a stream with `descendants`. */
 export const MAX_STREAM_ACCOUNTS = 1_000
 /** Time between two checks of a token, ms. */
-export const RECHECK_MS = 30_000
+const RECHECK_MS = 30_000
 const TICK_MS = 1_000
 /** Items that wait for the lineage of their account. */
 const MAX_PENDING = 10_000

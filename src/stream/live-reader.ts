@@ -14,7 +14,7 @@ import { waitAtMost } from '../delivery/worker/wait-group.js'
 import type { Clock, Log } from '../ports.js'
 import { type LiveNews, parseLiveItem } from './live-news.js'
 
-export interface LiveReaderDeps {
+interface LiveReaderDeps {
   readonly store: Pick<LiveStore, 'watch' | 'ends' | 'read'>
   /** Id of this instance. */
   readonly instance: string
@@ -30,7 +30,7 @@ export interface LiveReaderDeps {
   lost(): void
 }
 
-export interface LiveReader {
+interface LiveReader {
   /** The readers of this node, or what they want, have changed. */
   refresh(): void
   /** There may be items. */
@@ -43,7 +43,7 @@ const TICK_MS = 1_000
 /** Time between two repetitions of what is watched, ms. */
 const RENEW_MS = 5_000
 /** How long others write for this node after the last repetition, ms. */
-export const WATCH_TTL_MS = 15_000
+const WATCH_TTL_MS = 15_000
 /** Pause before items are read, ms: batches of several writers share the read. */
 const READ_DELAY_MS = 25
 /** Writers that have written nothing for so long are forgotten, ms: they have no batch that is still read. */

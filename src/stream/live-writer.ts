@@ -18,7 +18,7 @@ import type { Clock, Log } from '../ports.js'
 import { accountOf, type LiveNews, liveItemOf } from './live-news.js'
 import { LiveFilter } from './live-watches.js'
 
-export interface LiveWriterDeps {
+interface LiveWriterDeps {
   readonly store: Pick<LiveStore, 'watched' | 'put' | 'forget'>
   /** Id of this instance. */
   readonly instance: string
@@ -28,7 +28,7 @@ export interface LiveWriterDeps {
   lineage(accountId: string): Promise<readonly Account[]>
 }
 
-export interface LiveWriter {
+interface LiveWriter {
   /** Something happened on this node. Never waits. */
   offer(news: Exclude<LiveNews, { readonly type: 'dropped' }>): void
   /** What other nodes watch may have changed. */
@@ -40,12 +40,12 @@ export interface LiveWriter {
 /** Time in which items gather, ms. */
 const GATHER_MS = 50
 /** Items that may wait. */
-export const MAX_WAITING = 2_000
+const MAX_WAITING = 2_000
 /** Changes of webhooks may wait beside them. */
 const MAX_WAITING_CHANGES = 2 * MAX_WAITING
-export const MAX_BATCH_ITEMS = 500
+const MAX_BATCH_ITEMS = 500
 /** Characters after which a batch is full. */
-export const MAX_BATCH_SIZE = 262_144
+const MAX_BATCH_SIZE = 262_144
 /** Accounts whose dropped items are counted. */
 const MAX_COUNTED = 1_000
 const RETRY_MS = 1_000

@@ -22,7 +22,7 @@ export interface LiveRecord {
 /** Records that are held while a stream catches up; above it, it reads the log once more. */
 const MAX_HELD = 1_000
 
-export interface OpenStreamOptions {
+interface OpenStreamOptions {
   readonly accountId: string
   readonly filter: StreamFilter
   /** Absent: the host reads the stream. */

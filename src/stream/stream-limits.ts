@@ -14,7 +14,7 @@ export interface StreamLimits {
 /** Seconds after which a refused client may try again. */
 const RETRY_AFTER_SECONDS = 5
 
-export interface StreamSlots {
+interface StreamSlots {
   /**
    * Takes a slot. Returns a function that frees it, once.
    *

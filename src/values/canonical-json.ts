@@ -11,7 +11,7 @@ export function toCanonicalJson(value: unknown): string {
 }
 
 /** Why JSON cannot carry a value unchanged, and where. */
-export interface JsonProblem {
+interface JsonProblem {
   /** Dotted path; '' for the value itself. */
   readonly path: string
   readonly problem: string

@@ -4,7 +4,7 @@
  */
 
 /** One error of a compiled validator, in ajv's format. */
-export interface SchemaError {
+interface SchemaError {
   readonly keyword: string
   /** JSON Pointer (RFC 6901) of the invalid value. */
   readonly instancePath: string
@@ -18,7 +18,7 @@ export interface SchemaValidator {
 }
 
 /** One violated rule. `value` only when it is short, scalar and not a secret. */
-export interface SchemaFailure {
+interface SchemaFailure {
   readonly path: string
   readonly rule: string
   readonly message: string
@@ -26,7 +26,7 @@ export interface SchemaFailure {
   readonly value?: string | number | boolean | null
 }
 
-export interface FailureOptions {
+interface FailureOptions {
   /** Dotted paths whose values, including nested ones, are never shown. Default: none. */
   readonly secret?: readonly string[]
 }

@@ -11,7 +11,7 @@ import { parseUrl } from './parse-url.js'
 export const MAX_URI_LENGTH = 2048
 
 /** A canonical URI and its parts. */
-export interface CanonicalUri {
+interface CanonicalUri {
   readonly uri: string
   /** Scheme, host and port: the unit that connections are shared by. */
   readonly origin: string

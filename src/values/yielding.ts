@@ -12,7 +12,7 @@ import { createFifoQueue, type FifoQueue } from './fifo-queue.js'
 export const SLICE_MS = 10
 
 /** The parts of the clock that are needed. */
-export interface YieldingClock {
+interface YieldingClock {
   monotonic(): number
   yield(): Promise<void>
 }

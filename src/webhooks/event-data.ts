@@ -49,7 +49,7 @@ interface KindWithData {
 }
 
 /** Whether a schema is a Standard Schema; otherwise it is a JSON Schema. */
-export function isStandardSchema(schema: DataSchema): schema is StandardSchemaV1 {
+function isStandardSchema(schema: DataSchema): schema is StandardSchemaV1 {
   return typeof (schema as Partial<StandardSchemaV1>)['~standard']?.validate === 'function'
 }
 

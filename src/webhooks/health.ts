@@ -13,7 +13,7 @@
  * - Failures that say nothing about the receiver as a whole are not passed to this file (`settle.ts` decides).
  */
 
-import type { FailureCause } from '../values/failure-cause.js'
+import type { FailureCause } from 'hookswitch/adapter'
 
 /** Why an endpoint is paused. */
 export type PauseKind = 'unavailable' | 'rejected'

@@ -4,7 +4,7 @@
  */
 
 /** The first problem of a schema. */
-export interface SchemaProblem {
+interface SchemaProblem {
   /** The place below the schema: `.properties.note.pattern`, `.allOf[0].type`; empty: the schema itself. */
   readonly place: string
   /** What is wrong, as the end of a sentence. */
@@ -12,7 +12,7 @@ export interface SchemaProblem {
 }
 
 /** The schemas of a document by their URI, and the URI that a schema refers to (`dereference` of @cfworker/json-schema). */
-export interface SchemaReferences {
+interface SchemaReferences {
   /** The schema with this URI; `undefined`: there is none. */
   schemaOf(uri: string): unknown
   /** The absolute URI of the schema's `$ref`. */

@@ -182,7 +182,7 @@ export interface UnhealthyRequest {
 }
 
 /** One page of unhealthy webhooks. */
-export interface UnhealthyPage {
+interface UnhealthyPage {
   /** The webhooks, sorted by id. */
   readonly webhooks: readonly WebhookView[]
   /** `afterId` of the next page; absent: there are no more. */

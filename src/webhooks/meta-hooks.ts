@@ -56,7 +56,7 @@ export const META_SAMPLES = [
 ] as const
 
 /** A kind of meta event. */
-export type MetaHook = (typeof META_SAMPLES)[number]['hook']
+type MetaHook = (typeof META_SAMPLES)[number]['hook']
 
 /** An event about a webhook. */
 export interface MetaEvent {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { FailureCause } from 'hookswitch'
-import type { ResponseRecord, TransportFailure } from 'hookswitch/adapter'
+import type { FailureCause, ResponseRecord, TransportFailure } from 'hookswitch/adapter'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { compareHeaders, matchesTemplate, replaceVolatile } from './compare.js'
 import { type Exchange, type GoldenFile, type Pair, parseGolden } from './golden-file.js'

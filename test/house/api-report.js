@@ -27,6 +27,16 @@ const MAX_NAMES = 70
 const MAX_BYTES = 1_700_000
 
 const temporary = mkdtempSync(join(tmpdir(), 'hookswitch-api-'))
+/** The package as an installed one: what a declaration imports from another subpath belongs to that one's report. */
+const installed = join(temporary, 'node_modules/hookswitch')
+mkdirSync(join(temporary, 'node_modules'))
+symlinkSync(ROOT, installed)
+const paths = Object.fromEntries(
+  subpaths.map((subpath) => [
+    `hookswitch${subpath.slice(1)}`,
+    [join(installed, `dist/${nameOf(subpath)}.d.ts`)],
+  ]),
+)
 /** One line per problem. */
 const problems = []
 /** The report of each subpath by name. */
@@ -51,6 +61,8 @@ try {
               types: ['node'],
               skipLibCheck: true,
               strict: true,
+              paths,
+              preserveSymlinks: true,
             },
             include: [`dist/${name}.d.ts`],
           },
@@ -149,8 +161,6 @@ function consumerProblems() {
     "export const error: HookswitchError = new HookswitchError('Closing', 'x')",
     'export const log = (given: Log) => given',
   ].join('\n')
-  mkdirSync(join(temporary, 'node_modules'))
-  symlinkSync(ROOT, join(temporary, 'node_modules/hookswitch'))
   return ways.flatMap(([file, module, moduleResolution]) => {
     const path = join(temporary, file)
     writeFileSync(path, text)

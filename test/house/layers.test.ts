@@ -53,13 +53,14 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'src/events.ts': ['eventemitter3'],
   'src/accounts': ['lru-cache'],
   'src/auth': ['lru-cache', 'nanoid'],
-  'src/delivery': ['lru-cache'],
+  'src/delivery': ['lru-cache', 'hookswitch', 'hookswitch/adapter', 'hookswitch/store'],
   'src/send': ['undici', 'lru-cache'],
   'src/runtime': ['lru-cache'],
   'src/http': ['ipaddr.js', 'lru-cache'],
-  'src/webhooks': ['@standard-schema/spec', '@cfworker/json-schema'],
+  'src/webhooks': ['@standard-schema/spec', '@cfworker/json-schema', 'hookswitch/adapter'],
   // Types whose declarations refer to the subpath that exports them.
   'src/options': ['hookswitch/adapter'],
+  'src/stats': ['hookswitch/adapter'],
   'src/store': ['hookswitch/store'],
 }
 

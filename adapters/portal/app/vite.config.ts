@@ -41,7 +41,7 @@ function replacements(): Plugin {
 }
 
 /** Settings of Vite; `outDir` is where the page is written. */
-export const pageConfig = (outDir: string): InlineConfig => ({
+const pageConfig = (outDir: string): InlineConfig => ({
   root: ROOT,
   configFile: false,
   base: './',

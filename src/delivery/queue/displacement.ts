@@ -28,12 +28,12 @@ import type { QueueEndpoint } from './queue-endpoint.js'
  * Deliveries of one lane that are displaced beyond the number that has to go. A longer lane is no call, and loses its
  * oldest deliveries only.
  */
-export const MAX_REST_OF_CALL = 1_000
+const MAX_REST_OF_CALL = 1_000
 /** The part of the lanes that a search finds ahead: the next ones need no search. */
 export const FOUND_AHEAD = 1 / 100
 
 /** The parts of the queue that a displacement changes. */
-export interface DisplacementDeps {
+interface DisplacementDeps {
   readonly entries: Entries
   readonly keys: HashIndex
   readonly heads: Heads

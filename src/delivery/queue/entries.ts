@@ -35,7 +35,7 @@ export const HEAP_INDEX = 13
 /** Its delivery with the content, as a slot of `Contents`; 0: its content is not in memory. */
 export const CONTENT = 14
 /** Interruptions in the low 8 bits, 8 flags, then the attempts charged to the budget in 8 bits. */
-export const FLAGS = 15
+const FLAGS = 15
 
 /** The highest number of interruptions or charged attempts that an entry holds. */
 const MAX_COUNT = 0xff

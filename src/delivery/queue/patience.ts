@@ -8,7 +8,7 @@
 import { type HeapItem, heapPush, heapRemove } from '../../values/heap.js'
 
 /** A head that failed. */
-export interface PatientHead extends HeapItem {
+interface PatientHead extends HeapItem {
   readonly entry: number
   /** Store time of its first failure, ms. */
   readonly failedMs: number

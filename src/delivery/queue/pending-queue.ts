@@ -60,7 +60,7 @@ import { QueuedDelivery } from './queued-delivery.js'
 import { type GiveUp, type QueueLimits, type ShareLimit, Shares } from './shares.js'
 
 /** What is known of a waiting or taken delivery. */
-export interface QueuePosition {
+interface QueuePosition {
   readonly isTaken: boolean
   /** Store time, ms, at which it is due; `undefined`: it is taken, or not the head of its lane. */
   readonly dueMs: number | undefined
@@ -194,7 +194,7 @@ export interface PendingQueue {
   position(key: DeliveryKey): QueuePosition | undefined
 }
 
-export interface PendingQueueOptions {
+interface PendingQueueOptions {
   /** Contents of waiting deliveries from which on `add` keeps none. */
   readonly maxContents: number
   /** The shard of a webhook, 0–63. */

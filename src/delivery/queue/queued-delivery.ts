@@ -5,7 +5,7 @@ import type { InFlightRequest } from '../scheduler/priority.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 
 /** What a queued delivery is made of: a new delivery, or one that was read from the store. */
-export type DeliverySource = NewDelivery &
+type DeliverySource = NewDelivery &
   Partial<Pick<Delivery, 'attempts' | 'tries' | 'interruptions' | 'reason' | 'failedMs'>>
 
 /**

@@ -9,7 +9,7 @@ const INTERVAL_MS = 60_000
 /** Webhooks that one log line names. */
 const MAX_NAMED = 20
 
-export interface BacklogNotices {
+interface BacklogNotices {
   /** Deliveries of a webhook were displaced, because of this limit. */
   add(webhook: { readonly id: string; readonly accountId: string }, count: number, limit: ShareLimit): void
 }

@@ -11,7 +11,7 @@ import { originOf } from '../../values/origin.js'
  * internet. A name that does not resolve counts for the network where it was last, else for the internet. What a proxy
  * answers itself is no answer of an origin.
  */
-export interface OutageDetector {
+interface OutageDetector {
   /** The network that the result of an attempt says something about; `undefined`: none. */
   networkOf(uri: string, observation: Observation, dialled: Dialled | undefined): Network | undefined
   /** Records the result of an attempt. `now`: monotonic, ms. */

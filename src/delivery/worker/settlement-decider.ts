@@ -71,7 +71,7 @@ const OUTAGE_UNKNOWN =
  * Decides the settlement of each delivery from the result of its attempt, and updates what this node knows about
  * the endpoint: latency, outage, health, open connections. It does not write.
  */
-export interface SettlementDecider {
+interface SettlementDecider {
   /**
    * `webhook` is the row with which the attempt began; `result` is undefined when no request could be built. The endpoint of
    * the delivery has its new health afterwards.

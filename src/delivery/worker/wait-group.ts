@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports.js'
 
 /** Counts work in progress, and waits until it has ended. */
-export interface WaitGroup {
+interface WaitGroup {
   readonly count: number
   /** Adds to the count; negative when work has ended. */
   add(count: number): void

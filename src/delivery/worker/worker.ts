@@ -8,7 +8,7 @@ export interface WorkerDeps extends AttemptDeps {
 }
 
 /** Sends the requests of started deliveries. */
-export interface Worker {
+interface Worker {
   /**
    * Sends the request of a delivery. The end of the attempt is passed to `onFinished`, once, also if no request can be built.
    *

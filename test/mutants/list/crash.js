@@ -41,8 +41,8 @@ export const mutants = [
   {
     what: 'a delivery that crashes nodes is never quarantined',
     file: 'src/delivery/retry.ts',
-    find: 'export const MAX_INTERRUPTIONS = 3',
-    replace: 'export const MAX_INTERRUPTIONS = 30',
+    find: 'const MAX_INTERRUPTIONS = 3',
+    replace: 'const MAX_INTERRUPTIONS = 30',
     tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/delivery/retry.test.ts'],
   },
   {

@@ -5,7 +5,7 @@ import { accountPage } from './api.js'
 /** One row of `GET webhooks/health`, or of `GET system/endpoints`. */
 export type HealthRow = EndpointHealth & { readonly account_id?: string }
 
-export interface RowFilter {
+interface RowFilter {
   readonly state: string
   readonly text: string
 }

@@ -1,10 +1,10 @@
 /** A choice of one among a few, as buttons. */
-export interface Chip<Value extends string> {
+interface Chip<Value extends string> {
   readonly value: Value
   readonly label: string
 }
 
-export interface ChipsProps<Value extends string> {
+interface ChipsProps<Value extends string> {
   readonly label: string
   readonly chips: readonly Chip<Value>[]
   readonly value: Value

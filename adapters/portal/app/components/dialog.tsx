@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Action } from '../state/action.js'
 import { t } from '../state/translate.js'
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string
   readonly children: ComponentChildren
   /** Absent: the dialog cannot be closed. */
@@ -49,7 +49,7 @@ export function Dialog({ title, children, onClose }: DialogProps) {
   )
 }
 
-export interface ConfirmButtonProps {
+interface ConfirmButtonProps {
   readonly action: Action
   /** On the button, and the title of the question if it has no other. */
   readonly label: string

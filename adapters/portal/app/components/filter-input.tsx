@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId } from 'preact/hooks'
 
-export interface FilterInputProps {
+interface FilterInputProps {
   /** The filter that is in effect. */
   readonly value: string
   readonly onChange: (value: string) => void

@@ -5,7 +5,7 @@ import type { LiveItem } from '../text/live-items.js'
 /** News that arrive within this time come together. */
 const BATCH_MS = 500
 
-export interface FollowWebhookProps {
+interface FollowWebhookProps {
   readonly accountId: string
   readonly webhookId: string
   readonly onNews: (items: readonly LiveItem[]) => void

@@ -8,7 +8,7 @@ export function Line({ text }: { readonly text: string }) {
 }
 
 /** Several lines, with escaped characters marked. */
-export function Block({ text }: { readonly text: string }) {
+function Block({ text }: { readonly text: string }) {
   return (
     <>
       {textParts(text).map(({ text: part, isEscaped }, index) =>

@@ -26,7 +26,7 @@ export function Skeleton() {
   )
 }
 
-export interface LoadErrorProps {
+interface LoadErrorProps {
   readonly error: unknown
   readonly loadedMs: number
   readonly onRetry: () => void
@@ -48,7 +48,7 @@ export function LoadError({ error, loadedMs, onRetry }: LoadErrorProps) {
   )
 }
 
-export interface LoadedProps<Data> {
+interface LoadedProps<Data> {
   readonly resource: Resource<Data>
   readonly children: (data: Data) => ComponentChildren
   /** Where the service does not have it, or no longer, it says so in a sentence, not as an error. */

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 let isFirstPage = true
 
-export interface PageProps {
+interface PageProps {
   readonly title: string
   /** Beside the heading. */
   readonly detail?: ComponentChildren

@@ -5,7 +5,7 @@ import { t } from '../state/translate.js'
 import { LoadError, Skeleton } from './load-state.js'
 import { VirtualTable, type VirtualTableProps } from './virtual-table.js'
 
-export interface PagedTableProps<Row> extends Omit<VirtualTableProps<Row>, 'rows' | 'onEnd' | 'isOpenEnded'> {
+interface PagedTableProps<Row> extends Omit<VirtualTableProps<Row>, 'rows' | 'onEnd' | 'isOpenEnded'> {
   readonly list: PagedList<Row>
   /** Shown where the list has no rows. */
   readonly empty: ComponentChildren

@@ -14,7 +14,7 @@ import {
 } from '../text/plot-geometry.js'
 import { exactTime } from '../text/times.js'
 
-export interface PlotSeries {
+interface PlotSeries {
   readonly label: string
   /** Name of the CSS variable with the colour. */
   readonly color: string
@@ -23,7 +23,7 @@ export interface PlotSeries {
   readonly dash?: string
 }
 
-export interface PlotProps {
+interface PlotProps {
   readonly title: string
   /** Unix seconds. */
   readonly times: readonly number[]

@@ -4,7 +4,7 @@ import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 import { StateBadge } from './state-badge.js'
 
-export interface ReplayMarksProps {
+interface ReplayMarksProps {
   readonly accountId: string
   readonly delivery: Pick<Delivery, 'replay_of' | 'replayed_by' | 'recovered'>
 }

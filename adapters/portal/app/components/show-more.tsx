@@ -7,7 +7,7 @@ const STEP = 100
 /** How many entries are shown. @param step how many at first, and how many more each time. Default 100 */
 export const useShown = (step = STEP): Signal<number> => useSignal(step)
 
-export interface ShowMoreProps {
+interface ShowMoreProps {
   readonly shown: Signal<number>
   /** How many entries there are. */
   readonly of: number

@@ -1,5 +1,5 @@
 /** The sections of a screen as links, so that each has an address. */
-export interface Tab {
+interface Tab {
   readonly name: string
   readonly label: string
   readonly href: string

@@ -20,7 +20,7 @@ export interface Column<Row> {
 }
 
 /** What a row unfolds to. */
-export interface Panel<Row> {
+interface Panel<Row> {
   /** Name of the button that unfolds it. */
   readonly label: string
   readonly content: (row: Row) => ComponentChildren

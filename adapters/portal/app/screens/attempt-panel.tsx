@@ -9,7 +9,7 @@ import { useResource } from '../state/resource.js'
 import { explanationText, t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 
-export interface AttemptPanelProps {
+interface AttemptPanelProps {
   readonly accountId: string
   /** As the list has it: without headers and bodies. */
   readonly attempt: Attempt

@@ -29,7 +29,7 @@ interface DeliveryData {
   readonly attempts: readonly Attempt[]
 }
 
-export interface DeliveryScreenProps {
+interface DeliveryScreenProps {
   readonly accountId: string
   readonly deliveryId: string
 }

@@ -15,7 +15,7 @@ import { problemText, t } from '../state/translate.js'
 import { fieldProblems } from '../text/field-problems.js'
 import { type FormValues, formValues, type SettingsInput, settingsOf } from '../text/webhook-form.js'
 
-export interface WebhookFormProps {
+interface WebhookFormProps {
   readonly accountId: string
   /** Absent: a new webhook. */
   readonly webhook?: Webhook

@@ -34,9 +34,9 @@ const ReplayJobs = lazy(
 const SecretTab = lazy(async () => (await import('./secret-tab.js')).SecretTab)
 const SettingsTab = lazy(async () => (await import('./settings-tab.js')).SettingsTab)
 
-export const TABS = ['health', 'attempts', 'deliveries', 'settings', 'secret'] as const
+const TABS = ['health', 'attempts', 'deliveries', 'settings', 'secret'] as const
 
-export interface WebhookScreenProps {
+interface WebhookScreenProps {
   readonly accountId: string
   readonly webhookId: string
   readonly tab: string | undefined

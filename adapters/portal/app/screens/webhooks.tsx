@@ -43,7 +43,7 @@ const LIVE_REFRESH_MS = 1_000
 
 const idOf = ({ id }: HealthRow) => id
 
-export interface WebhooksScreenProps {
+interface WebhooksScreenProps {
   readonly accountId: string
   readonly query: Readonly<Record<string, string>>
 }

@@ -1,7 +1,7 @@
 /** Messages to the user: shown for a while, and read by screen readers through a polite live region. */
 import { signal } from '@preact/signals'
 
-export interface Notice {
+interface Notice {
   readonly text: string
   readonly isError: boolean
 }

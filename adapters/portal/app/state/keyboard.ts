@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { shortcuts } from './preferences.js'
 
 /** What the keys act on: the list of the current screen. */
-export interface KeyTarget {
+interface KeyTarget {
   move?(rows: number): void
   open?(): void
   replay?(): void

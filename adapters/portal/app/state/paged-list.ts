@@ -85,7 +85,7 @@ export function usePagedList<Item>(
 }
 
 /** Puts a fresh first page before the items that it does not contain. */
-export function mergeFirst<Item>(
+function mergeFirst<Item>(
   items: readonly Item[],
   first: readonly Item[],
   idOf: (item: Item) => string,

@@ -2,7 +2,7 @@
 import { effect, type Signal, signal } from '@preact/signals'
 import type { Zone } from '../text/times.js'
 
-export type Theme = 'system' | 'light' | 'dark'
+type Theme = 'system' | 'light' | 'dark'
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]
 

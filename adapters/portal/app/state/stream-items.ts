@@ -9,7 +9,7 @@ import { session } from './session.js'
 
 const CLOSE_WHEN_HIDDEN_MS = 30_000
 
-export interface StreamItemsOptions {
+interface StreamItemsOptions {
   readonly accountId: string
   readonly filters?: Pick<StreamParameters, 'webhookId' | 'result'>
   /** Items that arrive within this time come together. */

@@ -1,6 +1,6 @@
 /** A request as a curl command that a shell can run. Pure. */
 
-export interface CurlRequest {
+interface CurlRequest {
   readonly method: string
   readonly uri: string
   readonly headers: Readonly<Record<string, string>>

@@ -3,9 +3,9 @@
  * escapes, which `JSON.parse` and `JSON.stringify` would change. Pure.
  */
 
-export type TokenKind = 'key' | 'string' | 'number' | 'literal' | 'punctuation' | 'space'
+type TokenKind = 'key' | 'string' | 'number' | 'literal' | 'punctuation' | 'space'
 
-export interface JsonToken {
+interface JsonToken {
   readonly kind: TokenKind
   readonly text: string
 }

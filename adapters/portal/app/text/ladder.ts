@@ -9,7 +9,7 @@ import { duration, offset } from './times.js'
 
 type CallLeg = Pick<Call['legs'][number], 'call_id' | 'from' | 'to'>
 
-export interface LadderAttempt {
+interface LadderAttempt {
   readonly isSuccess: boolean
   readonly outcome: string
   readonly durationMs: number | undefined
@@ -17,7 +17,7 @@ export interface LadderAttempt {
   readonly waitedMs: number | undefined
 }
 
-export interface LadderDelivery {
+interface LadderDelivery {
   readonly id: string
   readonly webhookId: string
   readonly isReplay: boolean

@@ -12,13 +12,13 @@ export interface PlotBox {
   readonly bottom: number
 }
 
-export interface Tick {
+interface Tick {
   readonly at: number
   readonly label: string
 }
 
 /** Maps a value of an axis to pixels. */
-export type Scale = (value: number) => number
+type Scale = (value: number) => number
 
 export function linearScale(from: number, to: number, start: number, end: number): Scale {
   const span = to - from || 1

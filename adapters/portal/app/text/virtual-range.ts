@@ -1,6 +1,6 @@
 /** Which rows of a long list are in the document. Pure. */
 
-export interface VirtualRange {
+interface VirtualRange {
   /** Index of the first row that is rendered. */
   readonly first: number
   /** Index after the last row that is rendered. */
@@ -28,7 +28,7 @@ export function virtualRange(
 }
 
 /** A panel of fixed height below one row. */
-export interface OpenPanel {
+interface OpenPanel {
   /** Index of the row. */
   readonly index: number
   /** Pixels. */

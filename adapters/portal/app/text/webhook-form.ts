@@ -50,7 +50,7 @@ export function formValues(webhook?: Webhook): FormValues {
   }
 }
 
-export type FormResult =
+type FormResult =
   | { readonly settings: SettingsInput; readonly problem?: undefined }
   | { readonly problem: 'headers' | 'customData' | 'filter' }
 
