@@ -252,7 +252,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     const { leftOut } = progress
     const { webhookId } = part
     // A node that took the job over finds it a second time.
-    const isKnown = leftOut.some((one) => one.webhookId === webhookId)
+    const isKnown = leftOut.some((omitted) => omitted.webhookId === webhookId)
     if (!isKnown && leftOut.length < MAX_LEFT_OUT) leftOut.push({ webhookId, reason })
     remove(progress, part)
   }
@@ -302,7 +302,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
   function addNoticed({ request }: ReplayJob, progress: Progress): void {
     const accountId = request.accountId!
     for (const webhookId of noticed.get(accountId) ?? []) {
-      const part = progress.parts.find((one) => one.webhookId === webhookId)
+      const part = progress.parts.find((part) => part.webhookId === webhookId)
       progress.replayed.delete(webhookId)
       if (part) delete part.cursor
       else progress.parts.push({ webhookId, accountId })
@@ -471,7 +471,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
 /** What is stored of the progress. More than was counted is replayed where another replay has failed meanwhile. */
 function figuresOf({ count, isAutomatic }: ReplayJob, progress: Progress) {
-  const replayed = [...progress.replayed.values()].reduce((sum, one) => sum + one, 0)
+  const replayed = [...progress.replayed.values()].reduce((sum, count) => sum + count, 0)
   return { replayed, leftOut: progress.leftOut, count: isAutomatic ? count : Math.max(count, replayed) }
 }
 

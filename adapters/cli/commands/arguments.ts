@@ -70,7 +70,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
       continue
     }
     const { name, rawName, value, inlineValue } = token
-    const flag = flags.find((one) => one.name === name)
+    const flag = flags.find((flag) => flag.name === name)
     if (!flag) throw wrongFlag(rawName, `${unknownFlag(name, flags)}, ${see}`)
     if (flag.value === undefined) {
       if (value !== undefined) throw wrongFlag(rawName, 'takes no value')

@@ -168,11 +168,11 @@ class HeaderSearch {
     const namePlaces = new Map<string, Place>()
     const prefixPlaces = new Map<string, Place>()
     for (const prefix of prefixes) {
-      const term = shortest.findIndex((one) => prefix.startsWith(one))
+      const term = shortest.findIndex((term) => prefix.startsWith(term))
       prefixPlaces.set(prefix, { term, rest: prefix.slice(shortest[term]?.length) })
     }
     for (const name of this.names) {
-      const prefixTerm = shortest.findIndex((one) => name.startsWith(one))
+      const prefixTerm = shortest.findIndex((term) => name.startsWith(term))
       const rest = prefixTerm < 0 ? '' : name.slice(shortest[prefixTerm]?.length) + after
       const term = prefixTerm < 0 ? patterns.push(before + name + after) - 1 : prefixTerm
       namePlaces.set(name, { term, rest })

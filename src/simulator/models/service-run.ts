@@ -233,11 +233,11 @@ async function observe(run: ServiceRun): Promise<Observed> {
 
 /** The entries that differ, formatted, first as expected, then as observed. */
 function differences(expected: Observed, actual: Observed): [unknown, unknown] {
-  const format = (one: Observed, other: Observed) =>
+  const format = (first: Observed, second: Observed) =>
     (['requests', 'deliveries'] as const).flatMap((part) =>
-      [...new Set([...Object.keys(one[part]), ...Object.keys(other[part])])]
-        .filter((key) => !isEqual(one[part][key], other[part][key]))
-        .map((key) => `${part} of ${key}: ${one[part][key]?.join(', then ') ?? 'none'}`),
+      [...new Set([...Object.keys(first[part]), ...Object.keys(second[part])])]
+        .filter((key) => !isEqual(first[part][key], second[part][key]))
+        .map((key) => `${part} of ${key}: ${first[part][key]?.join(', then ') ?? 'none'}`),
     )
   return [format(expected, actual), format(actual, expected)]
 }
