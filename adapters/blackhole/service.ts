@@ -98,7 +98,7 @@ export function createBlackholeService(
     const sessions = new Set([session])
     const unwatch = hs.watchEvents(accountId, (event) => {
       const callEvent = callEventOf(event, node)
-      if (callEvent) for (const one of sessions) one.deliver(callEvent)
+      if (callEvent) for (const session of sessions) session.deliver(callEvent)
     })
     bound.set(accountId, { sessions, unwatch })
   }

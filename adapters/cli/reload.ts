@@ -101,7 +101,7 @@ function isFileChanged(name: SettingName, running: RunningPlan, next: RunningPla
   }
 }
 
-const isDifferent = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other)
+const isDifferent = (first: unknown, second: unknown) => JSON.stringify(first) !== JSON.stringify(second)
 
 /** Without the content of the accounts file. */
 function remembered({ settings, options, accounts }: RunningPlan): RunningPlan {

@@ -59,7 +59,7 @@ async function readNamedFiles(settings: Settings): Promise<Pick<ServicePlan, 'op
 
 function checkPorts(settings: Settings): void {
   const { port, host, adminPort, adminHost, 'blackhole.port': blackholePort } = settings.values
-  const isSame = (one: number | undefined, other: number | undefined) => one !== 0 && one === other
+  const isSame = (first: number | undefined, second: number | undefined) => first !== 0 && first === second
   if (adminPort !== undefined && isSame(adminPort, port) && host === adminHost)
     throw wrongSetting(settings, 'adminPort', `must differ from ${settings.nameOf('port')}`)
   if (blackholePort === undefined) return

@@ -91,7 +91,7 @@ export function integerParameter(min: number, max: number): ParameterReader<numb
 /** Reads one of these words. */
 export function wordParameter<Word extends string>(...words: readonly Word[]): ParameterReader<Word> {
   const read = (text: string, problem: (sentence: string) => Error) => {
-    const word = words.find((one) => one === text)
+    const word = words.find((word) => word === text)
     if (word === undefined) throw problem(`must be ${words.join(' or ')}`)
     return word
   }

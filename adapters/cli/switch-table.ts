@@ -162,7 +162,7 @@ function optionalHooksParameter(): ParameterReader<readonly OptionalHook[]> {
   const read = (text: string, problem: (sentence: string) => Error): readonly OptionalHook[] => {
     if (text === 'none') return []
     return text.split(',').map((item) => {
-      const hook = OPTIONAL_HOOKS.find((one) => one === item)
+      const hook = OPTIONAL_HOOKS.find((hookName) => hookName === item)
       if (hook === undefined)
         throw problem(`must be none, or of ${OPTIONAL_HOOKS.join(', ')}, separated by commas`)
       return hook

@@ -31,6 +31,6 @@ export function warnOfVariables(
 }
 
 /** A name that another continues is no typing error: Kubernetes sets `HOOKSWITCH_PORT_8000_TCP` for a service. */
-function isPrefix(one: string, other: string): boolean {
-  return one.startsWith(`${other}_`) || other.startsWith(`${one}_`)
+function isPrefix(first: string, second: string): boolean {
+  return first.startsWith(`${second}_`) || second.startsWith(`${first}_`)
 }

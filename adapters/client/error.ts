@@ -65,13 +65,13 @@ const SHORTEST_SECRET = 6
 /** Replaces secrets in a text or anywhere in a JSON value: a service may echo what it refuses. */
 export function redact<Value>(value: Value, secrets: readonly string[]): Value {
   const isSecret = secrets.filter((secret) => secret.length >= SHORTEST_SECRET)
-  const clean = (one: unknown): unknown => {
-    if (typeof one === 'string') {
-      return isSecret.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), one)
+  const clean = (unclean: unknown): unknown => {
+    if (typeof unclean === 'string') {
+      return isSecret.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), unclean)
     }
-    if (Array.isArray(one)) return one.map(clean)
-    if (typeof one !== 'object' || one === null) return one
-    return Object.fromEntries(Object.entries(one).map(([key, item]) => [clean(key), clean(item)]))
+    if (Array.isArray(unclean)) return unclean.map(clean)
+    if (typeof unclean !== 'object' || unclean === null) return unclean
+    return Object.fromEntries(Object.entries(unclean).map(([key, item]) => [clean(key), clean(item)]))
   }
   return isSecret.length === 0 ? value : (clean(value) as Value)
 }

@@ -87,13 +87,13 @@ function timeout(ms: number): { readonly passed: Promise<never>; clear(): void }
 /** Combines readings into one per series. A labelled gauge that was read has every value of its label. */
 function combine(readings: readonly GaugeReading[]): readonly GaugeReading[] {
   return Object.entries(METRICS).flatMap(([name, shape]: [string, MetricShape]) => {
-    const own = readings.filter((one) => one.name === name && Number.isFinite(one.value))
+    const own = readings.filter((reading) => reading.name === name && Number.isFinite(reading.value))
     if (own.length === 0) return []
     const gauge = name as GaugeReading['name']
     const total = (label: string | undefined) =>
       aggregate(
         gauge,
-        own.filter((one) => one.label === label).map(({ value }) => value),
+        own.filter((reading) => reading.label === label).map(({ value }) => value),
       )
     if (shape.label === undefined) return [{ name: gauge, value: total(undefined) }]
     const labels = shape.values ?? new Set(own.flatMap(({ label }) => label ?? []))

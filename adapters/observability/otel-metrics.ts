@@ -30,7 +30,7 @@ export function otelMetrics(meter: Meter): Metrics {
         (shape.values ?? [undefined]).map((label) => [label, attributesOf(shape, label)]),
       )
       // Every series starts at 0; otherwise the first increase would not show as an increase.
-      for (const one of attributes.values()) counter.add(0, one)
+      for (const attribute of attributes.values()) counter.add(0, attribute)
       counters.set(name, { counter, attributes })
     } else if (shape.kind === 'histogram') {
       const advice = { explicitBucketBoundaries: [...shape.buckets] }

@@ -78,7 +78,9 @@ export function prometheusMetrics(): PrometheusMetrics {
             ? [...series].map(([label, value]) => sample(labelName, label, value))
             : distribution
               ? samplesOf(distribution)
-              : readings.filter((one) => one.name === name).map((one) => gaugeSample(labelName, one))
+              : readings
+                  .filter((reading) => reading.name === name)
+                  .map((reading) => gaugeSample(labelName, reading))
           return { name, help, kind: kind === 'observable_counter' ? 'counter' : kind, samples }
         }),
       )

@@ -28,14 +28,16 @@ function storedStates(states: readonly DeliveryState[] | undefined) {
 async function listInFlight(core: Core, query: DeliverySearch): Promise<readonly StoredDelivery[]> {
   const { accountId, webhookId, callId, fromMs = 0, toMs = Number.POSITIVE_INFINITY } = query
   const wanted = [...core.dispatcher.inFlightDeliveries()].filter(
-    (one) =>
-      (accountId === undefined || one.accountId === accountId) &&
-      (webhookId === undefined || one.webhookId === webhookId) &&
-      (callId === undefined || one.callId === callId) &&
-      one.acceptedMs >= fromMs &&
-      one.acceptedMs <= toMs,
+    (candidate) =>
+      (accountId === undefined || candidate.accountId === accountId) &&
+      (webhookId === undefined || candidate.webhookId === webhookId) &&
+      (callId === undefined || candidate.callId === callId) &&
+      candidate.acceptedMs >= fromMs &&
+      candidate.acceptedMs <= toMs,
   )
-  const rows = await Promise.all(wanted.map((one) => core.store.deliveries.delivery(one.accountId, one.id)))
+  const rows = await Promise.all(
+    wanted.map((delivery) => core.store.deliveries.delivery(delivery.accountId, delivery.id)),
+  )
   return rows
     .flatMap((row) => (row ? [asShown(core, row)] : []))
     .filter(

@@ -101,8 +101,8 @@ interface NamedCalls {
   readonly number: string | undefined
 }
 
-const isSameNumber = (one: string | undefined, other: string | undefined) =>
-  one !== undefined && other !== undefined && withoutPlus(one) === withoutPlus(other)
+const isSameNumber = (first: string | undefined, second: string | undefined) =>
+  first !== undefined && second !== undefined && withoutPlus(first) === withoutPlus(second)
 
 /** The job without the call or number that it names, ended; `undefined`: it names none of them. */
 function withoutCalls(job: ReplayJob, { accounts, callIds, number }: NamedCalls, now: number) {

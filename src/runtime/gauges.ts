@@ -23,7 +23,7 @@ export async function readGauges({
       (network): GaugeReading => ({
         name: 'hookswitch_outage',
         label: network,
-        value: outages.some((one) => one.network === network) ? 1 : 0,
+        value: outages.some((outage) => outage.network === network) ? 1 : 0,
       }),
     ),
     { name: 'hookswitch_clock_deviation_seconds', value: clock.deviationMs() / 1000 },

@@ -121,7 +121,7 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
 /** @throws `TooManyReplays` if an account, or all operators, cannot have another job. */
 async function checkUnfinished({ store }: Deps, accountId: string | undefined): Promise<void> {
   const unfinished = await store.replays.unfinished(MAX_UNFINISHED)
-  const own = unfinished.filter((one) => one.accountId === accountId && !fromStoredReplay(one).isAutomatic)
+  const own = unfinished.filter((job) => job.accountId === accountId && !fromStoredReplay(job).isAutomatic)
   const most = unfinished.length < MANY_UNFINISHED ? MAX_UNFINISHED_OF_ACCOUNT : 1
   if (unfinished.length < MAX_UNFINISHED && (accountId === undefined || own.length < most)) return
   throw new HookswitchError('TooManyReplays', 'too many replays have not ended', { retryAfterSeconds: 60 })

@@ -327,7 +327,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
 
 /** What is stored of the progress. More than was counted is replayed where another replay has failed meanwhile. */
 function figuresOf({ count, isAutomatic }: ReplayJob, progress: Progress) {
-  const replayed = [...progress.replayed.values()].reduce((sum, one) => sum + one, 0)
+  const replayed = [...progress.replayed.values()].reduce((sum, count) => sum + count, 0)
   return { replayed, leftOut: progress.leftOut, count: isAutomatic ? count : Math.max(count, replayed) }
 }
 

@@ -75,11 +75,11 @@ export async function findDeliveriesOfCalls(
   const found = new Map(
     targets.map((target): [string, ReplayedCalls] => [target.webhookId, { ...target, rows: [] }]),
   )
-  for (const one of callIds) {
+  for (const callId of callIds) {
     for (let cursor: number | undefined; ; await clock.yield()) {
       stopping?.throwIfAborted()
       const page = await store.deliveries.search({
-        callId: one,
+        callId: callId,
         states: statesOf(request),
         limit: PAGE,
         ...(webhookId !== undefined && { webhookId }),
@@ -94,7 +94,7 @@ export async function findDeliveriesOfCalls(
     }
   }
   const calls = [...found.values()].filter(({ rows }) => rows.length > 0)
-  for (const { rows } of calls) rows.sort((one, other) => one.position - other.position)
+  for (const { rows } of calls) rows.sort((a, b) => a.position - b.position)
   return calls
 }
 

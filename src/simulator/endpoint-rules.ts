@@ -198,6 +198,6 @@ export function mayOvertake(
     }
     if (!isWaitOver) return false
   }
-  for (const one of staying) one.isOvertaken = true
+  for (const delivery of staying) delivery.isOvertaken = true
   return true
 }

@@ -236,21 +236,21 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (result.kind !== 'committed') return
     const { isRepeat, lease = NO_LEASE } = group
     // A later event of a call does not name the gap that the group has found before an earlier one.
-    const hasGap = result.accepted.some((one) => one.kind === 'accepted' && one.mayHaveGap)
+    const hasGap = result.accepted.some((result) => result.kind === 'accepted' && result.mayHaveGap)
     const afterGap = new Set<string>()
     group.accepted.forEach((acceptance, index) => {
-      const one = result.accepted[index]!
-      if (one.kind !== 'accepted') return
-      if (one.mayHaveGap) cover('numbers with a gap')
+      const answer = result.accepted[index]!
+      if (answer.kind !== 'accepted') return
+      if (answer.mayHaveGap) cover('numbers with a gap')
       if (hasGap) for (const { id } of acceptance.deliveries) afterGap.add(id)
-      accepted(acceptance, one.events, isRepeat)
+      accepted(acceptance, answer.events, isRepeat)
     })
     const written: Settlement[] = []
     group.ended.forEach((settlement, index) => {
-      const one = result.ended[index]!
-      cover(`settle ${one.kind}`)
-      if (one.kind !== 'settled' || (isRepeat && isSettled(settlement))) return
-      checkSettlement(settlement, group, one.disabled)
+      const end = result.ended[index]!
+      cover(`settle ${end.kind}`)
+      if (end.kind !== 'settled' || (isRepeat && isSettled(settlement))) return
+      checkSettlement(settlement, group, end.disabled)
       written.push(settlement)
     })
     trackEndpoints(deps, written, group.now)

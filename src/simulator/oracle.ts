@@ -239,8 +239,8 @@ function checkEnds(
   for (const request of history.requests) {
     if (request.status >= 200 && request.status < 300) successes.add(request.delivery)
   }
-  for (const one of finalState.deliveries.values()) {
-    const { id, state, reason, webhookId, tries, eventId, replayOf } = one
+  for (const candidate of finalState.deliveries.values()) {
+    const { id, state, reason, webhookId, tries, eventId, replayOf } = candidate
     const delivery = tracked.deliveries.get(id)
     const bound = bounds.get(webhookId)
     const add = (invariant: string, message: string) =>
@@ -338,7 +338,8 @@ function checkTimestamps({ history, violations, storeStartMs }: OracleInput): vo
     const aheadMs = timestamp * 1000 - (storeStartMs + atMs)
     if (Math.abs(aheadMs) <= MAX_SIGNATURE_AGE_MS) continue
     const disruptions = disruptionsBetween(history.disruptions, atMs + aheadMs, atMs)
-    if ([...disruptions].some((one) => one.kind === 'pause' && one.node === node)) continue
+    if ([...disruptions].some((disruption) => disruption.kind === 'pause' && disruption.node === node))
+      continue
     const message = `${node} signs with a time that is ${Math.round(aheadMs / 1000)} s ahead`
     violations.add('I30', atMs, message, delivery, webhook)
   }

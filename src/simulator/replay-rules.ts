@@ -17,7 +17,7 @@ function replaysByOriginal(deliveries: Iterable<StoredDelivery>): Map<string, St
     if (others) others.push(delivery)
     else found.set(replayOf, [delivery])
   }
-  for (const replays of found.values()) replays.sort((one, other) => one.position - other.position)
+  for (const replays of found.values()) replays.sort((a, b) => a.position - b.position)
   return found
 }
 

@@ -54,11 +54,11 @@ export function parseEvents(
 ): { readonly events: readonly Fields[] } | { readonly failures: readonly Failure[] } {
   const list: readonly unknown[] = Array.isArray(data) ? data : [data]
   const prefix = (index: number) => (Array.isArray(data) ? `${index}.` : '')
-  const read = list.map((one, index) => parseEvent(one, accountId, prefix(index)))
-  const failures = read.flatMap((one) => ('failures' in one ? one.failures : []))
+  const read = list.map((item, index) => parseEvent(item, accountId, prefix(index)))
+  const failures = read.flatMap((result) => ('failures' in result ? result.failures : []))
   return failures.length > 0
     ? { failures }
-    : { events: read.flatMap((one) => ('event' in one ? [one.event] : [])) }
+    : { events: read.flatMap((result) => ('event' in result ? [result.event] : [])) }
 }
 
 /** As `parseEvents`, for one event, which may belong to an account below that of the path. */

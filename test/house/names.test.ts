@@ -62,6 +62,19 @@ describe('names', () => {
     expect(violations).toEqual([])
   })
 
+  it('`one` is no name of a variable', () => {
+    const declared =
+      /(?:\b(?:const|let)\s+(?:[[{][^=\n]*?[[{,:]\s*)?|[(,[] ?(?:\w+: )?)one\b(?=\s*(?:[,)\]=]|\??: |of\b))/
+    const violations = sourceFiles('src', 'adapters').flatMap((path) =>
+      withoutTemplates(code(path))
+        .replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, "''")
+        .split('\n')
+        .filter((line) => declared.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    )
+    expect(violations).toEqual([])
+  })
+
   it('no file has a name that says nothing about its contents', () => {
     const vague = /\/(utils?|helpers?|common|misc|types)\.ts$/
     expect(sourceFiles('src', 'adapters').filter((path) => vague.test(path))).toEqual([])

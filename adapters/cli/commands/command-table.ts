@@ -32,7 +32,7 @@ For fish: hookswitch completion fish > ~/.config/fish/completions/hookswitch.fis
   operands: [{ name: 'SHELL', description: SHELLS.join(', ') }],
   isOffline: true,
   async run({ operand, output }) {
-    const shell = SHELLS.find((one) => one === operand('SHELL')) as Shell | undefined
+    const shell = SHELLS.find((shell) => shell === operand('SHELL')) as Shell | undefined
     if (!shell) throw wrongFlag('SHELL', `must be ${SHELLS.join(' or ')}`)
     const script = completionScript(shell, COMMANDS, GROUPS)
     await output.lines(script)

@@ -56,9 +56,9 @@ function shrinkWidths(
   width: number,
 ): readonly number[] {
   const widths = [...natural]
-  let excess = widths.reduce((sum, one) => sum + one, 0) - width
+  let excess = widths.reduce((sum, width) => sum + width, 0) - width
   while (excess > 0) {
-    const candidates = widths.map((one, nth) => (columns[nth]!.isWhole ? 0 : one))
+    const candidates = widths.map((width, nth) => (columns[nth]!.isWhole ? 0 : width))
     const widest = Math.max(...candidates)
     if (widest <= MIN_WIDTH) break
     widths[candidates.indexOf(widest)]! -= 1

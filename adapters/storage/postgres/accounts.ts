@@ -99,7 +99,10 @@ export function postgresAccounts(
     if ((await tx.query(sql.otherWithName, [nameKey, id])).length > 0)
       throw taken('name', 'this name is taken')
   }
-  const one = async <T>(statement: (typeof sql)[keyof typeof sql], value: string): Promise<T | undefined> => {
+  const readOne = async <T>(
+    statement: (typeof sql)[keyof typeof sql],
+    value: string,
+  ): Promise<T | undefined> => {
     const [row] = await session.query<DocRow>(statement, [value])
     return row && (JSON.parse(row.doc) as T)
   }
@@ -225,8 +228,8 @@ export function postgresAccounts(
     user: users.user,
     userByCredential: users.userByCredential,
 
-    apiKey: (accountId) => one<ApiKeyRow>(sql.apiKey, accountId),
-    apiKeyByHash: (hash) => one<ApiKeyRow>(sql.apiKeyByHash, hash),
+    apiKey: (accountId) => readOne<ApiKeyRow>(sql.apiKey, accountId),
+    apiKeyByHash: (hash) => readOne<ApiKeyRow>(sql.apiKeyByHash, hash),
     putApiKey: (row) => putApiKey(session, row),
   }
 

@@ -432,8 +432,8 @@ function refusedStarts(
   for (const [place, row] of rows) if (row.state === 0) waiting.set(place, row)
   /** Epochs that the settlements have raised. */
   const raised = new Map<string, number>()
-  for (const one of ended)
-    if (one.kind === 'settled' && one.disabled) raised.set(one.disabled.id, one.disabled.epoch)
+  for (const end of ended)
+    if (end.kind === 'settled' && end.disabled) raised.set(end.disabled.id, end.disabled.epoch)
   for (const { settlement, decision, webhook } of decided) {
     if (decision !== 'write') continue
     const { next, position } = settlement

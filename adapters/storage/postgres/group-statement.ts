@@ -193,7 +193,7 @@ const EVENTS: Part = {
       textArray(sorted.map(({ event }) => linkedLeg(event.callId, event.otherLegCallId) ?? null)),
       textArray(sorted.map(({ event }) => event.hook)),
       textArray(sorted.map(({ event }) => event.traceparent ?? null)),
-      textArray(sorted.map((one) => (one.hasDeliveries ? bodyOf(one, 0) : null))),
+      textArray(sorted.map((event) => (event.hasDeliveries ? bodyOf(event, 0) : null))),
     ]
   },
   cte: (s) => `e as (
@@ -224,13 +224,15 @@ const BODIES: Part = {
   isNeeded: ({ events }) =>
     events.some(({ event, hasDeliveries }) => hasDeliveries && event.bodies.length > 1),
   values: ({ events }) => {
-    const rows = events.flatMap((one) =>
-      one.hasDeliveries ? one.event.bodies.slice(1).map((_, index) => ({ one, variant: index + 1 })) : [],
+    const rows = events.flatMap((placed) =>
+      placed.hasDeliveries
+        ? placed.event.bodies.slice(1).map((_, index) => ({ placed, variant: index + 1 }))
+        : [],
     )
     return [
-      int8Array(rows.map(({ one }) => one.event.position!)),
+      int8Array(rows.map(({ placed }) => placed.event.position!)),
       int2Array(rows.map(({ variant }) => variant)),
-      textArray(rows.map(({ one, variant }) => bodyOf(one, variant))),
+      textArray(rows.map(({ placed, variant }) => bodyOf(placed, variant))),
     ]
   },
   cte: (s) => `b as (

@@ -16,17 +16,17 @@ const ROUNDS = 3
  * @throws HookswitchError `InvalidOption`
  */
 export async function refusePooler(connect: () => Promise<Connection>, field: string): Promise<void> {
-  const one = await connect()
+  const first = await connect()
   try {
     const other = await connect()
     try {
       const ofOne = new Set<number>()
       const ofOther = new Set<number>()
       for (let round = 0; round < ROUNDS; round += 1) {
-        ofOne.add(await processOf(one))
+        ofOne.add(await processOf(first))
         await other.run({ text: 'BEGIN' })
         ofOther.add(await processOf(other))
-        ofOne.add(await processOf(one))
+        ofOne.add(await processOf(first))
         await other.run({ text: 'COMMIT' })
       }
       if (ofOne.size > 1 || ofOther.size > 1 || [...ofOne].some((pid) => ofOther.has(pid)))
@@ -35,7 +35,7 @@ export async function refusePooler(connect: () => Promise<Connection>, field: st
       other.release()
     }
   } finally {
-    one.release()
+    first.release()
   }
 }
 

@@ -63,7 +63,7 @@ export function createWaitingColumns({
   endpoints,
 }: Pick<EngineContext, keyof Statements | 'endpoints'>): WaitingColumns {
   const load = prepareQuery<TextRow>(LOAD_SQL)
-  const one = prepareQuery<TextRow>(
+  const readOne = prepareQuery<TextRow>(
     `select 1 as count, ${ROW} as text from hookswitch_waiting where position = ? and webhook = ?`,
   )
 
@@ -132,7 +132,7 @@ export function createWaitingColumns({
     ofKeys(keys) {
       const texts = keys.flatMap(({ webhookId, position }) => {
         const endpoint = endpoints.byId(webhookId)
-        return (endpoint && one.get(position, endpoint.key)?.text) ?? []
+        return (endpoint && readOne.get(position, endpoint.key)?.text) ?? []
       })
       const numbers = new Float64Array(texts.length * WIDTH)
       if (texts.length > 0) parseIntegers(texts.join(), numbers, 0)

@@ -76,7 +76,7 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
       if (message.kind !== 'requests') throw thrown
       const [first, ...others] = message.requests
       if (others.length === 0) takePending(first!.id).reject(thrown)
-      else for (const one of message.requests) post({ kind: 'requests', requests: [one] })
+      else for (const request of message.requests) post({ kind: 'requests', requests: [request] })
     }
   }
 

@@ -68,13 +68,13 @@ export function createBridgeGraph({ otherHalf }: LocalHalves): BridgeGraph {
     return reach
   }
 
-  const pair = ([one, two]: readonly Leg[], bridge: Bridge): BridgedLeg[] => {
-    if (!one || !two || (one.partnerId === two.id && two.partnerId === one.id)) return []
-    one.partnerId = two.id
-    two.partnerId = one.id
+  const pair = ([first, second]: readonly Leg[], bridge: Bridge): BridgedLeg[] => {
+    if (!first || !second || (first.partnerId === second.id && second.partnerId === first.id)) return []
+    first.partnerId = second.id
+    second.partnerId = first.id
     return [
-      { leg: one, other: two, bridge },
-      { leg: two, other: one, bridge },
+      { leg: first, other: second, bridge },
+      { leg: second, other: first, bridge },
     ]
   }
 

@@ -63,10 +63,10 @@ function unansweredCause(leg: Leg, cause: number, code: number | undefined): str
  * from the status code and the other is from the phone's Reason header, which knows more.
  */
 function specificCause(leg: Leg, cause: number, code: number | undefined): number | undefined {
-  const causes = [leg.requestedCause ?? 0, cause].filter((one) => !UNSPECIFIC_CAUSES.has(one))
+  const causes = [leg.requestedCause ?? 0, cause].filter((code) => !UNSPECIFIC_CAUSES.has(code))
   if (code === undefined) return causes.at(-1)
   const derived = causeOfRefusal(code, false)
-  return causes.find((one) => causeOfRefusal(0, false, reasonHeader(one)) !== derived) ?? causes.at(-1)
+  return causes.find((cause) => causeOfRefusal(0, false, reasonHeader(cause)) !== derived) ?? causes.at(-1)
 }
 
 /**

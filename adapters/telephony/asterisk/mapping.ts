@@ -146,11 +146,11 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
   /** Adds `channel_bridge`, or keeps the bridge until both legs have answered. */
   const onBridged = (bridged: BridgedLeg, atMs: number): void => {
     const { leg, other, bridge } = bridged
-    const unanswered = [leg, other].find((one) => one && one.answeredMs === undefined)
+    const unanswered = [leg, other].find((party) => party && party.answeredMs === undefined)
     if (unanswered) {
       // Keeps only the newest existing bridge of each leg: legs may enter and leave many times before the answer.
       const early = (earlyBridges.get(unanswered.id) ?? []).filter(
-        (one) => one.leg !== leg && isStillBridged(one),
+        (link) => link.leg !== leg && isStillBridged(link),
       )
       early.push(bridged)
       earlyBridges.set(unanswered.id, early)
@@ -199,8 +199,8 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     const isRestored = isResync && leg.bridgeId === undefined
     if (leg.isHeld && leg.bridgeId !== bridge.id && !isRestored) setHeld(leg, false, atMs)
     for (const bridged of enter(leg, bridge)) {
-      const { leg: one, other } = bridged
-      advance(one, atMs, true)
+      const { leg: bridgedLeg, other } = bridged
+      advance(bridgedLeg, atMs, true)
       if (other) advance(other, atMs, true)
       onBridged(bridged, atMs)
     }

@@ -14,9 +14,9 @@ export interface BridgedLeg {
 /** The bridges of a switch. It reads and sets `links` of legs. */
 export interface BridgeLinks {
   /** Bridges two legs. @returns the legs that have a new partner by that, phones first */
-  connect(one: Leg, other: Leg): readonly BridgedLeg[]
+  connect(first: Leg, second: Leg): readonly BridgedLeg[]
   /** Ends the bridge of two legs, if there is one. */
-  disconnect(one: Leg, other: Leg): void
+  disconnect(first: Leg, second: Leg): void
   /** Ends whatever bridge a leg is in. */
   leave(leg: Leg): void
 }
@@ -44,30 +44,30 @@ export function createBridgeLinks({ otherHalf }: LoopbackPairs): BridgeLinks {
     if (neighbour) disconnect(leg, neighbour)
   }
 
-  const disconnect = (one: Leg, other: Leg): void => {
-    if (one.links.neighbour !== other) return
-    for (const leg of [one, other]) {
+  const disconnect = (first: Leg, second: Leg): void => {
+    if (first.links.neighbour !== second) return
+    for (const leg of [first, second]) {
       leg.links.neighbour = undefined
       // A phone beside a loopback half may be bridged directly with the phone behind it next.
-      if (!one.isInternal && !other.isInternal) leg.links.publishedCallId = undefined
+      if (!first.isInternal && !second.isInternal) leg.links.publishedCallId = undefined
     }
   }
 
   return {
-    connect(one, other) {
-      if (one === other || one.links.neighbour === other) return []
-      leave(one)
-      leave(other)
+    connect(first, second) {
+      if (first === second || first.links.neighbour === second) return []
+      leave(first)
+      leave(second)
       const bridged: BridgedLeg[] = []
-      join(one, other)
-      join(other, one)
-      const [phone, otherPhone] = [phoneAt(one), phoneAt(other)]
+      join(first, second)
+      join(second, first)
+      const [phone, otherPhone] = [phoneAt(first), phoneAt(second)]
       if (phone && otherPhone && phone !== otherPhone) {
         publishOnce(phone, otherPhone, bridged)
         publishOnce(otherPhone, phone, bridged)
       }
-      if (one.isInternal) publishOnce(one, other, bridged)
-      if (other.isInternal) publishOnce(other, one, bridged)
+      if (first.isInternal) publishOnce(first, second, bridged)
+      if (second.isInternal) publishOnce(second, first, bridged)
       return bridged
     },
     disconnect,

@@ -67,7 +67,7 @@ export function createBridges(registry: ChannelRegistry): Bridges {
   const connectFound = (leg: Leg, other: Leg, sinceUs: number): LegEvent[] => {
     const facts = { key: sinceUs, atUs: sinceUs, otherDestination: undefined }
     const built = buildAll(links.connect(leg, other), facts)
-    return built.map((one) => ({ leg: one.leg, event: markFoundByResync(one.event) }))
+    return built.map((event) => ({ leg: event.leg, event: markFoundByResync(event.event) }))
   }
 
   return {
@@ -114,7 +114,7 @@ export function createBridges(registry: ChannelRegistry): Bridges {
           : []
       })
       return pairs
-        .toSorted((one, two) => one.sinceUs - two.sinceUs)
+        .toSorted((a, b) => a.sinceUs - b.sinceUs)
         .flatMap(({ leg, other, sinceUs }) => connectFound(leg, other, sinceUs))
     },
     originatorOf(event) {

@@ -258,8 +258,8 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     switch (event.name) {
       case 'CHANNEL_BRIDGE': {
         const bridged = noteBridged(bridges.connect(uuid, leg, event))
-        for (const one of bridged) if (one.leg === leg) events.push(one.event)
-        return bridged.filter((one) => one.leg !== leg)
+        for (const link of bridged) if (link.leg === leg) events.push(link.event)
+        return bridged.filter((link) => link.leg !== leg)
       }
       case 'CHANNEL_HOLD':
         addIfDefined(events, startHold(leg, event))

@@ -46,7 +46,7 @@ function isLoss(value: unknown, truncated: unknown): boolean {
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   return typeof value === 'object' && value !== null
-    ? Object.entries(value).reduce((sum, [name, one]) => sum + variableLength(name, one), 0)
+    ? Object.entries(value).reduce((sum, [name, candidate]) => sum + variableLength(name, candidate), 0)
     : 0
 }
 

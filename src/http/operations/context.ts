@@ -145,7 +145,7 @@ export function enumValue<Value extends string>(
   values: readonly Value[],
 ): Value | undefined {
   const value = getQueryValue(query, path)
-  const known = values.find((one) => one === value)
+  const known = values.find((allowed) => allowed === value)
   if (value === undefined || known !== undefined) return known
   const message = 'Value not found in enumerated list of values'
   throw invalidInput([{ path, rule: 'enum', message, target: values, value }])

@@ -55,26 +55,27 @@ export function formatValue(value: unknown): string {
 }
 
 /** Whether two results are equal as JSON; undefined properties are ignored. */
-export function isEqual(one: unknown, other: unknown): boolean {
-  return isEqualPlain(one, other) || canonical(one) === canonical(other)
+export function isEqual(first: unknown, second: unknown): boolean {
+  return isEqualPlain(first, second) || canonical(first) === canonical(second)
 }
 
 /**
  * Whether two values consist of equal plain values: much cheaper than serialising, and true for nearly all results.
  * False does not mean that they differ.
  */
-function isEqualPlain(one: unknown, other: unknown): boolean {
-  if (one === other) return typeof one !== 'bigint'
-  if (Array.isArray(one) && Array.isArray(other)) {
+function isEqualPlain(first: unknown, second: unknown): boolean {
+  if (first === second) return typeof first !== 'bigint'
+  if (Array.isArray(first) && Array.isArray(second)) {
     // `every` skips the holes of a sparse array; the copy by `Array.from` has none.
     return (
-      one.length === other.length && Array.from(one).every((item, index) => isEqualPlain(item, other[index]))
+      first.length === second.length &&
+      Array.from(first).every((item, index) => isEqualPlain(item, second[index]))
     )
   }
-  if (!isPlain(one) || !isPlain(other)) return false
-  const fields = Object.entries(one)
-  if (fields.length !== Object.keys(other).length) return false
-  return fields.every(([name, field]) => Object.hasOwn(other, name) && isEqualPlain(field, other[name]))
+  if (!isPlain(first) || !isPlain(second)) return false
+  const fields = Object.entries(first)
+  if (fields.length !== Object.keys(second).length) return false
+  return fields.every(([name, field]) => Object.hasOwn(second, name) && isEqualPlain(field, second[name]))
 }
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {

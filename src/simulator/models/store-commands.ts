@@ -183,13 +183,13 @@ export function queueCommands(fc: Fc): WeightedCommand[] {
       }),
     },
     command<{ node: number }>(2, 'read changes', { node: fc.nat(1) }, (client, { node }) =>
-      freeNode(client, node).map((one) => changesOf(client, one)),
+      freeNode(client, node).map((free) => changesOf(client, free)),
     ),
     command<{ node: number }>(2, 'poll', { node: fc.nat(1) }, (client, { node }) =>
-      freeNode(client, node).map((one) => ({ do: 'poll', now: client.now, lease: leaseOf(one) })),
+      freeNode(client, node).map((free) => ({ do: 'poll', now: client.now, lease: leaseOf(free) })),
     ),
     command<{ node: number }>(1, 'load', { node: fc.nat(1) }, (client, { node }) =>
-      freeNode(client, node).map((one) => loadOf(client, one)),
+      freeNode(client, node).map((free) => loadOf(client, free)),
     ),
     command<{ which: number[] }>(
       1,
@@ -267,7 +267,7 @@ function commitSteps(
   if (!node || node.isBusy) return { steps: [] }
   const { now } = client
   // In order: a start may concern a delivery that the group accepts.
-  const accepted = drawn.accepted.flatMap((one) => acceptanceOf(client, node, one))
+  const accepted = drawn.accepted.flatMap((result) => acceptanceOf(client, node, result))
   const hasLease = drawn.by !== 'none'
   const ended = hasLease && drawn.ended ? settlementsOf(client, drawn.ended) : []
   const starts = hasLease ? startsOf(client, drawn.starts, accepted, ended) : []
@@ -381,7 +381,7 @@ function settlementsOf(client: StoreClient, drawn: DrawnEnds): SettlementCall[] 
 }
 
 const isFirstOfItsDelivery = ({ id }: SettlementCall, at: number, all: readonly SettlementCall[]) =>
-  all.findIndex((one) => one.id === id) === at
+  all.findIndex((item) => item.id === id) === at
 
 function startsOf(
   { deliveries }: StoreClient,

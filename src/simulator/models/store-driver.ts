@@ -75,8 +75,8 @@ async function executeCall(store: Store, call: StoreCall, state: StoreDriverStat
       const starts = call.starting?.deliveries ?? []
       return {
         accepted: result.accepted.map(toAcceptanceResult),
-        ended: result.ended.map((one) =>
-          one.kind === 'settled' && one.disabled ? 'settled and disabled' : one.kind,
+        ended: result.ended.map((end) =>
+          end.kind === 'settled' && end.disabled ? 'settled and disabled' : end.kind,
         ),
         notStarted: result.notStarted.map((index) => starts[index]?.id ?? `start ${index}`),
         version: result.version,
@@ -145,8 +145,8 @@ function toGroup(call: GroupCall, state: StoreDriverState): Group {
     lease,
     version,
     now,
-    accepted: call.accepted.map((one) => toAcceptance(one, state)),
-    ended: call.ended.map((one) => toSettlement(one, now)),
+    accepted: call.accepted.map((result) => toAcceptance(result, state)),
+    ended: call.ended.map((end) => toSettlement(end, now)),
     ...(starting && {
       starting: {
         key: starting.key,
@@ -169,7 +169,7 @@ function toAcceptance(call: AcceptanceCall, state: StoreDriverState): Acceptance
       state.keys.set(id, { webhookId, position })
       state.lanes.set(`${webhookId} ${laneKey(lane)}`, lane)
       const event =
-        events.find((one) => one.id === eventId) ?? newEvent({ id: eventId, callId, accountId: ACCOUNT })
+        events.find((event) => event.id === eventId) ?? newEvent({ id: eventId, callId, accountId: ACCOUNT })
       const source = replayOf === undefined ? {} : { replayOf, originalPosition }
       return newDelivery(newWebhook({ id: webhookId }), event, { id, position, epoch, lane, ...source })
     },

@@ -63,7 +63,7 @@ function formatGroup({
 }: GroupCall): string {
   const parts = [
     ...accepted.map(formatAcceptance),
-    ...ended.map((one) => `settle ${formatSettlement(one, now)}`),
+    ...ended.map((end) => `settle ${formatSettlement(end, now)}`),
     ...(starting?.deliveries ?? []).map(
       ({ id, attempt, epoch }) => `start ${id} attempt ${attempt}, epoch ${epoch}`,
     ),

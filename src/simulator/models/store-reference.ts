@@ -136,7 +136,7 @@ export function expectedResult(m: ReferenceStore, call: StoreCall, actual: unkno
       return changes(m, call.lease, call.since, now, actual as ChangesResult | null)
     case 'bodies':
       return call.ids.map((id) => {
-        const row = m.deliveries.find((one) => one.id === id)
+        const row = m.deliveries.find((delivery) => delivery.id === id)
         if (row?.state !== 'waiting') return undefined
         const { eventId, attempts, epoch, replayOf } = row
         const lane = replayOf === undefined ? row.lane : 'replay'
@@ -188,7 +188,7 @@ function grant(m: ReferenceStore, owner: string, now: number, actual: LeaseResul
     const isFenced = m.shared ? now >= node.untilMs : node.owner !== owner
     if (node.hasLease && isFenced) endLease(m, node)
   }
-  let node = m.nodes.find((one) => one.owner === owner)
+  let node = m.nodes.find((node) => node.owner === owner)
   if (!node) {
     node = newNode(owner)
     m.nodes.push(node)
@@ -196,7 +196,7 @@ function grant(m: ReferenceStore, owner: string, now: number, actual: LeaseResul
   const isNew = !node.hasLease
   const lastFence = node.fence
   if (isNew) Object.assign(node, newNode(owner))
-  const living = m.nodes.filter((one) => one === node || one.hasLease)
+  const living = m.nodes.filter((candidate) => candidate === node || candidate.hasLease)
   const free = allShards().filter((shard) => !living.some(({ shards }) => shards.includes(shard)))
   const kept = node.shards
   const mayTake = [...kept, ...free]
@@ -308,8 +308,10 @@ function commit(m: ReferenceStore, call: GroupCall, actual: GroupResultRow): Gro
     if (actual === 'outdated' && known.mayHaveChanged < node.mayHaveChanged) return 'outdated'
   }
   const result = typeof actual === 'object' ? actual : undefined
-  const accepted = call.accepted.map((one, at) => accept(m, one, call, node, result?.accepted[at]))
-  const ended = call.ended.map((one) => (node && owns(node, one) ? settle(m, one, now, isRepeat) : 'fenced'))
+  const accepted = call.accepted.map((candidate, at) =>
+    accept(m, candidate, call, node, result?.accepted[at]),
+  )
+  const ended = call.ended.map((end) => (node && owns(node, end) ? settle(m, end, now, isRepeat) : 'fenced'))
   const starts = call.starting?.deliveries ?? []
   const started = starts.filter((start) => node && owns(node, start) && canStart(m, start))
   if (node && call.starting) node.starts[call.starting.key] = started
@@ -340,7 +342,8 @@ function accept(
   const areStored =
     own.length > 0
       ? own.every(({ id }) => m.events[id])
-      : events.length === 0 && deliveries.every((one) => m.deliveries.some(({ id }) => id === one.id))
+      : events.length === 0 &&
+        deliveries.every((delivery) => m.deliveries.some(({ id }) => id === delivery.id))
   const added = deliveries.filter(({ eventId }) => !originals[events.findIndex(({ id }) => id === eventId)])
   let mustHaveGap = isRepeat && own.some(({ id }) => m.events[id]?.hasGap)
   if (!(isRepeat && areStored)) {
@@ -354,8 +357,8 @@ function accept(
       m.numbers[callId] = { number, readBy: lease ? [owner] : [] }
       m.events[id] = { number, callId, hasGap }
       if (key === undefined) continue
-      const event = own.find((one) => one.id === id)!
-      m.keys = [...m.keys.filter((one) => one.key !== key), { ...event, number }]
+      const event = own.find((stored) => stored.id === id)!
+      m.keys = [...m.keys.filter((candidate) => candidate.key !== key), { ...event, number }]
     }
     for (const row of added) {
       const number = row.replayOf === undefined ? m.events[row.eventId]!.number : 0
@@ -381,7 +384,7 @@ const numberOfKey = (m: ReferenceStore, eventId: string) =>
   m.keys.find(({ id }) => id === eventId)?.number ?? 0
 
 function settle(m: ReferenceStore, s: SettlementCall, now: number, isRepeat: boolean): string {
-  const row = m.deliveries.find((one) => one.id === s.id)
+  const row = m.deliveries.find((delivery) => delivery.id === s.id)
   if (isRepeat) {
     const hasRecord = m.records.some(({ id }) => id === s.record)
     const hasEffect = row?.state === s.to && row.attempts === s.attempts
@@ -421,7 +424,7 @@ function settle(m: ReferenceStore, s: SettlementCall, now: number, isRepeat: boo
 }
 
 function canStart(m: ReferenceStore, { id, attempt, epoch }: StartCall): boolean {
-  const row = m.deliveries.find((one) => one.id === id)
+  const row = m.deliveries.find((delivery) => delivery.id === id)
   if (row?.state !== 'waiting' || row.attempts !== attempt - 1) return false
   return Math.min(row.epoch, epoch) >= webhookById(m, row.webhookId)!.epoch
 }
@@ -492,9 +495,9 @@ function readDelivery(m: ReferenceStore, row: ReferenceDelivery, leavesAhead: bo
   const common = { id, attempts, originalPosition, replays: replaysOf(m, row) }
   if (isStale(m, row)) return { ...common, state: 'cancelled', reason: 'cancelled', ahead: 0 }
   if (state !== 'waiting') return { ...common, state, reason, ahead: 0 }
-  const ofLane = m.deliveries.filter((one) => one.webhookId === webhookId && one.lane === lane)
-  const isAhead = (one: ReferenceDelivery) =>
-    one.state === 'waiting' && !isStale(m, one) && compareInLane(one, row) < 0
+  const ofLane = m.deliveries.filter((delivery) => delivery.webhookId === webhookId && delivery.lane === lane)
+  const isAhead = (delivery: ReferenceDelivery) =>
+    delivery.state === 'waiting' && !isStale(m, delivery) && compareInLane(delivery, row) < 0
   const ahead = leavesAhead ? 0 : ofLane.filter(isAhead).length
   const dueMs = ahead > 0 ? undefined : row.dueMs || row.acceptedMs
   return { ...common, state, reason, dueMs, ahead }

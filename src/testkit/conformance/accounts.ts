@@ -148,12 +148,12 @@ export function accountRules(rule: DefineRule): void {
   rule(
     'an update to a taken realm rejects with Conflict, one of an unknown account with NotFound',
     async (fixture) => {
-      const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
-      await assert.rejects(fixture.store.accounts.update({ ...two, realm: one.realm }), {
+      const [first, second] = [await insertAccount(fixture), await insertAccount(fixture)]
+      await assert.rejects(fixture.store.accounts.update({ ...second, realm: first.realm }), {
         code: 'Conflict',
         field: 'realm',
       })
-      assert.deepEqual(await fixture.store.accounts.lineage(two.id), [two])
+      assert.deepEqual(await fixture.store.accounts.lineage(second.id), [second])
       assert.equal(await errorCodeOf(fixture.store.accounts.update(newAccount())), 'NotFound')
     },
   )
@@ -249,20 +249,20 @@ export function accountRules(rule: DefineRule): void {
   })
 
   rule('lineage and descendants terminate in a cycle of parents', async (fixture) => {
-    const one = await insertAccount(fixture)
-    const two = await insertAccount(fixture, { parentId: one.id })
-    await fixture.store.accounts.update({ ...one, parentId: two.id })
-    assert.deepEqual(idsOf(await fixture.store.accounts.lineage(one.id)), [one.id, two.id])
-    assert.deepEqual(await fixture.store.accounts.descendants(one.id), [two.id])
+    const account = await insertAccount(fixture)
+    const two = await insertAccount(fixture, { parentId: account.id })
+    await fixture.store.accounts.update({ ...account, parentId: two.id })
+    assert.deepEqual(idsOf(await fixture.store.accounts.lineage(account.id)), [account.id, two.id])
+    assert.deepEqual(await fixture.store.accounts.descendants(account.id), [two.id])
   })
 
   rule('all accounts of a name are found by the name key', async (fixture) => {
-    const one = await insertAccount(fixture, { name: 'Parent Telecom' })
+    const account = await insertAccount(fixture, { name: 'Parent Telecom' })
     const two = await insertAccount(fixture, { name: 'parent-telecom' })
     await insertAccount(fixture, { name: 'Parent Telecom 2' })
     assert.deepEqual(
       idsOf(await fixture.store.accounts.byName('parenttelecom')).sort(),
-      [one.id, two.id].sort(),
+      [account.id, two.id].sort(),
     )
     assert.deepEqual(await fixture.store.accounts.byName('nobody'), [])
   })
@@ -477,7 +477,7 @@ export function accountRules(rule: DefineRule): void {
   rule('a page may be restricted to a prefix of name, realm or id', async (fixture) => {
     const { accounts } = fixture.store
     const root = await insertAccount(fixture, { name: 'Birch root' })
-    const one = await insertAccount(fixture, {
+    const account = await insertAccount(fixture, {
       id: 'id-one',
       name: 'Birch Dental',
       realm: 'birch-one.example',
@@ -487,7 +487,7 @@ export function accountRules(rule: DefineRule): void {
       id: 'id-two',
       name: '100% b_rch',
       realm: 'b.irch_two.example',
-      parentId: one.id,
+      parentId: account.id,
     })
     const found = async (of: 'name' | 'realm' | 'id', text: string) =>
       idsOf(
@@ -498,11 +498,11 @@ export function accountRules(rule: DefineRule): void {
           limit: 10,
         }),
       )
-    assert.deepEqual(await found('name', 'birchd'), [one.id])
+    assert.deepEqual(await found('name', 'birchd'), [account.id])
     assert.deepEqual(await found('name', '100b'), [two.id])
     assert.deepEqual(await found('name', 'b_'), [])
-    assert.deepEqual(await found('realm', 'birch'), [two.id, one.id])
-    assert.deepEqual(await found('realm', 'birchone'), [one.id])
+    assert.deepEqual(await found('realm', 'birch'), [two.id, account.id])
+    assert.deepEqual(await found('realm', 'birchone'), [account.id])
     assert.deepEqual(await found('id', 'id-t'), [two.id])
     assert.deepEqual(await found('id', 'id%'), [])
   })

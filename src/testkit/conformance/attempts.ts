@@ -147,9 +147,13 @@ export function attemptRules(rule: DefineRule): void {
   rule(
     'the attempts of an account are those of all its webhooks in one order, deleted webhooks included',
     async (fixture) => {
-      const [one, two, gone] = [await fixture.webhook(), await fixture.webhook(), await fixture.webhook()]
+      const [first, second, gone] = [
+        await fixture.webhook(),
+        await fixture.webhook(),
+        await fixture.webhook(),
+      ]
       const written: string[] = []
-      for (const webhook of [one, gone, two, one, two, gone, one])
+      for (const webhook of [first, gone, second, first, second, gone, first])
         written.push(await acceptAndRecord(fixture, webhook))
       await fixture.store.webhooks.replace({ ...gone, deletedMs: WALL_MS, revision: 2, epoch: 2 }, 1)
       assert.deepEqual(await listIds(fixture, { ascending: true }), written)
@@ -159,30 +163,30 @@ export function attemptRules(rule: DefineRule): void {
   )
 
   rule('failures alone are listed in the same order, with the same conditions', async (fixture) => {
-    const [one, two] = [await fixture.webhook(), await fixture.webhook()]
+    const [webhookA, webhookB] = [await fixture.webhook(), await fixture.webhook()]
     // A failure whose receiver answers with what the record of a success may contain.
     const body = '[1,"result":"success"'
     const failed = { result: 'failure', status: 503, responseBody: body } as const
     const succeeded = { result: 'success', status: 204, responseBody: body } as const
     const written: string[] = []
     for (const [webhook, record, callId] of [
-      [one, failed, 'a'],
-      [one, succeeded, 'a'],
-      [two, failed, 'a'],
-      [one, failed, 'b'],
-      [two, succeeded, 'b'],
-      [one, failed, 'a'],
+      [webhookA, failed, 'a'],
+      [webhookA, succeeded, 'a'],
+      [webhookB, failed, 'a'],
+      [webhookA, failed, 'b'],
+      [webhookB, succeeded, 'b'],
+      [webhookA, failed, 'a'],
     ] as const)
       written.push(await acceptAndRecord(fixture, webhook, record, { callId }))
     const [first, , second, third, , fourth] = written
     const failures = (query: Partial<AttemptQuery> = {}) => listIds(fixture, { onlyFailures: true, ...query })
     assert.deepEqual(await failures(), [fourth, third, second, first])
     assert.deepEqual(await failures({ ascending: true, limit: 2 }), [first, second])
-    assert.deepEqual(await failures({ webhookId: one.id }), [fourth, third, first])
+    assert.deepEqual(await failures({ webhookId: webhookA.id }), [fourth, third, first])
     assert.deepEqual(await failures({ callIds: ['a'], ascending: true }), [first, second, fourth])
     const [newest] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 1 })
     const { position: cursor, deliveryId } = newest!
-    assert.deepEqual(await failures({ webhookId: one.id, cursor }), [third, first])
+    assert.deepEqual(await failures({ webhookId: webhookA.id, cursor }), [third, first])
     assert.deepEqual(await failures({ deliveryId }), [fourth])
     assert.deepEqual(await failures({ fromMs: newest!.atMs + 1 }), [])
     assert.equal((await listIds(fixture, { onlyFailures: false })).length, 6)
@@ -226,19 +230,19 @@ export function attemptRules(rule: DefineRule): void {
   rule(
     'attempts are filtered by webhook, delivery, calls and time, in every combination',
     async (fixture) => {
-      const [one, two] = [await fixture.webhook(), await fixture.webhook()]
-      const a = await acceptAndRecord(fixture, one, { atMs: 1_000 }, { callId: 'a' })
-      const b = await acceptAndRecord(fixture, one, { atMs: 2_000 }, { callId: 'b' })
-      const c = await acceptAndRecord(fixture, two, { atMs: 3_000 }, { callId: 'c' })
-      const d = await acceptAndRecord(fixture, two, { atMs: 4_000 }, { callId: 'a' })
+      const [first, second] = [await fixture.webhook(), await fixture.webhook()]
+      const a = await acceptAndRecord(fixture, first, { atMs: 1_000 }, { callId: 'a' })
+      const b = await acceptAndRecord(fixture, first, { atMs: 2_000 }, { callId: 'b' })
+      const c = await acceptAndRecord(fixture, second, { atMs: 3_000 }, { callId: 'c' })
+      const d = await acceptAndRecord(fixture, second, { atMs: 4_000 }, { callId: 'a' })
       const all = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
       const deliveryId = all.find((row) => row.id === c)!.deliveryId
-      assert.deepEqual(await listIds(fixture, { webhookId: one.id }), [b, a])
+      assert.deepEqual(await listIds(fixture, { webhookId: first.id }), [b, a])
       assert.deepEqual(await listIds(fixture, { deliveryId }), [c])
-      assert.deepEqual(await listIds(fixture, { deliveryId, webhookId: one.id }), [])
+      assert.deepEqual(await listIds(fixture, { deliveryId, webhookId: first.id }), [])
       assert.deepEqual(await listIds(fixture, { callIds: ['a'] }), [d, a])
       assert.deepEqual(await listIds(fixture, { callIds: ['a', 'b', 'a', 'unknown'] }), [d, b, a])
-      assert.deepEqual(await listIds(fixture, { callIds: ['a'], webhookId: two.id }), [d])
+      assert.deepEqual(await listIds(fixture, { callIds: ['a'], webhookId: second.id }), [d])
       assert.deepEqual(await listIds(fixture, { callIds: [] }), [])
       assert.deepEqual(await listIds(fixture, { fromMs: 2_000, toMs: 3_000 }), [c, b])
       assert.deepEqual(await listIds(fixture, { fromMs: 2_001 }), [d, c])
@@ -253,7 +257,7 @@ export function attemptRules(rule: DefineRule): void {
   )
 
   rule('the log of attempts has the records of several accounts, lowest position first', async (fixture) => {
-    const [one, other, stranger] = [
+    const [first, other, stranger] = [
       await fixture.webhook(),
       await fixture.webhook({ accountId: 'other' }),
       await fixture.webhook({ accountId: 'stranger' }),
@@ -262,11 +266,11 @@ export function attemptRules(rule: DefineRule): void {
     const start = await deliveries.attemptLog({ accountIds: [], limit: 1 })
     assert.deepEqual(start.attempts, [])
     const written: string[] = []
-    for (const webhook of [one, other, one, stranger, other]) {
+    for (const webhook of [first, other, first, stranger, other]) {
       const id = await acceptAndRecord(fixture, webhook)
       if (webhook !== stranger) written.push(id)
     }
-    await fixture.store.webhooks.replace({ ...one, deletedMs: WALL_MS, revision: 2, epoch: 2 }, 1)
+    await fixture.store.webhooks.replace({ ...first, deletedMs: WALL_MS, revision: 2, epoch: 2 }, 1)
     const accountIds = ['account', 'other', 'account', 'unknown']
     const read = await deliveries.attemptLog({ accountIds, after: start.position, limit: 9 })
     assert.deepEqual(idsOf(read.attempts), written)

@@ -37,10 +37,10 @@ export function changeRules(rule: DefineRule): void {
     const webhook = await fixture.webhook()
     const { node } = fixture
     const before = node.version
-    const [one, two] = await fixture.acceptMany(webhook, 2)
-    await node.start(one!)
-    await fixture.settle(one!, 'delivered', { endpoint: { epoch: 1, health: { failuresInRow: 1 } } })
-    await fixture.retry(two!)
+    const [first, second] = await fixture.acceptMany(webhook, 2)
+    await node.start(first!)
+    await fixture.settle(first!, 'delivered', { endpoint: { epoch: 1, health: { failuresInRow: 1 } } })
+    await fixture.retry(second!)
     await node.renew()
     await fixture.webhook()
     assert.equal((await node.poll()).version, before)
@@ -77,10 +77,10 @@ export function changeRules(rule: DefineRule): void {
   })
 
   rule('a webhook that was changed twice is listed once, as it is now', async (fixture) => {
-    const [one, two] = [await fixture.webhook(), await fixture.webhook()]
-    await fixture.accept([one, two])
-    const renamed = { ...one, settings: { ...one.settings, name: 'Renamed' }, revision: 2 }
-    let disabled = one
+    const [first, second] = [await fixture.webhook(), await fixture.webhook()]
+    await fixture.accept([first, second])
+    const renamed = { ...first, settings: { ...first.settings, name: 'Renamed' }, revision: 2 }
+    let disabled = first
     const change = async () => {
       await fixture.store.webhooks.replace(renamed, 1)
       disabled = await fixture.disable(renamed)
@@ -90,14 +90,14 @@ export function changeRules(rule: DefineRule): void {
     await change()
     const found = await fixture.store.deliveries.changes(node.lease, before)
     assert.deepEqual(found?.webhooks, [disabled])
-    await fixture.disable(two)
+    await fixture.disable(second)
     const later = await fixture.store.deliveries.changes(node.lease, found!.version)
     assert.deepEqual(
       later?.webhooks.map(({ id }) => id),
-      [two.id],
+      [second.id],
     )
     const all = await fixture.store.deliveries.changes(node.lease, before)
-    assert.deepEqual(all?.webhooks.map(({ id }) => id).sort(), [one.id, two.id].sort())
+    assert.deepEqual(all?.webhooks.map(({ id }) => id).sort(), [first.id, second.id].sort())
   })
 
   rule('a rejected edit is no change', async (fixture) => {
@@ -134,10 +134,10 @@ export function changeRules(rule: DefineRule): void {
   })
 
   rule('erased deliveries are a change, each listed once', async (fixture) => {
-    const [one, two] = [await fixture.webhook(), await fixture.webhook()]
-    const gone = await fixture.accept([one, two], { callId: 'gone' })
-    const more = await fixture.accept(one, { callId: 'gone' })
-    const [kept] = await fixture.accept(one, { callId: 'kept' })
+    const [first, second] = [await fixture.webhook(), await fixture.webhook()]
+    const gone = await fixture.accept([first, second], { callId: 'gone' })
+    const more = await fixture.accept(first, { callId: 'gone' })
+    const [kept] = await fixture.accept(first, { callId: 'kept' })
     const erase = () => eraseAll(fixture, ['gone'])
     await expectChanges(fixture, erase, { removed: [...gone, ...more] })
     assert.deepEqual(keysOf((await fixture.node.load()).rows), [keyOf(kept!)])
@@ -205,16 +205,16 @@ export function changeRules(rule: DefineRule): void {
 
   rule('disabling by a settlement raises the version for everybody but its group', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = await fixture.acceptMany(webhook, 2)
+    const [first, second] = await fixture.acceptMany(webhook, 2)
     const { node } = fixture
     const before = node.version
     const endpoint = { epoch: 1, disable: { reason: 'gone', atMs: WALL_MS } }
-    const result = await node.tryCommit({ ended: [fixture.settlement(one!, 'exhausted', { endpoint })] })
+    const result = await node.tryCommit({ ended: [fixture.settlement(first!, 'exhausted', { endpoint })] })
     assert.ok(result.kind === 'committed')
     assert.ok(result.version > before)
     assert.equal((await node.poll()).version, result.version)
     assert.equal((await node.tryCommit({ version: before })).kind, 'outdated')
-    const settlement = fixture.settlement(two!, 'cancelled')
+    const settlement = fixture.settlement(second!, 'cancelled')
     const next = await node.tryCommit({ version: result.version, ended: [settlement] })
     assert.ok(next.kind === 'committed')
     assert.deepEqual([next.version, next.ended[0]?.kind], [result.version, 'settled'])
@@ -238,7 +238,7 @@ export function changeRules(rule: DefineRule): void {
         const works = [() => fixture.node.tryCommit({ ended }), () => fixture.disable(webhook)]
         if (round % 2 === 1) works.reverse()
         const results = await Promise.all(works.map((work) => work()))
-        const result = results.find((one) => 'kind' in one)
+        const result = results.find((result) => 'kind' in result)
         const attempts = await fixture.store.deliveries.attempts({
           accountId: 'account',
           webhookId: webhook.id,

@@ -136,7 +136,7 @@ export function durabilityRules(rule: DefineRule): void {
     const reopened = await fixture.reopen()
     const listed = await reopened.openLegs.list('switch', undefined, 9)
     assert.deepEqual(
-      listed.toSorted((one, other) => (one.callId < other.callId ? -1 : 1)),
+      listed.toSorted((a, b) => (a.callId < b.callId ? -1 : 1)),
       legs,
     )
   })

@@ -12,15 +12,15 @@ const crash = (fixture: Fixture) => fixture.harness.crash!(fixture.store, fixtur
 export function crashRules(rule: DefineRule): void {
   rule('the shards of a node that has crashed go to the next that renews', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(one!)
+    const [deliveryA, deliveryB] = await fixture.acceptMany(webhook, 2)
+    await fixture.node.start(deliveryA!)
     const second = await fixture.join('node-2')
     assert.deepEqual((await second.renew()).shards, [])
     await crash(fixture)
     assert.equal((await second.renew()).shards.length, SHARDS)
     const { rows, interrupted } = await second.load()
-    assert.deepEqual(keysOf(rows), keysOf([one!, two!]))
-    assert.deepEqual(interrupted, [startOf(one!)])
+    assert.deepEqual(keysOf(rows), keysOf([deliveryA!, deliveryB!]))
+    assert.deepEqual(interrupted, [startOf(deliveryA!)])
   })
 
   rule('a node that has crashed is fenced, and gets no lease with the same fence', async (fixture) => {

@@ -74,18 +74,18 @@ export function deliveryRules(rule: DefineRule): void {
   rule('deliveries are filtered by state', async (fixture) => {
     const webhook = await fixture.webhook()
     const accepted = await fixture.acceptMany(webhook, 4)
-    const [one, two, three, four] = idsOf(accepted)
+    const [first, second, third, fourth] = idsOf(accepted)
     await fixture.settle(accepted[0]!, 'delivered')
     await fixture.settle(accepted[1]!, 'exhausted')
     await fixture.node.start(accepted[2]!)
-    assert.deepEqual(await listIds(fixture, webhook, { states: ['delivered'] }), [one])
-    assert.deepEqual(await listIds(fixture, webhook, { states: ['exhausted', 'delivered'] }), [two, one])
-    assert.deepEqual(await listIds(fixture, webhook, { states: ['waiting'] }), [four, three])
+    assert.deepEqual(await listIds(fixture, webhook, { states: ['delivered'] }), [first])
+    assert.deepEqual(await listIds(fixture, webhook, { states: ['exhausted', 'delivered'] }), [second, first])
+    assert.deepEqual(await listIds(fixture, webhook, { states: ['waiting'] }), [fourth, third])
     assert.deepEqual(await listIds(fixture, webhook, { states: ['in_flight'] }), [], 'only nodes know it')
     assert.deepEqual(await listIds(fixture, webhook, { states: ['waiting', 'delivered'] }), [
-      four,
-      three,
-      one,
+      fourth,
+      third,
+      first,
     ])
     assert.deepEqual(await listIds(fixture, webhook, { states: ['quarantined'] }), [])
   })
@@ -104,13 +104,13 @@ export function deliveryRules(rule: DefineRule): void {
   })
 
   rule('a search finds deliveries of all accounts, newest first, page by page', async (fixture) => {
-    const [one, two] = [
+    const [first, second] = [
       await fixture.webhook({ accountId: 'one' }),
       await fixture.webhook({ accountId: 'two' }),
     ]
     const made: string[] = []
     for (let round = 0; round < 3; round += 1) {
-      made.push(...idsOf(await fixture.accept(one)), ...idsOf(await fixture.accept(two)))
+      made.push(...idsOf(await fixture.accept(first)), ...idsOf(await fixture.accept(second)))
     }
     const seen: StoredDelivery[] = []
     let cursor: number | undefined
@@ -150,27 +150,27 @@ export function deliveryRules(rule: DefineRule): void {
   })
 
   rule('a search selects by account, webhook, call, state and time', async (fixture) => {
-    const [one, two] = [
+    const [deliveryA, deliveryB] = [
       await fixture.webhook({ accountId: 'one' }),
       await fixture.webhook({ accountId: 'two' }),
     ]
     const startMs = fixture.now()
-    const [first] = idsOf(await fixture.accept(one, { callId: 'call-1' }))
+    const [first] = idsOf(await fixture.accept(deliveryA, { callId: 'call-1' }))
     await fixture.advance(100)
-    const [second] = idsOf(await fixture.accept(two, { callId: 'call-1' }))
-    const [third] = idsOf(await fixture.accept(two, { callId: 'call-2' }))
+    const [second] = idsOf(await fixture.accept(deliveryB, { callId: 'call-1' }))
+    const [third] = idsOf(await fixture.accept(deliveryB, { callId: 'call-2' }))
     const search = async (query: Omit<DeliverySearch, 'limit'>) =>
       idsOf((await fixture.store.deliveries.search({ ...query, limit: 9 })).deliveries)
     assert.deepEqual(await search({ accountId: 'one' }), [first])
-    assert.deepEqual(await search({ webhookId: two.id }), [third, second])
-    assert.deepEqual(await search({ accountId: 'one', webhookId: two.id }), [])
+    assert.deepEqual(await search({ webhookId: deliveryB.id }), [third, second])
+    assert.deepEqual(await search({ accountId: 'one', webhookId: deliveryB.id }), [])
     assert.deepEqual(await search({ accountId: 'unknown' }), [])
     assert.deepEqual(await search({ webhookId: 'unknown' }), [])
     assert.deepEqual(await search({ callId: 'call-1' }), [second, first])
     assert.deepEqual(await search({ callId: 'call-1', accountId: 'two' }), [second])
     assert.deepEqual(await search({ toMs: startMs }), [first])
     assert.deepEqual(await search({ fromMs: startMs + 1 }), [third, second])
-    await fixture.settle(await fixture.waitingOne(one), 'exhausted')
+    await fixture.settle(await fixture.waitingOne(deliveryA), 'exhausted')
     assert.deepEqual(await search({ states: ['exhausted'] }), [first])
     assert.deepEqual(await search({ states: ['exhausted'], callId: 'call-1' }), [first])
     assert.deepEqual(await search({ states: ['waiting'] }), [third, second])

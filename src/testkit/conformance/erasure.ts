@@ -91,7 +91,7 @@ export function erasureRules(rule: DefineRule): void {
     const webhook = await fixture.webhook()
     const [gone] = await fixture.accept(webhook, { callId: 'gone' })
     const [kept] = await fixture.accept(webhook, { callId: 'kept' })
-    const ended = [gone!, kept!].map((one) => withoutRecord(fixture.settlement(one, 'delivered')))
+    const ended = [gone!, kept!].map((delivery) => withoutRecord(fixture.settlement(delivery, 'delivered')))
     await fixture.node.commit({ ended })
     await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
     assert.equal(await fixture.state(webhook, gone!.id), undefined)

@@ -110,12 +110,12 @@ export function groupRules(rule: DefineRule): void {
   rule('a refused acceptance is refused alone: the others are written', async (fixture) => {
     const webhook = await fixture.webhook()
     const unknown = { ...webhook, id: 'unknown' }
-    const [one, two] = [fixture.prepare(webhook), fixture.prepare(webhook)]
+    const [first, second] = [fixture.prepare(webhook), fixture.prepare(webhook)]
     const event = newEvent()
     const refused = acceptanceOf(event, [newDelivery(webhook, event), newDelivery(unknown, event)])
     const [waiting] = await fixture.accept(webhook)
     const result = await fixture.node.commit({
-      accepted: [one.acceptance, refused, two.acceptance],
+      accepted: [first.acceptance, refused, second.acceptance],
       ended: [fixture.settlement(waiting!, 'delivered')],
     })
     assert.deepEqual(
@@ -124,7 +124,7 @@ export function groupRules(rule: DefineRule): void {
     )
     assert.deepEqual(result.ended, [{ kind: 'settled' }])
     const ids = (await fixture.waiting(webhook)).map(({ id }) => id)
-    assert.deepEqual(ids, [one.deliveries[0]!.id, two.deliveries[0]!.id])
+    assert.deepEqual(ids, [first.deliveries[0]!.id, second.deliveries[0]!.id])
   })
 
   rule('a fenced settlement does not affect the rest of its group', async (fixture) => {
@@ -188,7 +188,7 @@ export function groupRules(rule: DefineRule): void {
     )
     assert.deepEqual([result.ended, result.notStarted], [[], []])
     const polled = await node.poll()
-    const expected = keysOf(prepared.flatMap((one) => one.deliveries))
+    const expected = keysOf(prepared.flatMap((acceptance) => acceptance.deliveries))
     assert.deepEqual(keysOf(polled.rows), expected)
     assert.deepEqual(
       polled.rows.map(({ sequence, attempts, epoch }) => [sequence, attempts, epoch]),
@@ -214,18 +214,18 @@ export function groupRules(rule: DefineRule): void {
 
   rule('a delivery that ended before it was polled is not polled', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = [fixture.prepare(webhook), fixture.prepare(webhook)]
-    await fixture.node.tryCommit({ lease: undefined, accepted: [one.acceptance, two.acceptance] })
-    await fixture.settle(one.deliveries[0]!, 'delivered')
-    assert.deepEqual((await fixture.node.poll()).rows.map(keyOf), [keyOf(two.deliveries[0]!)])
+    const [first, second] = [fixture.prepare(webhook), fixture.prepare(webhook)]
+    await fixture.node.tryCommit({ lease: undefined, accepted: [first.acceptance, second.acceptance] })
+    await fixture.settle(first.deliveries[0]!, 'delivered')
+    assert.deepEqual((await fixture.node.poll()).rows.map(keyOf), [keyOf(second.deliveries[0]!)])
   })
 
   rule('a delivery that failed before it was polled is polled with its first failure', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = [fixture.prepare(webhook), fixture.prepare(webhook)]
-    await fixture.node.tryCommit({ lease: undefined, accepted: [one.acceptance, two.acceptance] })
+    const [first, second] = [fixture.prepare(webhook), fixture.prepare(webhook)]
+    await fixture.node.tryCommit({ lease: undefined, accepted: [first.acceptance, second.acceptance] })
     const failedMs = fixture.now() + 5
-    await fixture.retry(one.deliveries[0]!, { failedMs })
+    await fixture.retry(first.deliveries[0]!, { failedMs })
     assert.deepEqual(
       (await fixture.node.poll()).rows.map((row) => [row.attempts, row.failedMs]),
       [

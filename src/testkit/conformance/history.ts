@@ -30,7 +30,7 @@ async function fill(fixture: Fixture, webhook: Webhook): Promise<void> {
     const prepared = Array.from({ length: 50 }, (_, index) =>
       fixture.prepare(webhook, { bodies: [{ head: noise(from + index) }] }),
     )
-    const deliveries = prepared.flatMap((one) => one.deliveries)
+    const deliveries = prepared.flatMap((acceptance) => acceptance.deliveries)
     await fixture.node.commit({
       accepted: prepared.map(({ acceptance }) => acceptance),
       ended: deliveries.map((delivery) => fixture.settlement(delivery, 'exhausted')),
@@ -43,28 +43,28 @@ export function historyRules(rule: DefineRule): void {
   rule(
     'pruneOldest removes what was delivered, then the rest, oldest first, and nothing that waits',
     async (fixture) => {
-      const [one, two] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
+      const [first, second] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
       const made: Record<string, string> = {}
       const note = async (name: string, id: string) => {
         made[id] = name
         await fixture.advance(1_000)
       }
-      const lost = await ended(fixture, one, 'exhausted')
+      const lost = await ended(fixture, first, 'exhausted')
       await note('exhausted', lost.delivery.id)
       for (const [name, webhook] of [
-        ['delivered 1', one],
-        ['delivered 2', two],
+        ['delivered 1', first],
+        ['delivered 2', second],
       ] as const)
         await note(name, (await ended(fixture, webhook, 'delivered')).delivery.id)
-      const [waiting, retried] = await fixture.acceptMany(two, 2)
+      const [waiting, retried] = await fixture.acceptMany(second, 2)
       await note('waiting', waiting!.id)
       await fixture.retry(retried!)
       await note('retried', retried!.id)
       const copy = await replay(fixture, lost)
       await fixture.settle(copy, 'delivered')
       await note('replay', copy.id)
-      await note('expired', (await ended(fixture, two, 'expired')).delivery.id)
-      const [slim] = await fixture.accept(one)
+      await note('expired', (await ended(fixture, second, 'expired')).delivery.id)
+      const [slim] = await fixture.accept(first)
       await fixture.node.commit({ ended: [withoutRecord(fixture.settlement(slim!, 'delivered'))] })
       await note('delivered 3', slim!.id)
 

@@ -83,7 +83,7 @@ export function inboxRules(rule: DefineRule): void {
       assert.ok(result.kind === 'accepted')
       assert.deepEqual(result.events, [{ id: entry.id, sequence: 1, duplicate: false }])
       assert.deepEqual(
-        (await listEntries(fixture)).map((one) => one.callId),
+        (await listEntries(fixture)).map((entry) => entry.callId),
         ['b'],
       )
       assert.equal((await fixture.waiting(webhook)).length, 1)
@@ -158,7 +158,7 @@ export function inboxRules(rule: DefineRule): void {
     assert.deepEqual(found.callIds, ['gone'])
     while ((await fixture.store.deliveries.erase({ accountId: 'account', callIds: ['gone'] }, 9)) > 0) {}
     assert.deepEqual(
-      (await listEntries(fixture)).map((one) => one.callId),
+      (await listEntries(fixture)).map((entry) => entry.callId),
       ['kept'],
     )
   })

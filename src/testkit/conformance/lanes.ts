@@ -70,11 +70,11 @@ export function laneRules(rule: DefineRule): void {
   })
 
   rule('deliveries of one lane have one lane key, other lanes have others', async (fixture) => {
-    const [one, two] = [await fixture.webhook({ accountId: 'parent' }), await fixture.webhook()]
-    await fixture.accept([one, two], { accountId: 'child-1', callId: 'call' })
-    await fixture.accept([one, two], { accountId: 'child-1', callId: 'call' })
-    await fixture.accept(one, { accountId: 'child-2', callId: 'call' })
-    await fixture.accept(one, { accountId: 'child-1', callId: 'another' })
+    const [first, second] = [await fixture.webhook({ accountId: 'parent' }), await fixture.webhook()]
+    await fixture.accept([first, second], { accountId: 'child-1', callId: 'call' })
+    await fixture.accept([first, second], { accountId: 'child-1', callId: 'call' })
+    await fixture.accept(first, { accountId: 'child-2', callId: 'call' })
+    await fixture.accept(first, { accountId: 'child-1', callId: 'another' })
     const { rows } = await fixture.node.load()
     const lanes = new Map<string, number>()
     for (const { webhookId, lane } of rows)

@@ -71,20 +71,20 @@ export function loadRules(rule: DefineRule): void {
   })
 
   rule('a load has the webhooks of its deliveries, disabled and deleted ones too', async (fixture) => {
-    const [one, two, idle] = [await fixture.webhook(), await fixture.webhook(), await fixture.webhook()]
-    await fixture.accept([one, two])
-    const disabled = await fixture.disable(one)
-    const deleted = { ...two, deletedMs: 1, revision: 2, epoch: 2 }
+    const [first, second, idle] = [await fixture.webhook(), await fixture.webhook(), await fixture.webhook()]
+    await fixture.accept([first, second])
+    const disabled = await fixture.disable(first)
+    const deleted = { ...second, deletedMs: 1, revision: 2, epoch: 2 }
     assert.equal(await fixture.store.webhooks.replace(deleted, 1), true)
     const { rows, webhooks } = await fixture.node.load()
     assert.deepEqual(
       rows.map(({ epoch }) => epoch),
       [1, 1],
     )
-    assert.deepEqual(webhooks.get(one.id), disabled)
-    assert.deepEqual(webhooks.get(two.id), deleted)
+    assert.deepEqual(webhooks.get(first.id), disabled)
+    assert.deepEqual(webhooks.get(second.id), deleted)
     assert.equal(webhooks.has(idle.id), false)
-    assert.deepEqual(await fixture.store.deliveries.webhookOf(two.id), deleted)
+    assert.deepEqual(await fixture.store.deliveries.webhookOf(second.id), deleted)
     assert.equal(await fixture.store.deliveries.webhookOf('unknown'), undefined)
   })
 
@@ -101,14 +101,20 @@ export function loadRules(rule: DefineRule): void {
 
   rule('bodies are in the order of the keys, and undefined for what does not wait', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, ended, two] = await fixture.acceptMany(webhook, 3)
+    const [first, ended, second] = await fixture.acceptMany(webhook, 3)
     await fixture.settle(ended!, 'delivered')
     const other = newWebhook()
-    const keys = [two!, ended!, one!, { ...one!, webhookId: other.id }, { ...one!, position: 1 }].map(keyOf)
+    const keys = [
+      second!,
+      ended!,
+      first!,
+      { ...first!, webhookId: other.id },
+      { ...first!, position: 1 },
+    ].map(keyOf)
     const contents = await fixture.store.deliveries.bodies(keys)
     assert.deepEqual(
       contents.map((content) => content?.delivery.id),
-      [two!.id, undefined, one!.id, undefined, undefined],
+      [second!.id, undefined, first!.id, undefined, undefined],
     )
     for (const content of [contents[0]!, contents[2]!]) {
       assert.equal(content.body, `{"event_id":"${content.delivery.eventId}","sequence":1}`)
@@ -137,9 +143,9 @@ export function loadRules(rule: DefineRule): void {
     const [traced] = await fixture.accept(webhook, { traceparent })
     const [plain] = await fixture.accept(webhook)
     await fixture.retry(traced!)
-    const [one, two] = await fixture.store.deliveries.bodies([traced!, plain!].map(keyOf))
-    assert.equal(one?.traceparent, traceparent)
-    assert.equal(two?.traceparent, undefined)
+    const [first, second] = await fixture.store.deliveries.bodies([traced!, plain!].map(keyOf))
+    assert.equal(first?.traceparent, traceparent)
+    assert.equal(second?.traceparent, undefined)
   })
 
   rule('a delivery that waits again keeps its position, its lane and its body', async (fixture) => {

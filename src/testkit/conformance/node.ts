@@ -139,8 +139,8 @@ export function startOf({ webhookId, position, attempts, epoch }: Queued | Waiti
 
 export const keyOf = ({ webhookId, position }: DeliveryKey): DeliveryKey => ({ webhookId, position })
 
-const byPosition = (one: DeliveryKey, other: DeliveryKey) =>
-  one.position - other.position || (one.webhookId < other.webhookId ? -1 : 1)
+const byPosition = (first: DeliveryKey, second: DeliveryKey) =>
+  first.position - second.position || (first.webhookId < second.webhookId ? -1 : 1)
 
 /** Their keys, by position, then webhook. */
 export function keysOf(rows: readonly DeliveryKey[]): DeliveryKey[] {

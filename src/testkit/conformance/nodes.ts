@@ -154,14 +154,14 @@ export function nodeRules(rule: DefineRule): void {
     'when a lease ends, and not before, its owner is fenced and another node takes over',
     async (fixture) => {
       const webhook = await fixture.webhook()
-      const [one, two, three] = await fixture.acceptMany(webhook, 3)
-      await fixture.node.start(two!)
+      const [deliveryA, deliveryB, deliveryC] = await fixture.acceptMany(webhook, 3)
+      await fixture.node.start(deliveryB!)
       const second = await fixture.join('node-2')
       await fixture.advance(LEASE_MS - 1)
       assert.deepEqual((await second.renew()).shards, [])
-      await fixture.settle(one!, 'delivered')
+      await fixture.settle(deliveryA!, 'delivered')
       await fixture.advance(1)
-      const late = fixture.node.group({ ended: [fixture.settlement(two!, 'delivered')] })
+      const late = fixture.node.group({ ended: [fixture.settlement(deliveryB!, 'delivered')] })
       assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
       const { lease, version } = fixture.node
       assert.equal(await fixture.store.deliveries.load(lease, lease.shards), undefined)
@@ -169,10 +169,10 @@ export function nodeRules(rule: DefineRule): void {
       assert.equal(await fixture.store.deliveries.changes(lease, version), undefined)
       assert.equal((await second.renew()).shards.length, SHARDS)
       const { rows, interrupted } = await second.load()
-      assert.deepEqual(keysOf(rows), keysOf([two!, three!]))
-      assert.deepEqual(interrupted, [startOf(two!)])
+      assert.deepEqual(keysOf(rows), keysOf([deliveryB!, deliveryC!]))
+      assert.deepEqual(interrupted, [startOf(deliveryB!)])
       assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
-      assert.equal(await fixture.state(webhook, two!.id), 'waiting')
+      assert.equal(await fixture.state(webhook, deliveryB!.id), 'waiting')
     },
   )
 
@@ -190,10 +190,10 @@ export function nodeRules(rule: DefineRule): void {
 
   rule('a lease that has ended is granted again with a higher fence', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(one!)
+    const [first, second] = await fixture.acceptMany(webhook, 2)
+    await fixture.node.start(first!)
     const before = fixture.node.lease
-    const late = fixture.node.group({ ended: [fixture.settlement(one!, 'delivered')] })
+    const late = fixture.node.group({ ended: [fixture.settlement(first!, 'delivered')] })
     await fixture.advance(LEASE_MS)
     const lease = await fixture.node.renew()
     assert.ok(lease.fence > before.fence)
@@ -201,23 +201,23 @@ export function nodeRules(rule: DefineRule): void {
     assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
     assert.equal(await fixture.store.deliveries.load(before, lease.shards), undefined)
     const { rows, interrupted } = await fixture.node.load()
-    assert.deepEqual(keysOf(rows), keysOf([one!, two!]))
-    assert.deepEqual(interrupted, [startOf(one!)], 'starts of the earlier lease')
+    assert.deepEqual(keysOf(rows), keysOf([first!, second!]))
+    assert.deepEqual(interrupted, [startOf(first!)], 'starts of the earlier lease')
     assert.equal((await fixture.node.tryCommit()).kind, 'committed')
   })
 
   rule('keys of starts belong to a lease: another lease may use them again', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two, three] = await fixture.acceptMany(webhook, 3)
-    await fixture.node.commit({ starting: { key: 1, deliveries: [startOf(one!)] } })
-    await fixture.node.commit({ starting: { key: 2, deliveries: [startOf(two!)] } })
+    const [first, second, third] = await fixture.acceptMany(webhook, 3)
+    await fixture.node.commit({ starting: { key: 1, deliveries: [startOf(first!)] } })
+    await fixture.node.commit({ starting: { key: 2, deliveries: [startOf(second!)] } })
     await fixture.advance(LEASE_MS)
     await fixture.node.renew()
     await fixture.node.load()
-    await fixture.node.commit({ starting: { key: 1, deliveries: [startOf(three!)] } })
+    await fixture.node.commit({ starting: { key: 1, deliveries: [startOf(third!)] } })
     await fixture.node.commit({ finished: [2] })
     const next = await fixture.takeOver()
-    assert.deepEqual(next.loaded.interrupted, startsOf([one!, two!, three!]))
+    assert.deepEqual(next.loaded.interrupted, startsOf([first!, second!, third!]))
   })
 
   rule(
@@ -381,7 +381,7 @@ export function nodeRules(rule: DefineRule): void {
     )
     const stored = await Promise.all(ids.map((id) => fixture.store.deliveries.delivery('account', id)))
     assert.deepEqual(
-      stored.map((one) => one?.ahead),
+      stored.map((row) => row?.ahead),
       [0, 1, 2, 3],
     )
   })
@@ -498,9 +498,9 @@ export function nodeRules(rule: DefineRule): void {
           return (await node.commit({ accepted })).accepted
         }
         const results = await Promise.all([accept(first, names), accept(second, names.toReversed())])
-        const [one, two] = [results[0], results[1].toReversed()]
+        const [resultA, resultB] = [results[0], results[1].toReversed()]
         for (const index of names.keys()) {
-          const events = [one[index]!, two[index]!].flatMap((result) =>
+          const events = [resultA[index]!, resultB[index]!].flatMap((result) =>
             result.kind === 'accepted' ? result.events : [],
           )
           assert.equal(events.length, 4)

@@ -91,15 +91,15 @@ export function ownershipRules(rule: DefineRule): void {
 
   rule('a node that released owns nothing, and its groups write nothing', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = await fixture.acceptMany(webhook, 2)
-    const group = fixture.node.group({ ended: [fixture.settlement(one!, 'delivered')] })
+    const [first, second] = await fixture.acceptMany(webhook, 2)
+    const group = fixture.node.group({ ended: [fixture.settlement(first!, 'delivered')] })
     await fixture.store.deliveries.release(fixture.node.owner)
     assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
     const next = await fixture.join('node-2')
     assert.deepEqual(next.lease.shards, ALL_SHARDS)
-    assert.deepEqual(keysOf(next.loaded.rows), keysOf([one!, two!]))
+    assert.deepEqual(keysOf(next.loaded.rows), keysOf([first!, second!]))
     assert.deepEqual(next.loaded.interrupted, [])
-    assert.equal(await fixture.state(webhook, one!.id), 'waiting')
+    assert.equal(await fixture.state(webhook, first!.id), 'waiting')
   })
 
   rule('a node that released may own again, with a higher fence', async (fixture) => {

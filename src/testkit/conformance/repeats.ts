@@ -50,11 +50,11 @@ export function repeatRules(rule: DefineRule): void {
     const until = fixture.now() + 9_000
     const keyed = (bodyHash: string) => newEvent({ idempotency: { key: 'key', bodyHash, untilMs: until } })
     const unknown = { ...webhook, id: 'unknown' }
-    const [one, two, other, lost] = [keyed('hash'), keyed('hash'), keyed('another'), newEvent()]
+    const [eventA, eventB, other, lost] = [keyed('hash'), keyed('hash'), keyed('another'), newEvent()]
     const [first, again] = await commitTwice(fixture, {
       accepted: [
-        acceptanceOf(one!),
-        acceptanceOf(two!, [newDelivery(webhook, two!)]),
+        acceptanceOf(eventA!),
+        acceptanceOf(eventB!, [newDelivery(webhook, eventB!)]),
         acceptanceOf(other!),
         acceptanceOf(lost!, [newDelivery(unknown, lost!)]),
       ],
@@ -124,7 +124,9 @@ export function repeatRules(rule: DefineRule): void {
     const [row, ...others] = (await fixture.node.load()).rows
     assert.deepEqual([row?.position, row?.attempts, row?.dueMs], [waits!.position, 1, retry.next.dueMs])
     assert.deepEqual(others, [])
-    const states = await Promise.all([ends, slim, unsent].map((one) => fixture.state(webhook, one!.id)))
+    const states = await Promise.all(
+      [ends, slim, unsent].map((delivery) => fixture.state(webhook, delivery!.id)),
+    )
     assert.deepEqual(states, ['delivered', 'delivered', 'cancelled'])
   })
 
@@ -171,25 +173,25 @@ export function repeatRules(rule: DefineRule): void {
 
   rule('repeated: starts are stored once, and forgotten with their key', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = [fixture.prepare(webhook), fixture.prepare(webhook)]
-    for (const [index, { acceptance, deliveries }] of [one, two].entries()) {
+    const [first, second] = [fixture.prepare(webhook), fixture.prepare(webhook)]
+    for (const [index, { acceptance, deliveries }] of [first, second].entries()) {
       const starting = { key: index + 1, deliveries: deliveries.map(startOf) }
       const [, again] = await commitTwice(fixture, { accepted: [acceptance], starting })
       assert.deepEqual(again.notStarted, [])
     }
     await fixture.node.commit({ finished: [1] })
     const next = await fixture.takeOver()
-    assert.deepEqual(next.loaded.interrupted, two.deliveries.map(startOf))
+    assert.deepEqual(next.loaded.interrupted, second.deliveries.map(startOf))
   })
 
   rule('repeated: starts that are refused the second time are forgotten', async (fixture) => {
     const [disabled, enabled] = [await fixture.webhook(), await fixture.webhook()]
-    const [[one], [two], [three]] = [
+    const [[first], [two], [three]] = [
       await fixture.accept(disabled),
       await fixture.accept(enabled),
       await fixture.accept(disabled),
     ]
-    const both = { key: 1, deliveries: [one, two].map((delivery) => startOf(delivery!)) }
+    const both = { key: 1, deliveries: [first, two].map((delivery) => startOf(delivery!)) }
     const all = { key: 2, deliveries: [startOf(three!)] }
     await fixture.node.commit({ starting: both })
     await fixture.node.commit({ starting: all })
@@ -217,7 +219,7 @@ export function repeatRules(rule: DefineRule): void {
     for (const lease of [undefined, next.lease]) {
       const result = await next.commit({ lease, accepted: acceptances, isRepeat: true })
       assert.deepEqual(
-        result.accepted.map((one) => one.kind === 'accepted' && one.events[0]),
+        result.accepted.map((result) => result.kind === 'accepted' && result.events[0]),
         acceptances.map(({ events }) => ({ id: events[0]!.id, sequence: 1, duplicate: false })),
       )
     }

@@ -96,15 +96,13 @@ export function replayJobRules(rule: DefineRule): void {
       state: 'completed',
       endedMs: WALL_MS + 9,
     })
-    const sorted = made.toSorted(
-      (one, other) => other.createdMs - one.createdMs || (one.id < other.id ? 1 : -1),
-    )
+    const sorted = made.toSorted((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? 1 : -1))
     assert.deepEqual(await listAll(fixture), idsOf(sorted))
     assert.deepEqual(await fixture.store.replays.list({ limit: 1 }), [sorted[0]])
   })
 
   rule('a list of an account has neither jobs of other accounts nor of the operators', async (fixture) => {
-    const [one, two, , other] = await create(
+    const [first, second, , other] = await create(
       fixture,
       { createdMs: WALL_MS + 1 },
       { createdMs: WALL_MS + 3 },
@@ -113,7 +111,7 @@ export function replayJobRules(rule: DefineRule): void {
     )
     const { accountId: _none, ...ofOperators } = newReplayJob({ createdMs: WALL_MS + 2 })
     await fixture.store.replays.create(ofOperators)
-    assert.deepEqual(await listAll(fixture, 'account'), [two!.id, one!.id])
+    assert.deepEqual(await listAll(fixture, 'account'), [second!.id, first!.id])
     assert.deepEqual(await listAll(fixture, 'other'), [other!.id])
     assert.deepEqual(await listAll(fixture, 'unknown'), [])
     assert.equal((await listAll(fixture)).length, 5)

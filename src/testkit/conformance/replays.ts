@@ -67,13 +67,13 @@ export function replayRules(rule: DefineRule): void {
     const acceptance = acceptanceOf(event, [newDelivery(webhook, event), newDelivery(sibling, event)])
     await fixture.acceptOne(acceptance)
     const [original, twin] = queuedOf(acceptance, fixture.now())
-    for (const one of [original!, twin!]) await fixture.settle(one, 'exhausted')
+    for (const delivery of [original!, twin!]) await fixture.settle(delivery, 'exhausted')
     const { delivery: later } = await ended(fixture, webhook, 'exhausted')
     assert.equal(await marksOf(fixture, original!), undefined)
     await fixture.advance(500)
     const copy = await replay(fixture, { webhook, event, delivery: original! })
     assert.deepEqual(await marksOf(fixture, original!), markOf(copy, true))
-    for (const one of [twin!, later, copy]) assert.equal(await marksOf(fixture, one), undefined)
+    for (const delivery of [twin!, later, copy]) assert.equal(await marksOf(fixture, delivery), undefined)
     const stored = await fixture.store.deliveries.delivery('account', copy.id)
     assert.deepEqual([stored?.replayOf, stored?.originalPosition], [original!.id, original!.position])
   })
@@ -122,13 +122,13 @@ export function replayRules(rule: DefineRule): void {
     const { event, delivery } = original
     const acceptances = [1, 2, 3].map(() => acceptanceOf([], [newReplay(webhook, event, delivery)]))
     const group = fixture.node.group({ accepted: acceptances })
-    const [low, middle, high] = acceptances.flatMap((one) => queuedOf(one, fixture.now()))
+    const [low, middle, high] = acceptances.flatMap((acceptance) => queuedOf(acceptance, fixture.now()))
     const [first, second, third] = group.accepted
     await fixture.node.commit({ accepted: [third!] })
     await fixture.node.commit({ accepted: [first!, second!] })
     assert.deepEqual(await marksOf(fixture, delivery), markOf(high!, true))
     await fixture.settle(low!, 'delivered')
-    for (const one of [middle!, high!]) await fixture.settle(one, 'exhausted')
+    for (const delivery of [middle!, high!]) await fixture.settle(delivery, 'exhausted')
     assert.deepEqual(await marksOf(fixture, delivery), markOf(high!, true))
   })
 
@@ -161,15 +161,15 @@ export function replayRules(rule: DefineRule): void {
 
   rule('onlyOriginals leaves out replays, and no tests', async (fixture) => {
     const webhook = await fixture.webhook()
-    const one = await ended(fixture, webhook, 'exhausted')
-    await fixture.settle(await replay(fixture, one), 'exhausted')
+    const original = await ended(fixture, webhook, 'exhausted')
+    await fixture.settle(await replay(fixture, original), 'exhausted')
     const event = newEvent({ numbered: false })
     const test = newDelivery(webhook, event, { lane: `test/${event.id}` })
     await fixture.acceptOne(acceptanceOf(event, [test]))
     const two = await ended(fixture, webhook, 'delivered')
     await replay(fixture, two)
     const three = await ended(fixture, webhook, 'exhausted')
-    const originals = [one.delivery.id, test.id, two.delivery.id, three.delivery.id]
+    const originals = [original.delivery.id, test.id, two.delivery.id, three.delivery.id]
     const list = async (query: object) => {
       const whole = {
         accountId: 'account',
@@ -191,7 +191,7 @@ export function replayRules(rule: DefineRule): void {
     )
     assert.deepEqual(await list({ states: ['exhausted'] }), [originals[0], originals[3]])
     assert.deepEqual(await list({ limit: 2 }), originals.slice(0, 2))
-    assert.deepEqual(await list({ cursor: one.delivery.position, limit: 2 }), originals.slice(1, 3))
+    assert.deepEqual(await list({ cursor: original.delivery.position, limit: 2 }), originals.slice(1, 3))
   })
 
   rule('a replay with an id that is taken is refused with Conflict', async (fixture) => {
@@ -225,13 +225,13 @@ export function replayRules(rule: DefineRule): void {
     'of two replays with one id in a group the first is accepted, whatever is with the second',
     async (fixture) => {
       const webhook = await fixture.webhook()
-      const [one, two] = [
+      const [first, second] = [
         await ended(fixture, webhook, 'exhausted'),
         await ended(fixture, webhook, 'exhausted'),
       ]
-      const copy = newReplay(webhook, one.event, one.delivery)
-      const twin = newReplay(webhook, one.event, one.delivery, { id: copy.id })
-      const other = newReplay(webhook, two.event, two.delivery)
+      const copy = newReplay(webhook, first.event, first.delivery)
+      const twin = newReplay(webhook, first.event, first.delivery, { id: copy.id })
+      const other = newReplay(webhook, second.event, second.delivery)
       const { accepted } = await fixture.node.commit({
         accepted: [acceptanceOf([], [copy]), acceptanceOf([], [other, twin])],
       })
@@ -240,7 +240,7 @@ export function replayRules(rule: DefineRule): void {
         ['accepted', 'Conflict'],
       )
       assert.deepEqual(idsOf(await fixture.waiting()), [copy.id])
-      assert.equal(await marksOf(fixture, two.delivery), undefined)
+      assert.equal(await marksOf(fixture, second.delivery), undefined)
     },
   )
 
@@ -290,14 +290,14 @@ export function replayRules(rule: DefineRule): void {
   )
 
   rule('countReplayable counts the deliveries of a thousand webhooks', async (fixture) => {
-    const [one, two] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
-    for (const webhook of [one, two, two]) await ended(fixture, webhook, 'exhausted')
+    const [first, second] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
+    for (const webhook of [first, second, second]) await ended(fixture, webhook, 'exhausted')
     const unknown = Array.from({ length: 998 }, freshEventId)
     const query = { states: ['exhausted'], includeRecovered: false } as const
     const count = (webhookIds: readonly string[]) =>
       fixture.store.deliveries.countReplayable({ ...query, webhookIds })
-    assert.equal(await count([two.id, ...unknown, one.id]), 3)
-    assert.equal(await count([two.id, one.id, two.id]), 3, 'each once')
+    assert.equal(await count([second.id, ...unknown, first.id]), 3)
+    assert.equal(await count([second.id, first.id, second.id]), 3, 'each once')
     assert.equal(await count(unknown), 0)
     assert.equal(await count([]), 0)
   })

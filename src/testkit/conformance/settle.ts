@@ -210,15 +210,15 @@ export function settleRules(rule: DefineRule): void {
 
   rule('each settlement of a group is fenced separately', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = await fixture.acceptMany(webhook, 2)
+    const [first, second] = await fixture.acceptMany(webhook, 2)
     const ended = [
-      fixture.settlement(one!, 'delivered', { expect: { attempts: 7 } }),
-      fixture.settlement(two!, 'delivered'),
-      fixture.settlement(two!, 'exhausted'),
+      fixture.settlement(first!, 'delivered', { expect: { attempts: 7 } }),
+      fixture.settlement(second!, 'delivered'),
+      fixture.settlement(second!, 'exhausted'),
     ]
     assert.deepEqual(await settleKinds(fixture, ...ended), ['fenced', 'settled', 'fenced'])
-    assert.equal(await fixture.state(webhook, one!.id), 'waiting')
-    assert.equal(await fixture.state(webhook, two!.id), 'delivered')
+    assert.equal(await fixture.state(webhook, first!.id), 'waiting')
+    assert.equal(await fixture.state(webhook, second!.id), 'delivered')
     assert.deepEqual(await settleKinds(fixture), [])
   })
 

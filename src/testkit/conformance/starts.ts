@@ -35,23 +35,26 @@ export function startRules(rule: DefineRule): void {
 
   rule('an attempt that was put back and started again is interrupted once', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(one!, two!)
-    await fixture.node.start(one!)
+    const [deliveryA, deliveryB] = await fixture.acceptMany(webhook, 2)
+    await fixture.node.start(deliveryA!, deliveryB!)
+    await fixture.node.start(deliveryA!)
     const second = await fixture.takeOver('node-2')
-    assert.deepEqual(second.loaded.interrupted, startsOf([one!, two!]))
-    await second.start(one!)
-    assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, startsOf([one!, two!]))
+    assert.deepEqual(second.loaded.interrupted, startsOf([deliveryA!, deliveryB!]))
+    await second.start(deliveryA!)
+    assert.deepEqual(
+      (await fixture.takeOver('node-3')).loaded.interrupted,
+      startsOf([deliveryA!, deliveryB!]),
+    )
   })
 
   rule('interrupted starts are found until they are settled or the takeover is complete', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(one!, two!)
+    const [first, second] = await fixture.acceptMany(webhook, 2)
+    await fixture.node.start(first!, second!)
     const next = await fixture.takeOver()
     assert.equal((await next.load()).interrupted.length, 2)
-    await next.retry(one!, { interruptions: 1, reason: 'interrupted' })
-    assert.deepEqual((await next.load()).interrupted, [startOf(two!)])
+    await next.retry(first!, { interruptions: 1, reason: 'interrupted' })
+    assert.deepEqual((await next.load()).interrupted, [startOf(second!)])
     await next.store.deliveries.completeTakeover(next.lease, next.lease.shards)
     const { interrupted, rows } = await next.load()
     assert.deepEqual(interrupted, [])
@@ -60,24 +63,24 @@ export function startRules(rule: DefineRule): void {
 
   rule('an owner that dies before its takeover is complete leaves it to the next one', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(one!)
+    const [deliveryA, deliveryB] = await fixture.acceptMany(webhook, 2)
+    await fixture.node.start(deliveryA!)
     const second = await fixture.takeOver('node-2')
-    await second.start(two!)
+    await second.start(deliveryB!)
     const third = await fixture.takeOver('node-3')
-    assert.deepEqual(third.loaded.interrupted, startsOf([one!, two!]))
+    assert.deepEqual(third.loaded.interrupted, startsOf([deliveryA!, deliveryB!]))
     await third.store.deliveries.completeTakeover(third.lease, third.lease.shards)
     assert.deepEqual((await fixture.takeOver('node-4')).loaded.interrupted, [])
   })
 
   rule('completing a takeover keeps the own starts of the node', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two] = await fixture.acceptMany(webhook, 2)
-    await fixture.node.start(one!)
+    const [deliveryA, deliveryB] = await fixture.acceptMany(webhook, 2)
+    await fixture.node.start(deliveryA!)
     const second = await fixture.takeOver('node-2')
-    await second.start(two!)
+    await second.start(deliveryB!)
     await second.store.deliveries.completeTakeover(second.lease, second.lease.shards)
-    assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, [startOf(two!)])
+    assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, [startOf(deliveryB!)])
   })
 
   rule('a takeover is complete per shard', async (fixture) => {
@@ -97,15 +100,15 @@ export function startRules(rule: DefineRule): void {
 
   rule('finished keys are forgotten, other keys are not', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [one, two, three] = await fixture.acceptMany(webhook, 3)
-    const first = await fixture.node.start(one!)
-    await fixture.node.start(two!)
+    const [deliveryA, deliveryB, deliveryC] = await fixture.acceptMany(webhook, 3)
+    const first = await fixture.node.start(deliveryA!)
+    await fixture.node.start(deliveryB!)
     await fixture.node.commit({
-      starting: { key: 77, deliveries: [startOf(three!)] },
+      starting: { key: 77, deliveries: [startOf(deliveryC!)] },
       finished: [first.key, 5_555],
     })
     const { interrupted } = (await fixture.takeOver()).loaded
-    assert.deepEqual(interrupted, startsOf([two!, three!]))
+    assert.deepEqual(interrupted, startsOf([deliveryB!, deliveryC!]))
   })
 
   rule('a group may start what it accepts, and what its settlements leave waiting', async (fixture) => {

@@ -39,12 +39,12 @@ export function userRules(rule: DefineRule): void {
   })
 
   rule('usernames are unique per account, ignoring case', async (fixture) => {
-    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
-    await fixture.store.accounts.putUser(newUser(one, { username: 'Alice' }))
-    const taken = newUser(one, { username: 'aLICE' })
+    const [first, second] = [await insertAccount(fixture), await insertAccount(fixture)]
+    await fixture.store.accounts.putUser(newUser(first, { username: 'Alice' }))
+    const taken = newUser(first, { username: 'aLICE' })
     await assert.rejects(fixture.store.accounts.putUser(taken), { code: 'Conflict', field: 'username' })
-    assert.equal(await fixture.store.accounts.user(one, taken.id), undefined)
-    await fixture.store.accounts.putUser(newUser(two, { username: 'alice' }))
+    assert.equal(await fixture.store.accounts.user(first, taken.id), undefined)
+    await fixture.store.accounts.putUser(newUser(second, { username: 'alice' }))
   })
 
   rule('a user may keep or change its name, and its old name becomes free', async (fixture) => {
@@ -61,14 +61,17 @@ export function userRules(rule: DefineRule): void {
   })
 
   rule('a user is found by any of its credential keys, only in the given accounts', async (fixture) => {
-    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
-    const user = newUser(one, { credentialKeys: ['md5', 'sha1', 'md5-lower'] })
+    const [first, second] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const user = newUser(first, { credentialKeys: ['md5', 'sha1', 'md5-lower'] })
     await fixture.store.accounts.putUser(user)
-    await fixture.store.accounts.putUser(newUser(one))
-    assert.deepEqual(await fixture.store.accounts.userByCredential([two, one], ['nothing', 'sha1']), user)
-    assert.deepEqual(await fixture.store.accounts.userByCredential([one], ['md5-lower']), user)
-    assert.equal(await fixture.store.accounts.userByCredential([two], ['sha1']), undefined)
-    assert.equal(await fixture.store.accounts.userByCredential([one], ['nothing']), undefined)
+    await fixture.store.accounts.putUser(newUser(first))
+    assert.deepEqual(
+      await fixture.store.accounts.userByCredential([second, first], ['nothing', 'sha1']),
+      user,
+    )
+    assert.deepEqual(await fixture.store.accounts.userByCredential([first], ['md5-lower']), user)
+    assert.equal(await fixture.store.accounts.userByCredential([second], ['sha1']), undefined)
+    assert.equal(await fixture.store.accounts.userByCredential([first], ['nothing']), undefined)
     assert.equal(await fixture.store.accounts.userByCredential([], ['sha1']), undefined)
   })
 
@@ -86,21 +89,24 @@ export function userRules(rule: DefineRule): void {
   })
 
   rule('users of two accounts may share a credential key', async (fixture) => {
-    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
-    const users = [newUser(one, { credentialKeys: ['same'] }), newUser(two, { credentialKeys: ['same'] })]
+    const [first, second] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const users = [
+      newUser(first, { credentialKeys: ['same'] }),
+      newUser(second, { credentialKeys: ['same'] }),
+    ]
     for (const user of users) await fixture.store.accounts.putUser(user)
-    assert.deepEqual(await fixture.store.accounts.userByCredential([two], ['same']), users[1])
-    await fixture.store.accounts.removeUser(two, users[1]!.id)
-    assert.deepEqual(await fixture.store.accounts.userByCredential([one, two], ['same']), users[0])
+    assert.deepEqual(await fixture.store.accounts.userByCredential([second], ['same']), users[1])
+    await fixture.store.accounts.removeUser(second, users[1]!.id)
+    assert.deepEqual(await fixture.store.accounts.userByCredential([first, second], ['same']), users[0])
   })
 
   rule('an account cannot read or remove a user of another account', async (fixture) => {
-    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
-    const user = newUser(one)
+    const [first, second] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const user = newUser(first)
     await fixture.store.accounts.putUser(user)
-    assert.equal(await fixture.store.accounts.user(two, user.id), undefined)
-    assert.equal(await fixture.store.accounts.removeUser(two, user.id), false)
-    assert.deepEqual(await fixture.store.accounts.user(one, user.id), user)
+    assert.equal(await fixture.store.accounts.user(second, user.id), undefined)
+    assert.equal(await fixture.store.accounts.removeUser(second, user.id), false)
+    assert.deepEqual(await fixture.store.accounts.user(first, user.id), user)
   })
 
   rule('a user may have no name, and several users may', async (fixture) => {
@@ -110,23 +116,23 @@ export function userRules(rule: DefineRule): void {
       const { username: _, ...user } = newUser(accountId, { credentialKeys: [] })
       return user
     }
-    const [one, two] = [nameless(), nameless()]
-    await accounts.putUser(one)
-    await accounts.putUser(two)
-    assert.deepEqual(await accounts.user(accountId, one.id), one)
+    const [first, second] = [nameless(), nameless()]
+    await accounts.putUser(first)
+    await accounts.putUser(second)
+    assert.deepEqual(await accounts.user(accountId, first.id), first)
     assert.equal((await accounts.users(accountId)).length, 2)
-    await accounts.putUser({ ...one, username: 'named' })
-    assert.equal((await accounts.userByName(accountId, 'NAMED'))?.id, one.id)
-    await accounts.putUser(one)
+    await accounts.putUser({ ...first, username: 'named' })
+    assert.equal((await accounts.userByName(accountId, 'NAMED'))?.id, first.id)
+    await accounts.putUser(first)
     assert.equal(await accounts.userByName(accountId, 'named'), undefined)
   })
 
   rule('a user is found by its name, in any case', async (fixture) => {
-    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
-    const user = newUser(one, { username: 'Alice' })
+    const [first, second] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const user = newUser(first, { username: 'Alice' })
     await fixture.store.accounts.putUser(user)
-    assert.deepEqual(await fixture.store.accounts.userByName(one, 'aLICE'), user)
-    assert.equal(await fixture.store.accounts.userByName(two, 'alice'), undefined)
+    assert.deepEqual(await fixture.store.accounts.userByName(first, 'aLICE'), user)
+    assert.equal(await fixture.store.accounts.userByName(second, 'alice'), undefined)
   })
 
   rule(
@@ -150,13 +156,13 @@ export function userRules(rule: DefineRule): void {
 
   rule('the id of a removed user is not given to a new one', async (fixture) => {
     const { accounts } = fixture.store
-    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
-    const user = newUser(one)
+    const [first, second] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const user = newUser(first)
     await accounts.putUser(user, { isNew: true })
     await assert.rejects(accounts.putUser(user, { isNew: true }), { code: 'Conflict', field: 'id' })
-    await accounts.removeUser(one, user.id)
+    await accounts.removeUser(first, user.id)
     await assert.rejects(accounts.putUser(user, { isNew: true }), { code: 'Conflict', field: 'id' })
-    await accounts.putUser({ ...user, accountId: two }, { isNew: true })
+    await accounts.putUser({ ...user, accountId: second }, { isNew: true })
     // The host may restore a user.
     await accounts.putUser(user)
   })

@@ -53,10 +53,10 @@ export async function deliverAll(
   const { maxAttempts, concurrency, order } = limits
   const exchanges: HandlerExchange[] = []
   const lanes = new Map<string, PlannedDelivery[]>()
-  for (const one of planned) {
-    const lane = lanes.get(one.delivery.lane)
-    if (lane) lane.push(one)
-    else lanes.set(one.delivery.lane, [one])
+  for (const plan of planned) {
+    const lane = lanes.get(plan.delivery.lane)
+    if (lane) lane.push(plan)
+    else lanes.set(plan.delivery.lane, [plan])
   }
   const idleLanes = [...lanes.values()]
   await Promise.all(Array.from({ length: concurrency }, work))

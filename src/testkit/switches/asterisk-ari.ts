@@ -77,7 +77,7 @@ export function fakeAsteriskAri(options: FakeAsteriskAriOptions): FakeAsterisk {
     if (variable === 'CDR(start,u)') return seconds(Date.parse(channel.creationtime ?? ''))
     if (variable === 'CDR(answer,u)') return seconds(answered.get(channel.id) ?? 0)
     if (variable !== 'CHANNEL(onhold)') return ''
-    const bridge = [...bridges.values()].find((one) => one.channels?.includes(channel.id))
+    const bridge = [...bridges.values()].find((bridge) => bridge.channels?.includes(channel.id))
     return bridge?.channels?.some((id) => id !== channel.id && holding.has(id)) ? '1' : '0'
   }
 
@@ -94,7 +94,7 @@ export function fakeAsteriskAri(options: FakeAsteriskAriOptions): FakeAsterisk {
     if (request.method !== 'GET') return reply(405, { message: 'Invalid method' })
     const [, id, isVariable] = /^\/ari\/channels\/([^/]+)(\/variable)?$/.exec(pathname) ?? []
     if (id !== undefined) {
-      const channel = [...channels.values()].find((one) => encodeURIComponent(one.id) === id)
+      const channel = [...channels.values()].find((channel) => encodeURIComponent(channel.id) === id)
       if (!channel) return reply(404, { message: 'Channel not found' })
       if (isVariable === undefined) return reply(200, channel)
       return reply(200, { value: variableOf(channel, searchParams.get('variable')) })

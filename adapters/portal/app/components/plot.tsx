@@ -87,7 +87,7 @@ function Lines({ title, times, series, format, maximum, pointed, onPoint }: Line
   const from = times[0] ?? 0
   const to = times.at(-1) ?? 1
   const most =
-    maximum ?? niceMaximum(Math.max(0, ...series.flatMap(({ values }) => values.map((one) => one ?? 0))))
+    maximum ?? niceMaximum(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))))
   const x = linearScale(from, to, box.left, box.width - box.right)
   const y = linearScale(0, most, box.height - box.bottom, box.top)
   const time = times[pointed]

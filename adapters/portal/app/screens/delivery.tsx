@@ -118,7 +118,7 @@ async function load(accountId: string, deliveryId: string, signal: AbortSignal):
     MAX_ATTEMPTS,
     signal,
   )
-  const attempts = [...found].sort((one, other) => Date.parse(other.sent_at) - Date.parse(one.sent_at))
+  const attempts = [...found].sort((a, b) => Date.parse(b.sent_at) - Date.parse(a.sent_at))
   return { delivery, attempts }
 }
 

@@ -41,7 +41,7 @@ export function healthSeries(stats: StatsDocument): HealthSeries {
     .filter(([cause]) => !SUCCESS.has(cause))
     .map(([cause, counts]) => ({ cause, count: sum(counts) }))
     .filter(({ count }) => count > 0)
-    .sort((one, other) => other.count - one.count)
+    .sort((a, b) => b.count - a.count)
   return {
     times: stats.start.map((start) => fromGregorian(start) / 1_000),
     okPercent: stats.ok.map((count, index) => percent(count, count + (stats.failed[index] ?? 0)) ?? null),

@@ -48,9 +48,7 @@ export interface Ladder {
 
 /** @param attempts of the call, in any order */
 export function buildLadder(call: Call, attempts: readonly Attempt[]): Ladder {
-  const events = [...call.events].sort(
-    (one, other) => timeOf(one) - timeOf(other) || one.sequence - other.sequence,
-  )
+  const events = [...call.events].sort((a, b) => timeOf(a) - timeOf(b) || a.sequence - b.sequence)
   const legs = legsOf(call, events)
   const legIndex = new Map(legs.map((leg, index) => [leg.call_id, index]))
   const byDelivery = groupAttempts(attempts)
@@ -78,7 +76,7 @@ export function buildLadder(call: Call, attempts: readonly Attempt[]): Ladder {
   const column = ({ webhookId }: LadderDelivery) => webhookIds.indexOf(webhookId)
   const inOrder = rows.map((row) => ({
     ...row,
-    deliveries: [...row.deliveries].sort((one, other) => column(one) - column(other)),
+    deliveries: [...row.deliveries].sort((a, b) => column(a) - column(b)),
   }))
   return { legs, webhookIds, rows: inOrder, isTruncated: call.truncated }
 }
@@ -125,7 +123,7 @@ function groupAttempts(attempts: readonly Attempt[]): ReadonlyMap<string, readon
     if (group) group.push(attempt)
     else groups.set(attempt.delivery_id, [attempt])
   }
-  for (const group of groups.values()) group.sort((one, other) => startOf(one) - startOf(other))
+  for (const group of groups.values()) group.sort((a, b) => startOf(a) - startOf(b))
   return groups
 }
 
@@ -220,13 +218,13 @@ export function withWebhooks(ladder: Ladder, count: number): Ladder {
     deliveries.filter(({ state }) => state !== 'delivered').map(({ webhookId }) => webhookId),
   )
   const rank = (id: string) => (lacking.has(id) ? 0 : 1)
-  const webhookIds = [...ladder.webhookIds].sort((one, other) => rank(one) - rank(other)).slice(0, count)
+  const webhookIds = [...ladder.webhookIds].sort((a, b) => rank(a) - rank(b)).slice(0, count)
   const shown = new Map(webhookIds.map((id, column) => [id, column]))
   const rows = ladder.rows.map((row) => ({
     ...row,
     deliveries: row.deliveries
       .filter(({ webhookId }) => shown.has(webhookId))
-      .sort((one, other) => shown.get(one.webhookId)! - shown.get(other.webhookId)!),
+      .sort((a, b) => shown.get(a.webhookId)! - shown.get(b.webhookId)!),
   }))
   return { ...ladder, webhookIds, rows }
 }

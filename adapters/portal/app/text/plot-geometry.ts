@@ -56,7 +56,7 @@ export function linePath(
 export function niceMaximum(most: number): number {
   if (!(most > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(most))
-  const factor = [1, 2, 5, 10].find((one) => one * power >= most) ?? 10
+  const factor = [1, 2, 5, 10].find((multiple) => multiple * power >= most) ?? 10
   return factor * power
 }
 
@@ -83,7 +83,7 @@ const TICK_PIXELS = 70
 export function timeTicks(from: number, to: number, x: Scale, zone: Zone): readonly Tick[] {
   const pixels = Math.abs(x(to) - x(from))
   const most = Math.max(1, Math.floor(pixels / TICK_PIXELS))
-  const step = STEPS.find((one) => (to - from) / one <= most) ?? STEPS.at(-1)!
+  const step = STEPS.find((step) => (to - from) / step <= most) ?? STEPS.at(-1)!
   const shift = zone === 'utc' ? 0 : new Date(from * 1_000).getTimezoneOffset() * 60
   const ticks: Tick[] = []
   for (let time = Math.ceil((from - shift) / step) * step + shift; time <= to; time += step) {

@@ -5,7 +5,7 @@ const rank = ({ state }: { readonly state: string }) => RANKS[state] ?? 2
 
 /** Sorts rows by their trouble; rows of the same trouble keep their order. */
 export const troubleFirst = <Row extends { readonly state: string }>(rows: readonly Row[]): readonly Row[] =>
-  [...rows].sort((one, other) => rank(one) - rank(other))
+  [...rows].sort((a, b) => rank(a) - rank(b))
 
 /** The items without those whose id came before. */
 export function unique<Item>(items: readonly Item[], idOf: (item: Item) => string): readonly Item[] {
