@@ -61,8 +61,9 @@ interface Level {
   isKeyNext: boolean
 }
 
-const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/g
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g
+/** A string needs no end to match: a pattern that starts again at each quotation mark takes quadratic time. */
+const STRINGS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?/g
+const TOKENS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /**
  * Finds a value, or its key, in a text that `JSON.parse` accepts.
