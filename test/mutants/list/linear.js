@@ -56,7 +56,7 @@ export const mutants = [
   {
     what: 'each small chunk searches the header line of the event socket from its beginning',
     file: 'adapters/telephony/freeswitch/frames.ts',
-    find: '        searched = end - at\n',
+    find: '        searched = bytes.length - at\n',
     replace: '',
     tests,
   },
