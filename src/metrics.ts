@@ -22,7 +22,7 @@ export const ATTEMPT_OUTCOMES = Object.freeze([
 ] as const)
 
 /** Causes of requests that failed without a usable answer, as label values; `other`: the class alone is known. */
-export const ATTEMPT_CAUSES: readonly (FailureCause | 'other')[] = Object.freeze([
+const ATTEMPT_CAUSES: readonly (FailureCause | 'other')[] = Object.freeze([
   ...(Object.keys(FAILURE_CAUSES) as FailureCause[]),
   'other',
 ])

@@ -13,7 +13,7 @@ export interface SourceHealth {
 }
 
 /** What `/readyz` reports. */
-export interface Readiness {
+interface Readiness {
   /** Whether the service accepts work. */
   readonly isReady: boolean
   /** What hinders the node, although it may be ready. */

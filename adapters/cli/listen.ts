@@ -4,7 +4,7 @@ import { HookswitchError } from 'hookswitch'
 import { wrongFlag } from './read-flags.js'
 
 /** How errors name the settings of an address: `--port` and `--host`. */
-export interface AddressLabels {
+interface AddressLabels {
   readonly port: string
   readonly host: string
 }

@@ -10,7 +10,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type Level = (typeof LEVELS)[number]
 
 /** The format of log lines. */
-export type LogFormat = 'json' | 'pretty'
+type LogFormat = 'json' | 'pretty'
 
 /**
  * Creates a logger that writes entries of a level and above.

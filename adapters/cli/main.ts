@@ -6,7 +6,7 @@ import type { CommandIo } from './commands/run-command.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
 
 /** The part of `process` that the program uses. */
-export interface Program extends ServeIo, CommandIo {
+interface Program extends ServeIo, CommandIo {
   readonly argv: readonly string[]
   readonly stdout: CommandIo['stdout']
   readonly stderr: ServeIo['stderr']

@@ -111,7 +111,7 @@ function withoutUrl(word: string): string {
 }
 
 /** An object without its entries that have no value. */
-export type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
 
 /** Returns the entries that have a value. */
 export function defined<T extends object>(entries: T): Defined<T> {

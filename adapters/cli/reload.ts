@@ -7,7 +7,7 @@ import { ensureAccounts, type ServicePlan } from './service.js'
 import { SETTING_NAMES, type SettingName, type SettingValues, settingOf } from './settings.js'
 
 /** What a reload reads and changes. */
-export interface ReloadDeps {
+interface ReloadDeps {
   readonly hs: Hookswitch
   readonly log: Log
   /** Reads and checks all settings, without changing anything. */
@@ -18,12 +18,12 @@ export interface ReloadDeps {
 }
 
 /** What is remembered of the running configuration: of the accounts only whether their file has changed. */
-export interface RunningPlan extends Pick<ServicePlan, 'settings' | 'options'> {
+interface RunningPlan extends Pick<ServicePlan, 'settings' | 'options'> {
   readonly accounts: Pick<AccountsFile, 'digest'> | undefined
 }
 
 /** What differs between the running configuration and that of the files. */
-export interface SettingChanges {
+interface SettingChanges {
   readonly applicable: readonly SettingName[]
   readonly needRestart: readonly SettingName[]
 }
@@ -75,7 +75,7 @@ function sentenceOf(applicable: readonly string[], needRestart: readonly string[
 }
 
 /** Compares the values, and the contents of the files that they name. */
-export function changesBetween(running: RunningPlan, next: RunningPlan): SettingChanges {
+function changesBetween(running: RunningPlan, next: RunningPlan): SettingChanges {
   const isChanged = (name: SettingName) =>
     isDifferent(running.settings.values[name], next.settings.values[name]) ||
     isFileChanged(name, running, next)

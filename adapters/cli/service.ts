@@ -70,7 +70,7 @@ function checkPorts(settings: Settings): void {
 }
 
 /** The service's log and metrics. */
-export interface ServiceOutputs {
+interface ServiceOutputs {
   readonly log: Log
   readonly metrics?: PrometheusMetrics
 }

@@ -30,7 +30,7 @@ export interface SettingSchema {
 export type ValuePath = readonly (string | number)[]
 
 /** The first rule that a value violates. */
-export interface SchemaProblem {
+interface SchemaProblem {
   readonly path: ValuePath
   /** Continues a sentence that begins with the name of the value: 'must be true or false'. */
   readonly sentence: string
@@ -110,7 +110,7 @@ function wrongValue(schema: SettingSchema, value: unknown, path: ValuePath): Sch
 }
 
 /** The problem of an unknown key, with the nearest known one. */
-export function unknownKey(path: ValuePath, known: readonly string[]): SchemaProblem {
+function unknownKey(path: ValuePath, known: readonly string[]): SchemaProblem {
   const closest = closestName(String(path.at(-1)), known)
   const hint = closest === undefined ? '' : ` (did you mean '${closest}'?)`
   return { path, sentence: `is unknown${hint}`, isUnknownKey: true }

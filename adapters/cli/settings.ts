@@ -12,7 +12,7 @@ import type { SettingSchema } from './setting-schema.js'
 import { type SwitchItem, switchItemSchema } from './switch-schema.js'
 
 /** What is known of a setting besides its name. */
-export interface Setting<Value = unknown> {
+interface Setting<Value = unknown> {
   readonly schema: SettingSchema
   /** Stands for the value in the help, `undefined` for flags without a value (true or false). */
   readonly argument: string | undefined

@@ -4,7 +4,7 @@ import type { ParameterReaders } from './switch-parameters.js'
 import { PARAMETER_HELP, SWITCH_PARAMETERS, type SwitchFlag } from './switch-table.js'
 
 /** A switch as an object: `{ address, password, accountFrom, customVariables, … }`. */
-export interface SwitchObject {
+interface SwitchObject {
   readonly address: string
   readonly password?: string
   readonly [parameter: string]: unknown

@@ -27,7 +27,7 @@ export interface Switches {
 }
 
 /** The log and the metrics of the service. */
-export interface SwitchOutputs {
+interface SwitchOutputs {
   readonly log: Log
   readonly metrics?: PrometheusMetrics | undefined
 }

@@ -1,7 +1,7 @@
 /** Accounts that the file of `--accounts` listed once and no longer lists: named in a warning, or removed. */
 import { errorCode, type Hookswitch, type Log } from 'hookswitch'
 
-export interface UnlistedOptions {
+interface UnlistedOptions {
   /** Removes them (`--accounts-prune`). */
   readonly prune: boolean
   readonly log: Log

@@ -58,7 +58,7 @@ export function checkAccount(
 }
 
 /** Where a new account gets what its document leaves out. */
-export interface NewAccountContext {
+interface NewAccountContext {
   readonly id: string
   readonly parent: Account
   /** Used if the document has none. */

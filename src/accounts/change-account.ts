@@ -7,14 +7,14 @@ import type { AccountConditions, AccountStore } from './account-store.js'
 export const MAX_TRIES = 20
 
 /** What a change makes of an account, and what must hold in the transaction that writes it. */
-export interface AccountDecision {
+interface AccountDecision {
   readonly after: Account
   /** Besides the revision. Default: none. */
   readonly conditions?: Omit<AccountConditions, 'revision'>
 }
 
 /** An account before and after its change. */
-export interface ChangedAccount {
+interface ChangedAccount {
   readonly before: Account
   readonly after: Account
 }

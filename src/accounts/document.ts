@@ -9,7 +9,7 @@ export interface UncheckedDocument {
 }
 
 /** Maximum size of a document as JSON, in bytes. */
-export const MAX_DOCUMENT_BYTES = 65_536
+const MAX_DOCUMENT_BYTES = 65_536
 const MAX_DEPTH = 32
 
 /** Limits the size and depth of a document, its unknown keys included. */

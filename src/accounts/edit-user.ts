@@ -20,7 +20,7 @@ import {
 } from './user-document.js'
 import type { UserDeps } from './users.js'
 
-export interface EditUserDeps extends UserDeps {
+interface EditUserDeps extends UserDeps {
   readonly random: Pick<Random, 'bytes'>
 }
 
@@ -30,7 +30,7 @@ export interface NewUserDocument extends UncheckedDocument {
 }
 
 /** A user before and after a change. */
-export interface UserChange {
+interface UserChange {
   readonly before: User
   readonly after: User
 }

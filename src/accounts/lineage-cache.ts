@@ -12,7 +12,7 @@ export interface LineageCache {
 }
 
 /** Defaults of the lineage cache. */
-export const LINEAGE_CACHE_DEFAULTS = Object.freeze({ maxAgeMs: 2_000, max: 10_000 })
+const LINEAGE_CACHE_DEFAULTS = Object.freeze({ maxAgeMs: 2_000, max: 10_000 })
 
 /**
  * Creates a bounded cache in front of `directory.lineage`. Only existing accounts are cached.

@@ -39,7 +39,7 @@ export interface AccountView extends Account {
 }
 
 /** A new account. Its API key is returned only here; later it must be read explicitly. */
-export interface CreatedAccount extends AccountView {
+interface CreatedAccount extends AccountView {
   /** The API key in plain text. */
   readonly apiKey: string
 }

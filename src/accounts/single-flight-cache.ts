@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../ports.js'
 
 /** A bounded cache of positive results. `invalidate` takes effect at once. */
-export interface SingleFlightCache<T> {
+interface SingleFlightCache<T> {
   /** The cached value, if it is fresh. */
   get(key: string): T | undefined
   /** The cached value, if it is fresh, else the result of `load`. Concurrent calls for one key share one load. */

@@ -11,7 +11,7 @@ import { documentFailures, type UncheckedDocument, withoutUndefined } from './do
 import { displayNames, type PrivLevel, type User } from './user.js'
 
 /** The checked fields of a user that clients write. */
-export interface UserFields {
+interface UserFields {
   readonly firstName: string
   readonly lastName: string
   readonly username?: string

@@ -76,7 +76,7 @@ export interface AccountAdmin {
   removeUser(accountId: string, userId: string, revision?: number): Promise<User>
 }
 
-interface AccountAdminDeps extends RevocationDeps {
+export interface AccountAdminDeps extends RevocationDeps {
   readonly directory: Directory
   /** The store's own accounts; absent when the host provides a directory. */
   readonly accountDeps?: AccountDeps

@@ -114,7 +114,7 @@ export interface DispatcherDeps extends WorkerDeps, SettlementDeciderDeps, Notif
   shardOf(webhookId: string): number
 }
 
-export interface DispatcherOptions
+interface DispatcherOptions
   extends Pick<SettlementDeciderOptions, 'healthRules' | 'recordSuccesses' | 'rateLimitOf'> {
   readonly caps: Caps
   /** How many deliveries may wait; read at each use. `limitsChanged` follows a change. */

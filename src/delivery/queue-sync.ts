@@ -42,7 +42,7 @@ import {
 import type { Scheduler } from './scheduler/scheduler.js'
 import type { DecidedSettlement } from './worker/settlement-decider.js'
 
-export interface QueueSyncDeps {
+interface QueueSyncDeps {
   readonly store: QueueStore
   readonly clock: Clock
   readonly log: Log
@@ -75,7 +75,7 @@ export interface QueueSyncDeps {
   readonly stopping: AbortSignal
 }
 
-export interface QueueSync {
+interface QueueSync {
   /** Takes a grant of the store. */
   granted(grant: NodeLease): void
   /** Whether the store has granted another lease, which is not applied yet: other nodes may have had the shards meanwhile. */

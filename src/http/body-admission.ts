@@ -12,7 +12,7 @@ import {
   type RequestHead,
 } from './message.js'
 
-export interface BodyAdmissionOptions extends BodyLimits {
+interface BodyAdmissionOptions extends BodyLimits {
   readonly trustedProxies: TrustedProxies
   readonly tokenInQuery: TokenInQuery
 }

@@ -1,7 +1,7 @@
 import type { Handler } from './handle.js'
 
 /** The HTTP handler of an instance, loaded when the instance starts or at the first request: a third of all code. */
-export interface LazyHandler {
+interface LazyHandler {
   readonly handle: Handler
   /** Loads the handler once; a later call may retry after a failure. */
   load(): Promise<Handler>

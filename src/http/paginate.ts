@@ -12,7 +12,7 @@ const MAX_EXAMINED = 20_000
 const ITEMS_AT_ONCE = 50
 
 /** Rows of one query. `next` is where to continue; absent: there are no more. */
-export interface FoundRows<Row, Place> {
+interface FoundRows<Row, Place> {
   readonly rows: readonly Row[]
   readonly next?: Place | undefined
 }
@@ -134,7 +134,7 @@ export interface BatchQuery {
 }
 
 /** A list in the order of recording, whose ranges the store applies. */
-export interface PositionedList<Row> extends Pick<RowSource<Row, number>, 'toFilterJson' | 'toItems'> {
+interface PositionedList<Row> extends Pick<RowSource<Row, number>, 'toFilterJson' | 'toItems'> {
   /** Reads at most `limit` rows, in list order. */
   read(query: BatchQuery): Promise<readonly Row[]>
   /** Whether the rows have recorded bodies. */
@@ -170,7 +170,7 @@ export function positionedRows<Row extends Positioned>(
 }
 
 /** A list that the store sorts by a key, ascending by default. */
-export interface SortedList<Row> extends Pick<RowSource<Row, SortKey>, 'toFilterJson' | 'toItems'> {
+interface SortedList<Row> extends Pick<RowSource<Row, SortKey>, 'toFilterJson' | 'toItems'> {
   /** Reads at most `limit` rows, in the requested order. */
   read(page: PageQuery): Promise<readonly Row[]>
   readonly keyOf: (row: Row) => SortKey

@@ -51,7 +51,7 @@ export interface AcceptedRequest {
 }
 
 /** The result of the checks; `preflight` is a CORS preflight request. */
-export type GuardResult =
+type GuardResult =
   | { readonly kind: 'accepted'; readonly accepted: AcceptedRequest }
   | { readonly kind: 'rejected'; readonly error: HttpError }
   | { readonly kind: 'preflight' }

@@ -3,7 +3,7 @@ import { MAX_UNFINISHED, newReplayJob, type ReplayJob, toStoredReplay } from '..
 import { QUEUE_FULL } from '../delivery/retry.js'
 import type { Core } from './core.js'
 
-export interface AutomaticReplays {
+interface AutomaticReplays {
   /** Deliveries of a webhook have expired. */
   add(full: { readonly webhookId: string; readonly accountId: string }): void
   /** Returns the webhooks that were added for an account, once. */

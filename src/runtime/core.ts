@@ -89,7 +89,7 @@ export interface HookswitchEvents extends DeliveryEvents {
 }
 
 /** Dependencies of one running instance, ready to use. */
-export interface CoreDeps {
+interface CoreDeps {
   readonly clock: NodeClock
   readonly random: Random
   readonly log: Log

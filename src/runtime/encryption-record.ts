@@ -57,7 +57,7 @@ export function createCheck(secret: string, random: RandomBytes): string {
 }
 
 /** Whether one of these check values was created with this secret. */
-export function matchesCheck(secret: string, checks: readonly string[]): boolean {
+function matchesCheck(secret: string, checks: readonly string[]): boolean {
   const cipher = createSecretCipher([secret])
   return checks.some((check) => cipher.decrypt(check, CHECK_PURPOSE) !== undefined)
 }

@@ -17,7 +17,7 @@ const LIMIT: RateLimit = { burst: 10, refillPerSecond: 1 / 60 }
 /** Accounts and kinds whose rate is remembered. */
 const MAX_BUCKETS = 10_000
 
-export interface MetaEventDeps {
+interface MetaEventDeps {
   readonly accept: AcceptDeps
   readonly clock: Clock
   readonly log: Pick<Log, 'warn'>

@@ -21,7 +21,7 @@ export interface Published {
 }
 
 /** Result of `publish` with the option `tx`. The event is accepted after the host's commit. */
-export interface StagedEvent {
+interface StagedEvent {
   /** The event's id, unless its idempotency key was used before. */
   readonly eventId: string
 }

@@ -41,7 +41,7 @@ const AUTOMATIC_LOOK_MS = 10_000
 /** How long a busy node works with the jobs that it has read, ms. */
 const JOBS_MS = 250
 
-export interface ReplayRunner {
+interface ReplayRunner {
   /** A job was added or changed. */
   wake(): void
   /** Deliveries of a webhook have expired as `queue_full`: they are replayed when there is room. */

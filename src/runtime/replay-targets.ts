@@ -12,7 +12,7 @@ export interface ReplayTarget {
 }
 
 /** The deliveries of some calls to one webhook, oldest first. */
-export interface ReplayedCalls extends ReplayTarget {
+interface ReplayedCalls extends ReplayTarget {
   rows: StoredDelivery[]
 }
 

@@ -15,7 +15,7 @@ import { createStreamHub, type StreamHub } from '../stream/hub.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { WebhookChange } from '../wire/stream-json.js'
 
-export interface StreamDeps {
+interface StreamDeps {
   readonly store: Store
   readonly clock: Clock
   readonly log: Log

@@ -10,7 +10,7 @@ import type { RunQueue } from './run-queue.js'
 import type { Secrets } from './secrets.js'
 import type { Trace } from './trace.js'
 
-export interface AdminActorDeps {
+interface AdminActorDeps {
   readonly queue: RunQueue
   readonly trace: Trace
   readonly history: RunHistory

@@ -11,7 +11,7 @@ import type { Secrets } from './secrets.js'
 import type { Trace } from './trace.js'
 import type { ViolationLog } from './violation.js'
 
-export interface ClientDeps {
+interface ClientDeps {
   readonly queue: RunQueue
   readonly trace: Trace
   readonly history: RunHistory
@@ -28,7 +28,7 @@ export interface ClientDeps {
   cover(name: string): void
 }
 
-export interface Clients {
+interface Clients {
   /** Sends requests until `untilMs`, `rateFactor` times as often as in a run of an hour. */
   begin(untilMs: number, rateFactor: number): void
 }

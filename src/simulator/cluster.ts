@@ -29,7 +29,7 @@ export interface RunningNode {
   state: 'starting' | 'up' | 'closing'
 }
 
-export interface ClusterDeps extends Pick<NetworkDeps, 'connect' | 'requestStarted' | 'sent'> {
+interface ClusterDeps extends Pick<NetworkDeps, 'connect' | 'requestStarted' | 'sent'> {
   readonly queue: RunQueue
   readonly trace: Trace
   readonly history: RunHistory

@@ -24,7 +24,7 @@ export type Approve = (
   timeoutMs: number,
 ) => Promise<readonly string[] | Exclude<Observation, { kind: 'response' } | { kind: 'cancelled' }>>
 
-export interface SimulatedConnectDeps {
+interface SimulatedConnectDeps {
   readonly queue: RunQueue
   readonly violations: ViolationLog
   readonly receivers: readonly Receiver[]

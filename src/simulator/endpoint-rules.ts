@@ -29,7 +29,7 @@ const PATIENCE_MS = 60_000
 /** From this many receivers on, the service may probe early because it believes that its own network is back. */
 const OUTAGE_RECEIVERS = 5
 
-export function endpointOf(tracked: TrackedState, webhook: string): TrackedEndpoint {
+function endpointOf(tracked: TrackedState, webhook: string): TrackedEndpoint {
   const found = tracked.endpoints.get(webhook)
   if (found) return found
   const created: TrackedEndpoint = {

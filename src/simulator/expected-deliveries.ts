@@ -4,7 +4,7 @@ import type { CallEvent } from '../testkit/generated-call.js'
 import type { WebhookHistory, WebhookInput } from './history.js'
 
 /** Whether a webhook must, may or must not have a delivery of an event. */
-export type Expectation = 'must' | 'may' | 'must not'
+type Expectation = 'must' | 'may' | 'must not'
 
 /** Accounts below others in the simulation. */
 const BELOW: Readonly<Record<string, readonly string[]>> = { root: ['branch'] }

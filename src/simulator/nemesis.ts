@@ -12,7 +12,7 @@ import type { Receiver } from './receivers.js'
 import type { RunQueue } from './run-queue.js'
 import type { Trace } from './trace.js'
 
-export interface NemesisDeps {
+interface NemesisDeps {
   readonly queue: RunQueue
   readonly trace: Trace
   readonly history: RunHistory

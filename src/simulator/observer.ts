@@ -37,7 +37,7 @@ import {
   type TrackedLease,
 } from './tracked-state.js'
 
-export interface ObserverDeps extends SettlementRuleDeps {
+interface ObserverDeps extends SettlementRuleDeps {
   /** Wall clock at moment 0, Unix ms. */
   readonly startMs: number
   readonly secrets: Secrets
@@ -47,7 +47,7 @@ export interface ObserverDeps extends SettlementRuleDeps {
   cover(name: string): void
 }
 
-export interface Observer {
+interface Observer {
   /** A store operation was executed. */
   executed(operation: StoreOperation, args: readonly unknown[], result: unknown): void
   /** A request started; see `NetworkDeps.requestStarted`. */

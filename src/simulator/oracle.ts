@@ -23,7 +23,7 @@ import {
 } from './tracked-state.js'
 import type { ViolationLog } from './violation.js'
 
-export interface OracleInput {
+interface OracleInput {
   readonly history: RunHistory
   readonly tracked: TrackedState
   readonly finalState: FinalState

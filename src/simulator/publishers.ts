@@ -9,7 +9,7 @@ import type { PublishCall, RunHistory } from './history.js'
 import type { RunQueue } from './run-queue.js'
 import type { Trace } from './trace.js'
 
-export interface PublisherDeps {
+interface PublisherDeps {
   readonly queue: RunQueue
   readonly trace: Trace
   readonly history: RunHistory

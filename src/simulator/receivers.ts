@@ -15,7 +15,7 @@ export type Behaviour =
   | 'gone'
 
 /** The receiver's side of one request. */
-export interface Reply {
+interface Reply {
   /** False: the connection fails, no request arrives. */
   readonly reachesReceiver: boolean
   /** From the arrival, or the connection attempt, to the result at the sender, ms. */

@@ -11,7 +11,7 @@ import { poissonProcess } from './poisson-process.js'
 import type { RunQueue } from './run-queue.js'
 import type { Trace } from './trace.js'
 
-export interface RegisterDeps {
+interface RegisterDeps {
   readonly queue: RunQueue
   readonly trace: Trace
   readonly history: RunHistory
@@ -20,7 +20,7 @@ export interface RegisterDeps {
   cover(name: string): void
 }
 
-export interface Registers {
+interface Registers {
   /** Uses registers until `untilMs`, `rateFactor` times as often as in a run of an hour. */
   begin(untilMs: number, rateFactor: number): void
 }

@@ -21,7 +21,7 @@ export interface RunQueue {
   steps(): number
 }
 
-export interface Task {
+interface Task {
   /** Removes the task if it has not run. */
   cancel(): void
 }

@@ -15,7 +15,7 @@ export interface SettlementRuleDeps {
 }
 
 /** What an attempt says; `check`: a probe that found that no connection can be made; `none`: nothing about the receiver. */
-export type AttemptKind = 'success' | 'unavailable' | 'rejected' | 'check' | 'none'
+type AttemptKind = 'success' | 'unavailable' | 'rejected' | 'check' | 'none'
 
 /** Statuses and failures of a receiver that could not take a request. */
 const UNAVAILABLE_STATUSES = new Set([429, 502, 503, 504])

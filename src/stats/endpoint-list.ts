@@ -62,7 +62,7 @@ export interface ListedEndpoint {
 }
 
 /** Which webhooks of an account to list. */
-export interface EndpointListRequest {
+interface EndpointListRequest {
   /** Only webhooks in these states. Default: all of them. */
   readonly states?: readonly ListedEndpoint['state'][]
   /** Only webhooks whose name, URL, group or id contains this text, in any case. Default: all of them. */
@@ -74,7 +74,7 @@ export interface EndpointListRequest {
 }
 
 /** One page of an account's webhooks. */
-export interface EndpointPage {
+interface EndpointPage {
   /** The webhooks, sorted by name, then id. Possibly fewer than `limit` although more follow. */
   readonly endpoints: readonly ListedEndpoint[]
   /** `after` of the next page; absent: there are no more. */
@@ -151,7 +151,7 @@ export async function listEndpoints(
 }
 
 /** One page of the webhooks of all accounts that need attention, sorted by id. */
-export interface UnhealthyEndpointPage {
+interface UnhealthyEndpointPage {
   /** The webhooks. */
   readonly endpoints: readonly ListedEndpoint[]
   /** `afterId` of the next page; absent: there are no more. */

@@ -29,7 +29,7 @@ export interface ReceivedRequest {
 }
 
 /** The requests of a receiver, and promises of those to come. */
-export interface RequestLog {
+interface RequestLog {
   /** Oldest first. */
   readonly requests: readonly ReceivedRequest[]
   add(request: ReceivedRequest): void

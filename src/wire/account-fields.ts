@@ -17,7 +17,7 @@ const ACCOUNT_NAMES = {
 } as const
 
 /** The wire names of the fields of a user, and their internal names. */
-export const USER_NAMES = {
+const USER_NAMES = {
   first_name: 'firstName',
   last_name: 'lastName',
   username: 'username',

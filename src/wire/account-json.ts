@@ -5,7 +5,7 @@ import { toGregorian } from '../values/gregorian-time.js'
 import type { JsonObject } from './webhook-json.js'
 
 /** What the JSON of an account shows besides its row. */
-export interface AccountContext {
+interface AccountContext {
   /** The account, then its ancestors; absent: the stored reseller is shown. */
   readonly lineage?: readonly Account[]
   /** Whether the account's admins act on every account. */

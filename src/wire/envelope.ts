@@ -15,7 +15,7 @@ export interface EnvelopeFields {
 }
 
 /** Envelope fields of a success besides `data`. */
-export interface SuccessExtras {
+interface SuccessExtras {
   readonly revision?: string | undefined
   /** Present for lists. */
   readonly page?: PageFields | undefined
@@ -69,7 +69,7 @@ function successEnvelope(data: unknown, fields: EnvelopeFields, extras: SuccessE
 }
 
 /** The JSON text of a list in its envelope, in parts: items are joined by commas, and a long list is never one text. */
-export interface ListText {
+interface ListText {
   /** The text before the items. */
   readonly open: string
   item(json: unknown): string

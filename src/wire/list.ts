@@ -7,7 +7,7 @@ import { getQueryValue, type Query } from './query.js'
 import { isFailure, lateStart, parseTime, type TimeSpan } from './time.js'
 import type { JsonObject } from './webhook-json.js'
 
-export const DEFAULT_PAGE_SIZE = 50
+const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 1000
 
 /** Maximum number of items with `paginate=false`; `next_start_key` leads to the rest. */
@@ -124,7 +124,7 @@ export function invalidStartKey(startKey: string): Failure {
 }
 
 /** Order, range, filters and output of a list that is in memory. */
-export interface ListView<Item> {
+interface ListView<Item> {
   readonly keyOf: (item: Item) => SortKey
   /** Unix ms; absent: items have no creation time, and ranges do not apply. */
   readonly createdMs?: (item: Item) => number

@@ -10,7 +10,7 @@ import { isFailure, lateStart, parseTime, type TimeSpan } from './time.js'
 import type { JsonObject } from './webhook-json.js'
 
 /** The body of a replay: one delivery, or a selection. */
-export type ParsedReplay =
+type ParsedReplay =
   | { readonly deliveryId: string }
   | {
       readonly selection: ReplaySelection

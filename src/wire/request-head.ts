@@ -52,9 +52,7 @@ export function mayHaveQueryToken(headers: RequestHeaders, tokenInQuery: TokenIn
 }
 
 /** Result of `findToken`. `hasConflict`: the request has two different `X-Auth-Token` headers. */
-export type TokenLookup =
-  | { readonly token?: string; readonly hasConflict?: false }
-  | { readonly hasConflict: true }
+type TokenLookup = { readonly token?: string; readonly hasConflict?: false } | { readonly hasConflict: true }
 
 const BEARER = /^bearer +([^\s,]+) *$/i
 const NO_TOKEN: TokenLookup = {}

@@ -2,14 +2,7 @@
 import { type Method, NOT_IMPLEMENTED, ROUTES, type Route } from './routes.js'
 
 /** Path parameters, in camelCase. */
-export type ParameterName =
-  | 'accountId'
-  | 'userId'
-  | 'webhookId'
-  | 'deliveryId'
-  | 'replayId'
-  | 'callId'
-  | 'sampleId'
+type ParameterName = 'accountId' | 'userId' | 'webhookId' | 'deliveryId' | 'replayId' | 'callId' | 'sampleId'
 
 /** The methods of an existing path, and its parameters, decoded once. */
 export interface RouteMatch {
@@ -18,7 +11,7 @@ export interface RouteMatch {
 }
 
 /** Version and path segments of a request target, not decoded. */
-export interface Target {
+interface Target {
   readonly version: 'v1' | 'v2'
   readonly segments: readonly string[]
 }

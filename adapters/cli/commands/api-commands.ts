@@ -5,7 +5,7 @@ import type { Column } from './table.js'
 import { limitFlag } from './values.js'
 
 /** A command without `run` and `isList`. */
-export type CommandDescription = Omit<Command, 'run' | 'isList'>
+type CommandDescription = Omit<Command, 'run' | 'isList'>
 
 /** Makes a command that prints a list. */
 export function listCommand<Item extends object>(

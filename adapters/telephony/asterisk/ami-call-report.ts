@@ -4,7 +4,7 @@ import type { AmiMessage } from './ami-message.js'
 import type { CallReport, Channel, SwitchEvent } from './switch-event.js'
 
 /** A parsed message, without its time; a string: why it cannot be parsed; `undefined`: it yields nothing. */
-export type AmiReportResult = Unstamped | string | undefined
+type AmiReportResult = Unstamped | string | undefined
 type Unstamped = SwitchEvent extends infer Event
   ? Event extends SwitchEvent
     ? Omit<Event, 'atMs'>

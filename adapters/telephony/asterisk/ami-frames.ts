@@ -19,7 +19,7 @@ const MESSAGE_END = Buffer.from('\r\n\r\n')
 const LINE_END = Buffer.from('\r\n')
 
 /** The frame reader of one connection. */
-export interface AmiFrameReader {
+interface AmiFrameReader {
   /** @throws an error with the reason if the peer does not speak AMI, or a message does not end */
   receive(chunk: Buffer): void
 }

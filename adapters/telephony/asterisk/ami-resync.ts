@@ -10,7 +10,7 @@ import type { Mapping, RegistrySnapshot } from './mapping.js'
 import type { Bridge, ListedChannel } from './switch-event.js'
 
 /** Dependencies of a resync. */
-export interface AmiResyncDeps {
+interface AmiResyncDeps {
   readonly mapping: Mapping
   readonly sendAction: (action: string, id: string, ...lines: readonly string[]) => void
   /** Takes what the mapping yields, once. */
@@ -20,7 +20,7 @@ export interface AmiResyncDeps {
 }
 
 /** A resync. Action ids distinguish its answers from those of other clients. */
-export interface AmiResync {
+interface AmiResync {
   /** Requests the lists; called once. */
   start(): void
   /** Handles an item or the end of a list. */

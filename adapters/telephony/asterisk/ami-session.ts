@@ -14,7 +14,7 @@ import { NO_TIMESTAMPS, settingsCheck } from './ami-settings.js'
 import type { Mapping } from './mapping.js'
 
 /** Credentials and dependencies of a session. */
-export interface AmiSessionDeps {
+interface AmiSessionDeps {
   readonly username: string
   readonly secret: string
   readonly eventMask: string

@@ -4,7 +4,7 @@
  */
 
 /** The queries, and the problems that their answers show. */
-export interface SettingsCheck {
+interface SettingsCheck {
   /** The variables to get, by the name of the setting. */
   readonly variables: Readonly<Record<'read' | 'timestampevents', string>>
   /** Returns what is wrong, one sentence per setting. */

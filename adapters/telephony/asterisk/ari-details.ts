@@ -3,7 +3,7 @@ import type { Clock } from 'hookswitch'
 import { addDetail, type DetailQuery } from './channel-details.js'
 
 /** Dependencies of `queryAriDetails`. */
-export interface AriDetailsDeps {
+interface AriDetailsDeps {
   /** Returns the body of a response. */
   readonly get: (path: string) => Promise<string>
   readonly clock: Pick<Clock, 'sleep'>

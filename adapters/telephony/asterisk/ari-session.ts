@@ -11,7 +11,7 @@ import { detailQueries } from './channel-details.js'
 import type { Mapping } from './mapping.js'
 
 /** Address, limits and dependencies of a session. */
-export interface AriSessionDeps extends AriAddress {
+interface AriSessionDeps extends AriAddress {
   readonly clock: Clock
   readonly mapping: Mapping
   /** Takes what the mapping yields. */

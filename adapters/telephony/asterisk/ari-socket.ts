@@ -15,7 +15,7 @@ export interface AriAddress {
 }
 
 /** Callbacks of a connection. */
-export interface AriListener {
+interface AriListener {
   /** A text frame arrived. */
   onFrame(text: string): void
   /** The switch answered a ping. */

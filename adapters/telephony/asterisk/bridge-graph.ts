@@ -17,7 +17,7 @@ export interface BridgedLeg {
 }
 
 /** All bridges with members. */
-export interface BridgeGraph {
+interface BridgeGraph {
   /** Moves a leg into a bridge. @returns the legs that this bridges with a new partner, phones first */
   enter(leg: Leg, bridge: Bridge): readonly BridgedLeg[]
   /** Removes a leg from its bridge, if any. */
@@ -25,7 +25,7 @@ export interface BridgeGraph {
 }
 
 /** Access to Local channels. */
-export interface LocalHalves {
+interface LocalHalves {
   /** Returns the other half of a Local channel while it is open. */
   otherHalf(leg: Leg): Leg | undefined
 }

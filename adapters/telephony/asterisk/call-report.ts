@@ -16,7 +16,7 @@ import type { CallNotes, Leg } from './leg.js'
 import type { CallReport } from './switch-event.js'
 
 /** Dependencies on the mapping. */
-export interface CallReporterDeps {
+interface CallReporterDeps {
   readonly legs: ChannelRegistry
   /** The hooks to publish. */
   readonly hooks: ReadonlySet<string>
@@ -26,7 +26,7 @@ export interface CallReporterDeps {
 }
 
 /** Builds the events of reports. */
-export interface CallReporter {
+interface CallReporter {
   /** Adds the events of reports whose hooks are selected. */
   add(reports: readonly CallReport[], atMs: number): void
   /** Notes what a later event needs. */

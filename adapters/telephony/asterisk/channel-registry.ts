@@ -78,7 +78,7 @@ const MAX_ENDED = 10_000
 const MAX_LOCAL_CHAIN = 8
 
 /** Callbacks of a registry. */
-export interface RegistryListener {
+interface RegistryListener {
   /** A leg is dropped because too many are open. */
   onEvicted(leg: Leg): void
   /** A later channel has the id of an open leg, whose end was missed: closes the leg. */

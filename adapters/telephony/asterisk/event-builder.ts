@@ -96,7 +96,7 @@ export function buildBridgeEvent(
 }
 
 /** When a leg ended, or, where that is not known, when that was found. */
-export interface LegEnd {
+interface LegEnd {
   readonly atMs: number
   readonly isTimeKnown: boolean
 }

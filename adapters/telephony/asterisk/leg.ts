@@ -4,7 +4,7 @@ import { type ChannelName, isInternalTechnology, parseChannelName } from './chan
 import { type Channel, DOWN, RINGING } from './switch-event.js'
 
 /** The two parties in the events of a leg, fixed at its `channel_create`. */
-export interface Parties {
+interface Parties {
   readonly callerNumber: string | undefined
   readonly callerName: string | undefined
   readonly calleeNumber: string | undefined

@@ -15,7 +15,7 @@ export interface RegistrySnapshot {
 }
 
 /** The steps of the mapping that a list implies. */
-export interface ReconcileDeps {
+interface ReconcileDeps {
   readonly legs: Pick<ChannelRegistry, 'track' | 'get'>
   /** Adds the `channel_create` and the `channel_answer` of a leg. */
   readonly advance: (leg: Leg, answeredMs: number | 'unknown') => void

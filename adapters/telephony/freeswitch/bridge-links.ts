@@ -12,7 +12,7 @@ export interface BridgedLeg {
 }
 
 /** The bridges of a switch. It reads and sets `links` of legs. */
-export interface BridgeLinks {
+interface BridgeLinks {
   /** Bridges two legs. @returns the legs that have a new partner by that, phones first */
   connect(first: Leg, second: Leg): readonly BridgedLeg[]
   /** Ends the bridge of two legs, if there is one. */
@@ -22,7 +22,7 @@ export interface BridgeLinks {
 }
 
 /** Access to loopback pairs. */
-export interface LoopbackPairs {
+interface LoopbackPairs {
   /** Returns the other half of a loopback pair while it is open. */
   otherHalf(half: Leg): Leg | undefined
 }

@@ -16,14 +16,14 @@ import { buildDetailEvent } from './event-builder.js'
 import { type Leg, readEventTimeUs } from './leg.js'
 
 /** One event of an optional hook, of the leg with the first of these ids that is open. */
-export interface CallReport {
+interface CallReport {
   readonly hook: OptionalHook
   readonly uuids: readonly string[]
   readonly details: CallDetails
 }
 
 /** The transfer that a leg has requested. */
-export interface Transfer {
+interface Transfer {
   /** Distinguishes it from other transfers of the leg. */
   readonly key: string
   readonly type: 'blind' | 'attended'

@@ -8,10 +8,10 @@ import { createFrameReader, findHeader } from './frames.js'
 import type { FreeswitchMapping } from './mapping.js'
 
 /** The part of a mapping that a stream uses. */
-export type EventMapping = Pick<FreeswitchMapping, 'isHandled' | 'map'>
+type EventMapping = Pick<FreeswitchMapping, 'isHandled' | 'map'>
 
 /** Dependencies of a stream. */
-export interface EventStreamDeps {
+interface EventStreamDeps {
   readonly pipeline: EventPipeline
   readonly mapping: EventMapping
   readonly commands: Pick<CommandChannel, 'onReply'>

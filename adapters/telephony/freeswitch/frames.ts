@@ -5,9 +5,9 @@
 import { createPendingBytes } from '../source/pending-bytes.js'
 
 /** Longest first header line, bytes: a peer of another protocol may send no line at all. */
-export const MAX_FIRST_LINE_BYTES = 65_536
+const MAX_FIRST_LINE_BYTES = 65_536
 /** Largest header block, bytes: the reply to `connect` consists of all variables of a channel. */
-export const MAX_HEADER_BLOCK_BYTES = 16_777_216
+const MAX_HEADER_BLOCK_BYTES = 16_777_216
 /** Largest body, bytes: an event has all variables of its channel, whose length FreeSWITCH does not limit. */
 export const MAX_BODY_BYTES = 16_777_216
 /** Largest reply to an `api` command, bytes: the list of all channels has about 1 KiB per channel. */
@@ -20,10 +20,10 @@ export const MAX_REPLY_BYTES = 67_108_864
  * @param head its header lines, latin1
  * @param body valid only during the call
  */
-export type OnFrame = (type: string, head: string, body: Buffer) => void
+type OnFrame = (type: string, head: string, body: Buffer) => void
 
 /** Assembles chunks into messages. */
-export interface FrameReader {
+interface FrameReader {
   /** @throws when the connection must be closed: the peer speaks another protocol, or a limit is exceeded */
   push(chunk: Buffer): void
 }

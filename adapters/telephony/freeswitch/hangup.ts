@@ -3,7 +3,7 @@ import type { EslEvent } from './event.js'
 import { type Leg, readEventTimeUs } from './leg.js'
 
 /** Which end ended a leg: its own phone, the other leg, or the switch by itself. */
-export type EndedBy = 'this_leg' | 'other_leg' | 'switch'
+type EndedBy = 'this_leg' | 'other_leg' | 'switch'
 
 /** FreeSWITCH's name of the Q.850 cause 23. */
 const REDIRECTED = 'REDIRECTION_TO_NEW_DESTINATION'

@@ -41,7 +41,7 @@ export interface Leg {
 }
 
 /** What later events of a leg need of its call. */
-export interface CallNotes {
+interface CallNotes {
   /** Whether a phone was dialled for it, directly or through loopback pairs. */
   hasDialledPhone: boolean
   wasBridged: boolean
@@ -54,7 +54,7 @@ export interface CallNotes {
 }
 
 /** What a leg is bridged with now. */
-export interface Links {
+interface Links {
   /** The leg directly beside it. */
   neighbour: Leg | undefined
   /** The leg that its last `channel_bridge` names; `undefined`: it is not bridged. */
@@ -66,7 +66,7 @@ export interface Links {
 }
 
 /** Times are microseconds since the Unix epoch. */
-export interface Hold {
+interface Hold {
   /** When the hold began; 0: the leg is not held. */
   sinceUs: number
   /** When the last hold that has ended began. */
@@ -78,7 +78,7 @@ export interface Hold {
 }
 
 /** The end of the leg at the other end of the call. */
-export interface OtherLegEnd {
+interface OtherLegEnd {
   readonly atUs: number
   /** Whether its phone hung up or refused. */
   readonly isByPhone: boolean

@@ -9,7 +9,7 @@ import { createEventStream } from './event-stream.js'
 import type { FreeswitchMapping } from './mapping.js'
 
 /** Dependencies of a connection. */
-export interface OutboundLegDeps {
+interface OutboundLegDeps {
   readonly pipeline: EventPipeline
   readonly clock: Clock
   readonly format: EventFormat

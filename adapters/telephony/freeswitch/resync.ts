@@ -17,7 +17,7 @@ import type { FreeswitchMapping } from './mapping.js'
 import { CHANNEL_DATA } from './subscriptions.js'
 
 /** Dependencies of a resync. */
-export interface ResyncDeps {
+interface ResyncDeps {
   readonly pipeline: EventPipeline
   readonly mapping: FreeswitchMapping
   readonly commands: CommandChannel
@@ -25,7 +25,7 @@ export interface ResyncDeps {
 }
 
 /** The open legs at one moment, by id. */
-export type Snapshot = ReadonlyMap<string, object>
+type Snapshot = ReadonlyMap<string, object>
 
 /** Within this time, an end event that was sent before the reply `false` to `uuid_exists` has arrived. */
 const GRACE_MS = 2_000

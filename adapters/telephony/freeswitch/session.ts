@@ -11,7 +11,7 @@ import type { FreeswitchMapping } from './mapping.js'
 import { resync, takeSnapshot } from './resync.js'
 
 /** Dependencies of a session. */
-export interface SessionDeps {
+interface SessionDeps {
   readonly tcp: Omit<TcpSessionOptions, 'isFull'>
   readonly password: string
   readonly format: EventFormat

@@ -7,7 +7,7 @@ import type { MappedBatch } from '../source/mapped-events.js'
 import type { KamailioMapping } from './mapping.js'
 
 /** The timer of one mapping. */
-export interface CallExpiry {
+interface CallExpiry {
   /** To be called after each mapped line. */
   onLine(): void
   close(): void

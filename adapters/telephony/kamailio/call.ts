@@ -36,7 +36,7 @@ export type CallChange =
     }
 
 /** Names, numbers and addresses of the two parties. */
-export interface Parties {
+interface Parties {
   readonly from: string | undefined
   readonly to: string | undefined
   readonly request: string | undefined

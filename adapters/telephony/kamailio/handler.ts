@@ -8,7 +8,7 @@ import { MAX_HTTP_LINES, parseHttpLines } from './http-lines.js'
 export type KamailioHandler = (req: IncomingMessage, res: ServerResponse) => void
 
 /** Dependencies of a handler. */
-export interface HandlerDeps {
+interface HandlerDeps {
   /** Maps one line; returns its problems. */
   readonly mapLine: (line: unknown) => MappedBatch['problems']
   readonly isFull: () => boolean

@@ -51,7 +51,7 @@ export interface KamailioLine {
 }
 
 /** A line, or why it is invalid. */
-export type ParsedLine = KamailioLine | { readonly malformed: string }
+type ParsedLine = KamailioLine | { readonly malformed: string }
 
 const TIME = /^(\d{1,10})\.(\d{6})$/
 const ASCII_CALL_ID = /^[!-~]{1,255}$/

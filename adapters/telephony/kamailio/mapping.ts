@@ -49,7 +49,7 @@ import { type KamailioLine, parseLine, parseLineObject } from './line.js'
 import { MAX_CALL_OPTION } from './options.js'
 
 /** How lines are mapped. */
-export interface MappingOptions {
+interface MappingOptions {
   readonly accountOf: KamailioAccountOf
   /** Maximum number of open calls; above it, the oldest is dropped and a `problem` is reported. */
   readonly maxOpenCalls: number

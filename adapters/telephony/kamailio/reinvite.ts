@@ -9,7 +9,7 @@ export interface PendingReinvite {
 }
 
 /** Both lines. */
-export interface CompletedReinvite {
+interface CompletedReinvite {
   readonly hold: boolean
   readonly code: number
 }

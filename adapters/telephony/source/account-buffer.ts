@@ -34,7 +34,7 @@ export interface UnknownAccount {
 }
 
 /** Events that leave the buffer because of an update. */
-export interface AccountBufferResult {
+interface AccountBufferResult {
   /** Events whose account is known, in order. */
   readonly ready: readonly ChannelEvent[]
   /** Events that are given up. */
@@ -42,7 +42,7 @@ export interface AccountBufferResult {
 }
 
 /** The legs whose account is not known yet, with their events. Times are milliseconds of one monotonic clock. */
-export interface AccountBuffer {
+interface AccountBuffer {
   /** Adds the events of an update, or releases them where the account is known. */
   add(update: LegUpdate, nowMs: number): AccountBufferResult
   /** Gives up the legs that have waited for `maxWaitMs`. */

@@ -7,7 +7,7 @@ import type { LogLimiter } from './log-limiter.js'
 import type { ConnectionState } from './source-figures.js'
 
 /** Dependencies of a report. */
-export interface ConnectionReportDeps {
+interface ConnectionReportDeps {
   readonly clock: Pick<Clock, 'monotonic'>
   readonly log: Log
   readonly limitedLog: LogLimiter
@@ -16,7 +16,7 @@ export interface ConnectionReportDeps {
 }
 
 /** Follows the connection of one source. */
-export interface ConnectionReport {
+interface ConnectionReport {
   onConnected(): void
   /** @param retryInMs milliseconds to the next attempt */
   onDisconnected(reason: string, retryInMs: number): void

@@ -18,7 +18,7 @@ export interface SwitchSession {
 }
 
 /** Dependencies of `keepConnected`. */
-export interface ConnectionDeps {
+interface ConnectionDeps {
   readonly clock: Clock
   readonly random: Random
   /** Connects, logs in and subscribes; rejects with the reason. Stops when the signal aborts. */

@@ -6,7 +6,7 @@
 import type { Clock } from 'hookswitch'
 
 /** Dependencies of `watchLiveness`. */
-export interface LivenessDeps {
+interface LivenessDeps {
   readonly clock: Clock
   /** How long a silence may last before a probe is sent, and how long the answer may take, milliseconds. */
   readonly silenceMs: number

@@ -30,7 +30,7 @@ export interface SavableLegs {
 }
 
 /** Dependencies of a recorder. */
-export interface OpenLegRecorderDeps {
+interface OpenLegRecorderDeps {
   /** `hs.openLegs`. */
   readonly store: OpenLegs
   /** Name of the source: `freeswitch 127.0.0.1:8021`. */

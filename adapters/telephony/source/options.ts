@@ -62,17 +62,17 @@ export interface CheckedSourceOptions {
 }
 
 /** Throws `InvalidOption` if the value is invalid. */
-export type OptionCheck = (field: string, value: unknown) => void
+type OptionCheck = (field: string, value: unknown) => void
 
 /** The row of an option in the table of a source. */
-export interface OptionRow {
+interface OptionRow {
   readonly check: OptionCheck
   readonly default?: unknown
   readonly isRequired?: true
 }
 
 /** The options of a source by name; without a value, the first required one is named. */
-export type OptionTable = Readonly<Record<string, OptionRow>>
+type OptionTable = Readonly<Record<string, OptionRow>>
 
 /** An option that every host must set. */
 export function requiredOption(check: OptionCheck): {
@@ -91,7 +91,7 @@ export function optionWithDefault<Value>(
 }
 
 /** The values of the options: those that are required or have a default are defined. */
-export type OptionValues<Options, Table> = {
+type OptionValues<Options, Table> = {
   readonly [Name in keyof Options]-?: Name extends keyof Table
     ? Table[Name] extends { readonly default: unknown } | { readonly isRequired: true }
       ? Exclude<Options[Name], undefined>

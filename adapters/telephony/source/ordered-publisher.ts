@@ -17,7 +17,7 @@ export interface Rejected {
 }
 
 /** Dependencies of an ordered publisher. */
-export interface OrderedPublisherDeps {
+interface OrderedPublisherDeps {
   readonly publish: (event: ChannelEvent) => Promise<unknown>
   readonly clock: Clock
   readonly random: Random
@@ -37,7 +37,7 @@ export interface OrderedPublisherDeps {
 }
 
 /** A queue of events with one lane per leg. */
-export interface OrderedPublisher {
+interface OrderedPublisher {
   /** Adds an event behind the others of its leg; rejects it after `close`. */
   enqueue(event: ChannelEvent): void
   /** Whether too many events wait: stop reading until `onCapacity`. */

@@ -1,7 +1,7 @@
 /** Collects the bytes of an incomplete message. Chunks of one byte cost no more per byte than large ones. */
 
 /** Bytes that were received and not yet used. */
-export interface PendingBytes {
+interface PendingBytes {
   /** Returns the pending bytes followed by those of the chunk; all of them are pending now. */
   append(chunk: Buffer): Buffer
   /** Forgets all but the last bytes, which are never overwritten: parts of what `append` returned stay valid. */

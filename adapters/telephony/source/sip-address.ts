@@ -1,7 +1,7 @@
 /** Parses SIP and tel URIs into the parts that events contain. */
 
 /** A parsed SIP, SIPS or tel URI. */
-export interface SipAddress {
+interface SipAddress {
   /** Without password and parameters; '' where the URI has none. */
   readonly user: string
   /** Without port and parameters, in lower case; '' for tel URIs. */

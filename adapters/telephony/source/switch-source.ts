@@ -33,7 +33,7 @@ export interface SourceStatus extends ConnectionState, PipelineCounts {
 }
 
 /** The parts of a source that are specific to a switch. */
-export interface SwitchConnector {
+interface SwitchConnector {
   /** The switch in events and in the log: `freeswitch 127.0.0.1:8021`. */
   readonly peer: string
   /** The option that `peer` has the address from. */

@@ -6,7 +6,7 @@ import { type EndpointRegistry, IDLE, type ScheduledEndpoint } from './endpoint-
  *
  * Stale heap entries are removed lazily; the heap is rebuilt when they outnumber the live ones.
  */
-export interface DelayQueue {
+interface DelayQueue {
   /** Adds an endpoint at its due time. */
   add(endpoint: ScheduledEndpoint): void
   /** Removes the endpoints that are due, and passes each to `onDue`. */

@@ -170,7 +170,7 @@ export interface InFlightRequest<Endpoint> {
 }
 
 /** The requests in flight, in the order in which they were sent. */
-export interface InFlightRequests<Endpoint> {
+interface InFlightRequests<Endpoint> {
   start(endpoint: Endpoint, priority: PriorityClass, isProbe?: boolean): InFlightRequest<Endpoint>
   /** It is sent now. */
   sent(request: InFlightRequest<Endpoint>, now: number): void

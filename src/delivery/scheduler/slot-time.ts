@@ -80,7 +80,7 @@ export function fewSlots(total: number): number {
 }
 
 /** The accounts that compete for the slots of a node, in the order in which they last had something due. */
-export interface Competitors {
+interface Competitors {
   /** Something of an account is due. */
   add(use: SlotUse, now: number): void
   /** How many accounts compete. */

@@ -42,7 +42,7 @@ export function createCommandTrace(): CommandTrace {
 }
 
 /** Formats a value for people: no quotes, no braces where one level is enough. */
-export function formatValue(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   if (value === true) return 'yes'
   if (value === false) return 'no'

@@ -23,7 +23,7 @@ import {
 const MAX_UNMATCHED_EVENTS = 4_096
 
 /** The state as the facts of a plan. */
-export interface MemoryFacts extends AcceptanceFacts {
+interface MemoryFacts extends AcceptanceFacts {
   /** The call that `numbers` was called for last. */
   call: Call | undefined
 }

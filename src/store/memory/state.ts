@@ -67,7 +67,7 @@ export interface Moment {
 }
 
 /** A stored attempt record. */
-export interface StoredRecord {
+interface StoredRecord {
   /** Its position in `Endpoint.attempts`. */
   readonly position: number
   readonly record: AttemptRecord
@@ -190,11 +190,11 @@ export interface Node {
 }
 
 /** A webhook that was edited, or a delivery that was removed. */
-export type Change =
+type Change =
   | { readonly version: number; readonly webhookId: string }
   | { readonly version: number; readonly removed: DeliveryKey }
 
-export interface Shard {
+interface Shard {
   owner: Node | undefined
   /** The owner should hand it over. */
   leaving: boolean
@@ -219,7 +219,7 @@ export interface IdempotencyKey extends StoredKey {
   readonly callId: string | undefined
 }
 
-export interface Limits {
+interface Limits {
   readonly attemptsPerWebhook: number
   readonly attemptsInAll: number
 }

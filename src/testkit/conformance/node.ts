@@ -38,17 +38,17 @@ export interface WaitingRow extends DeliveryKey {
 }
 
 /** All parts of a load. */
-export interface Loaded {
+interface Loaded {
   readonly rows: readonly WaitingRow[]
   readonly webhooks: ReadonlyMap<string, Webhook>
   /** By position, then webhook. */
   readonly interrupted: readonly Start[]
 }
 
-export type Committed = Extract<GroupResult, { kind: 'committed' }>
-export type Settled = Extract<EndedResult, { kind: 'settled' }>
+type Committed = Extract<GroupResult, { kind: 'committed' }>
+type Settled = Extract<EndedResult, { kind: 'settled' }>
 
-export type SettlementOverrides = Omit<Partial<Settlement>, 'next'> & {
+type SettlementOverrides = Omit<Partial<Settlement>, 'next'> & {
   readonly next?: Partial<Settlement['next']>
 }
 
@@ -103,7 +103,7 @@ export interface StoreNode {
 }
 
 /** Delay of a retry unless a rule gives another one, ms. */
-export const SHORT_RETRY_MS = 1_000
+const SHORT_RETRY_MS = 1_000
 
 /** Acceptances that have their positions. */
 const placed = new WeakSet<Acceptance>()

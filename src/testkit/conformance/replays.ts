@@ -9,7 +9,7 @@ import { freshEventId, newDelivery, newEvent, newReplay } from './sample-data.js
 import { withoutRecord } from './settle.js'
 
 /** A delivery that can be replayed. */
-export interface Ended {
+interface Ended {
   readonly webhook: Webhook
   readonly event: NewEvent
   readonly delivery: Queued

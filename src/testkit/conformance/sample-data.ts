@@ -36,7 +36,7 @@ export function freshEventId(): string {
 }
 
 /** A unique delivery id: 32 hex digits that begin as the event's id does. */
-export function freshDeliveryId(eventId: string): string {
+function freshDeliveryId(eventId: string): string {
   if (!/^[0-9a-f]{32}$/.test(eventId)) return freshId('delivery')
   created += 1
   return `${eventId.slice(0, SHARED_DIGITS)}${hex(created, 8)}`
@@ -91,7 +91,7 @@ export function newToken(accountId: string, overrides: Partial<TokenRow> = {}): 
 }
 
 /** Origin of all webhooks made by `newWebhook`. */
-export const ORIGIN = 'https://receiver.example.com'
+const ORIGIN = 'https://receiver.example.com'
 
 export function newWebhook(
   overrides: Omit<Partial<Webhook>, 'settings'> & { readonly settings?: Partial<Webhook['settings']> } = {},

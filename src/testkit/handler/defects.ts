@@ -35,7 +35,7 @@ const OUTSIDE_TOLERANCE_MS = 60_000
 const DEADLINE_MS = 10_000
 
 /** What all requests of a webhook have in common. */
-export interface RequestContext {
+interface RequestContext {
   readonly webhook: Webhook
   readonly endpointSecrets: EndpointSecrets
   readonly toleranceSeconds: number

@@ -33,7 +33,7 @@ export interface PlannedDelivery {
   readonly defective?: { readonly delivery: PreparedDelivery; readonly defect: Defect }
 }
 
-export interface DeliverDeps {
+interface DeliverDeps {
   send(request: WebhookRequest): Promise<HandlerResult>
   buildRequest(delivery: PreparedDelivery, attempt: number, defect?: Defect): WebhookRequest
 }

@@ -15,7 +15,7 @@ export interface AmiEvent extends TimedEvent {
 }
 
 /** A recorded connection to Asterisk's manager interface. */
-export interface AmiRecording {
+interface AmiRecording {
   /** The first line, without its line end. */
   readonly banner: string
   readonly events: readonly AmiEvent[]

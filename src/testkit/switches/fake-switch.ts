@@ -78,7 +78,7 @@ export interface Client {
 }
 
 /** The part of a fake that is specific to its switch. */
-export interface FakeSwitchDeps<Event> {
+interface FakeSwitchDeps<Event> {
   readonly events: readonly Event[]
   /** Updates the switch's own state; returns whether the event is sent to clients. Default: it is. */
   readonly applyEvent?: (event: Event) => boolean
@@ -93,7 +93,7 @@ export interface FakeSwitchDeps<Event> {
 }
 
 /** A fake, and the functions for the files that build on it. */
-export interface FakeSwitchCore<Event> {
+interface FakeSwitchCore<Event> {
   readonly controls: FakeSwitch
   readonly timeline: Timeline
   readonly isSilent: () => boolean

@@ -4,7 +4,7 @@ import { decodeRecording, requireEvents } from './recording.js'
 import type { TimedEvent } from './timeline.js'
 
 /** The event formats of FreeSWITCH's event socket. */
-export type FreeswitchFormat = 'plain' | 'json'
+type FreeswitchFormat = 'plain' | 'json'
 
 /** A header of an event; an array variable has several values. */
 export type FreeswitchHeader = readonly [name: string, value: string | readonly string[]]
@@ -24,7 +24,7 @@ export interface FreeswitchEvent extends TimedEvent {
 }
 
 /** The events that a client received after `event plain` or `event json`. */
-export interface FreeswitchRecording {
+interface FreeswitchRecording {
   readonly format: FreeswitchFormat
   readonly coreUuid: string
   readonly events: readonly FreeswitchEvent[]

@@ -6,7 +6,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 export const HOST = '127.0.0.1'
 
 /** The listening socket and the connections of a fake. */
-export interface Listener {
+interface Listener {
   /** Listens; resolves to the port. After `refuse` it listens on the same port again. */
   listen(): Promise<number>
   /** @throws before the first `listen` */
@@ -23,7 +23,7 @@ export interface Listener {
 }
 
 /** Callbacks of a listener. */
-export interface ListenerEvents {
+interface ListenerEvents {
   readonly onConnection: (socket: Socket) => void
   readonly onClosed: (socket: Socket) => void
 }

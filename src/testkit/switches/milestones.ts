@@ -2,7 +2,7 @@
 export type Milestone = 'connected' | 'subscribed' | 'disconnected'
 
 /** Counts milestones, and lets tests wait for them. */
-export interface Milestones {
+interface Milestones {
   record(milestone: Milestone): void
   /** Resolves when the milestone has occurred `times` times (default 1) since the fake was created. */
   waitFor(milestone: Milestone, times?: number): Promise<void>

@@ -29,7 +29,7 @@ export interface PlayOptions {
 }
 
 /** Dependencies of a timeline. */
-export interface TimelineDeps<Event> {
+interface TimelineDeps<Event> {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
   /** Default speed of `play`. */
   readonly speed: number

@@ -43,7 +43,7 @@ export function encodeFrame(opcode: number, payload: Buffer): Buffer {
 }
 
 /** Output of a frame reader. */
-export interface FrameReaderDeps {
+interface FrameReaderDeps {
   readonly send: (bytes: Buffer) => void
   /** Ends the connection after the bytes sent so far. */
   readonly end: () => void

@@ -1,5 +1,5 @@
 /** A labelled choice of one among several values. */
-export interface SelectProps<Value extends string> {
+interface SelectProps<Value extends string> {
   readonly label: string
   readonly value: Value
   /** Each value with its text. */

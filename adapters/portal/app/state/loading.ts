@@ -11,7 +11,7 @@ export interface Loading {
   readonly loadedMs: Signal<number>
 }
 
-export interface Loader extends Loading {
+interface Loader extends Loading {
   load<Data>(request: (signal: AbortSignal) => Promise<Data>, onLoaded: (data: Data) => void): void
   abort(): void
 }

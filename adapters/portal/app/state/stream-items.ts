@@ -18,7 +18,7 @@ interface StreamItemsOptions {
   readonly isPaused?: () => boolean
 }
 
-export type StreamState = 'connecting' | 'open' | 'waiting' | 'refused'
+type StreamState = 'connecting' | 'open' | 'waiting' | 'refused'
 
 /** @param onItems gets the items in the order of the stream, some of them perhaps twice */
 export function useStreamItems(

@@ -5,7 +5,7 @@ import { heldKeys, isGone } from './session-keys.js'
 import { storeMs } from './store-clock.js'
 
 /** Waiting deliveries as bytes (`waiting-rows.ts`), and their webhooks as a JSON array of key, document and health. */
-export interface WaitingRow {
+interface WaitingRow {
   readonly version: number
   readonly waiting: string | null
   readonly webhooks: string | null
