@@ -100,7 +100,7 @@ function findPlace(text: string, path: readonly (string | number)[], isKey = fal
 
 /** @param message of V8, which has an offset unless it quotes the text around a token */
 function syntaxError(text: string, message: string): FormatError {
-  const [, first = '', rest, offset] = /^(.)(.+) in JSON at position (\d+)/.exec(message) ?? []
+  const [, first = '', rest, offset] = /^(.)(.+) (?:in|after) JSON at position (\d+)/.exec(message) ?? []
   if (offset !== undefined && !quotesText(message))
     return new FormatError(first.toLowerCase() + rest, placeAt(text, Number(offset)))
   if (!quotesText(message)) return new FormatError('the text ends too early', placeAt(text, text.length))

@@ -7,10 +7,11 @@
  * 3. After a pass that finds nothing under the old secret, the record names the new one only.
  * 4. A store that keeps the secret itself replaces it.
  */
-import type { Store } from 'hookswitch/store'
+
 import { errorCode, HookswitchError } from '../errors.js'
 import { checkSecret, invalidOption } from '../options/validators.js'
 import type { Log } from '../ports.js'
+import type { Store } from '../store/contract.js'
 import type { EncryptedKind, EncryptedRow, EncryptionStore } from '../store/encryption-store.js'
 import { createSecretCipher } from '../values/encryption.js'
 import { systemClock } from './clock.js'

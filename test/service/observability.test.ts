@@ -78,8 +78,15 @@ describe('metrics', () => {
     await createWebhook('/late', { hook: 'channel_create', retries: 3 })
     await createWebhook('/bad', { hook: 'channel_create', retries: 1 })
     await createWebhook('/gated', { hook: 'channel_destroy' })
-    receiver.on('/late', [status(503, { headers: { 'retry-after': '0' } }), reset(), status(200)])
-    receiver.on('/bad', [status(500)])
+    // The request that is reset has a new connection: over a used one it would be sent again.
+    const closing = { connection: 'close' }
+    receiver.on('/good', [status(200, { headers: closing })])
+    receiver.on('/late', [
+      status(503, { headers: { 'retry-after': '0', ...closing } }),
+      reset(),
+      status(200, { headers: closing }),
+    ])
+    receiver.on('/bad', [status(500, { headers: closing })])
     receiver.on('/gated', [held])
 
     const delivered = nextEvents(hs, 'delivered', 2)

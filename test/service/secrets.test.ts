@@ -99,9 +99,9 @@ it('a full run leaves no key, password, password digest, token, signing secret o
   const headers = { Authorization: 'Bearer receivers-own-credential', 'X-Api-Key': 'receivers-own-key' }
   const base = `/v1/accounts/${id}/webhooks`
   receiver.on('/hook', [
+    reset(),
     status(500, { headers: { 'set-cookie': 'sid=receivers-own-cookie', 'x-token': 'receivers-own-token' } }),
     redirect('/elsewhere'),
-    reset(),
     status(200),
   ])
   const created = await callApi('PUT', base, {

@@ -26,11 +26,12 @@ export function migrateSchema(db: SqliteHandle, location: DatabasePath, steps = 
   const version = versionOf(db)
   if (version === steps.length) return
   if (version !== undefined && (version > steps.length || version < 1)) {
-    const [age, advice] =
-      version < 1 ? ['an older', 'open it with that version'] : ['a newer', 'update the package']
-    const versions = `schema ${version}, this version supports ${steps.length}`
-    const sentence = `was written by ${age} hookswitch (${versions}), ${advice}: ${location.path}`
-    throw invalidOptionError(location.field, sentence)
+    const supported = `this version supports ${steps.length}`
+    const sentence =
+      version < 1
+        ? `was written by an older hookswitch (schema ${version}, ${supported}), open it with that version`
+        : `was written by a newer hookswitch (schema ${version}, ${supported}), update the package`
+    throw invalidOptionError(location.field, `${sentence}: ${location.path}`)
   }
   inTransaction(db, () => {
     if (version === undefined) createMeta(db)
