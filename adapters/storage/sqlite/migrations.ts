@@ -26,11 +26,11 @@ export function migrateSchema(db: SqliteHandle, location: DatabasePath, steps = 
   const version = versionOf(db)
   if (version === steps.length) return
   if (version !== undefined && (version > steps.length || version < 1)) {
-    const supported = `this version supports ${steps.length}`
+    const count = steps.length
     const sentence =
       version < 1
-        ? `was written by an older hookswitch (schema ${version}, ${supported}), open it with that version`
-        : `was written by a newer hookswitch (schema ${version}, ${supported}), update the package`
+        ? `was written by an older hookswitch (schema ${version}, this version supports ${count}), open it with that`
+        : `was written by a newer hookswitch (schema ${version}, this version supports ${count}), update the package`
     throw invalidOptionError(location.field, `${sentence}: ${location.path}`)
   }
   inTransaction(db, () => {
