@@ -29,7 +29,7 @@ export function migrateSchema(db: SqliteHandle, location: DatabasePath, steps = 
     const count = steps.length
     const sentence =
       version < 1
-        ? `was written by an older hookswitch (schema ${version}, this version supports ${count}), open it with that`
+        ? `was written by an older hookswitch (schema ${version}, this version supports ${count}), open it with that version`
         : `was written by a newer hookswitch (schema ${version}, this version supports ${count}), update the package`
     throw invalidOptionError(location.field, `${sentence}: ${location.path}`)
   }
