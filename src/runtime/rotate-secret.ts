@@ -8,10 +8,10 @@
  * 4. A store that keeps the secret itself replaces it.
  */
 
+import type { Store } from 'hookswitch/store'
 import { errorCode, HookswitchError } from '../errors.js'
 import { checkSecret, invalidOption } from '../options/validators.js'
 import type { Log } from '../ports.js'
-import type { Store } from '../store/contract.js'
 import type { EncryptedKind, EncryptedRow, EncryptionStore } from '../store/encryption-store.js'
 import { createSecretCipher } from '../values/encryption.js'
 import { systemClock } from './clock.js'

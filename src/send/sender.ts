@@ -40,11 +40,15 @@ type OnEnd = Parameters<DefaultSender['sendWithCallback']>[1]
 
 const REPEATED = 'the receiver closed the connection; sent again on a new one'
 
-/** Adds to a response that the request was sent twice. */
+/** Says that the request was sent twice. */
 const withNote =
   (onEnd: OnEnd): OnEnd =>
-  (observation, dialled) =>
-    onEnd(observation.kind === 'response' ? { note: REPEATED, ...observation } : observation, dialled)
+  (observation, dialled) => {
+    if (observation.kind === 'response') onEnd({ note: REPEATED, ...observation }, dialled)
+    else if (observation.kind === 'no_response')
+      onEnd({ ...observation, detail: `${REPEATED}: ${observation.detail}` }, dialled)
+    else onEnd(observation, dialled)
+  }
 
 /**
  * Creates the sender. Opens nothing before the first request. `send` never rejects; neither it nor `sendWithCallback`

@@ -120,7 +120,8 @@ export function* checkOverlaps(state) {
 }
 
 /**
- * Each attempt number of a delivery is sent once. Only a node that was paused may repeat the number of another node.
+ * Each attempt number of a delivery is sent once. Only a node that was paused may repeat the number of another node, and a node
+ * sends a request once more whose connection was closed without an answer.
  *
  * @param {TrackedState} state
  * @returns {Iterable<Violation>}
@@ -132,6 +133,8 @@ export function* checkAttemptNumbers(state) {
       const { attempt, webhook, call } = request
       const next = requests[at + 1]
       if (!next || next.attempt > attempt) continue
+      const isClosed = request.status === 0 && request.node === next.node && next.attempt === attempt
+      if (isClosed && requests[at - 1]?.attempt !== attempt) continue
       if (state.hasReturned(request) || findEarlierPause(stopsByNode, next)) continue
       const what = `${delivery} was sent to ${webhook} as attempt ${attempt}, then as attempt ${next.attempt}`
       yield { rule: 'attempts', what, call, webhook }

@@ -55,7 +55,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'src/auth': ['lru-cache', 'nanoid'],
   'src/delivery': ['lru-cache', 'hookswitch', 'hookswitch/adapter', 'hookswitch/store'],
   'src/send': ['undici', 'lru-cache'],
-  'src/runtime': ['lru-cache'],
+  'src/runtime': ['lru-cache', 'hookswitch/store'],
   'src/http': ['ipaddr.js', 'lru-cache'],
   'src/webhooks': ['@standard-schema/spec', '@cfworker/json-schema', 'hookswitch/adapter'],
   // Types whose declarations refer to the subpath that exports them.

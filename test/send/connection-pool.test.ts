@@ -113,7 +113,11 @@ describe('connections', () => {
     const sender = localSender()
     const request = post(url, { isRepeatable: true })
     await sender.send(request)
-    expect(await sender.send(request)).toMatchObject({ failure: 'connection', cause: 'closed_early' })
+    expect(await sender.send(request)).toMatchObject({
+      failure: 'connection',
+      cause: 'closed_early',
+      detail: expect.stringContaining('sent again'),
+    })
     expect(requests).toHaveLength(3)
 
     const silent = await startReceiver((socket, _, index) => {

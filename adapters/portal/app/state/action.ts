@@ -4,7 +4,7 @@ import { HookswitchClientError } from 'hookswitch/client'
 import { notify } from './announce.js'
 import { t } from './translate.js'
 
-interface Action {
+export interface Action {
   readonly isRunning: Signal<boolean>
   run(): Promise<void>
 }
