@@ -1,5 +1,4 @@
 /** The HTTP API as a function from a request record to a response record. */
-import { inspect } from 'node:util'
 import { errorCode } from '../errors.js'
 import type { Log } from '../ports.js'
 import { toIsoTime } from '../values/iso-time.js'
@@ -209,7 +208,11 @@ function logStreamEnd(
 
 /** Logs the details of an internal error; the client never sees them. */
 function logInternalError(log: FaultLog, thrown: unknown, fields: Readonly<Record<string, unknown>>): void {
-  const { name, message, stack } = thrown instanceof Error ? thrown : new Error(inspect(thrown))
+  // The fields of anything else may be secrets.
+  const { name, message, stack } =
+    thrown instanceof Error
+      ? thrown
+      : new Error(typeof thrown === 'string' ? thrown : `a value of type ${typeof thrown} was thrown`)
   log.error({ ...fields, err: { name, message, stack } }, 'request failed with an internal error')
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { HookswitchError } from '../errors.js'
 import { invalidOption } from '../options/validators.js'
 import type { Store } from '../store/contract.js'
+import type { EncryptionStore } from '../store/encryption-store.js'
 import { createSecretCipher, type SecretCipher } from '../values/encryption.js'
 import {
   createCheck,
@@ -39,7 +40,7 @@ export async function readEncryptionKeys(
  * cipher of this instance.
  *
  * @param secrets the first encrypts, all decrypt
- * @throws `InvalidOption` (field `secret`) when they are not those of the store, `StoreCorrupt` for a damaged record
+ * @throws `InvalidOption` (field `secret`) when they are not those of the store, `StoreCorrupt` for a damaged record, and for a lost one
  */
 export async function openCipher(
   store: Store,
@@ -60,11 +61,21 @@ export async function openRecord(
   for (;;) {
     const text = await encryption.record()
     const stored = text === undefined ? undefined : parseRecord(text)
+    if (!stored) await refuseEncryptedRows(encryption)
     const next = stored
       ? recordForNode(stored, secrets, random)
       : { current: [createCheck(secrets[0]!, random)], retired: [] }
     if (!next) return stored!
     // Otherwise another node was first.
     if (await encryption.replaceRecord(formatRecord(next), text)) return next
+  }
+}
+
+/** Without its record a store would take any secret for its own. */
+async function refuseEncryptedRows(encryption: EncryptionStore): Promise<void> {
+  for (const kind of ['apiKey', 'webhook'] as const) {
+    if ((await encryption.encryptedRows(kind, undefined, 1)).length === 0) continue
+    const sentence = 'the store has encrypted rows and no encryption record: restore both from one backup'
+    throw new HookswitchError('StoreCorrupt', sentence)
   }
 }

@@ -40,14 +40,15 @@ type OnEnd = Parameters<DefaultSender['sendWithCallback']>[1]
 
 const REPEATED = 'the receiver closed the connection; sent again on a new one'
 
-/** Says that the request was sent twice. */
-const withNote =
-  (onEnd: OnEnd): OnEnd =>
+/** Says that the request was sent twice. `first` is what became of it before. */
+const afterRepeat =
+  (onEnd: OnEnd, ...first: Parameters<OnEnd>): OnEnd =>
   (observation, dialled) => {
     if (observation.kind === 'response') onEnd({ note: REPEATED, ...observation }, dialled)
     else if (observation.kind === 'no_response')
-      onEnd({ ...observation, detail: `${REPEATED}: ${observation.detail}` }, dialled)
-    else onEnd(observation, dialled)
+      onEnd({ ...observation, isSent: true, detail: `${REPEATED}: ${observation.detail}` }, dialled)
+    // It was not sent again.
+    else onEnd(...first)
   }
 
 /**
@@ -87,7 +88,8 @@ export function createSender(options: SenderOptions): DefaultSender {
     }
     const exchange = new Exchange(request, target.path, timerBuckets, (observation, dialled) => {
       if (!exchange.isStale || !request.isRepeatable || isClosed) return onEnd(observation, dialled)
-      dispatch(target, new Exchange(request, target.path, timerBuckets, withNote(onEnd), exchange))
+      const again = afterRepeat(onEnd, observation, dialled)
+      dispatch(target, new Exchange(request, target.path, timerBuckets, again, exchange))
     })
     dispatch(target, exchange)
   }

@@ -33,6 +33,13 @@ describe('errors during a request', () => {
     ])
   })
 
+  it('are logged without the fields of what is no error', async () => {
+    const { response, logged } = await failing({ config: { password: 'hunter2' } })
+    expect(response.status).toBe(500)
+    expect(logged).toHaveLength(1)
+    expect(JSON.stringify(logged)).not.toContain('hunter2')
+  })
+
   it('are logged with their cause if the store is unavailable: the response is 503', async () => {
     const cause = new Error('db down')
     const { response, logged } = await failing(new HookswitchError('StoreUnavailable', 'no store', { cause }))

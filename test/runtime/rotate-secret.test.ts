@@ -100,6 +100,14 @@ describe('a node', () => {
     }
   })
 
+  it('refuses a store that has lost its record, and not its rows', async () => {
+    const store = newStore()
+    await fill(store, OLD)
+    const broken = { ...store, encryption: { ...store.encryption, record: async () => undefined } }
+    await expect(starting(broken, NEW)).rejects.toThrow(/encrypted rows and no encryption record/)
+    await expect(starting(broken, OLD)).rejects.toMatchObject({ code: 'StoreCorrupt' })
+  })
+
   it('refuses a store without the port', async () => {
     const { encryption: _, ...store } = newStore()
     await expect(starting(store as Store, OLD)).rejects.toMatchObject(refused('store'))

@@ -166,6 +166,22 @@ describe('connections', () => {
     expect([connections.length, requests.length]).toEqual([2, 2])
   })
 
+  it('do not make a request unsent that is cancelled, or finds no connection, before it is sent again', async () => {
+    const { url, requests } = await startReceiver((socket, _, index) => {
+      if (index === 0) socket.write(OK)
+      else if (index === 1) socket.destroy()
+    })
+    const sender = localSender({ maxPerOrigin: 1 })
+    const request = post(url, { isRepeatable: true, deadlineMs: 400 })
+    await sender.send(request)
+    // The second waits while the first is sent, and takes its place when it is cut off.
+    const observations = [sender.send(request), sender.send({ ...request, group: 'other' })]
+    await expect.poll(() => requests.length).toBe(3)
+    sender.cancel('hook')
+    expect(await observations[0]).toMatchObject({ kind: 'no_response', cause: 'closed_early', isSent: true })
+    expect(await observations[1]).toMatchObject({ failure: 'timeout' })
+  })
+
   it('that a receiver closes soon after each response cost nothing', async () => {
     const { url } = await startReceiver((socket) => {
       socket.write(OK)

@@ -85,7 +85,7 @@ function createEvent(
     forEach(prefix, visit) {
       for (const name of Object.keys(values)) {
         const found = name.startsWith(prefix) ? value(name) : undefined
-        if (found !== undefined) visit(detachSubstring(name.slice(prefix.length)), found)
+        if (found !== undefined) visit(detachSubstring(name.slice(prefix.length).toWellFormed()), found)
       }
     },
   }

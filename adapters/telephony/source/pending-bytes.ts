@@ -9,6 +9,8 @@ interface PendingBytes {
 }
 
 const EMPTY = Buffer.alloc(0)
+/** A larger buffer is released with its message, bytes. */
+const MAX_KEPT_BYTES = 262_144
 
 export function createPendingBytes(): PendingBytes {
   let pending: Buffer = EMPTY
@@ -36,6 +38,10 @@ export function createPendingBytes(): PendingBytes {
     },
     keepLast(length) {
       pending = pending.subarray(pending.length - length)
+      if (pending.buffer.byteLength <= MAX_KEPT_BYTES || pending.length > MAX_KEPT_BYTES / 2) return
+      pending = length === 0 ? EMPTY : Buffer.from(pending)
+      space = EMPTY
+      end = 0
     },
   }
 }

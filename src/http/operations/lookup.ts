@@ -19,11 +19,13 @@ export const lookUp: Operation = async (context) => {
   const id = getQueryValue(context.query, 'id')
   if (!id) throw invalidInput([{ path: 'id', rule: 'required', message: 'Field is required but missing' }])
   const accountId = accountIdOf(context)
-  const { webhooks, core } = context.deps
+  const { webhooks } = context.deps
+  // First: it throws while the instance closes, when nothing must be under way that nobody awaits.
+  const { deliveries } = context.deps.core().store
   const [webhook, delivery, legs] = await Promise.all([
     isId(id) ? orUndefined(webhooks.read(accountId, id)) : undefined,
     isId(id) ? orUndefined(webhooks.delivery(accountId, id)) : undefined,
-    isCallId(id) ? core().store.deliveries.legs(accountId, id) : [],
+    isCallId(id) ? deliveries.legs(accountId, id) : [],
   ])
   const types = [
     ...(webhook ? ['webhook'] : []),

@@ -161,6 +161,12 @@ describe('the event parsers', () => {
     expect(plain?.header('B')).toBe('caf\ufffd')
     const json = parseEvent('json', Buffer.from('{"Event-Name":"X","A":"Ren\xe9 \\ud800 \\u00e9"}', 'latin1'))
     expect(json?.header('A')).toBe('Ren\ufffd \ufffd é')
+    const names: string[] = []
+    parseEvent('json', Buffer.from('{"Event-Name":"X","variable_\\ud800":"1"}'))?.forEach(
+      'variable_',
+      (name) => names.push(name),
+    )
+    expect(names).toEqual(['\ufffd'])
   })
 
   it('never throw and never hang, for any bytes', () => {
