@@ -1,5 +1,5 @@
 /** Equipment of the migration tests: SQLite files with contents, services on stores, and everything a store shows. */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { constant, createHookswitch, type Hookswitch } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
@@ -19,6 +19,7 @@ import { API_KEY_NONCE_BYTES, encryptApiKey } from '../../../src/accounts/api-ke
 import { hashToken } from '../../../src/auth/token.js'
 import { stageEvent } from '../../../src/delivery/inbox-relay.js'
 import { systemClock } from '../../../src/runtime/clock.js'
+import { openRecord } from '../../../src/runtime/encryption-key.js'
 import {
   newAccount,
   newDelivery,
@@ -192,13 +193,23 @@ const SOURCES = ['freeswitch 127.0.0.1:8021', 'asterisk 127.0.0.1:5038']
 export const STAGED_CALLS = ['call-a', 'call-staged', 'call-staged']
 
 /** Row counts of `smallFile`: three deliveries in each of two lanes. */
-export const SMALL_COUNTS = { accounts: 1, apiKeys: 1, webhooks: 1, calls: 2, events: 6, deliveries: 6 }
+export const SMALL_COUNTS = {
+  accounts: 1,
+  apiKeys: 1,
+  webhooks: 1,
+  calls: 2,
+  events: 6,
+  deliveries: 6,
+  encryptionRecords: 1,
+}
 
 /** Creates a small file like that of a stopped service: key, account, webhook and waiting deliveries. */
 export async function createSmallFile(path: string): Promise<void> {
   const store = sqliteStore({ path, inThread: true })
   await store.open({ clock: systemClock(), log })
-  const box = createSecretCipher([await store.secret!()])
+  const secret = await store.secret!()
+  await openRecord(store, [secret], randomBytes)
+  const box = createSecretCipher([secret])
   const account = newAccount({ id: 'acme' })
   const apiKey = encryptApiKey(box, 'acme', 'k'.repeat(40), 'v1', new Uint8Array(API_KEY_NONCE_BYTES))
   await store.accounts.insert(account, apiKey, [])

@@ -137,6 +137,6 @@ describe('an SQLite export', () => {
       update hookswitch_event set call = null`)
     const found: Record<string, number> = {}
     for await (const { kind, rows } of openSource().rows()) found[kind] = rows.length
-    expect(found).toEqual({ webhooks: 1, events: 6, deliveries: 6 })
+    expect(found).toEqual({ webhooks: 1, events: 6, deliveries: 6, encryptionRecords: 1 })
   })
 })
