@@ -25,7 +25,7 @@ const REQUIRE_ALL = `
   })()
 `
 
-/** Opens a SQLite store in a Node without SQLite of its own, beside no package for it. */
+/** Opens a SQLite store with a Node that has no SQLite, where no package for it is installed. */
 const WITHOUT_DRIVER = `
   const { _resolveFilename } = module.constructor
   module.constructor._resolveFilename = (name, ...rest) => {

@@ -72,7 +72,7 @@ interface QueuePosition {
 export interface QueueRoom {
   /** Deliveries that wait for it. */
   readonly waiting: number
-  /** Free space for deliveries of the endpoint: until half of its own limit, of its account's, or of the total is used. */
+  /** How many deliveries the endpoint can take until half of its limit, of its account's limit or of the total is used. */
   readonly spare: number
 }
 
