@@ -1,6 +1,7 @@
 /** The frame of the page: header, the current screen, the login and the messages. */
 import { Dialog } from './components/dialog.js'
 import { Header } from './components/header.js'
+import { IconSprite } from './components/icon.js'
 import { lazy } from './components/lazy.js'
 import { LoginForm } from './components/login-form.js'
 import { Page } from './components/page.js'
@@ -24,6 +25,7 @@ const OperatorScreen = lazy(async () => (await import('./screens/operator.js')).
 export function App() {
   return (
     <>
+      <IconSprite />
       {session.value ? <Signed /> : <SignedOut />}
       <div class="notices" role="status" aria-live="polite">
         {notice.value && <p class={notice.value.isError ? 'notice bad' : 'notice'}>{notice.value.text}</p>}

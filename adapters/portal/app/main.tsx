@@ -4,7 +4,8 @@ import { hostSession } from './api/host-session.js'
 import { HAS_HOST_LOGIN } from './api/settings.js'
 import { App } from './app.js'
 import { begin, restore, session } from './state/session.js'
-import './style.css'
+import './style/tokens.css'
+import './style/components.css'
 import { escapeTextNodes } from './text-nodes.js'
 
 async function start(): Promise<void> {

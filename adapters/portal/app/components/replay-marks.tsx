@@ -2,7 +2,7 @@
 import type { Delivery } from 'hookswitch/client'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
-import { StateBadge } from './state-badge.js'
+import { State } from './state.js'
 
 interface ReplayMarksProps {
   readonly accountId: string
@@ -16,7 +16,7 @@ export function ReplayMarks({ accountId, delivery }: ReplayMarksProps) {
   )
   return (
     <>
-      {recovered && <StateBadge state="recovered" />}{' '}
+      {recovered && <State state="recovered" />}{' '}
       {original !== undefined && link(original, t('replay.of', { id: original }))}{' '}
       {replay !== undefined && link(replay, t('replay.by', { id: replay }))}
     </>

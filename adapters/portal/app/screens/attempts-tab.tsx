@@ -7,7 +7,7 @@ import { Empty } from '../components/load-state.js'
 import { PagedTable } from '../components/paged-table.js'
 import { useReplayOne } from '../components/replay.js'
 import { Select } from '../components/select.js'
-import { StateBadge } from '../components/state-badge.js'
+import { State } from '../components/state.js'
 import { ExactTime } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
 import { usePagedList } from '../state/paged-list.js'
@@ -135,7 +135,7 @@ export const resultOptions = () =>
 function attemptColumns(): readonly Column<Attempt>[] {
   return [
     { label: t('column.time'), width: '9rem', cell: ({ sent_at }) => <ExactTime at={sent_at} isClock /> },
-    { label: t('column.result'), width: '8rem', cell: ({ result }) => <StateBadge state={result} /> },
+    { label: t('column.result'), width: '8rem', cell: ({ result }) => <State state={result} /> },
     { label: t('column.hook'), width: 'minmax(9rem, 1fr)', cell: ({ hook_event }) => hook_event },
     {
       label: t('column.try'),

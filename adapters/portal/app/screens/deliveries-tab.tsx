@@ -7,7 +7,7 @@ import { PagedTable } from '../components/paged-table.js'
 import { useReplayOne } from '../components/replay.js'
 import { ReplayMarks } from '../components/replay-marks.js'
 import { Select } from '../components/select.js'
-import { StateBadge } from '../components/state-badge.js'
+import { State } from '../components/state.js'
 import { RelativeTime } from '../components/time.js'
 import { usePagedList } from '../state/paged-list.js'
 import { changeQuery } from '../state/router.js'
@@ -90,7 +90,7 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
             width: 'minmax(16rem, 1fr)',
             cell: (row) => (
               <span class="lines-of-state">
-                <StateBadge state={row.state} /> <ReplayMarks accountId={accountId} delivery={row} />
+                <State state={row.state} /> <ReplayMarks accountId={accountId} delivery={row} />
               </span>
             ),
           },

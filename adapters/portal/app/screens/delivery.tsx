@@ -9,7 +9,7 @@ import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { useReplayOne } from '../components/replay.js'
 import { ReplayMarks } from '../components/replay-marks.js'
-import { StateBadge } from '../components/state-badge.js'
+import { State } from '../components/state.js'
 import { ExactTime, RelativeTime } from '../components/time.js'
 import { registerKeys } from '../state/keyboard.js'
 import { useResource } from '../state/resource.js'
@@ -54,7 +54,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
     <Page
       title={delivery ? t('delivery.title', { hook: delivery.hook_event }) : t('delivery.loading')}
       name={`delivery/${deliveryId}`}
-      detail={delivery && <StateBadge state={delivery.state} />}
+      detail={delivery && <State state={delivery.state} />}
       actions={
         delivery && (
           <>
@@ -166,7 +166,7 @@ function AttemptPanel({ attempt, isOpen }: { readonly attempt: Attempt; readonly
   return (
     <details class="attempt" open={isOpen}>
       <summary>
-        <ExactTime at={attempt.sent_at} isClock /> <StateBadge state={attempt.result} />{' '}
+        <ExactTime at={attempt.sent_at} isClock /> <State state={attempt.result} />{' '}
         {attempt.attempt !== undefined && t('attempt.number', { number: attempt.attempt })}{' '}
         <strong>
           <Line text={outcomeOf(attempt)} />

@@ -5,7 +5,7 @@ import { useRef } from 'preact/hooks'
 import { Line } from '../components/hostile-text.js'
 import { Page } from '../components/page.js'
 import { Select } from '../components/select.js'
-import { StateBadge } from '../components/state-badge.js'
+import { State } from '../components/state.js'
 import { ExactTime } from '../components/time.js'
 import { VirtualTable } from '../components/virtual-table.js'
 import { summarize } from '../state/announce.js'
@@ -96,7 +96,7 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
               label: t('column.result'),
               width: '9rem',
               cell: ({ attempt, rate, news = '' }) => {
-                if (attempt) return <StateBadge state={attempt.result} />
+                if (attempt) return <State state={attempt.result} />
                 return rate ? t('live.summary', rate) : word('change', news)
               },
             },

@@ -8,7 +8,7 @@ import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { Select } from '../components/select.js'
 import { ShowMore, useShown } from '../components/show-more.js'
-import { StateBadge } from '../components/state-badge.js'
+import { State } from '../components/state.js'
 import { RelativeTime } from '../components/time.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
@@ -125,7 +125,7 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
 function Pause({ until }: { readonly until: string | undefined }) {
   return (
     <>
-      <StateBadge state="paused" /> {until !== undefined && t('webhook.probe')}{' '}
+      <State state="paused" /> {until !== undefined && t('webhook.probe')}{' '}
       {until !== undefined && <RelativeTime at={until} />}
     </>
   )

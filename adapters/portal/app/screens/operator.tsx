@@ -12,7 +12,7 @@ import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
 import { ReplayFailedButton } from '../components/replay.js'
 import { Sparkline } from '../components/sparkline.js'
-import { StateBadge } from '../components/state-badge.js'
+import { State } from '../components/state.js'
 import { RelativeTime, Since } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
@@ -186,7 +186,7 @@ function EndpointTable({ state }: { readonly state: Trouble }) {
           width: 'minmax(10rem, 1fr)',
           cell: ({ name }) => <Line text={name} />,
         },
-        { label: t('column.state'), width: '10rem', cell: (row) => <StateBadge state={row.state} /> },
+        { label: t('column.state'), width: '10rem', cell: (row) => <State state={row.state} /> },
         { label: t('column.account'), width: '12rem', cell: ({ account_id }) => account_id },
         { label: t('column.url'), width: 'minmax(10rem, 2fr)', cell: ({ uri }) => <Line text={uri} /> },
         {

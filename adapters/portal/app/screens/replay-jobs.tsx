@@ -12,7 +12,7 @@ import {
   startedReplays,
 } from '../api/replays.js'
 import { ActionButton } from '../components/load-state.js'
-import { StateBadge } from '../components/state-badge.js'
+import { State } from '../components/state.js'
 import { RelativeTime } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
@@ -74,7 +74,7 @@ function Job({ scope, listed }: JobProps) {
   return (
     <section class="replay" aria-label={t('replay.title')}>
       <p>
-        <StateBadge state={job.state} /> <Progress job={job} />
+        <State state={job.state} /> <Progress job={job} />
         {job.webhook_id === undefined && scope.webhookId !== undefined && ` · ${t('replay.ofAccount')}`}
         {job.automatic && ` · ${t('replay.automatic')}`}{' '}
         <span class="muted">

@@ -11,7 +11,7 @@ import { lazy } from '../components/lazy.js'
 import { ActionButton, Empty, Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { ReplayFailedButton } from '../components/replay.js'
-import { isBroken, StateBadge } from '../components/state-badge.js'
+import { isBroken, State } from '../components/state.js'
 import { Tabs } from '../components/tabs.js'
 import { RelativeTime, Since } from '../components/time.js'
 import { useAction } from '../state/action.js'
@@ -128,7 +128,7 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
 function Condition({ webhook: { health, disable_reason } }: { readonly webhook: Webhook }) {
   return (
     <span class="condition">
-      <StateBadge state={health.state} />
+      <State state={health.state} />
       {isBroken(health.state) && health.failing_since !== undefined && (
         <span>
           <Since at={health.failing_since} />

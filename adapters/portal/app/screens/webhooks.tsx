@@ -16,7 +16,7 @@ import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
 import { ReplayFailedButton } from '../components/replay.js'
 import { Sparkline } from '../components/sparkline.js'
-import { isBroken, StateBadge } from '../components/state-badge.js'
+import { isBroken, State } from '../components/state.js'
 import { RelativeTime, Since } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
@@ -199,7 +199,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
         </>
       ),
     },
-    { label: t('column.state'), width: '20rem', cell: (row) => <State {...{ accountId, row, reload }} /> },
+    { label: t('column.state'), width: '20rem', cell: (row) => <StateCell {...{ accountId, row, reload }} /> },
     {
       label: t('column.url'),
       width: 'minmax(8rem, 1.5fr)',
@@ -238,7 +238,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
 }
 
 /** The state with what follows from it: since when it fails, when it is probed, why it is disabled. */
-function State({ accountId, row, reload }: { accountId: string; row: HealthRow; reload: () => void }) {
+function StateCell({ accountId, row, reload }: { accountId: string; row: HealthRow; reload: () => void }) {
   const resume = useAction(async () => {
     await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { accountId, webhookId: row.id, data: {} })
     notify(t('webhook.resumed'))
@@ -247,7 +247,7 @@ function State({ accountId, row, reload }: { accountId: string; row: HealthRow; 
   return (
     <>
       <span class="lines-of-state">
-        <StateBadge state={row.state} />{' '}
+        <State state={row.state} />{' '}
         {isBroken(row.state) && row.failing_since !== undefined && <Since at={row.failing_since} />}
         {row.state === 'paused' && row.paused_until !== undefined && (
           <span class="muted">
