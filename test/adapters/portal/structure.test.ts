@@ -296,6 +296,7 @@ describe('the ladder', () => {
       event('leg-b', 'channel_create', 1, 1, []),
     ],
     truncated: false,
+    records: 'part',
     unwanted: [
       { call_id: 'leg-a', sequence: 3 },
       { call_id: 'leg-a', sequence: 2 },

@@ -8,6 +8,8 @@ export async function find(
   accountId: string,
   id: string,
 ): Promise<Pick<Route, 'screen' | 'accountId' | 'id'> | undefined> {
-  const [found] = await accountRequest<readonly LookedUp[]>('GET', '/lookup', { accountId, id })
-  return found && { screen: found.type, accountId, id }
+  const all = await accountRequest<readonly LookedUp[]>('GET', '/lookup', { accountId, q: id })
+  for (const { type } of all)
+    if (type !== 'event' && type !== 'account') return { screen: type, accountId, id }
+  return undefined
 }
