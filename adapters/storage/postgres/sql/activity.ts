@@ -16,8 +16,8 @@ export interface ActivityRow {
 
 /**
  * The webhooks `$1`, each with up to `$2` deliveries and its newest attempt. A document begins with result, id, retries left,
- * attempt and status, and its twelfth element is the cause: one word, which is not read as text, since that would fail for a
- * NUL anywhere in the document.
+ * attempt and status, and the twelfth element of its first part is the cause: one word, which is not read as text, since that
+ * would fail for a NUL anywhere in this part.
  */
 export const activityStatement = (s: string): Statement => ({
   name: 'webhook_activity',
@@ -34,7 +34,7 @@ export const activityStatement = (s: string): Statement => ({
     left join lateral (
       select at_ms, ${isSuccess('doc')} as "isSuccess",
         substring(doc from '^\\[[01],"[^"]*",[^,]*,[^,]*,([0-9]+)')::int as status,
-        nullif(trim(both '"' from (doc::json -> 11)::text), 'null') as cause
+        nullif(trim(both '"' from (split_part(doc, chr(30), 1)::json -> 11)::text), 'null') as cause
       from (
         select position, at_ms, n, doc from ${s}.attempt where webhook_key = w.key and doc is not null
         order by position desc limit 1000
