@@ -20,12 +20,7 @@ export async function checkAddress(
   signal: AbortSignal,
 ): Promise<AddressCheck | undefined> {
   try {
-    return await accountRequest<AddressCheck>(
-      'PUT',
-      '/webhooks/check',
-      { accountId, data: { uri } },
-      signal,
-    )
+    return await accountRequest<AddressCheck>('PUT', '/webhooks/check', { accountId, data: { uri } }, signal)
   } catch (thrown) {
     // A check is a help: whether it can be had or not, the form goes on, and saving says what is wrong.
     if (statusOf(thrown) === 401) throw thrown

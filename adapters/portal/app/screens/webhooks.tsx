@@ -10,16 +10,17 @@ import { Button, LinkButton } from '../components/button.js'
 import { ConfirmButton } from '../components/dialog.js'
 import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
+import { Icon } from '../components/icon.js'
 import { lazy } from '../components/lazy.js'
 import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
-import { None } from '../components/panel.js'
+import { None, Panel } from '../components/panel.js'
 import { Pick } from '../components/pick.js'
 import { ReplayFailedButton } from '../components/replay.js'
 import { rowReason } from '../components/row-reason.js'
 import { Seg } from '../components/seg.js'
 import { Sparkline } from '../components/sparkline.js'
-import { State } from '../components/state.js'
+import { lookOf, State } from '../components/state.js'
 import { Ago, spanText, zoneLongText } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
@@ -74,7 +75,10 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
   const list = usePagedList<HealthRow>(
     async (startKey, signal) => {
       const loadTrouble = (key?: string) =>
-        loadAttention((source, sourceKey) => webhookRows(accountId, { ...filter, ...source }, sourceKey, signal), key)
+        loadAttention(
+          (source, sourceKey) => webhookRows(accountId, { ...filter, ...source }, sourceKey, signal),
+          key,
+        )
       if (view === 'attention') {
         const page = await loadTrouble(startKey)
         if (startKey === undefined) attention.value = page
@@ -145,12 +149,15 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
           options={viewOptions(counts, view)}
         />
         <GroupPick accountId={accountId} rows={rows} group={group} />
-        <FilterInput
-          type="search"
-          label={t('webhooks.search')}
-          value={text}
-          onChange={(q) => changeQuery({ q })}
-        />
+        <div class="field push">
+          <Icon name="find" />
+          <FilterInput
+            type="search"
+            label={t('webhooks.search')}
+            value={text}
+            onChange={(q) => changeQuery({ q })}
+          />
+        </div>
       </div>
       <PagedTable
         list={list}
@@ -160,7 +167,11 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
         hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
         rowHeight={56}
         cardHeight={118}
-        empty={<None icon="find" title={t('webhooks.noneMatch')} />}
+        empty={
+          <Panel>
+            <None icon="find" title={t('webhooks.noneMatch')} />
+          </Panel>
+        }
       />
       {rows.length > 0 && (
         <p class="legal">
@@ -231,7 +242,11 @@ function viewOptions(counts: Counts | undefined, chosen: View | '') {
   const some = VIEWS.filter((view) => view === chosen || (counts && counts[view].count > 0))
   return [
     { value: '' as const, text: t('webhooks.all'), count: counts && countText(totalOf(counts)) },
-    ...some.map((view) => ({ value: view, text: t(VIEW_TEXTS[view]), count: counts && countText(counts[view]) })),
+    ...some.map((view) => ({
+      value: view,
+      text: t(VIEW_TEXTS[view]),
+      count: counts && countText(counts[view]),
+    })),
   ]
 }
 
@@ -266,7 +281,15 @@ function Lead({ attention, counts }: { attention: ListPage<HealthRow>; counts: C
 }
 
 /** A filter by group, with the groups of all rows that were loaded. */
-function GroupPick({ accountId, rows, group }: { accountId: string; rows: readonly HealthRow[]; group: string }) {
+function GroupPick({
+  accountId,
+  rows,
+  group,
+}: {
+  accountId: string
+  rows: readonly HealthRow[]
+  group: string
+}) {
   const kept = useSignal<{ readonly accountId: string; readonly groups: readonly string[] }>({
     accountId,
     groups: [],
@@ -301,7 +324,7 @@ interface SwitchOnAgainProps {
 function SwitchOnAgain({ accountId, attention, onDone }: SwitchOnAgainProps) {
   const action = useAction(async () => {
     await accountRequest('PATCH', '/webhooks', { accountId, data: { 're-enable': true } })
-    notify(t('webhooks.switchedOnAll'))
+    notify(t('webhooks.reenabled'))
     onDone()
   })
   const count = attention.items.filter(({ state }) => state === 'disabled').length
@@ -332,7 +355,12 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
         </>
       ),
     },
-    { label: t('webhooks.columnState'), width: '21rem', class: 'how', cell: (row) => <StateCell row={row} /> },
+    {
+      label: t('webhooks.columnState'),
+      width: '21rem',
+      class: 'how',
+      cell: (row) => <StateCell row={row} />,
+    },
     {
       label: t('webhooks.columnDay'),
       width: '12rem',
@@ -398,15 +426,22 @@ function LastAnswer({ row: { last } }: { readonly row: HealthRow }) {
   const { result, resp_status_code: status = t('webhooks.noAnswer'), sent_at: at } = last
   return (
     <>
-      {result === 'failure' ? (
-        <State state={status === '429' ? 'waiting' : 'failure'} text={status} />
-      ) : (
-        status
-      )}
+      {result === 'failure' ? <Failure status={status} /> : status}
       <span class="sub ago">
         <Ago at={at} />
       </span>
     </>
+  )
+}
+
+/** A server that asks for less is not broken. */
+function Failure({ status }: { readonly status: string }) {
+  const [role, icon] = lookOf(status === '429' ? 'waiting' : 'failure')
+  return (
+    <span class={`state is-${role}`}>
+      <Icon name={icon} />
+      {status}
+    </span>
   )
 }
 

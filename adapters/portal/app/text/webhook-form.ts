@@ -212,7 +212,8 @@ function parseValue(text: string): string {
   }
 }
 
-function parseObject(text: string): JsonObject | undefined {
+/** `undefined`: the text is no JSON object. */
+export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined
