@@ -104,7 +104,7 @@ export function Advanced({ form }: { readonly form: FormState }) {
         </span>
       </summary>
       <div class="pad stack">
-        <h3>{t('form.sending')}</h3>
+        <h2>{t('form.sending')}</h2>
         <div class="two">
           {text('retries', t('form.retries'), { hint: t('form.retriesHint'), example: '5', mode: 'numeric' })}
           {text(
@@ -126,7 +126,7 @@ export function Advanced({ form }: { readonly form: FormState }) {
           {choice('ordering', t('form.ordering'), ORDERS(), t('form.orderHint'))}
           {text('rate', t('form.rate'), { hint: t('form.rateHint'), example: '10', mode: 'decimal' })}
         </div>
-        <h3>{t('form.request')}</h3>
+        <h2>{t('form.request')}</h2>
         <div class="two">
           {choice('verb', t('form.verb'), VERBS)}
           {choice('format', t('form.format'), FORMATS())}
@@ -141,11 +141,11 @@ export function Advanced({ form }: { readonly form: FormState }) {
           example: 'site: Berlin\nteam: sales',
           rows: 2,
         })}
-        <h3>{t('form.calls')}</h3>
+        <h2>{t('form.calls')}</h2>
         <FilterFields {...{ form, text, choice }} />
         {check('hasSubaccounts', t('form.subaccounts'))}
         {check('hasInternalLegs', t('form.internalLegs'))}
-        <h3>{t('form.list')}</h3>
+        <h2>{t('form.list')}</h2>
         {text('group', t('form.group'), { hint: t('form.groupHint'), example: 'CRM' })}
       </div>
     </details>

@@ -90,7 +90,7 @@ export function Preview({ form, catalogue }: PreviewProps) {
             />
           )
         )}
-        <RequestText request={preview.value} label={t('form.previewTitle')} />
+        <RequestText request={preview.value} label={t('attempt.request')} />
         <div class="row">
           <CopyButton label={t('attempt.curl')} text={() => curl} />
         </div>
