@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Attempt, Call, CallEvent, Payload, StreamAttempt, StreamRate, Webhook } from 'hookswitch/client'
+import type { Webhook } from 'hookswitch/client'
 import { describe, expect, it } from 'vitest'
 import {
   healthSeries,
@@ -7,9 +7,6 @@ import {
   percentText,
   type StatsDocument,
 } from '../../../adapters/portal/app/text/health-series.js'
-import { buildLadder, deliveryText, ladderText, legName } from '../../../adapters/portal/app/text/ladder.js'
-import { addItems, itemOf, withAttempts } from '../../../adapters/portal/app/text/live-items.js'
-import { outcomeOf } from '../../../adapters/portal/app/text/outcome.js'
 import {
   linearScale,
   linePath,
@@ -152,74 +149,6 @@ describe('the bars of a sparkline', () => {
   })
 })
 
-describe('items of the live stream', () => {
-  const attempt = (fields: Partial<StreamAttempt>) =>
-    itemOf({ type: 'attempt', id: 'p', data: fields as StreamAttempt }, 0)!
-  const numbered = (id: string) => attempt({ id, sent_at: '2026-01-31T02:31:07.412Z' })
-
-  it('are shown once, the newest first', () => {
-    const first = [numbered('1'), numbered('2')]
-    const items = addItems(addItems([], first), [numbered('2'), numbered('3')])
-    expect(items.map(({ key }) => key)).toEqual(['3', '2', '1'])
-    expect(addItems(items, first)).toBe(items)
-  })
-
-  it('change the rows of their webhooks: the newest attempt counts, and decides about failing alone', () => {
-    const item = (hook_id: string, result: 'success' | 'failure', second: number) =>
-      attempt({
-        id: `${hook_id}${second}`,
-        hook_id,
-        result,
-        sent_at: `2026-01-31T02:31:0${second}.000Z`,
-        resp_status_code: result === 'success' ? '204' : '503',
-      })
-    const rows = [
-      { id: 'a', state: 'ok' },
-      { id: 'b', state: 'failing', failing_since: '2026-01-31T02:00:00.000Z' },
-      { id: 'c', state: 'paused' },
-      { id: 'd', state: 'ok', last: { sent_at: '2026-01-31T02:31:09.000Z', result: 'success' } },
-      { id: 'e', state: 'idle' },
-    ]
-    const items = [
-      item('a', 'success', 2),
-      item('a', 'failure', 3),
-      item('a', 'success', 1),
-      item('b', 'success', 4),
-      item('c', 'failure', 5),
-      item('d', 'failure', 6),
-    ]
-    const lastOf = (second: number, result: string, resp_status_code: string) => ({
-      sent_at: `2026-01-31T02:31:0${second}.000Z`,
-      result,
-      resp_status_code,
-    })
-    expect(withAttempts(rows, items)).toEqual([
-      {
-        id: 'a',
-        state: 'failing',
-        failing_since: '2026-01-31T02:31:03.000Z',
-        last: lastOf(3, 'failure', '503'),
-      },
-      { id: 'b', state: 'ok', last: lastOf(4, 'success', '204') },
-      { id: 'c', state: 'paused', last: lastOf(5, 'failure', '503') },
-      rows[3],
-      rows[4],
-    ])
-    expect(withAttempts(rows, [])).toBe(rows)
-  })
-
-  it('are bounded, and those without meaning are left out', () => {
-    const many = Array.from({ length: 6_000 }, (_, index) => numbered(String(index)))
-    expect(addItems([], many)).toHaveLength(5_000)
-    const event = { hook_event: 'channel_create' } as unknown as Payload
-    expect(itemOf({ type: 'event', id: 'x', data: event }, 0)).toBeUndefined()
-    const rate = { hook_id: 'w', ok: 3, failed: 1, timestamp: 7 } as StreamRate
-    const shown = { key: 'w/7', webhookId: 'w', rate: { ok: 3, failed: 1 } }
-    expect(itemOf({ type: 'rate', id: 'x', data: rate }, 5)).toMatchObject(shown)
-    expect(itemOf({ type: 'gap', data: { from: 'x', dropped: 812 } }, 5)).toMatchObject({ news: 'gap' })
-  })
-})
-
 describe('the order of webhooks', () => {
   it('puts failing ones first, then paused ones, and keeps the order among them', () => {
     const rows = ['ok', 'paused', 'failing', 'disabled', 'failing', 'idle', 'paused'].map((state, index) => ({
@@ -244,148 +173,6 @@ describe('the order of webhooks', () => {
 })
 
 const GREG = 63_937_000_000
-const attempt = (fields: Partial<Attempt>): Attempt => ({
-  id: `a${Math.random()}`,
-  hook_id: 'crm',
-  hook_event: 'channel_create',
-  event_id: 'e1',
-  delivery_id: 'd1',
-  uri: 'https://crm.example/in',
-  method: 'post',
-  retries_left: 1,
-  retries: 2,
-  result: 'failure',
-  timestamp: GREG,
-  sent_at: '2026-01-31T02:31:07.000Z',
-  ...fields,
-})
-
-describe('the ladder', () => {
-  const event = (
-    callId: string,
-    hook: string,
-    sequence: number,
-    second: number,
-    deliveries: readonly Partial<CallEvent['deliveries'][number]>[],
-  ): CallEvent => ({
-    id: `${callId}-${sequence}`,
-    account_id: 'acme',
-    call_id: callId,
-    hook,
-    sequence,
-    timestamp: GREG + second,
-    happened_at: new Date(Date.UTC(2026, 0, 31, 2, 31, second)).toISOString(),
-    deliveries: deliveries.map((delivery) => ({
-      id: 'd1',
-      hook_id: 'crm',
-      kind: 'first',
-      state: 'delivered',
-      attempts: 1,
-      ...delivery,
-    })),
-  })
-  const call: Call = {
-    call_id: 'leg-a',
-    legs: [
-      { call_id: 'leg-a', from: '+1@x', to: '200@y', events: 2 },
-      { call_id: 'leg-b', events: 1 },
-    ],
-    events: [
-      event('leg-a', 'channel_destroy', 4, 41, [{ id: 'd2', state: 'waiting' }]),
-      event('leg-a', 'channel_create', 1, 0, [{}]),
-      event('leg-b', 'channel_create', 1, 1, []),
-    ],
-    truncated: false,
-    unwanted: [
-      { call_id: 'leg-a', sequence: 3 },
-      { call_id: 'leg-a', sequence: 2 },
-    ],
-  }
-  const attempts = [
-    attempt({
-      result: 'success',
-      resp_status_code: '204',
-      duration_ms: 31,
-      sent_at: '2026-01-31T02:31:10.200Z',
-    }),
-    attempt({ resp_status_code: '503', duration_ms: 100, sent_at: '2026-01-31T02:31:08.000Z' }),
-  ]
-  const ladder = buildLadder(call, attempts)
-  const words = {
-    unwanted: 'no webhook matched',
-    replay: 'replay',
-    state: (state: string) => state,
-    waitsFor: (event: string) => `waits for ${event}`,
-    webhook: () => 'CRM',
-  }
-
-  it('has the events in order of time, with the missing numbers between them', () => {
-    expect(ladder.rows.map(({ kind, callId, sequence }) => `${kind} ${callId} ${sequence}`)).toEqual([
-      'event leg-a 1',
-      'unwanted leg-a 2',
-      'unwanted leg-a 3',
-      'event leg-b 1',
-      'event leg-a 4',
-    ])
-    expect(ladder.webhookIds).toEqual(['crm'])
-    expect(ladder.rows.map(({ offsetMs }) => offsetMs)).toEqual([0, undefined, undefined, 1_000, 41_000])
-  })
-
-  it('shows a delivery as a chain of its tries with the waits between', () => {
-    const [row] = ladder.rows
-    expect(deliveryText(row!.deliveries[0]!, words)).toBe('✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms')
-    expect(deliveryText(ladder.rows.at(-1)!.deliveries[0]!, words)).toBe('waiting')
-  })
-
-  it('marks a replay', () => {
-    const replayed = event('leg-a', 'channel_create', 1, 0, [{ kind: 'replay' }])
-    const { rows } = buildLadder({ ...call, events: [replayed] }, attempts)
-    expect(deliveryText(rows[0]!.deliveries[0]!, words)).toBe('replay: ✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms')
-  })
-
-  it('says which event of its leg a delivery waits for', () => {
-    const answer = (sequence: number, state: CallEvent['deliveries'][number]['state'], callId = 'leg-a') =>
-      event(callId, 'channel_answer', sequence, sequence, [{ id: `d${sequence}`, state }])
-    const events = [
-      answer(1, 'exhausted'),
-      answer(2, 'waiting'),
-      answer(3, 'waiting'),
-      answer(4, 'waiting', 'leg-b'),
-    ]
-    const { rows } = buildLadder({ ...call, unwanted: [], events }, [
-      attempt({ delivery_id: 'd2', resp_status_code: '503' }),
-    ])
-    const texts = rows.map(({ deliveries }) => deliveryText(deliveries[0]!, words))
-    expect(texts).toEqual(['exhausted', '✕ 503 waiting', 'waits for channel_answer #2', 'waiting'])
-  })
-
-  it('as text has no character that turns the direction or breaks a line', () => {
-    const legs = [{ call_id: 'leg-a', from: '\u202Egnp.exe\nB = x', events: 0 }]
-    const ofLegs = buildLadder({ ...call, legs, events: [], unwanted: [] }, [])
-    const text = ladderText('leg-a', ofLegs, words)
-    expect(text).toBe('leg-a\nA = leg-a (\\u{202E}gnp.exe\\u{A}B = x)\n')
-  })
-
-  it('is the same as text', () => {
-    expect(ladderText('leg-a', ladder, words)).toBe(`leg-a
-A = leg-a (+1@x → 200@y)
-B = leg-b
-+0.000     A channel_create #1
-             → CRM: ✕ 503 ┄2.1 s┄▶ ✓ 204 31 ms
-           A #2: no webhook matched
-           A #3: no webhook matched
-+1.000     B channel_create #1
-+40.000    A channel_destroy #4
-             → CRM: waiting
-`)
-  })
-
-  it('names legs with letters, and an outcome by what is known of it', () => {
-    expect([0, 25, 26, 51, 52, 701, 702].map(legName)).toEqual(['A', 'Z', 'AA', 'AZ', 'BA', 'ZZ', 'AAA'])
-    expect(outcomeOf({ result: 'failure', client_error: 'timeout', reason: 'x' })).toBe('timeout')
-    expect(outcomeOf({ result: 'failure' })).toBe('failure')
-  })
-})
 
 describe('statistics', () => {
   const stats: StatsDocument = {

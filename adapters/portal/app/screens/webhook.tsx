@@ -23,8 +23,7 @@ import { t, word } from '../state/translate.js'
 import type { LiveItem } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 
-const AttemptsTab = lazy(async () => (await import('./attempts-tab.js')).AttemptsTab)
-const DeliveriesTab = lazy(async () => (await import('./deliveries-tab.js')).DeliveriesTab)
+const ActivityTab = lazy(async () => (await import('./activity-tab.js')).ActivityTab)
 const HealthTab = lazy(async () => (await import('./health-tab.js')).HealthTab)
 /** Most webhooks have none: nothing is in its place before. */
 const ReplayJobs = lazy(
@@ -34,7 +33,7 @@ const ReplayJobs = lazy(
 const SecretTab = lazy(async () => (await import('./secret-tab.js')).SecretTab)
 const SettingsTab = lazy(async () => (await import('./settings-tab.js')).SettingsTab)
 
-const TABS = ['health', 'attempts', 'deliveries', 'settings', 'secret'] as const
+const TABS = ['health', 'activity', 'settings', 'secret'] as const
 
 interface WebhookScreenProps {
   readonly accountId: string
@@ -109,10 +108,8 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
           switch (current) {
             case 'health':
               return <HealthTab {...common} query={query} />
-            case 'attempts':
-              return <AttemptsTab {...common} query={query} />
-            case 'deliveries':
-              return <DeliveriesTab {...common} query={query} />
+            case 'activity':
+              return <ActivityTab {...common} query={query} />
             case 'settings':
               return <SettingsTab {...common} onSaved={webhook.reload} />
             case 'secret':

@@ -201,6 +201,8 @@ export interface LadderWords {
   readonly event: (hook: string) => string
   readonly state: (state: string) => string
   readonly webhook: (id: string) => string
+  /** The status of an answer, or the code of a failure. */
+  readonly outcome: (outcome: string) => string
   /** An outcome that several attempts in a row had: `503, 3 times`. */
   readonly times: (outcome: string, count: number) => string
   /** A success after failures: `503, then 204 after 2 s`. */
@@ -222,7 +224,7 @@ export function hitText(delivery: LadderDelivery, words: LadderWords): string {
 function resultText({ attempts, state, lastStatus, nextMs, waitsFor }: LadderDelivery, words: LadderWords): string {
   const last = attempts.at(-1)
   const failures = runs(attempts.filter(({ isSuccess }) => !isSuccess).map(({ outcome }) => outcome))
-    .map(([outcome, count]) => (count === 1 ? outcome : words.times(outcome, count)))
+    .map(([outcome, count]) => (count === 1 ? words.outcome(outcome) : words.times(words.outcome(outcome), count)))
     .join(', ')
   if (last?.isSuccess) {
     const { outcome, durationMs, startMs } = last
