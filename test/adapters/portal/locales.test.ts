@@ -14,7 +14,7 @@ const sources = readdirSync(join(ROOT, APP), { recursive: true, encoding: 'utf8'
   .join('\n')
 
 /** Keys that the code makes from a name: `state.${name}`. */
-const MADE = /^(state|cause|kind|change|disabled|stream|range|match|tab|rule|type)\./
+const MADE = /^(state|cause|kind|change|disabled|stream|range|match|tab|rule|type|event)\./
 /** In English the sentence of the service is shown. */
 const isExplanation = (key: string) => key.startsWith('explain.')
 const isEnglishByService = (key: string) => isExplanation(key) || key.startsWith('failure.')

@@ -2,7 +2,8 @@
 import { useSignal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { LoadError, Skeleton } from './load-state.js'
+import { LoadError } from './load-state.js'
+import { Bone } from './panel.js'
 
 /**
  * @param load imports the component
@@ -10,7 +11,7 @@ import { LoadError, Skeleton } from './load-state.js'
  */
 export function lazy<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
-  Waiting: FunctionComponent = Skeleton,
+  Waiting: FunctionComponent = Bone,
 ): FunctionComponent<Props> {
   let loaded: FunctionComponent<Props> | undefined
   return function Lazy(props: Props) {
