@@ -77,7 +77,9 @@ describe('the sentences about a delivery', () => {
     expect(said(paused, { attempts: 3, sameAnswers: 3 })).toBe(
       'Your server has answered 503 3 times. | This webhook is paused; the next try is at 14:36:10.',
     )
-    expect(said(paused, { attempts: 3, sameAnswers: 1 })).toMatch(/^Your server answered 503 at the last of 3 tries\. \|/)
+    expect(said(paused, { attempts: 3, sameAnswers: 1 })).toMatch(
+      /^Your server answered 503 at the last of 3 tries\. \|/,
+    )
     expect(said(paused)).toMatch(/^Your server last answered 503\. \|/)
     expect(said({ code: 'retry', seconds: 5, attempts: 1, reason: 'timeout_answer' })).toBe(
       'Last try: <timeout_answer>. | The next try is at 14:36:05.',
@@ -103,8 +105,12 @@ describe('the sentences about a delivery', () => {
   })
 
   it('say that a fault was ours, and how late a server answers', () => {
-    expect(said({ code: 'retry', seconds: 1, attempts: 1, reason: 'own fault' })).toMatch(/^The fault was ours\./)
-    expect(said({ code: 'retry', seconds: 1, attempts: 1, reason: 'interrupted' })).toMatch(/^The fault was ours\./)
+    expect(said({ code: 'retry', seconds: 1, attempts: 1, reason: 'own fault' })).toMatch(
+      /^The fault was ours\./,
+    )
+    expect(said({ code: 'retry', seconds: 1, attempts: 1, reason: 'interrupted' })).toMatch(
+      /^The fault was ours\./,
+    )
     expect(said({ code: 'due', took: 12.3, timeout: 10 })).toBe(
       'It is sent any moment now. | Your server answers after 12.3 s, the limit is 10 s.',
     )
@@ -134,8 +140,11 @@ describe('the outcome of attempts', () => {
   it('may ask for a time to wait', () => {
     expect(retryAfterMs('300')).toEqual({ waitMs: 300_000 })
     expect(retryAfterMs('1.5')).toEqual({ waitMs: 1_500 })
-    expect(retryAfterMs('Sat, 31 Jan 2026 02:31:07 GMT')).toEqual({ untilMs: Date.UTC(2026, 0, 31, 2, 31, 7) })
-    for (const value of ['', 'soon', '-1', '99999999999', '2026']) expect(retryAfterMs(value), value).toBeUndefined()
+    expect(retryAfterMs('Sat, 31 Jan 2026 02:31:07 GMT')).toEqual({
+      untilMs: Date.UTC(2026, 0, 31, 2, 31, 7),
+    })
+    for (const value of ['', 'soon', '-1', '99999999999', 'GMT'])
+      expect(retryAfterMs(value), value).toBeUndefined()
   })
 })
 
@@ -224,13 +233,18 @@ describe('the ladder', () => {
       `${sequence} to ${last} went nowhere`,
   }
   const hits = (deliveries: readonly DeliveryFields[], found: readonly Attempt[] = []) => {
-    const { rows } = buildLadder({ ...call, unwanted: [], events: [event('a', 'x', 1, 0, deliveries)] }, found)
+    const { rows } = buildLadder(
+      { ...call, unwanted: [], events: [event('a', 'x', 1, 0, deliveries)] },
+      found,
+    )
     return (rows[0] as LadderEvent).deliveries.map((delivery) => hitText(delivery, words))
   }
 
   it('has the events in order of time, with the missing numbers between them, and long pauses', () => {
     expect(
-      ladder.rows.map((row) => `${row.kind} ${row.callId} ${row.sequence} ${row.kind === 'event' ? row.laterMs : row.last}`),
+      ladder.rows.map(
+        (row) => `${row.kind} ${row.callId} ${row.sequence} ${row.kind === 'event' ? row.laterMs : row.last}`,
+      ),
     ).toEqual([
       'event leg-a 1 undefined',
       'unsent leg-a 2 3',
@@ -250,23 +264,30 @@ describe('the ladder', () => {
     const failed = (status: string) => attempt({ resp_status_code: status })
     expect(hits([{}], attempts)).toEqual(['503, then 204 after 2200'])
     expect(hits([{}], [attempts[0]!])).toEqual(['204, 31 ms'])
-    expect(hits([{ state: 'exhausted' }], [failed('503'), failed('503'), failed('404')])).toEqual(['503 x2, 404'])
+    expect(hits([{ state: 'exhausted' }], [failed('503'), failed('503'), failed('404')])).toEqual([
+      '503 x2, 404',
+    ])
     expect(hits([{ state: 'expired' }], [failed('503')])).toEqual(['503, expired'])
     expect(hits([{ last_status: '204' }])).toEqual(['204'])
     expect(hits([{}])).toEqual(['delivered'])
     expect(hits([{ state: 'cancelled' }])).toEqual(['cancelled'])
-    expect(hits([{ state: 'waiting', next_attempt_at: '2026-01-31T14:36:10.000Z' }], [failed('503')])).toEqual([
-      'next 14:36:10',
-    ])
-    expect(hits([{ state: 'exhausted', last_status: '500' }, { id: 'd9', kind: 'replay', last_status: '204' }])).toEqual([
-      '500',
-      'replay: 204',
-    ])
+    expect(
+      hits([{ state: 'waiting', next_attempt_at: '2026-01-31T14:36:10.000Z' }], [failed('503')]),
+    ).toEqual(['next 14:36:10'])
+    expect(
+      hits([
+        { state: 'exhausted', last_status: '500' },
+        { id: 'd9', kind: 'replay', last_status: '204' },
+      ]),
+    ).toEqual(['500', 'replay: 204'])
   })
 
   it('says which event of its leg a delivery waits for', () => {
-    const answer = (sequence: number, state: CallEventRecord['deliveries'][number]['state'], callId = 'leg-a') =>
-      event(callId, 'channel_answer', sequence, sequence, [{ id: `d${sequence}`, state }])
+    const answer = (
+      sequence: number,
+      state: CallEventRecord['deliveries'][number]['state'],
+      callId = 'leg-a',
+    ) => event(callId, 'channel_answer', sequence, sequence, [{ id: `d${sequence}`, state }])
     const events = [
       answer(1, 'exhausted'),
       answer(2, 'waiting'),
@@ -282,17 +303,33 @@ describe('the ladder', () => {
 
   it('counts what has not arrived: an event once for each webhook, however often it was replayed', () => {
     const events = [
-      event('a', 'x', 1, 1, [{ state: 'exhausted' }, { id: 'd2', kind: 'replay' }, { id: 'd3', hook_id: 'other' }]),
-      event('a', 'y', 2, 2, [{ id: 'd4', state: 'exhausted' }, { id: 'd5', kind: 'replay', state: 'in_flight' }]),
-      event('a', 'z', 3, 3, [{ id: 'd6', state: 'expired' }, { id: 'd7', kind: 'replay', state: 'exhausted' }]),
+      event('a', 'x', 1, 1, [
+        { state: 'exhausted' },
+        { id: 'd2', kind: 'replay' },
+        { id: 'd3', hook_id: 'other' },
+      ]),
+      event('a', 'y', 2, 2, [
+        { id: 'd4', state: 'exhausted' },
+        { id: 'd5', kind: 'replay', state: 'in_flight' },
+      ]),
+      event('a', 'z', 3, 3, [
+        { id: 'd6', state: 'expired' },
+        { id: 'd7', kind: 'replay', state: 'exhausted' },
+      ]),
     ]
     const { wanted, waiting, lost } = missingOf(buildLadder({ ...call, events }, []))
-    expect([wanted, waiting.map(({ id }) => id), lost.map(({ delivery }) => delivery.id)]).toEqual([4, ['d5'], ['d6']])
+    expect([wanted, waiting.map(({ id }) => id), lost.map(({ delivery }) => delivery.id)]).toEqual([
+      4,
+      ['d5'],
+      ['d6'],
+    ])
     expect(missingOf({ rows: [] })).toEqual({ wanted: 0, waiting: [], lost: [] })
   })
 
   it('shows at most so many webhooks, those that lack something first', () => {
-    const events = [event('a', 'x', 1, 1, [{ hook_id: 'w1' }, { hook_id: 'w2' }, { hook_id: 'w3', state: 'waiting' }])]
+    const events = [
+      event('a', 'x', 1, 1, [{ hook_id: 'w1' }, { hook_id: 'w2' }, { hook_id: 'w3', state: 'waiting' }]),
+    ]
     const whole = buildLadder({ ...call, events, unwanted: [] }, [])
     expect(withWebhooks(whole, 3)).toBe(whole)
     const two = withWebhooks(whole, 2)
@@ -331,7 +368,11 @@ describe('the filters of the activity', () => {
 
   it('show requests where a status or a cause is asked for, otherwise events', () => {
     expect(read({}).view).toBe('events')
-    expect(read({ result: 'failure', status: '503' })).toMatchObject({ view: 'requests', result: 'failure', status: '503' })
+    expect(read({ result: 'failure', status: '503' })).toMatchObject({
+      view: 'requests',
+      result: 'failure',
+      status: '503',
+    })
     expect(read({ cause: 'refused', view: 'events' }).view).toBe('events')
     expect(read({ view: 'else', result: 'success' })).toMatchObject({ view: 'events', result: '' })
   })
@@ -446,9 +487,13 @@ describe('items of the live stream', () => {
       caller_name: 'Dr. Keller',
     } as Partial<StreamAttempt>)
     const found = (kind: string, text: string) => passes(item, { kind, text })
-    expect([found('', ''), found('channel_create', ''), found('', '555'), found('', ' keller'), found('', '7F3A')]).toEqual(
-      Array(5).fill(true),
-    )
+    expect([
+      found('', ''),
+      found('channel_create', ''),
+      found('', '555'),
+      found('', ' keller'),
+      found('', '7F3A'),
+    ]).toEqual(Array(5).fill(true))
     expect([found('channel_answer', ''), found('', 'carrier'), found('', 'x')]).toEqual([false, false, false])
     expect(passes({ key: 'gap', atMs: 0, news: 'gap' }, { kind: 'x', text: '' })).toBe(true)
     expect(passes({ key: 'w', atMs: 0, news: 'changed' }, { kind: 'x', text: '' })).toBe(false)
@@ -462,12 +507,22 @@ describe('items of the live stream', () => {
       attempt: { result } as StreamAttempt,
     })
     let rate = emptyRate(START)
-    rate = addToRate(rate, [at(START, 'success'), at(START + 500, 'failure'), at(START - 61_000, 'failure')], START + 900)
+    rate = addToRate(
+      rate,
+      [at(START, 'success'), at(START + 500, 'failure'), at(START - 61_000, 'failure')],
+      START + 900,
+    )
     rate = addToRate(rate, [at(START + 1_000, 'success'), at(START + 9_000, 'success')], START + 1_500)
-    expect([rate.ok.slice(-2), rate.failed.slice(-2)]).toEqual([[1, 2], [1, 0]])
+    expect([rate.ok.slice(-2), rate.failed.slice(-2)]).toEqual([
+      [1, 2],
+      [1, 0],
+    ])
     const counted: LiveItem = { key: 'r', atMs: START + 1_000, rate: { ok: 300, failed: 5 } }
     rate = addToRate(rate, [counted], START + 2_000)
-    expect([rate.ok.slice(-3), rate.failed.slice(-3)]).toEqual([[1, 302, 0], [1, 5, 0]])
+    expect([rate.ok.slice(-3), rate.failed.slice(-3)]).toEqual([
+      [1, 302, 0],
+      [1, 5, 0],
+    ])
     // The two whole seconds since the list was opened.
     expect(rateFigures(rate, START)).toEqual({ perSecond: 154.5, failed: 6, total: 309 })
     const later = addToRate(rate, [], START + 62_000)

@@ -231,9 +231,9 @@ export function IconSprite() {
 }
 
 /** An icon beside a word that says the same; screen readers skip it. */
-export function Icon({ name, role }: { readonly name: IconName; readonly role?: Role }) {
+export function Icon({ name, tone }: { readonly name: IconName; readonly tone?: Role }) {
   return (
-    <svg class={role === undefined ? 'i' : `i is-${role}`} aria-hidden="true">
+    <svg class={tone === undefined ? 'i' : `i is-${tone}`} aria-hidden="true">
       <use href={`#i-${name}`} />
     </svg>
   )

@@ -7,6 +7,7 @@ import { eventIcon, eventName } from '../components/event-name.js'
 import { Line } from '../components/hostile-text.js'
 import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
+import { answerText } from '../components/outcome.js'
 import { Page } from '../components/page.js'
 import { None, Note } from '../components/panel.js'
 import { useReplayOne } from '../components/replay.js'
@@ -17,7 +18,7 @@ import { dayTimeText, spanText } from '../components/time.js'
 import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
 import { isReadOnly } from '../state/scope.js'
-import { failureText, t, word } from '../state/translate.js'
+import { t, word } from '../state/translate.js'
 import { webhookName } from '../state/webhook-names.js'
 import {
   buildLadder,
@@ -102,7 +103,12 @@ export function CallScreen({ accountId, callId }: CallScreenProps) {
       <Loaded resource={resource} isGonePossible>
         {({ call, ladder }) => {
           const isGone = call.records === 'none' || ladder.webhookIds.length === 0
-          if (isGone) return <None icon="old" title={t('call.gone')}>{t('call.goneText')}</None>
+          if (isGone)
+            return (
+              <None icon="old" title={t('call.gone')}>
+                {t('call.goneText')}
+              </None>
+            )
           return (
             <>
               {call.records === 'part' && <Note icon="old">{t('call.part')}</Note>}
@@ -153,7 +159,7 @@ const wordsOf = (webhook: (id: string) => string): LadderWords => ({
   webhook,
   event: eventName,
   state: (state) => word('state', state),
-  outcome: (outcome) => (/^\d{3}$/.test(outcome) ? outcome : failureText(outcome.replaceAll(' ', '_'))),
+  outcome: answerText,
   times: (outcome, count) => t('call.answeredTimes', { outcome, count }),
   after: (failures, success, ms) => t('call.thenAfter', { failures, success, span: spanText(ms) }),
   waitsFor: (event) => t('call.waitsFor', { event }),
@@ -162,7 +168,9 @@ const wordsOf = (webhook: (id: string) => string): LadderWords => ({
   clock: (ms) => clockTime(ms, zone.value),
   replay: (text) => t('call.replayed', { text }),
   unsent: ({ sequence, last }) =>
-    sequence === last ? t('call.unsentOne', { number: sequence }) : t('call.unsent', { number: sequence, last }),
+    sequence === last
+      ? t('call.unsentOne', { number: sequence })
+      : t('call.unsent', { number: sequence, last }),
 })
 
 /** From when to when the events of the call happened. */
@@ -198,7 +206,7 @@ function MissingNote({ ladder, words, onReplay }: MissingNoteProps) {
   const webhooks = [...new Set(missing.map(({ webhookId }) => webhookId))]
   const of = { count: missing.length, of: wanted }
   return (
-    <Note icon="fail" role="bad">
+    <Note icon="fail" tone="bad">
       <b>
         {webhooks.length === 1 ? (
           <Line text={t('call.missingAt', { ...of, webhook: words.webhook(webhooks[0]!) })} />
@@ -296,7 +304,11 @@ function Later({ ladder, ms }: DiagramProps & { readonly ms: number }) {
   )
 }
 
-function Unsent({ accountId, row, words }: DiagramProps & { readonly row: Extract<LadderRow, { kind: 'unsent' }> }) {
+function Unsent({
+  accountId,
+  row,
+  words,
+}: DiagramProps & { readonly row: Extract<LadderRow, { kind: 'unsent' }> }) {
   return (
     <li class="unsent">
       <span class="miss" /> {words.unsent(row)}{' '}
@@ -309,7 +321,8 @@ function Rung({ accountId, ladder, words, isClock, row }: DiagramProps & { reado
   const { legs, webhookIds } = ladder
   const clock = clockTime(row.timeMs, zone.value)
   const offset = row.offsetMs === 0 ? t('call.start') : `+${spanText(row.offsetMs)}`
-  const lastColumn = webhookIds.findLastIndex((id) => row.deliveries.some(({ webhookId }) => webhookId === id))
+  const reached = new Set(row.deliveries.map(({ webhookId }) => webhookId))
+  const lastColumn = webhookIds.findLastIndex((id) => reached.has(id))
   const isFirst = row.offsetMs === 0 || isClock
   return (
     <li class="rung">
@@ -375,7 +388,7 @@ function Hit({ accountId, delivery, words }: HitProps) {
       class={QUIET.has(role) ? 'hit' : `hit is-${role}`}
       href={formatRoute({ screen: 'delivery', accountId, id: delivery.id })}
     >
-      <Icon name={icon} role={role} />
+      <Icon name={icon} tone={role} />
       <span class="hidden">
         <Line text={words.webhook(delivery.webhookId)} />:{' '}
       </span>

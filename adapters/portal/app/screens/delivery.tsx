@@ -62,7 +62,9 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
     async (signal) =>
       webhookId === undefined
         ? undefined
-        : optional(accountRequest<Webhook>('GET', '/webhooks/{webhook_id}', { accountId, webhookId }, signal)),
+        : optional(
+            accountRequest<Webhook>('GET', '/webhooks/{webhook_id}', { accountId, webhookId }, signal),
+          ),
     [accountId, webhookId],
   ).data.value
   const { try: chosen } = route.value.query
@@ -164,7 +166,11 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
               </div>
               {shown && (
                 <div>
-                  {whole ? <Exchange attempt={whole} /> : <Loaded resource={exchange}>{() => <Bone />}</Loaded>}
+                  {whole ? (
+                    <Exchange attempt={whole} />
+                  ) : (
+                    <Loaded resource={exchange}>{() => <Bone />}</Loaded>
+                  )}
                 </div>
               )}
             </div>
@@ -241,7 +247,7 @@ function Sentence({ accountId, data: { delivery, attempts }, loadedMs }: Sentenc
   const isBad = delivery.state === 'exhausted' || (delivery.state === 'waiting' && last?.result === 'failure')
   const [, icon] = isBad ? (['bad', 'fail'] as const) : lookOf(delivery.state)
   return (
-    <Note icon={icon} {...(isBad && { role: 'bad' })}>
+    <Note icon={icon} {...(isBad && { tone: 'bad' })}>
       <b>
         <Line text={lead} />
       </b>{' '}
@@ -266,7 +272,13 @@ function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: Trie
     const idleMs = waitedMs - (previous?.duration_ms ?? 0)
     if (idleMs >= LONG_WAIT_MS) {
       steps.push(
-        <Step key={`${attempt.id}/wait`} role="warn" icon="pause" isNext title={t('delivery.waited', { span: spanText(idleMs) })} />,
+        <Step
+          key={`${attempt.id}/wait`}
+          tone="warn"
+          icon="pause"
+          isNext
+          title={t('delivery.waited', { span: spanText(idleMs) })}
+        />,
       )
     }
     steps.push(
@@ -293,16 +305,18 @@ function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: Trie
     <section class="panel pad">
       <h2 class="label">{t('delivery.tries')}</h2>
       <ol class="line">
-        <Step role="off" icon="ok" title={t('delivery.accepted')}>
+        <Step tone="off" icon="ok" title={t('delivery.accepted')}>
           <Clock at={delivery.accepted_at} ms />
         </Step>
         {attempts.length === 0 && delivery.attempts > 0 && (
-          <Step role="off" icon="old" title={t('delivery.attemptsGone')} />
+          <Step tone="off" icon="old" title={t('delivery.attemptsGone')} />
         )}
         {steps}
-        {delivery.state === 'in_flight' && <Step role="info" icon="send" title={word('state', 'in_flight')} />}
+        {delivery.state === 'in_flight' && (
+          <Step tone="info" icon="send" title={word('state', 'in_flight')} />
+        )}
         {isWaiting && (
-          <Step role="warn" icon="wait" isNext title={t('delivery.next')}>
+          <Step tone="warn" icon="wait" isNext title={t('delivery.next')}>
             {delivery.next_attempt_at === undefined ? (
               t('delivery.nextUnknown')
             ) : (
@@ -313,7 +327,7 @@ function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: Trie
           </Step>
         )}
         {isWaiting && maxAgeMs > 0 && (
-          <Step role="off" icon="old" title={t('delivery.tooOldAfter')}>
+          <Step tone="off" icon="old" title={t('delivery.tooOldAfter')}>
             <Clock at={tooOldMs} />
           </Step>
         )}
@@ -323,7 +337,7 @@ function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: Trie
 }
 
 interface StepProps {
-  readonly role: Role
+  readonly tone: Role
   readonly icon: IconName
   readonly title: string
   /** Still to come. */
@@ -331,10 +345,10 @@ interface StepProps {
   readonly children?: ComponentChildren
 }
 
-function Step({ role, icon, title, isNext = false, children }: StepProps) {
+function Step({ tone, icon, title, isNext = false, children }: StepProps) {
   return (
     <li class={isNext ? 'next' : undefined}>
-      <Icon name={icon} role={role} />
+      <Icon name={icon} tone={tone} />
       <b>{title}</b>
       {children !== undefined && <p>{children}</p>}
     </li>
@@ -343,10 +357,10 @@ function Step({ role, icon, title, isNext = false, children }: StepProps) {
 
 function Try({ attempt, delivery }: { readonly attempt: AttemptRecord; readonly delivery: DeliveryRecord }) {
   const { attempt: number, sent_at, duration_ms: durationMs } = attempt
-  const [role, icon] = number === undefined ? lookOf(delivery.state) : lookOfOutcome(attempt)
+  const [tone, icon] = number === undefined ? lookOf(delivery.state) : lookOfOutcome(attempt)
   return (
     <>
-      <Icon name={icon} role={role} />
+      <Icon name={icon} tone={tone} />
       <b>
         {number === undefined ? (
           word('state', delivery.state)

@@ -159,7 +159,10 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
           }}
         />
       </div>
-      <Rows accountId={accountId} rows={items.value.filter((item) => passes(item, { kind: kind.value, text: text.value }))} />
+      <Rows
+        accountId={accountId}
+        rows={items.value.filter((item) => passes(item, { kind: kind.value, text: text.value }))}
+      />
     </Page>
   )
 }
@@ -212,7 +215,9 @@ function Rows({ accountId, rows }: { readonly accountId: string; readonly rows: 
           const query = { try: attempt.id }
           return formatRoute({ screen: 'delivery', accountId, id: attempt.delivery_id, query })
         }
-        return webhookId === undefined ? undefined : formatRoute({ screen: 'webhook', accountId, id: webhookId })
+        return webhookId === undefined
+          ? undefined
+          : formatRoute({ screen: 'webhook', accountId, id: webhookId })
       }}
       rowHeight={ROW_HEIGHT}
       cardHeight={CARD_HEIGHT}

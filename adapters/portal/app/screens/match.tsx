@@ -18,7 +18,7 @@ import { changeQuery, navigate } from '../state/router.js'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 
-/** Why a webhook does not get an event, and the tab on which that is changed; ''': not on this page. */
+/** Why a webhook does not get an event, and the tab on which that is changed; '': not on this page. */
 const REASONS = {
   hook: 'settings',
   only: 'settings',
@@ -55,7 +55,10 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
   )
   const known = kinds.data.value?.items ?? []
   const isKnown = known.length === 0 || known.some(({ id }) => id === kind)
-  const named = [...known.map(({ id, name }) => [id, nameOf(id, name)] as const), ...(isKnown ? [] : [[kind, kind] as const])]
+  const named = [
+    ...known.map(({ id, name }) => [id, nameOf(id, name)] as const),
+    ...(isKnown ? [] : [[kind, kind] as const]),
+  ]
   return (
     <Page title={t('match.title')} name="match" lead={t('match.lead')}>
       <div class="cols">
@@ -84,7 +87,13 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
       <div class="gap" />
       {isKnown ? (
         <Loaded resource={matches}>
-          {(found) => <Answer {...{ accountId, kind }} name={named.find(([id]) => id === kind)?.[1] ?? kind} {...found} />}
+          {(found) => (
+            <Answer
+              {...{ accountId, kind }}
+              name={named.find(([id]) => id === kind)?.[1] ?? kind}
+              {...found}
+            />
+          )}
         </Loaded>
       ) : (
         <None title={t('match.unknown', { kind })} />
@@ -96,7 +105,12 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
 /** The page's name of a kind, or that of the host. */
 const nameOf = (id: string, name: string) => (eventName(id) === id ? name : eventName(id))
 
-async function load(accountId: string, kind: string, isInternal: boolean, signal: AbortSignal): Promise<Matches> {
+async function load(
+  accountId: string,
+  kind: string,
+  isInternal: boolean,
+  signal: AbortSignal,
+): Promise<Matches> {
   const [rows, ...troubles] = await Promise.all([
     accountRequest<readonly Match[]>(
       'PUT',
@@ -164,7 +178,7 @@ function Answer({ accountId, kind, name, rows, states }: AnswerProps) {
   const sorted = [...rows].sort((a, b) => rank(a) - rank(b))
   return (
     <>
-      <Note icon={wanted.length === 0 ? 'fail' : 'send'} {...(wanted.length === 0 && { role: 'bad' })}>
+      <Note icon={wanted.length === 0 ? 'fail' : 'send'} {...(wanted.length === 0 && { tone: 'bad' })}>
         <b>
           <Line text={t('match.wanted', { count: wanted.length, of: rows.length, name })} />
         </b>{' '}
@@ -223,14 +237,16 @@ interface RowProps {
   readonly state: string | undefined
 }
 
-const isReason = (why: string): why is Reason => Object.hasOwn(REASONS, why)
+const isReason = (why: string | undefined): why is Reason => why !== undefined && Object.hasOwn(REASONS, why)
 
-function Why({ row: { wanted, why = '' }, state }: RowProps) {
+function Why({ row: { wanted, why }, state }: RowProps) {
+  // Reasons may be added.
   if (!wanted) return <>{isReason(why) ? t(`match.${why}`) : why}</>
   if (state === undefined) return null
   return (
     <>
-      <State state={state} /> <span class="soft">{t(state === 'paused' ? 'match.paused' : 'match.failing')}</span>
+      <State state={state} />{' '}
+      <span class="soft">{t(state === 'paused' ? 'match.paused' : 'match.failing')}</span>
     </>
   )
 }
@@ -241,7 +257,7 @@ interface MendProps extends RowProps {
 }
 
 /** Where the user goes next. */
-function Mend({ accountId, kind, row: { id, wanted, why = '' }, state }: MendProps) {
+function Mend({ accountId, kind, row: { id, wanted, why }, state }: MendProps) {
   const link = (text: string, tab: string, query = {}) => (
     <a href={formatRoute({ screen: 'webhook', accountId, id, tab, query })}>{text}</a>
   )

@@ -10,7 +10,7 @@ type English = keyof typeof en
 type Plural<Key> = Key extends `${infer Base}_other` ? Base : never
 
 /** A key of `locales/en.json`; of a text with plural forms, the part before `_one` and `_other`. */
-type MessageKey = English | Plural<English>
+export type MessageKey = English | Plural<English>
 
 interface Texts {
   readonly language: Language
