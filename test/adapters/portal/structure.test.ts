@@ -19,7 +19,8 @@ import { formatRoute, parseRoute } from '../../../adapters/portal/app/text/route
 import { sparkPaths } from '../../../adapters/portal/app/text/spark-paths.js'
 import { troubleFirst, unique } from '../../../adapters/portal/app/text/trouble-first.js'
 import {
-  rangeWithPanel,
+  rowAt,
+  rowEdges,
   scrollToShow,
   virtualRange,
 } from '../../../adapters/portal/app/text/virtual-range.js'
@@ -41,6 +42,7 @@ describe('addresses', () => {
     ['#/acme/calls/a%2Fb%3Fc%23d', { screen: 'call', accountId: 'acme', id: 'a/b?c#d', query: {} }],
     ['#/acme/live', { screen: 'live', accountId: 'acme', query: {} }],
     ['#/acme/match', { screen: 'match', accountId: 'acme', query: {} }],
+    ['#/acme/search?q=leg-1', { screen: 'search', accountId: 'acme', query: { q: 'leg-1' } }],
     ['#/operator', { screen: 'operator', query: {} }],
   ]
 
@@ -80,62 +82,50 @@ describe('addresses', () => {
 })
 
 describe('the rows in the document', () => {
-  it('are the visible ones and a few around them', () => {
-    expect(virtualRange(0, 440, 44, 100_000)).toEqual({ first: 0, end: 13, above: 0, below: 99_987 * 44 })
-    const middle = virtualRange(44_000, 440, 44, 100_000)
+  const even = (count: number) => rowEdges(count, () => 44)
+
+  it('are the visible ones and one around them', () => {
+    expect(virtualRange(even(100_000), 0, 440)).toEqual({ first: 0, end: 12, above: 0, below: 99_988 * 44 })
+    const middle = virtualRange(even(100_000), 44_000, 440)
     expect([middle.first, middle.end]).toEqual([999, 1_012])
-    expect(virtualRange(1e9, 440, 44, 100)).toMatchObject({ first: 88, end: 100, below: 0 })
-    expect(virtualRange(0, 440, 44, 0)).toEqual({ first: 0, end: 0, above: 0, below: 0 })
+    expect(virtualRange(even(100), 1e9, 440)).toMatchObject({ first: 98, end: 100, below: 0 })
+    // The table begins below the visible part.
+    expect(virtualRange(even(100), -500, 440)).toMatchObject({ first: 0, above: 0 })
+    expect(virtualRange(even(0), 0, 440)).toEqual({ first: 0, end: 0, above: 0, below: 0 })
   })
 
-  it('cover the viewport at every position, and the height never changes', () => {
+  it('cover the window at every position whatever their heights, and the height of all never changes', () => {
     fc.assert(
       fc.property(
-        fc.nat(5_000_000),
-        fc.integer({ min: 1, max: 4_000 }),
+        fc.array(fc.integer({ min: 30, max: 400 }), { minLength: 1, maxLength: 300 }),
         fc.nat(100_000),
-        (top, viewport, count) => {
-          const { first, end, above, below } = virtualRange(top, viewport, 44, count)
-          expect(above + (end - first) * 44 + below).toBe(count * 44)
-          const last = Math.min(count * 44, top + viewport)
-          if (top < count * 44) {
-            expect(above).toBeLessThanOrEqual(top)
-            expect(end * 44).toBeGreaterThanOrEqual(last)
-          }
-          expect(end - first).toBeLessThanOrEqual(Math.ceil(viewport / 44) + 3)
+        fc.integer({ min: 1, max: 4_000 }),
+        (heights, position, viewport) => {
+          const edges = rowEdges(heights.length, (index) => heights[index]!)
+          const all = heights.reduce((sum, height) => sum + height, 0)
+          const top = position % all
+          const { first, end, above, below } = virtualRange(edges, top, viewport)
+          const rendered = heights.slice(first, end).reduce((sum, height) => sum + height, 0)
+          expect(above + rendered + below).toBe(all)
+          expect(above).toBeLessThanOrEqual(top)
+          expect(above + rendered).toBeGreaterThanOrEqual(Math.min(all, top + viewport))
+          expect(end - first).toBeLessThanOrEqual(Math.ceil(viewport / 30) + 4)
         },
       ),
     )
   })
 
-  it('cover the viewport at every position while a panel is open, and the height never changes', () => {
-    fc.assert(
-      fc.property(
-        fc.nat(200_000),
-        fc.integer({ min: 1, max: 2_000 }),
-        fc.integer({ min: 1, max: 5_000 }),
-        fc.nat(4_999),
-        (top, viewport, count, open) => {
-          const index = open % count
-          const { first, end, above, below } = rangeWithPanel(top, viewport, 44, count, {
-            index,
-            height: 340,
-          })
-          const isRendered = index >= first && index < end
-          const rendered = (end - first) * 44 + (isRendered ? 340 : 0)
-          expect(above + rendered + below).toBe(count * 44 + 340)
-          if (top >= count * 44 + 340) return
-          expect(above).toBeLessThanOrEqual(top)
-          expect(above + rendered).toBeGreaterThanOrEqual(Math.min(count * 44 + 340, top + viewport))
-        },
-      ),
-    )
+  it('are found by their position', () => {
+    const edges = rowEdges(3, (index) => [10, 20, 30][index]!)
+    expect([-5, 0, 9, 10, 29, 30, 59, 60, 999].map((position) => rowAt(edges, position))).toEqual([
+      0, 0, 0, 1, 1, 2, 2, 2, 2,
+    ])
   })
 
   it('scroll no further than needed to show one', () => {
-    expect(scrollToShow(0, 100, 440, 44)).toBe(0)
-    expect(scrollToShow(5, 0, 440, 44)).toBe(0)
-    expect(scrollToShow(20, 0, 440, 44)).toBe(21 * 44 - 440)
+    expect(scrollToShow(even(100), 0, 100, 440)).toBe(-100)
+    expect(scrollToShow(even(100), 5, 0, 440)).toBe(0)
+    expect(scrollToShow(even(100), 20, 0, 440)).toBe(21 * 44 - 440)
   })
 })
 
