@@ -11,7 +11,7 @@ type English = keyof typeof en
 type Plural<Key> = Key extends `${infer Base}_other` ? Base : never
 
 /** A key of `locales/en.json`; of a text with plural forms, the part before `_one` and `_other`. */
-type MessageKey = English | Plural<English>
+export type MessageKey = English | Plural<English>
 
 interface Texts {
   readonly language: Language
@@ -55,11 +55,10 @@ export function word(
   return Object.hasOwn(en, key) ? t(key as MessageKey) : name
 }
 
-/** A cause or a class of a failure. In English the service's sentence says more: the code itself is shown. */
+/** A cause or a class of a failure in a few words. */
 export function failureText(name: string): string {
-  const { messages } = texts.value
   const key = `failure.${name}`
-  return Object.hasOwn(messages, key) ? messages[key]! : word('cause', name)
+  return Object.hasOwn(en, key) ? t(key as MessageKey) : word('cause', name)
 }
 
 /** A reason of the service, such as `own fault`; what has no text, such as `status 500`, is shown as it is. */
