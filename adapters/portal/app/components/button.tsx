@@ -30,7 +30,6 @@ export function Button(props: ButtonProps) {
   const isBusy = busy !== undefined
   return (
     <button
-      // biome-ignore lint/a11y/useButtonType: `type` is `button` or `submit`
       type={type}
       class={classOf(props)}
       aria-label={label}

@@ -42,7 +42,7 @@ export function Exchange({ attempt }: { readonly attempt: Attempt }) {
       <section>
         <header class="row">
           <h2>{t('attempt.response')}</h2>
-          <OutcomeState attempt={attempt} />
+          <OutcomeState attempt={attempt} isNamed />
         </header>
         {durationMs !== undefined && (
           <p class="soft small">

@@ -1,5 +1,5 @@
 /** A field of a form with its name, its hint and what is wrong with it. */
-import { cloneElement, type ComponentChildren, isValidElement, toChildArray, type VNode } from 'preact'
+import { type ComponentChildren, cloneElement, isValidElement, toChildArray, type VNode } from 'preact'
 import { useId } from 'preact/hooks'
 
 interface FieldProps {

@@ -23,7 +23,7 @@ export function FilterInput({ value, onChange, label, type = 'search' }: FilterI
       {isSearch && <Icon name="find" />}
       <span class={isSearch ? 'hidden' : 'soft small'}>{label}</span>
       <input
-        type={type}
+        {...TYPES[type]}
         placeholder={isSearch ? label : undefined}
         value={typed.value}
         autocapitalize="none"
@@ -36,3 +36,8 @@ export function FilterInput({ value, onChange, label, type = 'search' }: FilterI
     </label>
   )
 }
+
+const TYPES = {
+  search: { type: 'search' },
+  'datetime-local': { type: 'datetime-local' },
+} as const

@@ -16,7 +16,7 @@ interface LoadErrorProps {
 
 export function LoadError({ error, loadedMs, onRetry }: LoadErrorProps) {
   return (
-    <Note role="bad" icon="fail" isAlert>
+    <Note tone="bad" icon="fail" isAlert>
       <b>{describe(error)}</b>{' '}
       {loadedMs > 0 && (
         <>

@@ -2,6 +2,7 @@
 import { failureText } from '../state/translate.js'
 import { outcomeOf } from '../text/outcome.js'
 import type { AttemptRecord } from '../text/records.js'
+import { isStatus, statusText } from '../text/statuses.js'
 import { Line } from './hostile-text.js'
 import { Icon, type IconName } from './icon.js'
 import type { Role } from './state.js'
@@ -23,19 +24,29 @@ export function lookOfOutcome(attempt: Outcome): readonly [Role, IconName] {
   return ['bad', 'fail']
 }
 
+/** A status, as `503` or `status 503`, or what a code of a failure means. */
+export function answerText(outcome: string): string {
+  const code = outcome.replace(/^status /, '')
+  return isStatus(code) ? code : failureText(code.replaceAll(' ', '_'))
+}
+
 /** The status, or why there is none. */
-export function outcomeText(attempt: Outcome): string {
-  const outcome = outcomeOf(attempt)
-  return attempt.resp_status_code === undefined ? failureText(outcome.replaceAll(' ', '_')) : outcome
+export const outcomeText = (attempt: Outcome): string => answerText(outcomeOf(attempt))
+
+interface OutcomeStateProps {
+  readonly attempt: Outcome
+  /** With the name of the status. */
+  readonly isNamed?: boolean
 }
 
 /** With its icon. */
-export function OutcomeState({ attempt }: { readonly attempt: Outcome }) {
+export function OutcomeState({ attempt, isNamed = false }: OutcomeStateProps) {
   const [role, icon] = lookOfOutcome(attempt)
+  const status = isNamed ? attempt.resp_status_code : undefined
   return (
     <span class={`state is-${role}`}>
       <Icon name={icon} />
-      <Line text={outcomeText(attempt)} />
+      <Line text={status === undefined ? outcomeText(attempt) : statusText(status)} />
     </span>
   )
 }

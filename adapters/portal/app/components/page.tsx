@@ -24,6 +24,11 @@ interface PageProps {
 /** Whether the user has come from another screen; at the first one the browser decides about the focus. */
 let hasNavigated = false
 
+/** The next screen gets the focus: the user comes from the login. */
+export function expectNavigation(): void {
+  hasNavigated = true
+}
+
 export function Page(props: PageProps) {
   const { title, detail, lead, actions, crumb, children, name } = props
   const heading = useRef<HTMLHeadingElement>(null)

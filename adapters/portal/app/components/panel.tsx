@@ -65,7 +65,7 @@ export function Strip({ items, isAlone = false }: StripProps) {
 
 interface NoteProps {
   /** Default: without colour. */
-  readonly role?: Extract<Role, 'bad' | 'ok'>
+  readonly tone?: Extract<Role, 'bad' | 'ok'>
   readonly icon: IconName
   /** Screen readers read it at once. */
   readonly isAlert?: boolean
@@ -73,13 +73,13 @@ interface NoteProps {
 }
 
 /** A message in a panel of its own. */
-export function Note({ role, icon, isAlert = false, children }: NoteProps) {
+export function Note({ tone, icon, isAlert = false, children }: NoteProps) {
   return (
-    <div class={role === undefined ? 'note' : `note is-${role}`} role={isAlert ? 'alert' : undefined}>
-      {role === undefined ? (
+    <div class={tone === undefined ? 'note' : `note is-${tone}`} role={isAlert ? 'alert' : undefined}>
+      {tone === undefined ? (
         <Icon name={icon} />
       ) : (
-        <span class={`state is-${role}`}>
+        <span class={`state is-${tone}`}>
           <Icon name={icon} />
         </span>
       )}

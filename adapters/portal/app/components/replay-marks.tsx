@@ -27,7 +27,7 @@ export function ReplayMarks({ accountId, delivery }: ReplayMarksProps) {
         </span>
       )}
       {replay !== undefined && (
-        <a class="small soft" href={hrefOf(replay)}>
+        <a class="soft small" href={hrefOf(replay)}>
           {t(recovered ? 'activity.replayedWell' : 'activity.replayed')}
         </a>
       )}

@@ -88,7 +88,9 @@ export const agoText = (at: At): string =>
 /** `in 3 min 41 s`. */
 export function inText(at: At): string {
   const leftMs = toMs(at) - nowMs.value
-  return leftMs < 1_000 ? t('time.now') : t('time.in', { span: span(Math.floor(leftMs / 1_000) * 1_000, unitDative) })
+  return leftMs < 1_000
+    ? t('time.now')
+    : t('time.in', { span: span(Math.floor(leftMs / 1_000) * 1_000, unitDative) })
 }
 
 /** `since 12:14 today`, `since Thu 26 Nov 12:14`. */

@@ -22,6 +22,8 @@ export interface Column<Row> {
   /** The head is read by screen readers only. */
   readonly isHeadHidden?: boolean
   readonly cell: (row: Row) => ComponentChildren
+  readonly isNumber?: boolean
+  readonly isMuted?: boolean
 }
 
 /** What a row unfolds to. */
@@ -101,7 +103,11 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const state = useRef({ rows, edges, onReplay, hrefOf })
   state.current = { rows, edges, onReplay, hrefOf }
   const look = () => {
-    const { first, end } = virtualRange(state.current.edges, -body.current!.getBoundingClientRect().top, innerHeight)
+    const { first, end } = virtualRange(
+      state.current.edges,
+      -body.current!.getBoundingClientRect().top,
+      innerHeight,
+    )
     const { first: shownFirst, end: shownEnd } = visible.peek()
     if (first !== shownFirst || end !== shownEnd) visible.value = { first, end }
   }
@@ -220,7 +226,12 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         <thead role="rowgroup">
           <tr role="row" aria-rowindex={1}>
             {columns.map((column) => (
-              <th role="columnheader" scope="col" key={column.label} class={isNumber(column) ? 'num' : undefined}>
+              <th
+                role="columnheader"
+                scope="col"
+                key={column.label}
+                class={isNumber(column) ? 'num' : undefined}
+              >
                 {column.isHeadHidden ? <span class="hidden">{column.label}</span> : column.label}
               </th>
             ))}

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks'
 import { accountPage, optional } from '../api/api.js'
 import { BUILT_IN_KINDS, EventName, eventName } from '../components/event-name.js'
 import { FilterInput } from '../components/filter-input.js'
-import { OutcomeLine, OutcomeState } from '../components/outcome.js'
+import { answerText, OutcomeLine, OutcomeState } from '../components/outcome.js'
 import { PagedTable } from '../components/paged-table.js'
 import { None } from '../components/panel.js'
 import { Parties } from '../components/parties.js'
@@ -20,7 +20,7 @@ import { zone } from '../state/preferences.js'
 import { changeQuery } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
 import { useStreamItems } from '../state/stream-items.js'
-import { failureText, number, t } from '../state/translate.js'
+import { number, t } from '../state/translate.js'
 import {
   type ActivityFilter,
   activityFilter,
@@ -51,7 +51,12 @@ export interface ActivityTabProps {
 
 export function ActivityTab({ accountId, webhookId, query }: ActivityTabProps) {
   const filter = activityFilter(query, (text) => parseInputTime(text, zone.value))
-  const props = { accountId, webhookId, filter, isFiltered: Object.keys(query).some((name) => name !== 'view') }
+  const props = {
+    accountId,
+    webhookId,
+    filter,
+    isFiltered: Object.keys(query).some((name) => name !== 'view'),
+  }
   return (
     <>
       <Filters {...props} query={query} />
@@ -68,8 +73,11 @@ interface ListProps {
 }
 
 const HOUR_MS = 3_600_000
-const SPANS = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as const
-type Span = keyof typeof SPANS
+const SPANS = [
+  ['activity.last1h', HOUR_MS],
+  ['activity.last24h', 24 * HOUR_MS],
+  ['activity.last7d', 168 * HOUR_MS],
+] as const
 
 function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<ActivityTabProps, 'query'>) {
   const isChoosing = useSignal(false)
@@ -113,21 +121,19 @@ function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<Activ
       />
       {(status !== '' || cause !== '') && (
         <Picked label={t('activity.answer')} onRemove={() => changeQuery({ status: '', cause: '' })}>
-          {t('activity.answer')} <b>{status === '' ? failureText(cause) : status}</b>
+          {t('activity.answer')} <b>{answerText(status === '' ? cause : status)}</b>
         </Picked>
       )}
       {isChoosing.value ? (
-        <>
-          {(['from', 'to'] as const).map((end) => (
-            <FilterInput
-              key={end}
-              type="datetime-local"
-              label={t(`activity.${end}`)}
-              value={query[end] ?? ''}
-              onChange={(value) => changeQuery({ [end]: value })}
-            />
-          ))}
-        </>
+        (['from', 'to'] as const).map((end) => (
+          <FilterInput
+            key={end}
+            type="datetime-local"
+            label={t(`activity.${end}`)}
+            value={query[end] ?? ''}
+            onChange={(value) => changeQuery({ [end]: value })}
+          />
+        ))
       ) : (
         <>
           {filter.fromMs !== undefined && (
@@ -146,13 +152,13 @@ function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<Activ
               value=""
               options={[
                 { value: '', text: t('activity.any') },
-                ...Object.keys(SPANS).map((name) => ({ value: name, text: t(`activity.last.${name as Span}`) })),
+                ...SPANS.map(([key, ms]) => ({ value: String(ms), text: t(key) })),
                 { value: 'choose', text: t('activity.choose') },
               ]}
               onChange={(chosen) => {
                 if (chosen === 'choose') isChoosing.value = true
                 else if (chosen !== '')
-                  changeQuery({ from: new Date(Date.now() - SPANS[chosen as Span]).toISOString() })
+                  changeQuery({ from: new Date(Date.now() - Number(chosen)).toISOString() })
               }}
             />
           )}
@@ -173,7 +179,9 @@ const RESULT_TEXTS = {
   waiting: 'state.waiting',
   failure: 'activity.notDelivered',
   cancelled: 'state.cancelled',
-} as Readonly<Record<string, 'state.delivered' | 'state.waiting' | 'activity.notDelivered' | 'state.cancelled'>>
+} as Readonly<
+  Record<string, 'state.delivered' | 'state.waiting' | 'activity.notDelivered' | 'state.cancelled'>
+>
 
 const rangeOf = ({ fromMs, toMs }: ActivityFilter) => ({
   ...(fromMs !== undefined && { createdFrom: toGregorian(fromMs) }),
@@ -349,19 +357,12 @@ function LastAnswer(props: { readonly row: DeliveryRecord; readonly attempt: Att
   const { row, attempt } = props
   if (attempt) return <OutcomeLine attempt={attempt} />
   if (row.attempts > 0 && row.reason !== undefined && row.state !== 'delivered') {
-    return <span class="is-bad">{reasonText(row.reason)}</span>
+    return <span class="is-bad">{answerText(row.reason)}</span>
   }
-  return (
-    <span class="ms">
-      – {row.state === 'waiting' && isPaused(row) && t('activity.inPause')}
-    </span>
-  )
+  return <span class="ms">– {row.state === 'waiting' && isPaused(row) && t('activity.inPause')}</span>
 }
 
 const isPaused = ({ explanation: { code } }: DeliveryRecord) => code === 'paused' || code === 'probe'
-
-const reasonText = (reason: string) =>
-  /^status \d{3}$/.test(reason) ? reason.slice('status '.length) : failureText(reason.replaceAll(' ', '_'))
 
 function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
   const replay = useReplayOne(accountId)

@@ -28,7 +28,13 @@ interface ExplanationText {
 }
 
 /** Codes of deliveries for which the reason of the last failure is the news. */
-const AFTER_FAILURE: ReadonlySet<string> = new Set(['call_order', 'paused', 'receiver_pause', 'retry', 'probe'])
+const AFTER_FAILURE: ReadonlySet<string> = new Set([
+  'call_order',
+  'paused',
+  'receiver_pause',
+  'retry',
+  'probe',
+])
 
 export function explain(
   explanation: Explanation,

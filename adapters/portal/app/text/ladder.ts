@@ -77,7 +77,9 @@ export function buildLadder(call: CallRecord, attempts: readonly Attempt[]): Lad
   const legIndex = new Map(legs.map((leg, index) => [leg.call_id, index]))
   const byDelivery = groupAttempts(attempts)
   const earlier = firstUnsettled(events)
-  const webhookIds = [...new Set(events.flatMap(({ deliveries }) => deliveries.map(({ hook_id }) => hook_id)))]
+  const webhookIds = [
+    ...new Set(events.flatMap(({ deliveries }) => deliveries.map(({ hook_id }) => hook_id))),
+  ]
   const startMs = events[0] ? timeOf(events[0]) : 0
   let previousMs = startMs
   const rows: LadderRow[] = events.map((event) => {
@@ -184,7 +186,9 @@ function insertUnsent(
   sequence: number,
   legIndex: ReadonlyMap<string, number>,
 ): void {
-  const before = rows.findIndex((row) => row.kind === 'unsent' && row.callId === callId && row.last === sequence - 1)
+  const before = rows.findIndex(
+    (row) => row.kind === 'unsent' && row.callId === callId && row.last === sequence - 1,
+  )
   const known = rows[before]
   if (known?.kind === 'unsent') {
     rows[before] = { ...known, last: sequence }
@@ -201,6 +205,8 @@ export interface LadderWords {
   readonly event: (hook: string) => string
   readonly state: (state: string) => string
   readonly webhook: (id: string) => string
+  /** The status of an answer, or the code of a failure. */
+  readonly outcome: (outcome: string) => string
   /** An outcome that several attempts in a row had: `503, 3 times`. */
   readonly times: (outcome: string, count: number) => string
   /** A success after failures: `503, then 204 after 2 s`. */
@@ -219,10 +225,15 @@ export function hitText(delivery: LadderDelivery, words: LadderWords): string {
   return delivery.isReplay ? words.replay(text) : text
 }
 
-function resultText({ attempts, state, lastStatus, nextMs, waitsFor }: LadderDelivery, words: LadderWords): string {
+function resultText(
+  { attempts, state, lastStatus, nextMs, waitsFor }: LadderDelivery,
+  words: LadderWords,
+): string {
   const last = attempts.at(-1)
   const failures = runs(attempts.filter(({ isSuccess }) => !isSuccess).map(({ outcome }) => outcome))
-    .map(([outcome, count]) => (count === 1 ? outcome : words.times(outcome, count)))
+    .map(([outcome, count]) =>
+      count === 1 ? words.outcome(outcome) : words.times(words.outcome(outcome), count),
+    )
     .join(', ')
   if (last?.isSuccess) {
     const { outcome, durationMs, startMs } = last

@@ -31,7 +31,12 @@ export function itemOf(item: StreamItem, nowMs: number): LiveItem | undefined {
     }
     case 'rate': {
       const { hook_id: webhookId, ok, failed, timestamp } = item.data
-      return { key: `${webhookId}/${timestamp}`, atMs: fromGregorian(timestamp), webhookId, rate: { ok, failed } }
+      return {
+        key: `${webhookId}/${timestamp}`,
+        atMs: fromGregorian(timestamp),
+        webhookId,
+        rate: { ok, failed },
+      }
     }
     case 'gap':
       return { key: `gap/${nowMs}`, atMs: nowMs, news: 'gap' }
@@ -136,5 +141,9 @@ export function rateFigures({ ok, failed, second }: LiveRate, openedMs: number) 
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
   // The last second has just begun.
   const whole = (counts: readonly number[]) => sum(counts.slice(SLOTS - 1 - seconds, -1))
-  return { perSecond: (whole(ok) + whole(failed)) / seconds, failed: sum(failed), total: sum(ok) + sum(failed) }
+  return {
+    perSecond: (whole(ok) + whole(failed)) / seconds,
+    failed: sum(failed),
+    total: sum(ok) + sum(failed),
+  }
 }

@@ -89,13 +89,7 @@ export function longDate(ms: number, nowMs: number, zone: Zone, language: string
   return dateText(ms, nowMs, zone, language, 'long')
 }
 
-function dateText(
-  ms: number,
-  nowMs: number,
-  zone: Zone,
-  language: string,
-  length: 'short' | 'long',
-): string {
+function dateText(ms: number, nowMs: number, zone: Zone, language: string, length: 'short' | 'long'): string {
   if (!isTime(ms)) return '–'
   const hasYear = exactTime(ms, zone).slice(0, 4) !== exactTime(nowMs, zone).slice(0, 4)
   const text = dateFormat(`${language}/${zone}/${length}/${hasYear}`).format(ms)
