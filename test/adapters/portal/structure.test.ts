@@ -1,19 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  healthSeries,
-  percent,
-  percentText,
-  type StatsDocument,
-} from '../../../adapters/portal/app/text/health-series.js'
-import {
-  linearScale,
-  linePath,
-  nearestIndex,
-  niceMaximum,
-  timeTicks,
-  valueTicks,
-} from '../../../adapters/portal/app/text/plot-geometry.js'
 import { formatRoute, parseRoute } from '../../../adapters/portal/app/text/routes.js'
 import { sparkPaths } from '../../../adapters/portal/app/text/spark-paths.js'
 import {
@@ -134,77 +120,5 @@ describe('the bars of a sparkline', () => {
       none: 'M4 24v-1h3v1z',
     })
     expect(sparkPaths([0], [0])).toEqual({ ok: '', failed: '', none: 'M0 24v-1h3v1z' })
-  })
-})
-
-const GREG = 63_937_000_000
-
-describe('statistics', () => {
-  const stats: StatsDocument = {
-    step: 60,
-    start: [GREG, GREG + 60, GREG + 120],
-    ok: [9, 0, 1],
-    failed: [1, 0, 9],
-    outcomes: { http_5xx: [1, 0, 7], timeout: [0, 0, 2], refused: [0, 0, 0], delivered: [9, 0, 1] },
-    latency_ms: { p50: [10, null, 20], p95: [20, null, 30], p99: [30, null, 40] },
-  }
-
-  it('become series with gaps, totals and causes by frequency', () => {
-    const series = healthSeries(stats)
-    expect(series.okPercent).toEqual([90, null, 10])
-    expect([series.total, series.totalOkPercent]).toEqual([20, 50])
-    expect(series.causes).toEqual([
-      { cause: 'http_5xx', count: 8 },
-      { cause: 'timeout', count: 2 },
-    ])
-    expect(series.times[1]! - series.times[0]!).toBe(60)
-  })
-
-  it('show 100 % and 0 % only where they are exact', () => {
-    expect([100, 99.99, 61.24, 0.01, 0].map((value) => percentText(value, 'en'))).toEqual([
-      '100 %',
-      '99.9 %',
-      '61.2 %',
-      '0.1 %',
-      '0 %',
-    ])
-    expect(percent(0, 0)).toBeUndefined()
-  })
-})
-
-describe('plots', () => {
-  const x = linearScale(0, 10, 0, 100)
-  const y = linearScale(0, 4, 40, 0)
-
-  it('have gaps where values are missing, and dots between gaps', () => {
-    expect(linePath([0, 1, 2, 3, 4], [1, 2, null, 4, null], x, y)).toBe(
-      'M0 30L10 20M30 0m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
-    )
-    expect(linePath([], [], x, y)).toBe('')
-  })
-
-  it('end at a round value', () => {
-    expect([0, 0.3, 1, 7, 42, 812, 5_000, Number.NaN].map(niceMaximum)).toEqual([
-      1, 0.5, 1, 10, 50, 1_000, 5_000, 1,
-    ])
-    expect(valueTicks(0, 4, y, String).map(({ label }) => label)).toEqual(['0', '1', '2', '3', '4'])
-  })
-
-  it('have ticks at round times that do not overlap', () => {
-    const from = Date.UTC(2026, 0, 31, 2, 31) / 1_000
-    for (const hours of [1, 24, 168, 720]) {
-      const scale = linearScale(from, from + hours * 3_600, 64, 600)
-      const ticks = timeTicks(from, from + hours * 3_600, scale, 'utc')
-      expect(ticks.length).toBeGreaterThan(1)
-      for (const [index, { at }] of ticks.entries())
-        if (index > 0) expect(at - ticks[index - 1]!.at).toBeGreaterThanOrEqual(69)
-    }
-    const day = timeTicks(from, from + 86_400, linearScale(from, from + 86_400, 64, 600), 'utc')
-    expect(day[0]!.label).toBe('06:00')
-  })
-
-  it('find the nearest slot', () => {
-    expect(nearestIndex([0, 5, 10], 60, x)).toBe(1)
-    expect(nearestIndex([], 60, x)).toBe(-1)
   })
 })
