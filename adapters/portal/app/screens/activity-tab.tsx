@@ -359,10 +359,13 @@ function LastAnswer(props: { readonly row: DeliveryRecord; readonly attempt: Att
   if (row.attempts > 0 && row.reason !== undefined && row.state !== 'delivered') {
     return <span class="is-bad">{answerText(row.reason)}</span>
   }
-  return <span class="ms">– {row.state === 'waiting' && isPaused(row) && t('activity.inPause')}</span>
+  return <span class="ms">– {row.state === 'waiting' && waitText(row)}</span>
 }
 
-const isPaused = ({ explanation: { code } }: DeliveryRecord) => code === 'paused' || code === 'probe'
+function waitText({ explanation: { code } }: DeliveryRecord): string | undefined {
+  if (code === 'call_order') return t('activity.afterEarlier')
+  return code === 'paused' || code === 'probe' ? t('activity.inPause') : undefined
+}
 
 function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
   const replay = useReplayOne(accountId)

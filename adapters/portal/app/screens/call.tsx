@@ -160,7 +160,8 @@ const wordsOf = (webhook: (id: string) => string): LadderWords => ({
   event: eventName,
   state: (state) => word('state', state),
   outcome: answerText,
-  times: (outcome, count) => t('call.answeredTimes', { outcome, count }),
+  times: (outcome, count) =>
+    count === 2 ? t('call.answeredTwice', { outcome }) : t('call.answeredTimes', { outcome, count }),
   after: (failures, success, ms) => t('call.thenAfter', { failures, success, span: spanText(ms) }),
   waitsFor: (event) => t('call.waitsFor', { event }),
   waitsUntil: (ms) => t('call.waitsUntil', { time: dayTimeText(ms) }),
@@ -239,43 +240,45 @@ function Diagram(props: DiagramProps) {
   const events = rows.filter(({ kind }) => kind === 'event').length
   return (
     <div class="panel ladder" role="region" aria-label={t('call.ladder')} tabIndex={0}>
-      <div class="rung names">
-        <div>
-          {t('call.legs', { count: legs.length })},<br />
-          {t('call.events', { count: events })}
+      <div class="rungs">
+        <div class="rung names">
+          <div>
+            {t('call.legs', { count: legs.length })},<br />
+            {t('call.events', { count: events })}
+          </div>
+          {legs.map((leg, index) => (
+            <div class="legs" key={leg.call_id} title={leg.call_id}>
+              <span>
+                <Icon name="user" />
+                {index === 0 ? t('call.firstLeg') : t('call.leg', { number: index + 1 })}
+              </span>
+              <small>
+                <Line text={legParty(leg) ?? leg.call_id} />
+              </small>
+            </div>
+          ))}
+          {webhookIds.map((id) => (
+            <div key={id}>
+              <a href={formatRoute({ screen: 'webhook', accountId, id })}>
+                <Icon name="link" />
+                <Line text={words.webhook(id)} />
+              </a>
+            </div>
+          ))}
         </div>
-        {legs.map((leg, index) => (
-          <div class="legs" key={leg.call_id} title={leg.call_id}>
-            <span>
-              <Icon name="user" />
-              {index === 0 ? t('call.firstLeg') : t('call.leg', { number: index + 1 })}
-            </span>
-            <small>
-              <Line text={legParty(leg) ?? leg.call_id} />
-            </small>
-          </div>
-        ))}
-        {webhookIds.map((id) => (
-          <div key={id}>
-            <a href={formatRoute({ screen: 'webhook', accountId, id })}>
-              <Icon name="link" />
-              <Line text={words.webhook(id)} />
-            </a>
-          </div>
-        ))}
+        <ol>
+          {rows.map((row) =>
+            row.kind === 'event' ? (
+              [
+                row.laterMs !== undefined && <Later key={`${row.id}/later`} {...props} ms={row.laterMs} />,
+                <Rung key={row.id} {...props} row={row} />,
+              ]
+            ) : (
+              <Unsent key={`${row.callId}/${row.sequence}`} {...props} row={row} />
+            ),
+          )}
+        </ol>
       </div>
-      <ol>
-        {rows.map((row) =>
-          row.kind === 'event' ? (
-            [
-              row.laterMs !== undefined && <Later key={`${row.id}/later`} {...props} ms={row.laterMs} />,
-              <Rung key={row.id} {...props} row={row} />,
-            ]
-          ) : (
-            <Unsent key={`${row.callId}/${row.sequence}`} {...props} row={row} />
-          ),
-        )}
-      </ol>
       <div class="foot">
         <span class="key">
           <span class="miss" />

@@ -113,7 +113,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
               href: formatRoute({ screen: 'webhook', accountId, id: webhookId, tab: 'activity' }),
             }
       }
-      detail={delivery && <State state={delivery.state} pill />}
+      detail={delivery && <State state={delivery.state} pill={delivery.state !== 'delivered'} />}
       lead={
         delivery && (
           <>
@@ -139,7 +139,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
                 {t('delivery.resume')}
               </Button>
             )}
-            {!isReadOnly.value && (
+            {!isReadOnly.value && isOver(delivery) && (
               <Button icon="replay" kind={isLost ? 'primary' : undefined} onClick={askReplay}>
                 {t('delivery.replay')}
               </Button>
@@ -161,7 +161,12 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
             <div class="gap" />
             <div class="deliv">
               <div class="stack">
-                <Tries {...{ accountId, webhook }} data={loaded} shown={shown?.id} />
+                <Tries
+                  {...{ accountId, webhook }}
+                  data={loaded}
+                  loadedMs={resource.loadedMs.value}
+                  shown={shown?.id}
+                />
                 <Identity accountId={accountId} delivery={loaded.delivery} />
               </div>
               {shown && (
@@ -244,7 +249,8 @@ function Sentence({ accountId, data: { delivery, attempts }, loadedMs }: Sentenc
     sameAnswers: sameOutcomes(attempts),
   })
   const last = attempts.at(-1)
-  const isBad = delivery.state === 'exhausted' || (delivery.state === 'waiting' && last?.result === 'failure')
+  const isRefused = last !== undefined && lookOfOutcome(last)[0] === 'bad'
+  const isBad = delivery.state === 'exhausted' || (delivery.state === 'waiting' && isRefused)
   const [, icon] = isBad ? (['bad', 'fail'] as const) : lookOf(delivery.state)
   return (
     <Note icon={icon} {...(isBad && { tone: 'bad' })}>
@@ -259,12 +265,13 @@ function Sentence({ accountId, data: { delivery, attempts }, loadedMs }: Sentenc
 interface TriesProps {
   readonly accountId: string
   readonly data: DeliveryData
+  readonly loadedMs: number
   readonly webhook: Webhook | undefined
   /** Id of the attempt whose exchange is shown. */
   readonly shown: string | undefined
 }
 
-function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: TriesProps) {
+function Tries({ accountId, data: { delivery, attempts }, loadedMs, webhook, shown }: TriesProps) {
   const steps: ComponentChildren[] = []
   let previous: AttemptRecord | undefined
   for (const attempt of attempts) {
@@ -300,6 +307,9 @@ function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: Trie
   }
   const isWaiting = delivery.state === 'waiting'
   const maxAgeMs = (webhook?.max_age_seconds ?? 0) * 1_000
+  // Where the webhook is paused, the time of the pause counts, not that of the delivery.
+  const { seconds } = delivery.explanation
+  const nextMs = seconds === undefined ? undefined : loadedMs + seconds * 1_000
   const tooOldMs = Date.parse(delivery.accepted_at) + maxAgeMs
   return (
     <section class="panel pad">
@@ -317,11 +327,11 @@ function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: Trie
         )}
         {isWaiting && (
           <Step tone="warn" icon="wait" isNext title={t('delivery.next')}>
-            {delivery.next_attempt_at === undefined ? (
+            {nextMs === undefined ? (
               t('delivery.nextUnknown')
             ) : (
               <>
-                <Clock at={delivery.next_attempt_at} />, <In at={delivery.next_attempt_at} />
+                <Clock at={nextMs} />, <In at={nextMs} />
               </>
             )}
           </Step>
