@@ -413,6 +413,7 @@ function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
     { label: t('activity.call'), width: '20rem', class: 'full', cell: (row) => <PartiesCell row={row} /> },
     {
       label: t('activity.try'),
+      cardLabel: t('activity.try'),
       width: '5rem',
       class: 'num',
       cell: ({ attempt }) => (attempt === undefined ? '–' : number(attempt)),
