@@ -1,30 +1,13 @@
 import fc from 'fast-check'
-import type { Webhook } from 'hookswitch/client'
 import { describe, expect, it } from 'vitest'
-import {
-  healthSeries,
-  percent,
-  percentText,
-  type StatsDocument,
-} from '../../../adapters/portal/app/text/health-series.js'
-import {
-  linearScale,
-  linePath,
-  nearestIndex,
-  niceMaximum,
-  timeTicks,
-  valueTicks,
-} from '../../../adapters/portal/app/text/plot-geometry.js'
 import { formatRoute, parseRoute } from '../../../adapters/portal/app/text/routes.js'
 import { sparkPaths } from '../../../adapters/portal/app/text/spark-paths.js'
-import { troubleFirst, unique } from '../../../adapters/portal/app/text/trouble-first.js'
 import {
   rowAt,
   rowEdges,
   scrollToShow,
   virtualRange,
 } from '../../../adapters/portal/app/text/virtual-range.js'
-import { formValues, patchOf, settingsOf } from '../../../adapters/portal/app/text/webhook-form.js'
 
 describe('addresses', () => {
   const cases: readonly (readonly [string, object])[] = [
@@ -130,180 +113,15 @@ describe('the rows in the document', () => {
 })
 
 describe('the bars of a sparkline', () => {
-  it('have the height of their share of the highest, failures at the bottom', () => {
+  it('have the height of their share of the highest, failures on top, and a line where there is nothing', () => {
     expect(sparkPaths([10, 0, 5, 0], [0, 0, 5, 1])).toEqual({
-      ok: 'M0 20v-20h3v20zM8 10v-10h3v10z',
-      failed: 'M8 20v-10h3v10zM12 20v-2h3v2z',
+      ok: 'M0 24v-24h3v24zM8 24v-12h3v12z',
+      failed: 'M8 12v-12h3v12zM12 24v-2.4h3v2.4z',
+      none: 'M4 24v-1h3v1z',
     })
-    expect(sparkPaths([0, 0], [0, 0])).toEqual({ ok: '', failed: '' })
+    expect(sparkPaths([0], [0])).toEqual({ ok: '', failed: '', none: 'M0 24v-1h3v1z' })
   })
 })
 
-describe('the order of webhooks', () => {
-  it('puts failing ones first, then paused ones, and keeps the order among them', () => {
-    const rows = ['ok', 'paused', 'failing', 'disabled', 'failing', 'idle', 'paused'].map((state, index) => ({
-      id: `${state} ${index}`,
-      state,
-    }))
-    expect(troubleFirst(rows).map(({ id }) => id)).toEqual([
-      'failing 2',
-      'failing 4',
-      'paused 1',
-      'paused 6',
-      'ok 0',
-      'disabled 3',
-      'idle 5',
-    ])
-  })
-
-  it('has each webhook once, where it comes first', () => {
-    const items = ['b1', 'a1', 'b2', 'c1', 'a2']
-    expect(unique(items, ([id]) => id!)).toEqual(['b1', 'a1', 'c1'])
-  })
-})
-
-const GREG = 63_937_000_000
-
-describe('statistics', () => {
-  const stats: StatsDocument = {
-    step: 60,
-    start: [GREG, GREG + 60, GREG + 120],
-    ok: [9, 0, 1],
-    failed: [1, 0, 9],
-    outcomes: { http_5xx: [1, 0, 7], timeout: [0, 0, 2], refused: [0, 0, 0], delivered: [9, 0, 1] },
-    latency_ms: { p50: [10, null, 20], p95: [20, null, 30], p99: [30, null, 40] },
-  }
-
-  it('become series with gaps, totals and causes by frequency', () => {
-    const series = healthSeries(stats)
-    expect(series.okPercent).toEqual([90, null, 10])
-    expect([series.total, series.totalOkPercent]).toEqual([20, 50])
-    expect(series.causes).toEqual([
-      { cause: 'http_5xx', count: 8 },
-      { cause: 'timeout', count: 2 },
-    ])
-    expect(series.times[1]! - series.times[0]!).toBe(60)
-  })
-
-  it('show 100 % and 0 % only where they are exact', () => {
-    expect([100, 99.99, 61.24, 0.01, 0].map((value) => percentText(value, 'en'))).toEqual([
-      '100 %',
-      '99.9 %',
-      '61.2 %',
-      '0.1 %',
-      '0 %',
-    ])
-    expect(percent(0, 0)).toBeUndefined()
-  })
-})
-
-describe('plots', () => {
-  const x = linearScale(0, 10, 0, 100)
-  const y = linearScale(0, 4, 40, 0)
-
-  it('have gaps where values are missing, and dots between gaps', () => {
-    expect(linePath([0, 1, 2, 3, 4], [1, 2, null, 4, null], x, y)).toBe(
-      'M0 30L10 20M30 0m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
-    )
-    expect(linePath([], [], x, y)).toBe('')
-  })
-
-  it('end at a round value', () => {
-    expect([0, 0.3, 1, 7, 42, 812, 5_000, Number.NaN].map(niceMaximum)).toEqual([
-      1, 0.5, 1, 10, 50, 1_000, 5_000, 1,
-    ])
-    expect(valueTicks(0, 4, y, String).map(({ label }) => label)).toEqual(['0', '1', '2', '3', '4'])
-  })
-
-  it('have ticks at round times that do not overlap', () => {
-    const from = Date.UTC(2026, 0, 31, 2, 31) / 1_000
-    for (const hours of [1, 24, 168, 720]) {
-      const scale = linearScale(from, from + hours * 3_600, 64, 600)
-      const ticks = timeTicks(from, from + hours * 3_600, scale, 'utc')
-      expect(ticks.length).toBeGreaterThan(1)
-      for (const [index, { at }] of ticks.entries())
-        if (index > 0) expect(at - ticks[index - 1]!.at).toBeGreaterThanOrEqual(69)
-    }
-    const day = timeTicks(from, from + 86_400, linearScale(from, from + 86_400, 64, 600), 'utc')
-    expect(day[0]!.label).toBe('06:00')
-  })
-
-  it('find the nearest slot', () => {
-    expect(nearestIndex([0, 5, 10], 60, x)).toBe(1)
-    expect(nearestIndex([], 60, x)).toBe(-1)
-  })
-})
-
-describe('the form of a webhook', () => {
-  const webhook = {
-    id: 'w',
-    name: 'CRM',
-    uri: 'https://crm.example/in',
-    hook: 'all',
-    http_verb: 'post',
-    retries: 2,
-    format: 'json',
-    enabled: true,
-    include_subaccounts: false,
-    include_internal_legs: true,
-    ordering: 'call',
-    custom_data: { site: 'Berlin: Mitte' },
-    custom_request_headers: { 'X-Key': 'a: b' },
-    filter: { all: [{ exact: { direction: 'inbound' } }] },
-    group: 'crm',
-    max_age_seconds: 60,
-    rate_limit: 0.5,
-  } as unknown as Webhook
-
-  it('gives back the document that it was filled with', () => {
-    const { settings } = settingsOf(formValues(webhook)) as { settings: Record<string, unknown> }
-    const { id: _, ...expected } = webhook as unknown as Record<string, unknown>
-    expect(settings).toEqual(expected)
-  })
-
-  it('removes what was cleared, also inside objects, and keeps what it does not know', () => {
-    const values = {
-      ...formValues(webhook),
-      group: '',
-      maxAge: '',
-      rate: '',
-      retries: '',
-      customData: 'town: Bonn',
-      headers: '',
-      filter: '',
-    }
-    const { settings } = settingsOf(values) as { settings: Record<string, unknown> }
-    expect(patchOf(webhook, settings)).toMatchObject({
-      group: null,
-      max_age_seconds: null,
-      rate_limit: null,
-      retries: null,
-      custom_request_headers: null,
-      filter: null,
-      custom_data: { site: null, town: 'Bonn' },
-    })
-    expect(patchOf(webhook, settings)).not.toHaveProperty('ui')
-  })
-
-  it('leaves retries, age and rate of a new webhook to the service', () => {
-    const { settings } = settingsOf(formValues()) as { settings: Record<string, unknown> }
-    for (const name of ['retries', 'max_age_seconds', 'rate_limit']) expect(settings).not.toHaveProperty(name)
-  })
-
-  it('replaces a filter, as the service does', () => {
-    const { settings } = settingsOf({ ...formValues(webhook), filter: '{"prefix":{"caller":"49"}}' }) as {
-      settings: Record<string, unknown>
-    }
-    expect(patchOf(webhook, settings).filter).toEqual({ prefix: { caller: '49' } })
-  })
-
-  it('names the field that cannot be read, and leaves every other check to the service', () => {
-    expect(settingsOf({ ...formValues(), headers: 'no colon' })).toEqual({ problem: 'headers' })
-    expect(settingsOf({ ...formValues(), customData: ': x' })).toEqual({ problem: 'customData' })
-    expect(settingsOf({ ...formValues(), filter: '[]' })).toEqual({ problem: 'filter' })
-    const { settings } = settingsOf({ ...formValues(), retries: 'many', only: 'a, b  c' }) as {
-      settings: Record<string, unknown>
-    }
-    expect(settings).toMatchObject({ retries: 'many', only: ['a', 'b', 'c'], hook: 'all' })
   })
 })

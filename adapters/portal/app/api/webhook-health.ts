@@ -19,6 +19,8 @@ export interface WebhookHealth extends EndpointHealth {
   /** Deliveries that ended without success since `failing_since`, otherwise in the last 24 hours; without recovered ones. */
   readonly not_delivered?: number
   readonly not_delivered_capped?: boolean
+  /** The earliest time of acceptance with which a replay selects them. */
+  readonly not_delivered_since?: string
   /** Of what waits. */
   readonly oldest_accepted_at?: string
   readonly oldest_expires_at?: string

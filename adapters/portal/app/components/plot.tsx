@@ -83,7 +83,12 @@ export function Plot({ title, keys, marks, highest, format, label, columns, rows
               <span key={value}>{format(value)}</span>
             ))}
           </div>
-          <svg viewBox={`0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
+          <svg
+            viewBox={`0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={label}
+          >
             {pausedX !== undefined && (
               <rect class="pausing" x={pausedX} y="0" width={PLOT_WIDTH - pausedX} height={PLOT_HEIGHT} />
             )}

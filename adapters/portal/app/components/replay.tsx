@@ -28,7 +28,11 @@ interface ReplayFailedButtonProps extends ReplayScope, ReplayProposal {
   readonly kind?: 'primary' | undefined
 }
 
-export function ReplayFailedButton({ text = t('replay.failed'), kind, ...proposed }: ReplayFailedButtonProps) {
+export function ReplayFailedButton({
+  text = t('replay.failed'),
+  kind,
+  ...proposed
+}: ReplayFailedButtonProps) {
   const isOpen = useSignal(false)
   return (
     <>

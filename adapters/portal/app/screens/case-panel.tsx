@@ -21,7 +21,15 @@ import { notify } from '../state/announce.js'
 import { nowMs } from '../state/clock.js'
 import { isReadOnly } from '../state/scope.js'
 import { failureText, t } from '../state/translate.js'
-import { type AnsweredTest, type Case, type CaseWords, caseOf, causeOf, mendedCase, type Step } from '../text/case.js'
+import {
+  type AnsweredTest,
+  type Case,
+  type CaseWords,
+  caseOf,
+  causeOf,
+  mendedCase,
+  type Step,
+} from '../text/case.js'
 import { curlCommand } from '../text/curl.js'
 import { formatRoute } from '../text/routes.js'
 import { isStatus, statusText } from '../text/statuses.js'
@@ -295,9 +303,7 @@ function Last({ accountId, webhook, health }: LastProps) {
       attempt={attempt}
     >
       <div class="row same">
-        {same > 1 && (
-          <span class="hint">{t('case.same', { count: same, more: isCapped ? '+' : '' })}</span>
-        )}
+        {same > 1 && <span class="hint">{t('case.same', { count: same, more: isCapped ? '+' : '' })}</span>}
         <CopyCurl attempt={attempt} />
       </div>
     </Answer>
@@ -318,7 +324,9 @@ interface AnswerProps {
 
 function Answer({ accountId, label, attempt, children }: AnswerProps) {
   const { resp_body: body = '', resp_body_cut: isCut = false, duration_ms: tookMs, detail } = attempt
-  const location = Object.entries(attempt.resp_headers ?? {}).find(([name]) => name.toLowerCase() === 'location')
+  const location = Object.entries(attempt.resp_headers ?? {}).find(
+    ([name]) => name.toLowerCase() === 'location',
+  )
   return (
     <>
       <h3 class="label">

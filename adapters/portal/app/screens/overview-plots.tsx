@@ -103,7 +103,9 @@ export function OverviewPlots({ accountId, webhookId, query, health }: OverviewP
                 : [
                     {
                       value: 'around' as const,
-                      text: t('plot.fromTo', { from: dayTimeText(rangeAround(failingMs, nowMs.value).fromMs) }),
+                      text: t('plot.fromTo', {
+                        from: dayTimeText(rangeAround(failingMs, nowMs.value).fromMs),
+                      }),
                     },
                   ]),
               ...spans.map((span) => ({ value: span, text: t(`range.${span}`) })),
@@ -143,7 +145,8 @@ interface FiguresProps {
 function Figures({ stats, health }: FiguresProps) {
   const failingMs = msOf(health?.failing_since)
   const answerMs = stats && (typicalAnswerMs(stats, failingMs) ?? typicalAnswerMs(stats))
-  const isBefore = stats !== undefined && failingMs !== undefined && typicalAnswerMs(stats, failingMs) !== undefined
+  const isBefore =
+    stats !== undefined && failingMs !== undefined && typicalAnswerMs(stats, failingMs) !== undefined
   const figures = [
     ...(stats ? [deliveredFigure(stats)] : []),
     ...(health ? [waitingFigure(health)] : []),
@@ -183,7 +186,11 @@ function waitingFigure({ pending, pending_capped: isCapped, oldest_accepted_at: 
   }
 }
 
-function lostFigure({ not_delivered: lost = 0, not_delivered_capped: isCapped, failing_since: since }: WebhookHealth) {
+function lostFigure({
+  not_delivered: lost = 0,
+  not_delivered_capped: isCapped,
+  failing_since: since,
+}: WebhookHealth) {
   return {
     label: t('webhook.lost'),
     value: `${number(lost)}${isCapped ? '+' : ''}`,
@@ -213,7 +220,9 @@ function Plots({ accountId, webhookId, series, marks }: PlotsProps) {
             <span class="small faint">{t('plot.per', { span: spanText(series.barMs) })}</span>
             <PlotKey look="ok">{t('plot.delivered')}</PlotKey>
             <PlotKey look="bad">{t('plot.failed')}</PlotKey>
-            {isPaused && <PlotKey look="pausing">{t('plot.paused', { since: sinceText(marks.pausedMs!) })}</PlotKey>}
+            {isPaused && (
+              <PlotKey look="pausing">{t('plot.paused', { since: sinceText(marks.pausedMs!) })}</PlotKey>
+            )}
             {isFailing && (
               <PlotKey look="since">{t('plot.firstFailure', { at: dayTimeText(marks.failingMs!) })}</PlotKey>
             )}
@@ -323,7 +332,9 @@ function Causes({ accountId, webhookId, causes, fromMs, failed }: CausesProps) {
                   },
                 })}
               >
-                <span>{isStatus(cause) ? t('cause.status', { status: statusText(cause) }) : failureText(cause)}</span>
+                <span>
+                  {isStatus(cause) ? t('cause.status', { status: statusText(cause) }) : failureText(cause)}
+                </span>
                 <b>{number(count)}</b>
                 <Icon name="right" />
                 <svg class="bar1" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">

@@ -23,8 +23,7 @@ export function OverviewTab(props: OverviewTabProps) {
       {health && <CasePanel {...props} health={health} />}
       {health?.state === 'idle' && (
         <Note icon="idle">
-          {t('webhook.idle')}{' '}
-          <a href={formatRoute({ screen: 'match', accountId })}>{t('webhook.whyIdle')}</a>
+          {t('webhook.idle')} <a href={formatRoute({ screen: 'match', accountId })}>{t('webhook.whyIdle')}</a>
         </Note>
       )}
       <OverviewPlots key={webhookId} {...{ accountId, webhookId, query, health }} />

@@ -6,6 +6,7 @@ import { page } from '../api/api.js'
 import { type ReplayScope, replay, startedReplays } from '../api/replays.js'
 import { Button } from '../components/button.js'
 import { Dialog } from '../components/dialog.js'
+import { eventName } from '../components/event-name.js'
 import { Field } from '../components/field.js'
 import { Icon } from '../components/icon.js'
 import type { ReplayProposal } from '../components/replay.js'
@@ -113,7 +114,9 @@ export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDia
     startedReplays.value += 1
   })
   const choose = (result: Result, isChosen: boolean) =>
-    change({ results: RESULTS.filter((name) => (name === result ? isChosen : chosen.results.includes(name))) })
+    change({
+      results: RESULTS.filter((name) => (name === result ? isChosen : chosen.results.includes(name))),
+    })
   return (
     <Dialog
       title={t('replay.title')}
@@ -133,7 +136,9 @@ export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDia
         </>
       }
     >
-      {scope.webhookId === undefined && <p>{t(scope.accountId === undefined ? 'replay.all' : 'replay.account')}</p>}
+      {scope.webhookId === undefined && (
+        <p>{t(scope.accountId === undefined ? 'replay.all' : 'replay.account')}</p>
+      )}
       <div class="two">
         {(['from', 'to'] as const).map((end) => (
           <Field
@@ -171,7 +176,7 @@ export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDia
               <option value="">{t('filter.all')}</option>
               {(hooks.data.value?.items ?? []).map(({ id }) => (
                 <option key={id} value={id}>
-                  {id}
+                  {eventName(id)}
                 </option>
               ))}
             </select>
@@ -232,7 +237,10 @@ function useCounts(scope: ReplayScope, selection: Selection, isEmptyRange: boole
   const running = useRef<Promise<void>>(Promise.resolve())
   const { results, ...limits } = selection
   // Selected ones first: the button waits for them.
-  const wanted = [...results, ...RESULTS.filter((result) => result !== 'delivered' && !results.includes(result))]
+  const wanted = [
+    ...results,
+    ...RESULTS.filter((result) => result !== 'delivered' && !results.includes(result)),
+  ]
   useEffect(() => {
     counts.value = {}
     error.value = undefined

@@ -6,6 +6,7 @@ import { accountRequest, statusOf } from '../api/api.js'
 import { readHealth, type WebhookHealth } from '../api/webhook-health.js'
 import { LinkButton } from '../components/button.js'
 import { Confirm } from '../components/dialog.js'
+import { eventName } from '../components/event-name.js'
 import { FollowWebhook } from '../components/follow-webhook.js'
 import { Line } from '../components/hostile-text.js'
 import { lazy } from '../components/lazy.js'
@@ -13,6 +14,7 @@ import { Loaded } from '../components/load-state.js'
 import { Menu } from '../components/menu.js'
 import { Page } from '../components/page.js'
 import { None } from '../components/panel.js'
+import { ReplayDialog } from '../components/replay.js'
 import { State } from '../components/state.js'
 import { Tabs } from '../components/tabs.js'
 import { useAction } from '../state/action.js'
@@ -143,7 +145,7 @@ function Target({ webhook: { http_verb: verb, uri, hook, only } }: { readonly we
     <>
       <span class="mono small">{verb.toUpperCase()}</span> <Line text={uri} /> ·{' '}
       {hook !== 'all' ? (
-        <Line text={hook} />
+        <Line text={eventName(hook)} />
       ) : only === undefined ? (
         t('webhook.allKinds')
       ) : (
@@ -153,6 +155,8 @@ function Target({ webhook: { http_verb: verb, uri, hook, only } }: { readonly we
   )
 }
 
+type Question = 'replay' | 'disable' | 'delete'
+
 interface ActionsProps {
   readonly accountId: string
   readonly webhook: Webhook
@@ -161,11 +165,15 @@ interface ActionsProps {
 
 function Actions({ accountId, webhook, subject }: ActionsProps) {
   const address = { accountId, webhookId: webhook.id }
-  const asked = useSignal<'disable' | 'delete' | undefined>(undefined)
+  const asked = useSignal<Question | undefined>(undefined)
   const question = asked.value
   const isDeletion = question === 'delete'
-  const ask = (next: 'disable' | 'delete') => () => {
+  const health = subject.data.value?.health
+  const ask = (next: Question) => () => {
     asked.value = next
+  }
+  const close = () => {
+    asked.value = undefined
   }
   const toggle = useAction(async () => {
     const data = { enabled: !webhook.enabled }
@@ -186,26 +194,26 @@ function Actions({ accountId, webhook, subject }: ActionsProps) {
       <Menu
         label={t('webhook.more')}
         items={[
+          // Nothing is replayed to a webhook that is switched off.
+          ...(webhook.enabled ? [{ text: t('webhook.replay'), onSelect: ask('replay') }] : []),
           webhook.enabled
             ? { text: t('webhook.switchOff'), onSelect: ask('disable') }
             : { text: t('webhook.switchOn'), onSelect: () => void toggle.run() },
           { text: t('webhook.deleteIt'), onSelect: ask('delete'), isDanger: true },
         ]}
       />
-      {question !== undefined && (
+      {question === 'replay' && <ReplayDialog {...address} waiting={health?.pending} onClose={close} />}
+      {(question === 'disable' || question === 'delete') && (
         <Confirm
           title={t(isDeletion ? 'webhook.delete' : 'webhook.disable', { name: webhook.name })}
           text={
             <>
-              {t(isDeletion ? 'webhook.deleteText' : 'webhook.disableText')}{' '}
-              <Waiting health={subject.data.value?.health} />
+              {t(isDeletion ? 'webhook.deleteText' : 'webhook.disableText')} <Waiting health={health} />
             </>
           }
           verb={t(isDeletion ? 'action.delete' : 'webhook.switchOff')}
           isDangerous
-          onClose={() => {
-            asked.value = undefined
-          }}
+          onClose={close}
           onConfirm={() => void (isDeletion ? remove : toggle).run()}
         />
       )}

@@ -54,11 +54,10 @@ export function word(
   return Object.hasOwn(en, key) ? t(key as MessageKey) : name
 }
 
-/** A cause or a class of a failure, in a few words. */
+/** A cause or a class of a failure in a few words. */
 export function failureText(name: string): string {
-  const { messages } = texts.value
   const key = `failure.${name}`
-  return Object.hasOwn(messages, key) ? messages[key]! : word('cause', name)
+  return Object.hasOwn(en, key) ? t(key as MessageKey) : word('cause', name)
 }
 
 /** What is wrong with a field: a text of the page where it has one for the rule, else the service's sentence. */

@@ -41,10 +41,7 @@ export interface Case {
 
 /** What a case is about: the webhook as its document and its health say. */
 export interface CaseInput {
-  readonly webhook: Pick<
-    Webhook,
-    'uri' | 'enabled' | 'retries' | 'disable_reason' | 'health' | '_read_only'
-  >
+  readonly webhook: Pick<Webhook, 'uri' | 'enabled' | 'retries' | 'disable_reason' | 'health' | '_read_only'>
   readonly health: WebhookHealth
 }
 
@@ -178,7 +175,8 @@ function lossOf({ not_delivered: lost, not_delivered_capped: isCapped }: Webhook
 }
 
 /** Failures to connect: the service connects without sending anything until that works. */
-const UNCONNECTED = /^(refused|unreachable|connection_failed|name_|timeout_(name|connect|tls)|certificate_|tls_|not_tls)/
+const UNCONNECTED =
+  /^(refused|unreachable|connection_failed|name_|timeout_(name|connect|tls)|certificate_|tls_|not_tls)/
 
 /** How long a receiver has to fail until it is tried less often, ms. */
 const OFTEN_MS = 300_000
@@ -190,8 +188,7 @@ function pauseSteps(input: CaseInput, words: CaseWords): readonly Step[] {
   const { say, at, nowMs } = words
   const { health } = input
   const { max_age_seconds: maxAge = Number.POSITIVE_INFINITY } = health
-  const isConnecting =
-    health.pause?.kind === 'unavailable' && UNCONNECTED.test(lastCauseOf(input) ?? '')
+  const isConnecting = health.pause?.kind === 'unavailable' && UNCONNECTED.test(lastCauseOf(input) ?? '')
   const nextMs = msOf(health.paused_until)
   const rarelyFromMs = (msOf(health.failing_since) ?? 0) + OFTEN_MS
   const isRare = nowMs >= rarelyFromMs
@@ -201,7 +198,8 @@ function pauseSteps(input: CaseInput, words: CaseWords): readonly Step[] {
     ...dated(nextMs, 'wait', say(isConnecting ? 'next.connect' : 'next.probe'), words, say('next.now')),
     {
       icon: 'replay',
-      title: seconds === RARELY_SECONDS ? say('next.everyMinute') : say('next.everySeconds', { count: seconds }),
+      title:
+        seconds === RARELY_SECONDS ? say('next.everyMinute') : say('next.everySeconds', { count: seconds }),
       text: isSoonRare ? say('next.rarelyFrom', { at: at(rarelyFromMs) }) : say('next.oneAtATime'),
     },
     ...lastSteps(health, words),
@@ -319,7 +317,9 @@ export function mendedCase({ webhook, health }: CaseInput, test: AnsweredTest, w
             } as const,
           ]
         : []),
-      ...(webhook.enabled ? [] : [{ icon: 'send', title: say('next.whenOn'), text: say('next.whenOnText') } as const]),
+      ...(webhook.enabled
+        ? []
+        : [{ icon: 'send', title: say('next.whenOn'), text: say('next.whenOnText') } as const]),
     ],
   }
 }

@@ -59,7 +59,11 @@ const BAR_PART = 0.8
 const LEAST_HEIGHT = 2
 
 /** The paths of bars: what was delivered at the bottom, what failed on top of it. */
-export function barPaths(bars: readonly Bar[], x: Scale, y: Scale): { readonly ok: string; readonly failed: string } {
+export function barPaths(
+  bars: readonly Bar[],
+  x: Scale,
+  y: Scale,
+): { readonly ok: string; readonly failed: string } {
   let okPath = ''
   let failedPath = ''
   for (const { fromMs, toMs, ok, failed } of bars) {
@@ -84,7 +88,9 @@ export function niceMaximum(most: number): number {
 }
 
 /** Steps between ticks of the time, ms. */
-const STEPS = [1, 5, 10, 15, 30, 60, 180, 360, 720, 1_440, 2_880, 7_200, 10_080].map((minutes) => minutes * 60_000)
+const STEPS = [1, 5, 10, 15, 30, 60, 180, 360, 720, 1_440, 2_880, 7_200, 10_080].map(
+  (minutes) => minutes * 60_000,
+)
 const DAY_MS = 86_400_000
 
 interface Tick {

@@ -67,7 +67,12 @@ export function healthSeries(stats: StatsDocument, mostBars: number): HealthSeri
 }
 
 /** Bars that begin at multiples of their length; the first and the last one may be shorter. */
-function barsOf(stats: StatsDocument, starts: readonly number[], barMs: number, stepMs: number): readonly Bar[] {
+function barsOf(
+  stats: StatsDocument,
+  starts: readonly number[],
+  barMs: number,
+  stepMs: number,
+): readonly Bar[] {
   const bars: { -readonly [Name in keyof Bar]: Bar[Name] }[] = []
   starts.forEach((start, index) => {
     const ok = stats.ok[index] ?? 0
