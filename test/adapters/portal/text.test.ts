@@ -177,7 +177,7 @@ describe('times', () => {
     const day = 86_400_000
     expect(dayTime(NOW - 3_600_000, NOW, 'utc', 'en')).toBe('01:31')
     expect(dayTime(NOW - 2 * day, NOW, 'utc', 'en')).toBe('Thu 29 Jan 02:31')
-    expect(dayTime(NOW - 2 * day, NOW, 'utc', 'de')).toBe('Do, 29. Jan. 02:31')
+    expect(dayTime(NOW - 2 * day, NOW, 'utc', 'de')).toBe('Do., 29. Jan. 02:31')
     expect(dayTime(NOW - 40 * day, NOW, 'utc', 'en')).toBe('Mon 22 Dec 2025 02:31')
     expect(longDate(NOW, NOW, 'utc', 'en')).toBe('Saturday 31 January')
     expect(longDate(NOW, NOW, 'utc', 'de')).toBe('Samstag, 31. Januar')
