@@ -118,7 +118,7 @@ describe('the sentences about a delivery', () => {
 
   it('are German throughout', () => {
     expect(said({ code: 'exhausted', attempts: 2, reason: 'status 500' }, { sameAnswers: 2 }, 'de')).toBe(
-      'Nicht zugestellt: 2 Versuche sind gescheitert. | Ihr Server hat 2-mal mit 500 geantwortet.',
+      'Nicht zugestellt: 2 Versuche sind gescheitert. | Ihr Server hat zweimal mit 500 geantwortet.',
     )
     expect(said({ code: 'call_order', ahead: 1 }, {}, 'de')).toBe(
       'Wartet auf 1 früheres Ereignis dieses Anrufs. | ',

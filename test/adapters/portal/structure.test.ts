@@ -122,6 +122,3 @@ describe('the bars of a sparkline', () => {
     expect(sparkPaths([0], [0])).toEqual({ ok: '', failed: '', none: 'M0 24v-1h3v1z' })
   })
 })
-
-  })
-})
