@@ -1,8 +1,9 @@
 /** One delivery: what became of it in a sentence, its tries, and one exchange with its request and its answer. */
-import type { Attempt, Webhook } from 'hookswitch/client'
+import type { Attempt, Delivery } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { accountItems, accountPage, accountRequest, optional } from '../api/api.js'
+import { accountItems, accountPage, accountRequest } from '../api/api.js'
+import { readHealth, type WebhookHealth } from '../api/webhook-health.js'
 import { Button, LinkButton } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
 import { eventName } from '../components/event-name.js'
@@ -30,7 +31,6 @@ import { t, word } from '../state/translate.js'
 import { curlCommand } from '../text/curl.js'
 import type { LiveItem } from '../text/live-items.js'
 import { sameOutcomes } from '../text/outcome.js'
-import type { AttemptRecord, DeliveryRecord } from '../text/records.js'
 import { formatRoute } from '../text/routes.js'
 
 const REFRESH_MS = 3_000
@@ -39,9 +39,9 @@ const MAX_ATTEMPTS = 100
 const LONG_WAIT_MS = 60_000
 
 interface DeliveryData {
-  readonly delivery: DeliveryRecord
+  readonly delivery: Delivery
   /** The oldest first, without headers and bodies. */
-  readonly attempts: readonly AttemptRecord[]
+  readonly attempts: readonly Attempt[]
 }
 
 interface DeliveryScreenProps {
@@ -58,13 +58,8 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
   const data = resource.data.value
   const delivery = data?.delivery
   const webhookId = delivery?.hook_id
-  const webhook = useResource<Webhook | undefined>(
-    async (signal) =>
-      webhookId === undefined
-        ? undefined
-        : optional(
-            accountRequest<Webhook>('GET', '/webhooks/{webhook_id}', { accountId, webhookId }, signal),
-          ),
+  const webhook = useResource<WebhookHealth | undefined>(
+    async (signal) => (webhookId === undefined ? undefined : readHealth(accountId, webhookId, signal)),
     [accountId, webhookId],
   ).data.value
   const { try: chosen } = route.value.query
@@ -193,16 +188,16 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
 /** States of deliveries that nobody sends any more. */
 const LOST: ReadonlySet<string> = new Set(['exhausted', 'expired', 'cancelled', 'quarantined'])
 
-const isOver = ({ state }: DeliveryRecord) => state !== 'waiting' && state !== 'in_flight'
+const isOver = ({ state }: Delivery) => state !== 'waiting' && state !== 'in_flight'
 
 async function load(accountId: string, deliveryId: string, signal: AbortSignal): Promise<DeliveryData> {
-  const delivery = await accountRequest<DeliveryRecord>(
+  const delivery = await accountRequest<Delivery>(
     'GET',
     '/deliveries/{delivery_id}',
     { accountId, deliveryId },
     signal,
   )
-  const found = await accountItems<AttemptRecord>(
+  const found = await accountItems<Attempt>(
     '/deliveries/{delivery_id}/attempts',
     { accountId, deliveryId, slim: true },
     MAX_ATTEMPTS,
@@ -266,14 +261,14 @@ interface TriesProps {
   readonly accountId: string
   readonly data: DeliveryData
   readonly loadedMs: number
-  readonly webhook: Webhook | undefined
+  readonly webhook: WebhookHealth | undefined
   /** Id of the attempt whose exchange is shown. */
   readonly shown: string | undefined
 }
 
 function Tries({ accountId, data: { delivery, attempts }, loadedMs, webhook, shown }: TriesProps) {
   const steps: ComponentChildren[] = []
-  let previous: AttemptRecord | undefined
+  let previous: Attempt | undefined
   for (const attempt of attempts) {
     const waitedMs = previous ? Date.parse(attempt.sent_at) - Date.parse(previous.sent_at) : 0
     const idleMs = waitedMs - (previous?.duration_ms ?? 0)
@@ -365,7 +360,7 @@ function Step({ tone, icon, title, isNext = false, children }: StepProps) {
   )
 }
 
-function Try({ attempt, delivery }: { readonly attempt: AttemptRecord; readonly delivery: DeliveryRecord }) {
+function Try({ attempt, delivery }: { readonly attempt: Attempt; readonly delivery: Delivery }) {
   const { attempt: number, sent_at, duration_ms: durationMs } = attempt
   const [tone, icon] = number === undefined ? lookOf(delivery.state) : lookOfOutcome(attempt)
   return (
@@ -390,7 +385,7 @@ function Try({ attempt, delivery }: { readonly attempt: AttemptRecord; readonly 
 
 interface IdentityProps {
   readonly accountId: string
-  readonly delivery: DeliveryRecord
+  readonly delivery: Delivery
 }
 
 function Identity({ accountId, delivery: { id, event_id: eventId, call_id: callId } }: IdentityProps) {
