@@ -22,7 +22,15 @@ import {
   replaceAccount,
 } from './accounts.js'
 import { listAttempts, listCallAttempts, listDeliveryAttempts, listWebhookAttempts } from './attempts.js'
-import { readApiKey, readToken, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
+import {
+  issueToken,
+  readApiKey,
+  readToken,
+  rotateApiKey,
+  signInByApiKey,
+  signInByCredentials,
+  signOut,
+} from './auth.js'
 import { readCall } from './calls.js'
 import { listBindings, listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
 import {
@@ -43,6 +51,7 @@ import { streamItems } from './stream.js'
 import { readOverview, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
+  checkAddress,
   createWebhook,
   deleteWebhook,
   listWebhooks,
@@ -62,6 +71,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   signInByCredentials,
   readToken,
   signOut,
+  issueToken,
   readApiKey,
   rotateApiKey,
   listHooks,
@@ -93,6 +103,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   setAnyReplay: setReplay,
   resumeWebhook,
   previewWebhook,
+  checkAddress,
   matchEvent,
   listDeliveries,
   readSecret,
