@@ -42,7 +42,9 @@ site.get('/', (_request, response) => {
 // The page: whoever is signed in to the site is signed in to the page, and may do there what the site says.
 const page = portal({
   title: 'Acme Cloud',
-  logo: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4"/></svg>'),
+  logo: Buffer.from(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4"/></svg>',
+  ),
   accent: '#0a7d55',
   helpUrl: 'https://help.acme.example/webhooks',
   async session({ cookie }) {

@@ -124,7 +124,8 @@ const LISTENING = {
     about: 'logo on the page: an SVG or PNG file of at most 64 KiB',
   }),
   portalAccent: setting(text('COLOR', 'a colour like #4a3fc7', '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$'), {
-    about: 'colour of buttons and links on the page; its lightness is changed where text would not be readable',
+    about:
+      'colour of buttons and links on the page; its lightness is changed where text would not be readable',
     default: '#4a3fc7',
   }),
   portalLanguage: setting(oneOf('auto', 'en', 'de'), {

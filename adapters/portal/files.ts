@@ -48,10 +48,7 @@ export function readPageFiles(
   settings: PageSettings,
 ): ReadonlyMap<string, PageFile> | undefined {
   if (!existsSync(join(folder, PAGE))) return undefined
-  const files = new Map<string, PageFile>([
-    ['', readPage(join(folder, PAGE), settings)],
-    ...settings.files,
-  ])
+  const files = new Map<string, PageFile>([['', readPage(join(folder, PAGE), settings)], ...settings.files])
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const type = TYPES[extname(name)]
     if (type === undefined || name === PAGE) continue

@@ -14,6 +14,7 @@ import { invalidInput, notFound } from '../errors.js'
 import { type ListedEndpoint, listEndpoints, MAX_ENDPOINTS } from '../stats/endpoint-list.js'
 import type { StatsSeries } from '../stats/series.js'
 import { statisticsOff } from '../stats/statistics.js'
+import type { CheckedAddress } from '../webhooks/address-check.js'
 import {
   createWebhook,
   findWebhook,
@@ -27,7 +28,6 @@ import {
   resumeWebhook,
   rotateSigningSecret,
 } from '../webhooks/manage.js'
-import type { CheckedAddress } from '../webhooks/address-check.js'
 import { isSettingName } from '../webhooks/settings.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
 import type { WebhookSettings } from '../webhooks/webhook.js'

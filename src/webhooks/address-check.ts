@@ -58,7 +58,8 @@ export function checkUri(
   const scheme = uri.startsWith('https:') ? 'https' : 'http'
   const port = Number(parseUrl(uri)?.port) || (scheme === 'https' ? 443 : 80)
   const address = { scheme, host, port } as const
-  if (policy.checkHost(host).blocked) return { isOk: false, ...address, problem: problemOf('blocked_address') }
+  if (policy.checkHost(host).blocked)
+    return { isOk: false, ...address, problem: problemOf('blocked_address') }
   return { uri, address }
 }
 

@@ -54,7 +54,8 @@ export const tokenSchema = {
     account_id: { type: 'string', description: 'Account that the token gives access to.' },
     user_id: {
       type: 'string',
-      description: 'A user of the account, whose rights limit those of the token. Default: the account itself.',
+      description:
+        'A user of the account, whose rights limit those of the token. Default: the account itself.',
     },
     role: {
       type: 'string',

@@ -49,14 +49,29 @@ describe('issuing a token', () => {
   })
 
   it.each<[string, object | undefined, readonly [path: string, rule: string][]]>([
-    ['nothing', undefined, [['accountId', 'required'], ['role', 'required'], ['ttlSeconds', 'required']]],
+    [
+      'nothing',
+      undefined,
+      [
+        ['accountId', 'required'],
+        ['role', 'required'],
+        ['ttlSeconds', 'required'],
+      ],
+    ],
     ['a lifetime of 0', { ...forAcme, ttlSeconds: 0 }, [['ttlSeconds', 'minimum']]],
     ['a fraction', { ...forAcme, ttlSeconds: 1.5 }, [['ttlSeconds', 'type']]],
     ['no number', { ...forAcme, ttlSeconds: 'x' }, [['ttlSeconds', 'type']]],
     ['infinity', { ...forAcme, ttlSeconds: Number.POSITIVE_INFINITY }, [['ttlSeconds', 'type']]],
     ['another role', { ...forAcme, role: 'operator' }, [['role', 'enum']]],
     ['a misspelt field', { ...forAcme, userID: 'u1' }, [['userID', 'error']]],
-    ['ids that are no text', { ...forAcme, accountId: 5, userId: [] }, [['accountId', 'type'], ['userId', 'type']]],
+    [
+      'ids that are no text',
+      { ...forAcme, accountId: 5, userId: [] },
+      [
+        ['accountId', 'type'],
+        ['userId', 'type'],
+      ],
+    ],
   ])('names every wrong field: %s', async (_, request, failures) => {
     const harness = await createAuthHarness()
     await expect(issueToken(harness, request as TokenRequest)).rejects.toMatchObject({
@@ -83,7 +98,10 @@ describe('issuing a token', () => {
 
   it('ends with what it was issued for', async () => {
     const ends: Readonly<
-      Record<string, (harness: Awaited<ReturnType<typeof createAuthHarness>>, token: string) => Promise<unknown>>
+      Record<
+        string,
+        (harness: Awaited<ReturnType<typeof createAuthHarness>>, token: string) => Promise<unknown>
+      >
     > = {
       'sign-out': (harness, token) => signOut(harness, token),
       'the removal of the user': ({ accounts }) => accounts.removeUser('acme', 'u1'),

@@ -36,7 +36,12 @@ describe('connecting without a request', () => {
     ['an expired certificate', { cert: expired }, 'good.test', 'certificate_expired'],
     ['a self-signed certificate', { cert: selfSigned }, 'good.test', 'certificate_self_signed'],
     ['a certificate for another name', { cert: good }, 'wrong.test', 'certificate_name'],
-    ['versions of TLS that are too old', { cert: good, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' }, 'good.test', 'tls_version'],
+    [
+      'versions of TLS that are too old',
+      { cert: good, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' },
+      'good.test',
+      'tls_version',
+    ],
   ])('fails as an attempt does: %s', async (_, options, host, cause) => {
     const { port } = await startTlsReceiver(options)
     const sender = localSender({ tls: { ca: authority } })
@@ -99,7 +104,9 @@ describe('connecting without a request', () => {
     const plain = await startReceiver(() => {})
     const proxy = await startProxy()
     const target = `http://good.test:${plain.port}/`
-    expect(await localSender({ proxy: proxy.option() }).connect(target, LONG_MS)).toEqual({ kind: 'connected' })
+    expect(await localSender({ proxy: proxy.option() }).connect(target, LONG_MS)).toEqual({
+      kind: 'connected',
+    })
     expect(plain.connections).toHaveLength(1)
     const broken = { ...proxy.option(), port: 1 }
     expect(await localSender({ proxy: broken }).connect(target, LONG_MS)).toMatchObject({ kind: 'own_fault' })

@@ -2,7 +2,7 @@
 import type { Sender } from 'hookswitch/adapter'
 import { manualClock, until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import { good, selfSigned } from '../send/certificates.js'
+import { authority, good, selfSigned } from '../send/certificates.js'
 import { cleanUpAfterEach, startReceiver } from '../send/harness.js'
 import { startTlsReceiver } from '../send/secure-receiver.js'
 import { type RunningService, type ServiceOptions, serviceFixture } from './service-fixture.js'
@@ -38,7 +38,7 @@ const startQuick = (options: ServiceOptions = {}) =>
 
 describe('the check of an address', () => {
   it('connects, sends nothing, stores nothing, and says how the address is spelt', async () => {
-    const service = await startService({ tls: { ca: good } })
+    const service = await startService({ tls: { ca: authority } })
     const plain = await startReceiver(() => {})
     expect(await dataOf(service, `HTTP://127.1:${plain.port}/a?b#c`)).toEqual({
       ok: true,
@@ -112,7 +112,10 @@ describe('the check of an address', () => {
   it('names a missing or wrong field, and an account that does not exist', async () => {
     const service = await startService({ operators: ['parent'] })
     expect(await check(service, undefined)).toMatchObject({ status: 400, data: { uri: { required: {} } } })
-    expect(await check(service, ['https://a.example'])).toMatchObject({ status: 400, data: { uri: { type: {} } } })
+    expect(await check(service, ['https://a.example'])).toMatchObject({
+      status: 400,
+      data: { uri: { type: {} } },
+    })
     const unknown = PATH.replace('parent', 'nobody')
     expect(await check(service, 'https://a.example', unknown)).toMatchObject({ status: 404 })
     await expect(

@@ -644,7 +644,9 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
         description: 'Level of the user; `admin` for an API key.',
       },
       is_operator: flag('Whether the token acts on every account.'),
-      is_read_only: flag('Whether the token can only read data, except that the login of a user can change that user.'),
+      is_read_only: flag(
+        'Whether the token can only read data, except that the login of a user can change that user.',
+      ),
     },
     [...loginRequired, 'priv_level', 'is_operator', 'is_read_only'],
   ),
