@@ -31,15 +31,32 @@ function token(name: string): Readonly<Record<'light' | 'dark', Colour>> {
   return { light: colourOf(whole(light!)), dark: colourOf(whole(dark!)) }
 }
 
-/** `color-mix(in oklab, …)` lies between the mixtures of light and of channels, so the less readable of both bounds it. */
-function mixtures(one: Colour, share: number, other: Colour): readonly Colour[] {
-  const mixed = (mix: (a: number, b: number) => number) =>
-    one.map((channel, index) => mix(channel, other[index]!)) as unknown as Colour
-  const encoded = (value: number) => (value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055)
-  return [
-    mixed((a, b) => a * share + b * (1 - share)),
-    mixed((a, b) => encoded(linear(a) * share + linear(b) * (1 - share))),
-  ]
+type Matrix = readonly [Colour, Colour, Colour]
+const times = (matrix: Matrix, vector: Colour) =>
+  matrix.map((row) =>
+    row.reduce((sum, factor, index) => sum + factor * vector[index]!, 0),
+  ) as unknown as Colour
+/** Linear sRGB to the cones of OKLab and back. The step from there to OKLab is linear, so a mixture needs no more. */
+const TO_CONES: Matrix = [
+  [0.41222147, 0.53633254, 0.05144599],
+  [0.2119035, 0.68069955, 0.10739696],
+  [0.08830246, 0.28171884, 0.6299787],
+]
+const FROM_CONES: Matrix = [
+  [4.07674166, -3.30771159, 0.23096993],
+  [-1.268438, 2.6097574, -0.3413194],
+  [-0.00419609, -0.70341861, 1.7076147],
+]
+
+/** `color-mix(in oklab, one share, other)`. */
+function mixed(one: Colour, share: number, other: Colour): Colour {
+  const [first, second] = [one, other].map((colour) =>
+    times(TO_CONES, colour.map(linear) as unknown as Colour).map(Math.cbrt),
+  )
+  const cones = first!.map((value, index) => (value * share + second![index]! * (1 - share)) ** 3)
+  return times(FROM_CONES, cones as unknown as Colour).map((value) =>
+    value <= 0.0031308 ? Math.max(0, value) * 12.92 : 1.055 * Math.min(1, value) ** (1 / 2.4) - 0.055,
+  ) as unknown as Colour
 }
 
 function hexOfHsl(hue: number, saturation: number, lightness: number): string {
@@ -70,16 +87,13 @@ describe('the accent', () => {
       const colours = accentColours(accent)
       for (const theme of ['light', 'dark'] as const) {
         const colour = colourOf(colours[theme])
-        const pairs: (readonly [string, Colour, Colour])[] = [
+        const soft = mixed(colour, 0.08, panel[theme])
+        const pairs: readonly (readonly [string, Colour, Colour])[] = [
           ['text on it', onAccent[theme], colour],
           ...grounds.map((ground, index) => [`on ground ${index}`, colour, ground[theme]] as const),
-          ...mixtures(colour, 0.08, panel[theme]).flatMap((soft) => [
-            ['on its tint', colour, soft] as const,
-            ['least text on its tint', ink3[theme], soft] as const,
-          ]),
-          ...mixtures(colour, 0.88, ink[theme]).map(
-            (hover) => ['text under the pointer', onAccent[theme], hover] as const,
-          ),
+          ['on its tint', colour, soft],
+          ['least text on its tint', ink3[theme], soft],
+          ['text under the pointer', onAccent[theme], mixed(colour, 0.88, ink[theme])],
         ]
         for (const [what, one, other] of pairs) {
           const ratio = contrast(one, other)
