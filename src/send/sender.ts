@@ -43,7 +43,7 @@ const connected = (certificateValidToMs: number | undefined): Connected => ({
 })
 
 function validToMsOf(socket: TLSSocket): number | undefined {
-  const validToMs = Date.parse(socket.getPeerCertificate().valid_to)
+  const validToMs = Date.parse(socket.getPeerX509Certificate()?.validTo ?? '')
   return Number.isNaN(validToMs) ? undefined : validToMs
 }
 
