@@ -30,6 +30,7 @@ function words(language: 'en' | 'de', nowMs = NOW): CaseWords {
       return say('time.sinceDay', { day: shortDate(ms, nowMs, 'utc', language), time })
     },
     at: (ms) => dayTime(ms, nowMs, 'utc', language),
+    moment: (ms) => `${dayTime(ms, nowMs, 'utc', language)}, exactly`,
     span: (ms) => span(ms, (unit, count) => say(`unit.${unit}`, { count })),
     nowMs,
   }
@@ -167,7 +168,7 @@ describe('a webhook that is paused', () => {
     expect(found.steps).toEqual([
       {
         icon: 'wait',
-        title: '14:33',
+        title: '14:33, exactly',
         atMs: Date.parse(at('14:33:10')),
         text: 'We send one waiting event. If your server takes it, the others follow at once, oldest first.',
       },
@@ -194,7 +195,7 @@ describe('a webhook that is paused', () => {
       'Seit heute 12:45 kommt nichts mehr durch. Wir senden deshalb nur einzelne Versuche. **1.284 Ereignisse warten**; sie werden von selbst gesendet, sobald Ihr Server wieder antwortet. **1.000+ Ereignisse sind nicht angekommen**; Sie können sie erneut senden.',
     )
     expect(found.steps.map(({ title }) => title)).toEqual([
-      '14:33',
+      '14:33, exactly',
       'Dann etwa jede Minute',
       'So., 29. Nov. 12:45',
     ])
@@ -252,7 +253,7 @@ describe('a webhook that fails', () => {
       '**3 events wait** for their next try. **212 events were not delivered**; you can replay them.',
     )
     expect(found.steps.map(({ title, text }) => `${title}: ${text}`)).toEqual([
-      '14:34: We try the next event that waits.',
+      '14:34, exactly: We try the next event that waits.',
       'If your server rejects an event: It is sent up to 5 times more. Then it is not delivered, and you can replay it.',
     ])
   })

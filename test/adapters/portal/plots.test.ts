@@ -113,8 +113,8 @@ describe('plots', () => {
   })
 
   it('end at a round value', () => {
-    expect([0, 1, 2, 3, 7, 42, 51, 812, 5_000, Number.NaN].map(niceMaximum)).toEqual([
-      2, 2, 2, 4, 8, 60, 60, 1_000, 6_000, 2,
+    expect([0, 1, 2, 3, 7, 11, 42, 51, 812, 1_170, 5_000, Number.NaN].map(niceMaximum)).toEqual([
+      2, 2, 2, 4, 8, 12, 60, 60, 1_000, 1_200, 6_000, 2,
     ])
   })
 

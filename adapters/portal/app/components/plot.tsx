@@ -45,7 +45,7 @@ interface PlotProps {
   readonly children: (x: Scale, y: Scale) => ComponentChildren
 }
 
-const MOST_TICKS = 8
+const MOST_TICKS = 9
 
 export function Plot({ title, keys, marks, highest, format, label, columns, rows, children }: PlotProps) {
   const isTable = useSignal(false)
@@ -108,7 +108,7 @@ export function Plot({ title, keys, marks, highest, format, label, columns, rows
 }
 
 /** The part of the width in which the label of the end stands. */
-const END_PART = 0.93
+const END_PART = 0.86
 
 function Ticks({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }) {
   const dayText = (ms: number) => shortDate(ms, nowMs.value, zone.value, currentLanguage())
@@ -125,7 +125,7 @@ function Ticks({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: numbe
           class={index % 2 === 1 ? 'wide-only' : undefined}
           x={`${(partOf(ms) * 100).toFixed(2)}%`}
           y="12"
-          text-anchor={partOf(ms) < 1 - END_PART ? 'start' : 'middle'}
+          text-anchor={partOf(ms) < 0.06 ? 'start' : 'middle'}
         >
           {label}
         </text>

@@ -13,12 +13,12 @@ import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
 import { Body, Line } from '../components/hostile-text.js'
 import { Icon } from '../components/icon.js'
-import { Note } from '../components/panel.js'
 import { ReplayFailedButton } from '../components/replay.js'
-import { Clock, dayTimeText, In, sinceText, spanText } from '../components/time.js'
+import { Clock, dayTimeText, In, lastingText, sinceText } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { nowMs } from '../state/clock.js'
+import { zone } from '../state/preferences.js'
 import { isReadOnly } from '../state/scope.js'
 import { failureText, t } from '../state/translate.js'
 import {
@@ -33,6 +33,7 @@ import {
 import { curlCommand } from '../text/curl.js'
 import { formatRoute } from '../text/routes.js'
 import { isStatus, statusText } from '../text/statuses.js'
+import { clockTime, isSameDay } from '../text/times.js'
 import type { Subject } from './webhook.js'
 
 interface CasePanelProps {
@@ -48,12 +49,19 @@ interface Mended extends AnsweredTest {
   readonly before: WebhookHealth
 }
 
+/** With seconds where the day is today. */
+function momentText(ms: number): string {
+  const isToday = isSameDay(ms, nowMs.value, zone.value)
+  return isToday ? clockTime(ms, zone.value).slice(0, 8) : dayTimeText(ms)
+}
+
 const wordsNow = (): CaseWords => ({
   say: t,
   failure: failureText,
   since: sinceText,
   at: dayTimeText,
-  span: spanText,
+  moment: momentText,
+  span: lastingText,
   nowMs: nowMs.value,
 })
 
@@ -339,7 +347,7 @@ function Answer({ accountId, label, attempt, children }: AnswerProps) {
         <b>{answerText(attempt)}</b>
         <span class="soft">
           <Clock at={attempt.sent_at} />
-          {tookMs !== undefined && t('case.after', { span: spanText(tookMs) })}
+          {tookMs !== undefined && t('case.after', { span: lastingText(tookMs) })}
         </span>
       </p>
       {location && (
@@ -363,7 +371,11 @@ function CopyCurl({ attempt }: { readonly attempt: Attempt }) {
   if (headers === undefined || isCut) return null
   return (
     <span class="push">
-      <CopyButton label={t('case.copyCurl')} text={() => curlCommand({ method, uri, headers, body })} />
+      <CopyButton
+        size="tiny"
+        label={t('case.copyCurl')}
+        text={() => curlCommand({ method, uri, headers, body })}
+      />
     </span>
   )
 }

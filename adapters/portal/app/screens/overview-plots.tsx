@@ -6,7 +6,7 @@ import { Loaded } from '../components/load-state.js'
 import { Strip } from '../components/panel.js'
 import { Plot, PlotKey, type PlotMarks } from '../components/plot.js'
 import { Seg } from '../components/seg.js'
-import { dayTimeText, sinceText, spanText } from '../components/time.js'
+import { dayTimeText, lastingText, sinceText, spanText } from '../components/time.js'
 import { nowMs } from '../state/clock.js'
 import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
@@ -182,7 +182,7 @@ function waitingFigure({ pending, pending_capped: isCapped, oldest_accepted_at: 
     note:
       oldest === undefined
         ? t('webhook.nothingWaits')
-        : t('webhook.oldest', { span: spanText(nowMs.value - Date.parse(oldest)) }),
+        : t('webhook.oldest', { span: lastingText(nowMs.value - Date.parse(oldest)) }),
   }
 }
 
@@ -206,7 +206,9 @@ interface PlotsProps {
 }
 
 function Plots({ accountId, webhookId, series, marks }: PlotsProps) {
-  const { bars, ok, failed, causes } = series
+  const { ok, failed, causes } = series
+  // The last one has only begun.
+  const bars = series.bars.map((bar) => ({ ...bar, toMs: Math.min(bar.toMs, marks.toMs) }))
   if (ok + failed === 0) return <p class="soft">{t('plot.none')}</p>
   const from = dayTimeText(marks.fromMs)
   const isPaused = marks.pausedMs !== undefined
@@ -261,7 +263,8 @@ interface AnswerTimesProps {
   readonly from: string
 }
 
-function AnswerTimes({ series: { times, p50, p95 }, marks, from }: AnswerTimesProps) {
+function AnswerTimes({ series: { times: middles, p50, p95 }, marks, from }: AnswerTimesProps) {
+  const times = middles.map((ms) => Math.min(ms, marks.toMs))
   const known = [...p50, ...p95].filter((value) => value !== null)
   const text = (value: number | null | undefined) => (value == null ? '–' : spanText(value))
   return (
@@ -275,7 +278,7 @@ function AnswerTimes({ series: { times, p50, p95 }, marks, from }: AnswerTimesPr
       }
       marks={marks}
       highest={Math.max(0, ...known)}
-      format={spanText}
+      format={(ms) => (ms === 0 ? '0' : spanText(ms))}
       label={t('plot.answerLabel', { from, most: text(Math.max(0, ...known)) })}
       columns={[t('plot.half'), t('plot.most')]}
       rows={times.flatMap((ms, index) =>

@@ -14,9 +14,11 @@ export interface CaseWords {
   readonly failure: (code: string) => string
   /** `since 12:14 today`. */
   readonly since: (ms: number) => string
-  /** `14:36:10`, with the day if that is not today. */
+  /** `14:36`, with the day if that is not today. */
   readonly at: (ms: number) => string
-  /** `1 h 47 min`. */
+  /** `14:36:10`, with the day and without the seconds if that is not today. */
+  readonly moment: (ms: number) => string
+  /** `1 h 47 min`, after a preposition. */
   readonly span: (ms: number) => string
   readonly nowMs: number
 }
@@ -234,11 +236,11 @@ function dated(
   atMs: number | undefined,
   icon: IconName,
   text: string,
-  { at, nowMs }: CaseWords,
+  { moment, nowMs }: CaseWords,
   now: string,
 ): readonly Step[] {
   if (atMs === undefined) return []
-  return [atMs > nowMs ? { icon, title: at(atMs), text, atMs } : { icon, title: now, text }]
+  return [atMs > nowMs ? { icon, title: moment(atMs), text, atMs } : { icon, title: now, text }]
 }
 
 /** When something is lost, and when the webhook is switched off. */
