@@ -11,9 +11,11 @@ import { previewRequest, type RequestPreview } from '../delivery/preview.js'
 import { replayDelivery } from '../delivery/replay.js'
 import { sendTest } from '../delivery/test-delivery.js'
 import { invalidInput, notFound } from '../errors.js'
+import { readWebhookHealth, type WebhookHealth } from '../stats/endpoint-health.js'
 import { type ListedEndpoint, listEndpoints, MAX_ENDPOINTS } from '../stats/endpoint-list.js'
 import type { StatsSeries } from '../stats/series.js'
 import { statisticsOff } from '../stats/statistics.js'
+import type { CheckedAddress } from '../webhooks/address-check.js'
 import {
   createWebhook,
   findWebhook,
@@ -158,6 +160,8 @@ export interface WebhookApi {
     readonly endpoints: readonly ListedEndpoint[]
     readonly next?: readonly [name: string, id: string]
   }>
+  /** The health of one webhook, with its last attempt and what was not delivered. Throws `NotFound`. */
+  healthOf(accountId: string, webhookId: string): Promise<WebhookHealth>
   /**
    * Whether each webhook of the account would get an event, and if not, why; sorted by name, then id. Of the event, only
    * `hook` is required; filters see the fields that it has. Throws `InvalidInput`, `NotFound` for an `accountId` in it that
@@ -169,6 +173,12 @@ export interface WebhookApi {
    * values of custom headers are placeholders. Default of `hook`: that of a test. Throws `InvalidInput`.
    */
   preview(accountId: string, input: WebhookInput, hook?: string): Promise<RequestPreview>
+  /**
+   * Whether requests could be sent to a URL: connects as an attempt would, TLS included, and sends nothing; at most 5 s. At
+   * most 10 checks of an account a minute and 2 at once, on this node. Throws `InvalidInput`, `NotFound` for the account,
+   * `TooManyChecks`.
+   */
+  checkAddress(accountId: string, input: { readonly uri: string }): Promise<CheckedAddress>
   /**
    * The history of a call and its other legs: events with their deliveries to webhooks of the account, and the numbers of
    * those that no webhook got. Throws `NotFound`.
@@ -245,6 +255,11 @@ export function previewOf(
 export function createWebhookApi(core: () => Core): WebhookApi {
   const deps = () => core().webhooks
 
+  async function assertAccount(accountId: string): Promise<void> {
+    if ((await core().auth.lineages.lineage(accountId)).length === 0)
+      throw notFound(String(accountId), 'account')
+  }
+
   async function readDelivery(accountId: string, deliveryId: string): Promise<StoredDelivery> {
     const delivery = await core().store.deliveries.delivery(accountId, deliveryId)
     if (!delivery) throw notFound(deliveryId, 'delivery')
@@ -255,8 +270,7 @@ export function createWebhookApi(core: () => Core): WebhookApi {
     async create(accountId, fields) {
       const input = toInput(fields)
       // A webhook of an account that does not exist would never be called.
-      if ((await core().auth.lineages.lineage(accountId)).length === 0)
-        throw notFound(String(accountId), 'account')
+      await assertAccount(accountId)
       return createWebhook(deps(), accountId, input)
     },
     list: async (accountId) => listWebhooks(deps(), accountId),
@@ -300,11 +314,20 @@ export function createWebhookApi(core: () => Core): WebhookApi {
     async health(accountId, options = {}) {
       const request = withLimit(options)
       if (request.limit > MAX_ENDPOINTS) throw tooLarge('limit', MAX_ENDPOINTS)
-      return listEndpoints(core().endpointList, accountId, request)
+      return listEndpoints(core().endpoints, accountId, request)
+    },
+    healthOf: async (accountId, webhookId) => {
+      const health = await readWebhookHealth(core().endpoints, accountId, webhookId)
+      const { lastAttempt } = health
+      return lastAttempt ? { ...health, lastAttempt: withCurrentReason(lastAttempt) } : health
     },
     async match(accountId, event) {
       const { accept, store } = core()
       return reportMatches({ ...accept, webhooks: store.webhooks }, accountId, event)
+    },
+    async checkAddress(accountId, { uri }) {
+      await assertAccount(accountId)
+      return core().checkAddress(accountId, uri)
     },
     preview: async (accountId, input, hook) => previewOf(core(), accountId, toInput(input), hook),
     async call(accountId, callId) {

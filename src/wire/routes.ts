@@ -16,6 +16,7 @@ export type OperationId =
   | 'signInByCredentials'
   | 'readToken'
   | 'signOut'
+  | 'issueToken'
   | 'readApiKey'
   | 'rotateApiKey'
   | 'listHooks'
@@ -35,6 +36,7 @@ export type OperationId =
   | 'readAccountStats'
   | 'readWebhookStats'
   | 'listEndpoints'
+  | 'readWebhookHealth'
   | 'testWebhook'
   | 'replayWebhook'
   | 'replayAccount'
@@ -47,6 +49,7 @@ export type OperationId =
   | 'setAnyReplay'
   | 'resumeWebhook'
   | 'previewWebhook'
+  | 'checkAddress'
   | 'matchEvent'
   | 'listDeliveries'
   | 'readDelivery'
@@ -57,6 +60,7 @@ export type OperationId =
   | 'listCallAttempts'
   | 'publishEvents'
   | 'lookUp'
+  | 'lookUpAnywhere'
   | 'readOverview'
   | 'streamItems'
   | 'listUnhealthyWebhooks'
@@ -185,11 +189,13 @@ export const ROUTES: readonly DocumentedRoute[] = [
   { operation: 'deleteWebhook', method: 'DELETE', path: WEBHOOK, ...write },
   { operation: 'listWebhookAttempts', method: 'GET', path: `${WEBHOOK}/attempts`, ...read, isList: true },
   { operation: 'readWebhookStats', method: 'GET', path: `${WEBHOOK}/stats`, ...read },
+  { operation: 'readWebhookHealth', method: 'GET', path: `${WEBHOOK}/health`, ...read },
 
   { operation: 'testWebhook', method: 'PUT', path: `${WEBHOOK}/test`, ...write, status: 202 },
   { operation: 'replayWebhook', method: 'PUT', path: `${WEBHOOK}/replay`, ...replay },
   { operation: 'resumeWebhook', method: 'PUT', path: `${WEBHOOK}/resume`, ...write },
   { operation: 'previewWebhook', method: 'PUT', path: `${WEBHOOKS}/preview`, ...ask },
+  { operation: 'checkAddress', method: 'PUT', path: `${WEBHOOKS}/check`, ...change },
   { operation: 'listDeliveries', method: 'GET', path: `${WEBHOOK}/deliveries`, ...read, isList: true },
   { operation: 'readSecret', method: 'GET', path: `${WEBHOOK}/secret`, ...write, hasSecret: true },
   {
@@ -232,6 +238,15 @@ export const ROUTES: readonly DocumentedRoute[] = [
   },
   { operation: 'matchEvent', method: 'PUT', path: `${ACCOUNT}/events/match`, ...ask },
   { operation: 'lookUp', method: 'GET', path: `${ACCOUNT}/lookup`, ...read },
+  {
+    operation: 'issueToken',
+    method: 'PUT',
+    path: '/system/tokens',
+    ...change,
+    access: 'operator',
+    status: 201,
+    hasSecret: true,
+  },
   { operation: 'readOverview', method: 'GET', path: '/system/overview', ...read, access: 'operator' },
   { operation: 'streamItems', method: 'GET', path: `${ACCOUNT}/stream`, ...read, isStream: true },
   {
@@ -248,6 +263,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
     ...read,
     access: 'operator',
   },
+  { operation: 'lookUpAnywhere', method: 'GET', path: '/system/lookup', ...read, access: 'operator' },
   {
     operation: 'replayAllAccounts',
     method: 'PUT',

@@ -22,7 +22,15 @@ import {
   replaceAccount,
 } from './accounts.js'
 import { listAttempts, listCallAttempts, listDeliveryAttempts, listWebhookAttempts } from './attempts.js'
-import { readApiKey, readToken, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
+import {
+  issueToken,
+  readApiKey,
+  readToken,
+  rotateApiKey,
+  signInByApiKey,
+  signInByCredentials,
+  signOut,
+} from './auth.js'
 import { readCall } from './calls.js'
 import { listBindings, listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
 import {
@@ -36,13 +44,20 @@ import {
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { matchEvent, publishEvents } from './events.js'
-import { lookUp } from './lookup.js'
+import { lookUp, lookUpAnywhere } from './lookup.js'
 import { listReplays, readReplay, replay, setReplay } from './replays.js'
-import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
+import {
+  listEndpoints,
+  listUnhealthyWebhooks,
+  readAccountStats,
+  readWebhookHealth,
+  readWebhookStats,
+} from './statistics.js'
 import { streamItems } from './stream.js'
 import { readOverview, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
+  checkAddress,
   createWebhook,
   deleteWebhook,
   listWebhooks,
@@ -62,6 +77,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   signInByCredentials,
   readToken,
   signOut,
+  issueToken,
   readApiKey,
   rotateApiKey,
   listHooks,
@@ -75,6 +91,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listAttempts,
   readAccountStats,
   listEndpoints,
+  readWebhookHealth,
   readWebhookStats,
   readWebhook,
   replaceWebhook,
@@ -93,6 +110,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   setAnyReplay: setReplay,
   resumeWebhook,
   previewWebhook,
+  checkAddress,
   matchEvent,
   listDeliveries,
   readSecret,
@@ -103,6 +121,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listCallAttempts,
   publishEvents,
   lookUp,
+  lookUpAnywhere,
   readOverview,
   streamItems,
   listUnhealthyWebhooks,

@@ -1,5 +1,13 @@
 /** Calls, their deliveries and the live list as the page says them, in both languages. */
-import type { Attempt, Explanation, Payload, StreamAttempt, StreamRate } from 'hookswitch/client'
+import type {
+  Attempt,
+  Call,
+  CallEvent,
+  Explanation,
+  Payload,
+  StreamAttempt,
+  StreamRate,
+} from 'hookswitch/client'
 import { describe, expect, it } from 'vitest'
 import de from '../../../adapters/portal/app/locales/de.json'
 import en from '../../../adapters/portal/app/locales/en.json'
@@ -34,7 +42,6 @@ import {
 import { outcomeOf, retryAfterMs, sameOutcomes } from '../../../adapters/portal/app/text/outcome.js'
 import { partiesText, partyName } from '../../../adapters/portal/app/text/parties.js'
 import { formatMessage } from '../../../adapters/portal/app/text/plural.js'
-import type { CallEventRecord, CallRecord } from '../../../adapters/portal/app/text/records.js'
 
 const GREG = 63_937_000_000
 const attempt = (fields: Partial<Attempt>): Attempt => ({
@@ -118,7 +125,7 @@ describe('the sentences about a delivery', () => {
 
   it('are German throughout', () => {
     expect(said({ code: 'exhausted', attempts: 2, reason: 'status 500' }, { sameAnswers: 2 }, 'de')).toBe(
-      'Nicht zugestellt: 2 Versuche sind gescheitert. | Ihr Server hat 2-mal mit 500 geantwortet.',
+      'Nicht zugestellt: 2 Versuche sind gescheitert. | Ihr Server hat zweimal mit 500 geantwortet.',
     )
     expect(said({ code: 'call_order', ahead: 1 }, {}, 'de')).toBe(
       'Wartet auf 1 früheres Ereignis dieses Anrufs. | ',
@@ -166,14 +173,14 @@ describe('the parties of a call', () => {
 })
 
 describe('the ladder', () => {
-  type DeliveryFields = Partial<CallEventRecord['deliveries'][number]>
+  type DeliveryFields = Partial<CallEvent['deliveries'][number]>
   const event = (
     callId: string,
     hook: string,
     sequence: number,
     second: number,
     deliveries: readonly DeliveryFields[],
-  ): CallEventRecord => ({
+  ): CallEvent => ({
     id: `${callId}-${sequence}`,
     account_id: 'acme',
     call_id: callId,
@@ -190,7 +197,7 @@ describe('the ladder', () => {
       ...delivery,
     })),
   })
-  const call: CallRecord = {
+  const call: Call = {
     call_id: 'leg-a',
     legs: [
       { call_id: 'leg-a', from: '+1@x', to: '200@y', events: 2 },
@@ -202,6 +209,7 @@ describe('the ladder', () => {
       event('leg-b', 'channel_create', 1, 1, []),
     ],
     truncated: false,
+    records: 'part',
     unwanted: [
       { call_id: 'leg-a', sequence: 2 },
       { call_id: 'leg-a', sequence: 3 },
@@ -283,11 +291,8 @@ describe('the ladder', () => {
   })
 
   it('says which event of its leg a delivery waits for', () => {
-    const answer = (
-      sequence: number,
-      state: CallEventRecord['deliveries'][number]['state'],
-      callId = 'leg-a',
-    ) => event(callId, 'channel_answer', sequence, sequence, [{ id: `d${sequence}`, state }])
+    const answer = (sequence: number, state: CallEvent['deliveries'][number]['state'], callId = 'leg-a') =>
+      event(callId, 'channel_answer', sequence, sequence, [{ id: `d${sequence}`, state }])
     const events = [
       answer(1, 'exhausted'),
       answer(2, 'waiting'),

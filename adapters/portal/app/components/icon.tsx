@@ -233,7 +233,7 @@ export function IconSprite() {
 /** An icon beside a word that says the same; screen readers skip it. */
 export function Icon({ name, tone }: { readonly name: IconName; readonly tone?: Role }) {
   return (
-    <svg class={tone === undefined ? 'i' : `i is-${tone}`} aria-hidden="true">
+    <svg class={tone === undefined ? 'i' : tone === 'ok' ? 'i okc' : `i is-${tone}`} aria-hidden="true">
       <use href={`#i-${name}`} />
     </svg>
   )

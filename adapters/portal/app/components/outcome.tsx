@@ -1,7 +1,7 @@
 /** What a receiver answered, in a few characters, with the role of its colour. */
+import type { Attempt } from 'hookswitch/client'
 import { failureText } from '../state/translate.js'
 import { outcomeOf } from '../text/outcome.js'
-import type { AttemptRecord } from '../text/records.js'
 import { isStatus, statusText } from '../text/statuses.js'
 import { Line } from './hostile-text.js'
 import { Icon, type IconName } from './icon.js'
@@ -9,7 +9,7 @@ import type { Role } from './state.js'
 import { spanText } from './time.js'
 
 type Outcome = Pick<
-  AttemptRecord,
+  Attempt,
   'result' | 'resp_status_code' | 'cause' | 'client_error' | 'reason' | 'duration_ms'
 >
 

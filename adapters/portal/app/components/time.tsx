@@ -107,6 +107,12 @@ export function sinceText(at: At): string {
 /** `14:31` today, otherwise `Thu 26 Nov 14:31`. */
 export const dayTimeText = (at: At): string => dayTime(toMs(at), nowMs.value, zone.value, currentLanguage())
 
+/** `14:36:10` today, otherwise `Thu 26 Nov 14:31`. */
+export function clockText(at: At): string {
+  const ms = toMs(at)
+  return isSameDay(ms, nowMs.value, zone.value) ? clockTime(ms, zone.value).slice(0, 8) : dayTimeText(ms)
+}
+
 /** `Today, Saturday 28 November`, `Friday 27 November`: the head above the rows of a day. */
 export function dayText(at: At): string {
   const ms = toMs(at)

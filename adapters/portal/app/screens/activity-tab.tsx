@@ -1,5 +1,7 @@
 /** What a webhook was sent: its events with their tries, or every request, newest first. */
+
 import { useSignal } from '@preact/signals'
+import type { Attempt, Delivery } from 'hookswitch/client'
 import { useRef } from 'preact/hooks'
 import { accountPage, optional } from '../api/api.js'
 import { BUILT_IN_KINDS, EventName, eventName } from '../components/event-name.js'
@@ -31,7 +33,6 @@ import {
   resultIn,
 } from '../text/activity.js'
 import { toGregorian } from '../text/gregorian-time.js'
-import type { AttemptRecord, DeliveryRecord } from '../text/records.js'
 import { formatRoute } from '../text/routes.js'
 import { parseInputTime } from '../text/times.js'
 
@@ -223,11 +224,11 @@ function Foot({ list, text }: FootProps) {
 function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
   const replay = useReplayOne(accountId)
   /** The last attempts of deliveries, as far as they were read. */
-  const answers = useRef(new Map<string, AttemptRecord>()).current
-  const list = usePagedList<DeliveryRecord>(
+  const answers = useRef(new Map<string, Attempt>()).current
+  const list = usePagedList<Delivery>(
     async (startKey, signal) => {
       if (isEmptyRange(filter)) return { items: [] }
-      const page = await accountPage<DeliveryRecord>(
+      const page = await accountPage<Delivery>(
         '/webhooks/{webhook_id}/deliveries',
         {
           accountId,
@@ -251,7 +252,7 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
     REFRESH_MS,
   )
   useStreamItems({ accountId, filters: { webhookId }, batchMs: LIVE_REFRESH_MS }, list.refresh)
-  const columns: readonly Column<DeliveryRecord>[] = [
+  const columns: readonly Column<Delivery>[] = [
     {
       label: t('activity.timeIn', { zone: zoneText() }),
       width: '9rem',
@@ -321,7 +322,7 @@ function dayHead(at: string, previous: string | undefined): string | undefined {
   return previous !== undefined && dayText(previous) === day ? undefined : day
 }
 
-function PartiesCell({ row }: { readonly row: AttemptRecord | DeliveryRecord }) {
+function PartiesCell({ row }: { readonly row: Attempt | Delivery }) {
   return <Parties call={row.call} callId={row.call_id} />
 }
 
@@ -329,15 +330,15 @@ function PartiesCell({ row }: { readonly row: AttemptRecord | DeliveryRecord }) 
 async function lastAttempts(
   accountId: string,
   webhookId: string,
-  deliveries: readonly DeliveryRecord[],
+  deliveries: readonly Delivery[],
   signal: AbortSignal,
-): Promise<readonly AttemptRecord[]> {
+): Promise<readonly Attempt[]> {
   const tried = deliveries.filter(({ attempts }) => attempts > 0)
   if (tried.length === 0) return []
-  const times = (pick: (row: DeliveryRecord) => string | undefined) =>
+  const times = (pick: (row: Delivery) => string | undefined) =>
     tried.map((row) => Date.parse(pick(row) ?? '') || Date.now())
   const page = await optional(
-    accountPage<AttemptRecord>(
+    accountPage<Attempt>(
       '/webhooks/{webhook_id}/attempts',
       {
         accountId,
@@ -353,24 +354,27 @@ async function lastAttempts(
   return page?.items ?? []
 }
 
-function LastAnswer(props: { readonly row: DeliveryRecord; readonly attempt: AttemptRecord | undefined }) {
+function LastAnswer(props: { readonly row: Delivery; readonly attempt: Attempt | undefined }) {
   const { row, attempt } = props
   if (attempt) return <OutcomeLine attempt={attempt} />
   if (row.attempts > 0 && row.reason !== undefined && row.state !== 'delivered') {
     return <span class="is-bad">{answerText(row.reason)}</span>
   }
-  return <span class="ms">– {row.state === 'waiting' && isPaused(row) && t('activity.inPause')}</span>
+  return <span class="ms">– {row.state === 'waiting' && waitText(row)}</span>
 }
 
-const isPaused = ({ explanation: { code } }: DeliveryRecord) => code === 'paused' || code === 'probe'
+function waitText({ explanation: { code } }: Delivery): string | undefined {
+  if (code === 'call_order') return t('activity.afterEarlier')
+  return code === 'paused' || code === 'probe' ? t('activity.inPause') : undefined
+}
 
 function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
   const replay = useReplayOne(accountId)
-  const list = usePagedList<AttemptRecord>(
+  const list = usePagedList<Attempt>(
     async (startKey, signal) =>
       isEmptyRange(filter)
         ? { items: [] }
-        : accountPage<AttemptRecord>(
+        : accountPage<Attempt>(
             '/webhooks/{webhook_id}/attempts',
             {
               accountId,
@@ -388,7 +392,7 @@ function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
     REFRESH_MS,
   )
   useStreamItems({ accountId, filters: { webhookId }, batchMs: LIVE_REFRESH_MS }, list.refresh)
-  const columns: readonly Column<AttemptRecord>[] = [
+  const columns: readonly Column<Attempt>[] = [
     {
       label: t('activity.timeIn', { zone: zoneText() }),
       width: '9rem',
@@ -410,6 +414,7 @@ function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
     { label: t('activity.call'), width: '20rem', class: 'full', cell: (row) => <PartiesCell row={row} /> },
     {
       label: t('activity.try'),
+      cardLabel: t('activity.try'),
       width: '5rem',
       class: 'num',
       cell: ({ attempt }) => (attempt === undefined ? '–' : number(attempt)),

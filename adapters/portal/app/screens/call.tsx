@@ -1,5 +1,7 @@
 /** The ladder of a call: its events on its legs, and what each webhook was sent of them. */
+
 import { useSignal } from '@preact/signals'
+import type { Attempt, Call } from 'hookswitch/client'
 import { accountItems, accountRequest, optional } from '../api/api.js'
 import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
@@ -19,7 +21,6 @@ import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
 import { isReadOnly } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
-import { webhookName } from '../state/webhook-names.js'
 import {
   buildLadder,
   hitText,
@@ -34,7 +35,6 @@ import {
   withWebhooks,
 } from '../text/ladder.js'
 import { partiesText } from '../text/parties.js'
-import type { AttemptRecord, CallRecord } from '../text/records.js'
 import { formatRoute } from '../text/routes.js'
 import { clockTime } from '../text/times.js'
 
@@ -44,9 +44,9 @@ const MAX_ITEMS = 1_000
 const MAX_WEBHOOKS = 50
 
 interface CallData {
-  readonly call: CallRecord
+  readonly call: Call
   readonly ladder: Ladder
-  /** Names of webhooks by their ids, as far as the call has them. */
+  /** Names of webhooks by their ids; those that were deleted have none. */
   readonly names: ReadonlyMap<string, string>
 }
 
@@ -65,7 +65,7 @@ export function CallScreen({ accountId, callId }: CallScreenProps) {
   )
   const data = resource.data.value
   const replay = useReplayOne(accountId)
-  const words = wordsOf((id) => data?.names.get(id) ?? webhookName(accountId, id) ?? id)
+  const words = wordsOf((id) => data?.names.get(id) ?? t('call.deletedWebhook'))
   const [leg] = data?.call.legs ?? []
   const parties = partiesText(leg)
   return (
@@ -139,14 +139,14 @@ async function load(accountId: string, callId: string, signal: AbortSignal): Pro
   const [attempts, call] = await Promise.all([
     // A call that no webhook was sent anything of has none.
     optional(
-      accountItems<AttemptRecord>(
+      accountItems<Attempt>(
         '/calls/{call_id}/attempts',
         { accountId, callId, slim: true },
         MAX_ITEMS,
         signal,
       ),
     ),
-    accountRequest<CallRecord>('GET', '/calls/{call_id}', { accountId, callId }, signal),
+    accountRequest<Call>('GET', '/calls/{call_id}', { accountId, callId }, signal),
   ])
   const names = new Map<string, string>()
   for (const { hook_id, hook_name } of call.events.flatMap(({ deliveries }) => deliveries)) {
@@ -160,7 +160,8 @@ const wordsOf = (webhook: (id: string) => string): LadderWords => ({
   event: eventName,
   state: (state) => word('state', state),
   outcome: answerText,
-  times: (outcome, count) => t('call.answeredTimes', { outcome, count }),
+  times: (outcome, count) =>
+    count === 2 ? t('call.answeredTwice', { outcome }) : t('call.answeredTimes', { outcome, count }),
   after: (failures, success, ms) => t('call.thenAfter', { failures, success, span: spanText(ms) }),
   waitsFor: (event) => t('call.waitsFor', { event }),
   waitsUntil: (ms) => t('call.waitsUntil', { time: dayTimeText(ms) }),
@@ -239,43 +240,45 @@ function Diagram(props: DiagramProps) {
   const events = rows.filter(({ kind }) => kind === 'event').length
   return (
     <div class="panel ladder" role="region" aria-label={t('call.ladder')} tabIndex={0}>
-      <div class="rung names">
-        <div>
-          {t('call.legs', { count: legs.length })},<br />
-          {t('call.events', { count: events })}
+      <div class="rungs">
+        <div class="rung names">
+          <div>
+            {t('call.legs', { count: legs.length })},<br />
+            {t('call.events', { count: events })}
+          </div>
+          {legs.map((leg, index) => (
+            <div class="legs" key={leg.call_id} title={leg.call_id}>
+              <span>
+                <Icon name="user" />
+                {index === 0 ? t('call.firstLeg') : t('call.leg', { number: index + 1 })}
+              </span>
+              <small>
+                <Line text={legParty(leg) ?? leg.call_id} />
+              </small>
+            </div>
+          ))}
+          {webhookIds.map((id) => (
+            <div key={id}>
+              <a href={formatRoute({ screen: 'webhook', accountId, id })}>
+                <Icon name="link" />
+                <Line text={words.webhook(id)} />
+              </a>
+            </div>
+          ))}
         </div>
-        {legs.map((leg, index) => (
-          <div class="legs" key={leg.call_id} title={leg.call_id}>
-            <span>
-              <Icon name="user" />
-              {index === 0 ? t('call.firstLeg') : t('call.leg', { number: index + 1 })}
-            </span>
-            <small>
-              <Line text={legParty(leg) ?? leg.call_id} />
-            </small>
-          </div>
-        ))}
-        {webhookIds.map((id) => (
-          <div key={id}>
-            <a href={formatRoute({ screen: 'webhook', accountId, id })}>
-              <Icon name="link" />
-              <Line text={words.webhook(id)} />
-            </a>
-          </div>
-        ))}
+        <ol>
+          {rows.map((row) =>
+            row.kind === 'event' ? (
+              [
+                row.laterMs !== undefined && <Later key={`${row.id}/later`} {...props} ms={row.laterMs} />,
+                <Rung key={row.id} {...props} row={row} />,
+              ]
+            ) : (
+              <Unsent key={`${row.callId}/${row.sequence}`} {...props} row={row} />
+            ),
+          )}
+        </ol>
       </div>
-      <ol>
-        {rows.map((row) =>
-          row.kind === 'event' ? (
-            [
-              row.laterMs !== undefined && <Later key={`${row.id}/later`} {...props} ms={row.laterMs} />,
-              <Rung key={row.id} {...props} row={row} />,
-            ]
-          ) : (
-            <Unsent key={`${row.callId}/${row.sequence}`} {...props} row={row} />
-          ),
-        )}
-      </ol>
       <div class="foot">
         <span class="key">
           <span class="miss" />

@@ -1,8 +1,9 @@
 /** One delivery: what became of it in a sentence, its tries, and one exchange with its request and its answer. */
-import type { Attempt, Webhook } from 'hookswitch/client'
+import type { Attempt, Delivery } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { accountItems, accountPage, accountRequest, optional } from '../api/api.js'
+import { accountItems, accountPage, accountRequest } from '../api/api.js'
+import { readHealth, type WebhookHealth } from '../api/webhook-health.js'
 import { Button, LinkButton } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
 import { eventName } from '../components/event-name.js'
@@ -30,7 +31,6 @@ import { t, word } from '../state/translate.js'
 import { curlCommand } from '../text/curl.js'
 import type { LiveItem } from '../text/live-items.js'
 import { sameOutcomes } from '../text/outcome.js'
-import type { AttemptRecord, DeliveryRecord } from '../text/records.js'
 import { formatRoute } from '../text/routes.js'
 
 const REFRESH_MS = 3_000
@@ -39,9 +39,9 @@ const MAX_ATTEMPTS = 100
 const LONG_WAIT_MS = 60_000
 
 interface DeliveryData {
-  readonly delivery: DeliveryRecord
+  readonly delivery: Delivery
   /** The oldest first, without headers and bodies. */
-  readonly attempts: readonly AttemptRecord[]
+  readonly attempts: readonly Attempt[]
 }
 
 interface DeliveryScreenProps {
@@ -58,13 +58,8 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
   const data = resource.data.value
   const delivery = data?.delivery
   const webhookId = delivery?.hook_id
-  const webhook = useResource<Webhook | undefined>(
-    async (signal) =>
-      webhookId === undefined
-        ? undefined
-        : optional(
-            accountRequest<Webhook>('GET', '/webhooks/{webhook_id}', { accountId, webhookId }, signal),
-          ),
+  const webhook = useResource<WebhookHealth | undefined>(
+    async (signal) => (webhookId === undefined ? undefined : readHealth(accountId, webhookId, signal)),
     [accountId, webhookId],
   ).data.value
   const { try: chosen } = route.value.query
@@ -113,7 +108,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
               href: formatRoute({ screen: 'webhook', accountId, id: webhookId, tab: 'activity' }),
             }
       }
-      detail={delivery && <State state={delivery.state} pill />}
+      detail={delivery && <State state={delivery.state} pill={delivery.state !== 'delivered'} />}
       lead={
         delivery && (
           <>
@@ -139,7 +134,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
                 {t('delivery.resume')}
               </Button>
             )}
-            {!isReadOnly.value && (
+            {!isReadOnly.value && isOver(delivery) && (
               <Button icon="replay" kind={isLost ? 'primary' : undefined} onClick={askReplay}>
                 {t('delivery.replay')}
               </Button>
@@ -161,7 +156,12 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
             <div class="gap" />
             <div class="deliv">
               <div class="stack">
-                <Tries {...{ accountId, webhook }} data={loaded} shown={shown?.id} />
+                <Tries
+                  {...{ accountId, webhook }}
+                  data={loaded}
+                  loadedMs={resource.loadedMs.value}
+                  shown={shown?.id}
+                />
                 <Identity accountId={accountId} delivery={loaded.delivery} />
               </div>
               {shown && (
@@ -188,16 +188,16 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
 /** States of deliveries that nobody sends any more. */
 const LOST: ReadonlySet<string> = new Set(['exhausted', 'expired', 'cancelled', 'quarantined'])
 
-const isOver = ({ state }: DeliveryRecord) => state !== 'waiting' && state !== 'in_flight'
+const isOver = ({ state }: Delivery) => state !== 'waiting' && state !== 'in_flight'
 
 async function load(accountId: string, deliveryId: string, signal: AbortSignal): Promise<DeliveryData> {
-  const delivery = await accountRequest<DeliveryRecord>(
+  const delivery = await accountRequest<Delivery>(
     'GET',
     '/deliveries/{delivery_id}',
     { accountId, deliveryId },
     signal,
   )
-  const found = await accountItems<AttemptRecord>(
+  const found = await accountItems<Attempt>(
     '/deliveries/{delivery_id}/attempts',
     { accountId, deliveryId, slim: true },
     MAX_ATTEMPTS,
@@ -244,7 +244,8 @@ function Sentence({ accountId, data: { delivery, attempts }, loadedMs }: Sentenc
     sameAnswers: sameOutcomes(attempts),
   })
   const last = attempts.at(-1)
-  const isBad = delivery.state === 'exhausted' || (delivery.state === 'waiting' && last?.result === 'failure')
+  const isRefused = last !== undefined && lookOfOutcome(last)[0] === 'bad'
+  const isBad = delivery.state === 'exhausted' || (delivery.state === 'waiting' && isRefused)
   const [, icon] = isBad ? (['bad', 'fail'] as const) : lookOf(delivery.state)
   return (
     <Note icon={icon} {...(isBad && { tone: 'bad' })}>
@@ -259,14 +260,15 @@ function Sentence({ accountId, data: { delivery, attempts }, loadedMs }: Sentenc
 interface TriesProps {
   readonly accountId: string
   readonly data: DeliveryData
-  readonly webhook: Webhook | undefined
+  readonly loadedMs: number
+  readonly webhook: WebhookHealth | undefined
   /** Id of the attempt whose exchange is shown. */
   readonly shown: string | undefined
 }
 
-function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: TriesProps) {
+function Tries({ accountId, data: { delivery, attempts }, loadedMs, webhook, shown }: TriesProps) {
   const steps: ComponentChildren[] = []
-  let previous: AttemptRecord | undefined
+  let previous: Attempt | undefined
   for (const attempt of attempts) {
     const waitedMs = previous ? Date.parse(attempt.sent_at) - Date.parse(previous.sent_at) : 0
     const idleMs = waitedMs - (previous?.duration_ms ?? 0)
@@ -300,6 +302,9 @@ function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: Trie
   }
   const isWaiting = delivery.state === 'waiting'
   const maxAgeMs = (webhook?.max_age_seconds ?? 0) * 1_000
+  // Where the webhook is paused, the time of the pause counts, not that of the delivery.
+  const { seconds } = delivery.explanation
+  const nextMs = seconds === undefined ? undefined : loadedMs + seconds * 1_000
   const tooOldMs = Date.parse(delivery.accepted_at) + maxAgeMs
   return (
     <section class="panel pad">
@@ -317,11 +322,11 @@ function Tries({ accountId, data: { delivery, attempts }, webhook, shown }: Trie
         )}
         {isWaiting && (
           <Step tone="warn" icon="wait" isNext title={t('delivery.next')}>
-            {delivery.next_attempt_at === undefined ? (
+            {nextMs === undefined ? (
               t('delivery.nextUnknown')
             ) : (
               <>
-                <Clock at={delivery.next_attempt_at} />, <In at={delivery.next_attempt_at} />
+                <Clock at={nextMs} />, <In at={nextMs} />
               </>
             )}
           </Step>
@@ -355,7 +360,7 @@ function Step({ tone, icon, title, isNext = false, children }: StepProps) {
   )
 }
 
-function Try({ attempt, delivery }: { readonly attempt: AttemptRecord; readonly delivery: DeliveryRecord }) {
+function Try({ attempt, delivery }: { readonly attempt: Attempt; readonly delivery: Delivery }) {
   const { attempt: number, sent_at, duration_ms: durationMs } = attempt
   const [tone, icon] = number === undefined ? lookOf(delivery.state) : lookOfOutcome(attempt)
   return (
@@ -380,7 +385,7 @@ function Try({ attempt, delivery }: { readonly attempt: AttemptRecord; readonly 
 
 interface IdentityProps {
   readonly accountId: string
-  readonly delivery: DeliveryRecord
+  readonly delivery: Delivery
 }
 
 function Identity({ accountId, delivery: { id, event_id: eventId, call_id: callId } }: IdentityProps) {

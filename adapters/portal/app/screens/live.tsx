@@ -177,7 +177,7 @@ interface RateProps {
 function Rate({ rate, openedMs, isFailedOnly }: RateProps) {
   const moved = addToRate(rate, [], nowMs.value)
   const figures = rateFigures(moved, openedMs)
-  const { ok, failed } = sparkPaths(moved.ok, moved.failed)
+  const { ok, failed, none } = sparkPaths(moved.ok, moved.failed)
   const perSecond = number(Math.round(figures.perSecond * 10) / 10)
   return (
     <Panel class="rate">
@@ -192,6 +192,7 @@ function Rate({ rate, openedMs, isFailedOnly }: RateProps) {
         role="img"
         aria-label={t('live.minute', { rate: perSecond, failed: figures.failed })}
       >
+        <path class="bars-none" d={none} />
         <path class="bars-ok" d={ok} />
         <path class="bars-bad" d={failed} />
       </svg>

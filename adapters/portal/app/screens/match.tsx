@@ -214,7 +214,7 @@ function Answer({ accountId, kind, name, rows, states }: AnswerProps) {
                 <td class="full">
                   <Why row={row} state={states.get(row.id)} />
                 </td>
-                <td class="act num">
+                <td class="act num nowrap">
                   <Mend {...{ accountId, kind, row }} state={states.get(row.id)} />
                 </td>
               </tr>

@@ -66,7 +66,8 @@ function answerSentence(
       : say('result.answeredBefore', { status })
   }
   if (status === undefined) return say('result.failed', { reason: cause(reason) })
-  if (sameAnswers > 1 && sameAnswers === attempts) return say('result.same', { status, count: attempts })
+  if (sameAnswers > 1 && sameAnswers === attempts)
+    return say(attempts === 2 ? 'result.twice' : 'result.same', { status, count: attempts })
   return say('result.answered', { status, count: attempts })
 }
 

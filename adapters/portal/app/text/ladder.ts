@@ -3,12 +3,11 @@
  * rows are events in order of time, and numbers of which no webhook was sent anything. Pure.
  */
 import { printableLine } from 'hookswitch/adapter'
-import type { Attempt } from 'hookswitch/client'
+import type { Attempt, Call, CallEvent } from 'hookswitch/client'
 import { outcomeOf } from './outcome.js'
 import { partyName } from './parties.js'
-import type { CallEventRecord, CallRecord } from './records.js'
 
-type CallLeg = Pick<CallRecord['legs'][number], 'call_id' | 'from' | 'to' | 'direction'>
+type CallLeg = Pick<Call['legs'][number], 'call_id' | 'from' | 'to' | 'direction'>
 
 interface LadderAttempt {
   readonly isSuccess: boolean
@@ -71,7 +70,7 @@ export interface Ladder {
 const LONG_PAUSE_MS = 5_000
 
 /** @param attempts of the call, in any order */
-export function buildLadder(call: CallRecord, attempts: readonly Attempt[]): Ladder {
+export function buildLadder(call: Call, attempts: readonly Attempt[]): Ladder {
   const events = [...call.events].sort((a, b) => timeOf(a) - timeOf(b) || a.sequence - b.sequence)
   const legs = legsOf(call, events)
   const legIndex = new Map(legs.map((leg, index) => [leg.call_id, index]))
@@ -117,7 +116,7 @@ export function buildLadder(call: CallRecord, attempts: readonly Attempt[]): Lad
 }
 
 const isUnsettled = (state: string) => state === 'waiting' || state === 'in_flight'
-const laneOf = (event: CallEventRecord, webhookId: string) => JSON.stringify([event.call_id, webhookId])
+const laneOf = (event: CallEvent, webhookId: string) => JSON.stringify([event.call_id, webhookId])
 
 function byColumn(
   deliveries: readonly LadderDelivery[],
@@ -130,8 +129,8 @@ function byColumn(
 }
 
 /** The first event of each leg that a webhook has not got yet; those behind it wait for it. */
-function firstUnsettled(events: readonly CallEventRecord[]): ReadonlyMap<string, CallEventRecord> {
-  const first = new Map<string, CallEventRecord>()
+function firstUnsettled(events: readonly CallEvent[]): ReadonlyMap<string, CallEvent> {
+  const first = new Map<string, CallEvent>()
   for (const event of events) {
     for (const { hook_id, state } of event.deliveries) {
       const lane = laneOf(event, hook_id)
@@ -142,18 +141,18 @@ function firstUnsettled(events: readonly CallEventRecord[]): ReadonlyMap<string,
 }
 
 function waitOf(
-  event: CallEventRecord,
+  event: CallEvent,
   state: string,
   hasAttempts: boolean,
-  head: CallEventRecord | undefined,
+  head: CallEvent | undefined,
 ): Pick<LadderDelivery, 'waitsFor'> {
   if (state !== 'waiting' || hasAttempts || !head || head === event) return {}
   return { waitsFor: head.hook }
 }
 
-const timeOf = ({ happened_at }: CallEventRecord): number => Date.parse(happened_at)
+const timeOf = ({ happened_at }: CallEvent): number => Date.parse(happened_at)
 
-function legsOf(call: CallRecord, events: readonly CallEventRecord[]): readonly CallLeg[] {
+function legsOf(call: Call, events: readonly CallEvent[]): readonly CallLeg[] {
   const legs = new Map<string, CallLeg>(call.legs.map((leg) => [leg.call_id, leg]))
   for (const { call_id } of [...events, ...call.unwanted]) {
     if (!legs.has(call_id)) legs.set(call_id, { call_id })

@@ -1,13 +1,12 @@
 /** Items of the live stream as rows. The stream sends an item at least once, so rows are told apart by their id. Pure. */
-import type { StreamItem } from 'hookswitch/client'
+import type { Attempt, StreamItem } from 'hookswitch/client'
 import { fromGregorian } from './gregorian-time.js'
 import { partiesText } from './parties.js'
-import type { AttemptRecord } from './records.js'
 
 export interface LiveItem {
   readonly key: string
   readonly atMs: number
-  readonly attempt?: AttemptRecord
+  readonly attempt?: Attempt
   readonly webhookId?: string
   /** Attempts of one second that were too many to be sent one by one. */
   readonly rate?: { readonly ok: number; readonly failed: number }
@@ -57,7 +56,7 @@ export function withAttempts<Row extends ListedWebhook>(
   rows: readonly Row[],
   items: readonly LiveItem[],
 ): readonly Row[] {
-  const newest = new Map<string, AttemptRecord>()
+  const newest = new Map<string, Attempt>()
   for (const { attempt } of items) {
     if (!attempt) continue
     const known = newest.get(attempt.hook_id)
