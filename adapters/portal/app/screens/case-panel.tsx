@@ -3,12 +3,11 @@
  * arrived it says so.
  */
 import { useSignal } from '@preact/signals'
-import type { Attempt } from 'hookswitch/client'
+import type { Attempt, WebhookHealth } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { type TestResult, testWebhook } from '../api/test-webhook.js'
-import type { WebhookHealth } from '../api/webhook-health.js'
 import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
 import { Body, Line } from '../components/hostile-text.js'
@@ -40,7 +39,6 @@ interface CasePanelProps {
   readonly accountId: string
   readonly webhookId: string
   readonly subject: Subject
-  readonly health: WebhookHealth
   readonly onChanged: () => void
 }
 
@@ -66,8 +64,8 @@ const wordsNow = (): CaseWords => ({
 })
 
 export function CasePanel(props: CasePanelProps) {
-  const { accountId, webhookId, health, onChanged } = props
-  const { webhook } = props.subject
+  const { accountId, webhookId, subject, onChanged } = props
+  const { webhook, health } = subject
   const mended = useSignal<Mended | undefined>(undefined)
   const aborting = useRef(new AbortController())
   useEffect(() => () => aborting.current.abort(), [])
@@ -86,9 +84,8 @@ export function CasePanel(props: CasePanelProps) {
   })
   const isTesting = test.isRunning.value ? t('case.testing') : undefined
   const current = isStillTrue(mended.value, health) ? mended.value : undefined
-  const input = { webhook, health }
-  const shown = current ? mendedCase(input, current, wordsNow()) : caseOf(input, wordsNow())
-  const lost = health.not_delivered ?? 0
+  const shown = current ? mendedCase(subject, current, wordsNow()) : caseOf(subject, wordsNow())
+  const lost = health.not_delivered
   const replay = (isFirst: boolean) => (
     <ReplayFailedButton
       {...{ accountId, webhookId }}
@@ -277,12 +274,11 @@ function NextStep({ step: { icon, title, text, atMs } }: { readonly step: Step }
 
 interface LastProps extends Subject {
   readonly accountId: string
-  readonly health: WebhookHealth
 }
 
 /** What the server answered last, or why it did not. */
 function Last({ accountId, webhook, health }: LastProps) {
-  const { last_attempt: attempt, same_answers: same = 0, same_answers_capped: isCapped } = health
+  const { last_attempt: attempt, same_answers: same, same_answers_capped: isCapped } = health
   const { checked_at: checkedAt, check_cause: checkCause } = webhook.health
   if (checkedAt !== undefined && checkCause !== undefined && checkedAt >= (attempt?.sent_at ?? '')) {
     return (
@@ -382,7 +378,7 @@ function CopyCurl({ attempt }: { readonly attempt: Attempt }) {
 
 /** The answer before the test. */
 function Before({ health }: { readonly health: WebhookHealth }) {
-  const { last_attempt: attempt, same_answers: count = 0, same_answers_capped: isCapped } = health
+  const { last_attempt: attempt, same_answers: count, same_answers_capped: isCapped } = health
   if (!attempt || attempt.result === 'success') return null
   const answer = answerText(attempt)
   const more = isCapped ? '+' : ''

@@ -1,6 +1,6 @@
 /** Figures of a webhook, and its requests over time: from an hour before the first failure, or over a choice of time. */
+import type { WebhookHealth } from 'hookswitch/client'
 import { accountRequest, optional } from '../api/api.js'
-import type { WebhookHealth } from '../api/webhook-health.js'
 import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
 import { Strip } from '../components/panel.js'
@@ -41,7 +41,7 @@ interface OverviewPlotsProps {
   readonly accountId: string
   readonly webhookId: string
   readonly query: Readonly<Record<string, string>>
-  readonly health: WebhookHealth | undefined
+  readonly health: WebhookHealth
 }
 
 const msOf = (at: string | undefined) => (at === undefined ? undefined : Date.parse(at))
@@ -59,7 +59,7 @@ function rangeAround(failingMs: number, now: number): Range {
 }
 
 export function OverviewPlots({ accountId, webhookId, query, health }: OverviewPlotsProps) {
-  const failingMs = msOf(health?.failing_since)
+  const failingMs = msOf(health.failing_since)
   const spans = Object.keys(SPANS) as readonly (keyof typeof SPANS)[]
   const usual = failingMs === undefined ? '24h' : 'around'
   const name = spans.find((span) => span === query.range) ?? usual
@@ -121,7 +121,7 @@ export function OverviewPlots({ accountId, webhookId, query, health }: OverviewP
               marks={{
                 fromMs: Math.min(fromMs, healthSeries(stats, MOST_BARS).bars[0]?.fromMs ?? fromMs),
                 toMs: Math.max(nowMs.value, fromMs + step * 1_000),
-                pausedMs: msOf(health?.pause?.since),
+                pausedMs: msOf(health.pause?.since),
                 failingMs,
               }}
               {...{ accountId, webhookId }}
@@ -138,19 +138,19 @@ export function OverviewPlots({ accountId, webhookId, query, health }: OverviewP
 interface FiguresProps {
   /** Of 24 hours. */
   readonly stats: StatsDocument | undefined
-  readonly health: WebhookHealth | undefined
+  readonly health: WebhookHealth
 }
 
 /** What is known of a day, and of what waits. */
 function Figures({ stats, health }: FiguresProps) {
-  const failingMs = msOf(health?.failing_since)
+  const failingMs = msOf(health.failing_since)
   const answerMs = stats && (typicalAnswerMs(stats, failingMs) ?? typicalAnswerMs(stats))
   const isBefore =
     stats !== undefined && failingMs !== undefined && typicalAnswerMs(stats, failingMs) !== undefined
   const figures = [
     ...(stats ? [deliveredFigure(stats)] : []),
-    ...(health ? [waitingFigure(health)] : []),
-    ...(health?.not_delivered === undefined ? [] : [lostFigure(health)]),
+    waitingFigure(health),
+    lostFigure(health),
     ...(answerMs === undefined
       ? []
       : [
@@ -161,7 +161,7 @@ function Figures({ stats, health }: FiguresProps) {
           },
         ]),
   ]
-  return figures.length === 0 ? null : <Strip isAlone items={figures} />
+  return <Strip isAlone items={figures} />
 }
 
 function deliveredFigure(stats: StatsDocument) {
@@ -187,7 +187,7 @@ function waitingFigure({ pending, pending_capped: isCapped, oldest_accepted_at: 
 }
 
 function lostFigure({
-  not_delivered: lost = 0,
+  not_delivered: lost,
   not_delivered_capped: isCapped,
   failing_since: since,
 }: WebhookHealth) {
@@ -251,7 +251,7 @@ function Plots({ accountId, webhookId, series, marks }: PlotsProps) {
       </Plot>
       <div class="cols">
         <AnswerTimes series={series} marks={marks} from={from} />
-        {causes && <Causes {...{ accountId, webhookId, causes }} fromMs={marks.fromMs} failed={failed} />}
+        <Causes {...{ accountId, webhookId, causes, failed }} fromMs={marks.fromMs} />
       </div>
     </div>
   )
@@ -270,6 +270,7 @@ function AnswerTimes({ series: { times: middles, p50, p95 }, marks, from }: Answ
   return (
     <Plot
       title={t('plot.answerTime')}
+      mostTicks={6}
       keys={
         <>
           <PlotKey look="half">{t('plot.half')}</PlotKey>
