@@ -83,7 +83,7 @@ try {
 
 /** Signs a user in and makes the pictures of the screens. */
 async function pictures({ colorScheme, width }, user, screens) {
-  const wanted = screens.filter(([name]) => (isDocs ? DOCS.includes(name) : name.includes(only)))
+  const wanted = screens.filter(([name]) => (isDocs ? DOCS.includes(name) : new RegExp(only).test(name)))
   if (wanted.length === 0) return
   const viewport = { width, height: width === 1_280 ? 860 : 844 }
   const context = await browser.newContext({ viewport, colorScheme, locale: 'en', hasTouch: width < 1_280 })

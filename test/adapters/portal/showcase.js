@@ -23,7 +23,7 @@ const WEBHOOKS = [
   ['sms', 'Missed-call texts', 'https://sms.lindqvist.example/v1/missed', 'channel_destroy'],
   ['archive', 'Recording archive', 'https://archive.lindqvist.example/recordings', 'channel_destroy'],
   ['wall', 'Wallboard', 'https://wall.lindqvist.example/events', 'all'],
-  ['staging', 'Staging', 'https://staging.lindqvist.example/hooks', 'notifications'],
+  ['staging', 'Staging', 'https://staging.lindqvist.example/hooks', 'voicemail_new'],
 ]
 
 const ok = (status) => ({

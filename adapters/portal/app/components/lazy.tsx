@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { loadTexts } from '../state/translate.js'
 import { LoadError } from './load-state.js'
 import { Bone } from './panel.js'
 
@@ -19,8 +20,8 @@ export function lazy<Props extends object>(
     const error = useSignal<unknown>(undefined)
     const start = () => {
       error.value = undefined
-      load().then(
-        (component) => {
+      Promise.all([load(), loadTexts()]).then(
+        ([component]) => {
           loaded = component
           version.value += 1
         },

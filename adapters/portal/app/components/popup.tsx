@@ -4,7 +4,7 @@
  */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 interface PopupProps {
   /** Content of the button. */
@@ -31,7 +31,7 @@ export function Popup(props: PopupProps) {
     isOpen.value = false
     box.current!.querySelector('button')!.focus()
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return
     const reachable = () => [...box.current!.querySelectorAll<HTMLElement>(`.popup :is(${REACHABLE})`)]
     reachable()[0]?.focus()

@@ -27,12 +27,12 @@ export function Scene() {
           <Dim x={0} y={298} text="+ 41 s" />
           <path
             class="arrow"
-            d="M110 94H238M231 89l7 5-7 5M110 194H238M231 189l7 5-7 5M110 294H380M373 289l7 5-7 5"
+            d="M110 94H238M231 89l7 5-7 5M110 194H238M231 189l7 5-7 5M110 294H372M365 289l7 5-7 5"
           />
           <g text-anchor="middle">
-            <Chip x={110} y={80} width={108} isEvent text={t('scene.started')} />
-            <Chip x={110} y={180} width={96} isEvent text={t('scene.answered')} />
-            <Chip x={110} y={280} width={104} isEvent text={t('scene.ended')} />
+            <Chip x={110} y={80} width={100} isEvent text={t('scene.started')} />
+            <Chip x={110} y={180} width={92} isEvent text={t('scene.answered')} />
+            <Chip x={110} y={280} width={96} isEvent text={t('scene.ended')} />
             <Chip x={290} y={80} width={96} tone="good" text={t('scene.took', { took: 31 })} />
             <Chip x={290} y={180} width={96} tone="good" text={t('scene.took', { took: 28 })} />
             <Chip x={440} y={280} width={128} tone="late" text={t('scene.again')} />

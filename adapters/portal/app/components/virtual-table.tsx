@@ -60,6 +60,8 @@ export interface VirtualTableProps<Row> {
 }
 
 const HEAD_HEIGHT = 30
+/** A list of at most so many rows is in the document whole, so that the browser can search and print it. */
+const WHOLE = 40
 /** Until the panel of a row was measured. */
 const PANEL_HEIGHT = 340
 const NARROW = matchMedia('(max-width: 720px)')
@@ -111,8 +113,9 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     const { first: shownFirst, end: shownEnd } = visible.peek()
     if (first !== shownFirst || end !== shownEnd) visible.value = { first, end }
   }
-  const first = Math.min(visible.value.first, Math.max(0, rows.length - 1))
-  const end = Math.min(visible.value.end, rows.length)
+  const isWhole = rows.length <= WHOLE
+  const first = isWhole ? 0 : Math.min(visible.value.first, rows.length - 1)
+  const end = isWhole ? rows.length : Math.min(visible.value.end, rows.length)
 
   useLayoutEffect(() => {
     const onWidth = () => {

@@ -5,7 +5,7 @@ import { useId } from 'preact/hooks'
 import { Icon } from '../components/icon.js'
 import { Note } from '../components/panel.js'
 import { Seg } from '../components/seg.js'
-import { eventHint, eventName } from '../state/event-name.js'
+import { kindHint, kindName } from '../state/kind-text.js'
 import { number, t } from '../state/translate.js'
 import { groupEvents } from '../text/event-groups.js'
 import type { FormState } from './form-state.js'
@@ -72,7 +72,7 @@ function Checklist({ form, catalogue, wanted }: EventsFieldProps & { readonly wa
   const gone = kinds.filter((id) => !known.has(id)).map((id) => ({ id, name: id, description: '' }))
   const text = wanted.trim().toLowerCase()
   const isFound = (kind: Hook) =>
-    [eventName(kind), eventHint(kind), kind.id].some((part) => part.toLowerCase().includes(text))
+    [kindName(kind), kindHint(kind), kind.id].some((part) => part.toLowerCase().includes(text))
   const groups = groupEvents([...catalogue, ...gone])
     .map((group) => ({ ...group, found: group.kinds.filter(isFound) }))
     .filter(({ found }) => found.length > 0)
@@ -97,7 +97,7 @@ function Checklist({ form, catalogue, wanted }: EventsFieldProps & { readonly wa
 
 function Check({ form, kind }: { readonly form: FormState; readonly kind: Hook }) {
   const { kinds } = form.values.value
-  const hint = eventHint(kind)
+  const hint = kindHint(kind)
   return (
     <label class="check">
       <input
@@ -110,7 +110,7 @@ function Check({ form, kind }: { readonly form: FormState; readonly kind: Hook }
         }
       />
       <span>
-        <b>{eventName(kind)}</b>
+        <b>{kindName(kind)}</b>
         {hint !== '' && <span class="hint">{hint}</span>}
       </span>
       <code>{kind.id}</code>

@@ -7,7 +7,7 @@ import { CopyButton } from '../components/copy.js'
 import { Panel } from '../components/panel.js'
 import { RequestText } from '../components/request-text.js'
 import { Seg } from '../components/seg.js'
-import { eventName } from '../state/event-name.js'
+import { kindName } from '../state/kind-text.js'
 import { t } from '../state/translate.js'
 import { addressProblem } from '../text/address.js'
 import { type FormValues, settingsOf } from '../text/webhook-form.js'
@@ -56,7 +56,7 @@ export function Preview({ form, catalogue }: PreviewProps) {
       controller.abort()
     }
   }, [key])
-  const nameOf = (id: string) => eventName(catalogue.find((kind) => kind.id === id) ?? { id, name: id })
+  const nameOf = (id: string) => kindName(catalogue.find((kind) => kind.id === id) ?? { id, name: id })
   if (!preview.value) return null
   const { curl } = preview.value
   return (

@@ -5,7 +5,7 @@
 import type { Webhook } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
-import { sendTest } from '../api/send-test.js'
+import { testWebhook } from '../api/test-webhook.js'
 import { Page } from '../components/page.js'
 import { navigate, route } from '../state/router.js'
 import { t } from '../state/translate.js'
@@ -59,7 +59,10 @@ export function NewWebhookScreen({ accountId }: { readonly accountId: string }) 
           forgetChanges()
           navigate({ screen: 'webhook', accountId, id, tab: 'secret', query: { created: '1' } })
         }}
-        onTest={async (settings) => sendTest(accountId, await save(settings, false))}
+        onTest={async (settings, signal) => {
+          const webhookId = await save(settings, false)
+          return testWebhook({ accountId, webhookId }, signal)
+        }}
       />
     </Page>
   )

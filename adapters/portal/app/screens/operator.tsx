@@ -89,7 +89,9 @@ function Verdict({ overview }: { readonly overview: ServiceOverview }) {
   const pausedCount = paused.waiting + paused.probing
   const troubled = pausedCount + (failing ?? 0)
   const more = overview.disabled_capped ? '+' : ''
-  const lateText = t(isLate ? 'operator.late' : 'operator.inTime', { span: spanText(oldest * 1_000) })
+  const span = spanText(oldest * 1_000)
+  const lateText =
+    oldest < 1 ? t('operator.atOnce') : t(isLate ? 'operator.late' : 'operator.inTime', { span })
   const receivers =
     troubled === 0 ? t('operator.allReceive') : t('operator.someDoNot', { count: troubled, more })
   return (
@@ -154,7 +156,7 @@ function Node({ node, alive_until: until, shards, leaving }: Overview['nodes'][n
         <Icon name="node" />
       </span>
       <div>
-        <b>{node}</b>
+        <b title={node}>{node.slice(0, NODE_NAME)}</b>
         <br />
         <span class="soft small">
           {t(until === undefined ? 'operator.alone' : 'operator.alive')}{' '}
@@ -174,6 +176,8 @@ function Node({ node, alive_until: until, shards, leaving }: Overview['nodes'][n
   )
 }
 
+/** Characters of a node's name that are shown; it is long and random. */
+const NODE_NAME = 8
 /** Parts into which the work of all nodes is divided. */
 const SHARDS = 64
 

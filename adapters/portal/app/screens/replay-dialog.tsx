@@ -143,7 +143,7 @@ export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDia
         {(['from', 'to'] as const).map((end) => (
           <Field
             key={end}
-            label={t(`filter.${end}`)}
+            label={t(end === 'from' ? 'replay.from' : 'replay.to')}
             problem={end === 'to' && isEmptyRange ? t('filter.empty') : undefined}
           >
             <input

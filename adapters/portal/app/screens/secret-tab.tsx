@@ -50,7 +50,7 @@ export function SecretTab({ accountId, webhookId }: SecretTabProps) {
   return (
     <div class="stack">
       {route.value.query.created !== undefined && (
-        <Note role="ok" icon="ok">
+        <Note tone="ok" icon="ok">
           <b>{t('secret.created')}</b> {t('secret.createdText')}
         </Note>
       )}

@@ -3,15 +3,15 @@ import { useComputed, useSignal } from '@preact/signals'
 import type { Attempt, Hook } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { page } from '../api/api.js'
-import type { TestResult } from '../api/send-test.js'
+import type { TestResult } from '../api/test-webhook.js'
 import { Button, LinkButton } from '../components/button.js'
 import { Dialog } from '../components/dialog.js'
+import { eventName } from '../components/event-name.js'
 import { Exchange } from '../components/exchange.js'
 import { Field } from '../components/field.js'
 import { Note } from '../components/panel.js'
 import { spanText } from '../components/time.js'
 import { describe, useAction } from '../state/action.js'
-import { eventName } from '../state/event-name.js'
 import { useResource } from '../state/resource.js'
 import { isReadOnly } from '../state/scope.js'
 import { failureText, t } from '../state/translate.js'
@@ -32,7 +32,7 @@ interface WebhookFormProps {
   /** @throws the error of the service */
   readonly onSubmit: (settings: SettingsInput) => Promise<void>
   /** Sends a test event without switching the webhook on. Absent: the form has no test. */
-  readonly onTest?: (settings: SettingsInput) => Promise<TestResult>
+  readonly onTest?: (settings: SettingsInput, signal: AbortSignal) => Promise<TestResult>
   /** Sends the test at once. */
   readonly isTestedAtOnce?: boolean
   /** Where "Cancel" leads. */
@@ -42,6 +42,7 @@ interface WebhookFormProps {
 export function WebhookForm(props: WebhookFormProps) {
   const { accountId, initial, onSubmit, onTest } = props
   const element = useRef<HTMLFormElement>(null)
+  const closing = useRef(new AbortController())
   const values = useSignal<FormValues>(initial)
   const reasons = useSignal<Reasons>({})
   /** An error that is about no value. */
@@ -51,7 +52,8 @@ export function WebhookForm(props: WebhookFormProps) {
   const settings = useComputed(() => settingsOf(values.value))
   const hooks = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
   const catalogue = hooks.data.value?.items ?? []
-  useUnsaved(!isSaved.value && JSON.stringify(values.value) !== JSON.stringify(initial))
+  const isChanged = tested.value !== undefined || JSON.stringify(values.value) !== JSON.stringify(initial)
+  useUnsaved(!isSaved.value && isChanged)
 
   const form: FormState = {
     accountId,
@@ -88,11 +90,13 @@ export function WebhookForm(props: WebhookFormProps) {
   const test = useAction(() =>
     perform(async (input) => {
       tested.value = undefined
-      tested.value = await onTest?.(input)
+      const result = await onTest?.(input, closing.current.signal)
+      if (!closing.current.signal.aborted) tested.value = result
     }),
   )
   useEffect(() => {
     if (props.isTestedAtOnce) void test.run()
+    return () => closing.current.abort()
   }, [])
   // To the first field that is wrong.
   useEffect(() => {
@@ -123,12 +127,12 @@ export function WebhookForm(props: WebhookFormProps) {
         <EventsField form={form} catalogue={catalogue} />
         <Advanced form={form} />
         {hasReasons && (
-          <Note role="bad" icon="fail" isAlert>
+          <Note tone="bad" icon="fail" isAlert>
             {form.reasons.other ?? t('form.invalid')}
           </Note>
         )}
         {failure.value !== undefined && (
-          <Note role="bad" icon="fail" isAlert>
+          <Note tone="bad" icon="fail" isAlert>
             {failure.value}
           </Note>
         )}
@@ -166,8 +170,14 @@ export function WebhookForm(props: WebhookFormProps) {
 }
 
 /** What the receiver has answered to the test. */
-function TestNote({ result: { attempt } }: { readonly result: TestResult }) {
+function TestNote({ result: { attempt, checkCause } }: { readonly result: TestResult }) {
   const isShown = useSignal(false)
+  if (checkCause !== undefined)
+    return (
+      <Note tone="bad" icon="fail">
+        <b>{t('form.testedSilent', { what: failureText(checkCause) })}</b>
+      </Note>
+    )
   if (!attempt)
     return (
       <Note icon="wait">
@@ -176,9 +186,8 @@ function TestNote({ result: { attempt } }: { readonly result: TestResult }) {
     )
   const isOk = attempt.result === 'success'
   return (
-    <Note role={isOk ? 'ok' : 'bad'} icon={isOk ? 'ok' : 'fail'}>
-      <b>{answerOf(attempt)}</b>{' '}
-      {t('form.tested', { event: eventName({ id: attempt.hook_event, name: attempt.hook_event }) })}{' '}
+    <Note tone={isOk ? 'ok' : 'bad'} icon={isOk ? 'ok' : 'fail'}>
+      <b>{answerOf(attempt)}</b> {t('form.tested', { event: eventName(attempt.hook_event) })}{' '}
       {!isOk && attempt.resp_status_code !== undefined && `${t('form.testedWrong')} `}
       <Button
         size="tiny"

@@ -4,28 +4,29 @@ import { useSignal } from '@preact/signals'
 import type { Page as ListPage } from 'hookswitch/client'
 import { accountRequest } from '../api/api.js'
 import { loadAttention } from '../api/attention.js'
-import { sendTest } from '../api/send-test.js'
+import { testWebhook } from '../api/test-webhook.js'
 import { type HealthRow, webhookRows } from '../api/webhook-rows.js'
 import { Button, LinkButton } from '../components/button.js'
 import { ConfirmButton } from '../components/dialog.js'
 import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
-import { Icon } from '../components/icon.js'
 import { lazy } from '../components/lazy.js'
+import { OutcomeState } from '../components/outcome.js'
 import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
 import { None, Panel } from '../components/panel.js'
 import { Pick } from '../components/pick.js'
 import { ReplayFailedButton } from '../components/replay.js'
-import { rowReason } from '../components/row-reason.js'
+import { RowReason } from '../components/row-reason.js'
 import { Seg } from '../components/seg.js'
 import { Sparkline } from '../components/sparkline.js'
-import { lookOf, State } from '../components/state.js'
+import { State } from '../components/state.js'
 import { Ago, spanText, zoneLongText } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
+import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
@@ -149,15 +150,9 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
           options={viewOptions(counts, view)}
         />
         <GroupPick accountId={accountId} rows={rows} group={group} />
-        <div class="field push">
-          <Icon name="find" />
-          <FilterInput
-            type="search"
-            label={t('webhooks.search')}
-            value={text}
-            onChange={(q) => changeQuery({ q })}
-          />
-        </div>
+        <span class="push">
+          <FilterInput label={t('webhooks.search')} value={text} onChange={(q) => changeQuery({ q })} />
+        </span>
       </div>
       <PagedTable
         list={list}
@@ -175,8 +170,8 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
       />
       {rows.length > 0 && (
         <p class="legal">
-          {t('webhooks.zone', { zone: zoneLongText() })} {t('webhooks.updated')}{' '}
-          <Ago at={list.loadedMs.value} />.
+          {t(zone.value === 'utc' ? 'webhooks.zoneUtc' : 'webhooks.zone', { zone: zoneLongText() })}{' '}
+          {t('webhooks.updated')} <Ago at={list.loadedMs.value} />.
         </p>
       )}
     </Page>
@@ -359,21 +354,23 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
       label: t('webhooks.columnState'),
       width: '21rem',
       class: 'how',
-      cell: (row) => <StateCell row={row} />,
+      cell: (row) => (
+        <>
+          <State state={row.state} pill={viewOf(row) === 'attention'} />
+          <RowReason row={row} class="sub wide-only" />
+        </>
+      ),
     },
     {
       label: t('webhooks.columnDay'),
       width: '12rem',
       class: 'full',
-      cell: (row) => {
-        const reason = rowReason(row)
-        return (
-          <>
-            {reason !== undefined && <span class="small soft phone">{reason}</span>}
-            {row.spark ? <Sparkline {...row.spark} /> : '–'}
-          </>
-        )
-      },
+      cell: (row) => (
+        <>
+          <RowReason row={row} class="small soft phone" />
+          {row.spark ? <Sparkline {...row.spark} /> : '–'}
+        </>
+      ),
     },
     {
       label: t('webhooks.columnOk'),
@@ -410,38 +407,21 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
   ]
 }
 
-function StateCell({ row }: { readonly row: HealthRow }) {
-  const reason = rowReason(row)
-  return (
-    <>
-      <State state={row.state} pill={viewOf(row) === 'attention'} />
-      {reason !== undefined && <span class="sub wide-only">{reason}</span>}
-    </>
-  )
-}
-
 /** The status of the last answer, or that there was none, and when. */
-function LastAnswer({ row: { last } }: { readonly row: HealthRow }) {
-  if (!last) return '–'
-  const { result, resp_status_code: status = t('webhooks.noAnswer'), sent_at: at } = last
+function LastAnswer({ row: { last, cause } }: { readonly row: HealthRow }) {
+  if (!last) return <>–</>
+  const { resp_status_code: status = '–', sent_at: at } = last
   return (
     <>
-      {result === 'failure' ? <Failure status={status} /> : status}
+      {last.result === 'failure' ? (
+        <OutcomeState attempt={{ ...last, ...(cause !== undefined && { cause }) }} />
+      ) : (
+        status
+      )}
       <span class="sub ago">
         <Ago at={at} />
       </span>
     </>
-  )
-}
-
-/** A server that asks for less is not broken. */
-function Failure({ status }: { readonly status: string }) {
-  const [role, icon] = lookOf(status === '429' ? 'waiting' : 'failure')
-  return (
-    <span class={`state is-${role}`}>
-      <Icon name={icon} />
-      {status}
-    </span>
   )
 }
 
@@ -455,7 +435,7 @@ interface RowActionProps {
 function RowAction({ accountId, row, reload }: RowActionProps) {
   const address = { accountId, webhookId: row.id }
   const test = useAction(async () => {
-    const { attempt } = await sendTest(accountId, row.id)
+    const { attempt } = await testWebhook(address, new AbortController().signal)
     const status = attempt?.resp_status_code
     if (status === undefined) notify(t('webhooks.testedSilent', { name: row.name }), true)
     else {

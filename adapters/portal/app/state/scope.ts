@@ -98,7 +98,9 @@ interface User {
 async function readUserName(account: string, userId: string): Promise<string | undefined> {
   try {
     const user = await accountRequest<User>('GET', '/users/{user_id}', { accountId: account, userId })
-    return [user.first_name, user.last_name].filter(Boolean).join(' ') || user.username
+    // A hyphen stands for a name that the user does not have.
+    const parts = [user.first_name, user.last_name].filter((part) => part !== undefined && part !== '-')
+    return parts.join(' ') || user.username
   } catch {
     return undefined
   }

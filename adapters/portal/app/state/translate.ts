@@ -1,4 +1,7 @@
-/** `t`: the texts of the page in the user's language. English is part of the page, others are loaded when chosen. */
+/**
+ * `t`: the texts of the page in the user's language. The English ones of the first screen are part of the page; those of
+ * other screens, and other languages, are loaded when they are needed.
+ */
 import { effect, signal } from '@preact/signals'
 import en from '../locales/en.json'
 import type { FieldProblem } from '../text/field-problems.js'
@@ -23,13 +26,36 @@ const LOADERS: Readonly<Record<Exclude<Language, 'en'>, () => Promise<{ readonly
   de: () => import('../locales/de.json'),
 }
 
+/** Whether the page has been shown in another language. */
+let wasOther = false
+let english: Messages = en
+let loading: Promise<void> | undefined
+
+/** Loads the texts of the screens that are not part of the first one. @throws when they cannot be loaded */
+export async function loadTexts(): Promise<void> {
+  if (language.value !== 'en') return
+  loading ??= import('../locales/en.json?other').then(({ default: others }) => {
+    english = { ...en, ...others }
+    if (language.value === 'en') texts.value = { language: 'en', messages: english }
+  })
+  try {
+    await loading
+  } catch (thrown) {
+    loading = undefined
+    throw thrown
+  }
+}
+
 effect(() => {
   const wanted = language.value
   document.documentElement.lang = wanted
   if (wanted === 'en') {
-    texts.value = { language: 'en', messages: en }
+    texts.value = { language: 'en', messages: english }
+    // Screens that are shown already need them too; where they cannot be loaded, the next screen says so.
+    if (wasOther) loadTexts().catch(() => {})
     return
   }
+  wasOther = true
   LOADERS[wanted]().then(
     (module) => {
       if (language.value === wanted) texts.value = { language: wanted, messages: module.default }
@@ -51,7 +77,7 @@ export function word(
   name: string,
 ): string {
   const key = `${prefix}.${name}`
-  return Object.hasOwn(en, key) ? t(key as MessageKey) : name
+  return Object.hasOwn(texts.value.messages, key) ? t(key as MessageKey) : name
 }
 
 /** A cause or a class of a failure in a few words. */
@@ -71,7 +97,7 @@ const serviceText = (details: string): string =>
 
 function ruleText(rule: string, target: FieldProblem['target']): string | undefined {
   const key = `rule.${rule}`
-  if (!Object.hasOwn(en, key)) return undefined
+  if (!Object.hasOwn(texts.value.messages, key)) return undefined
   if (typeof target === 'number') return t(key as MessageKey, { target })
   const possible = rule === 'type' ? target.map((type) => word('type', type)) : target
   return t(key as MessageKey, { target: possible.join(rule === 'type' ? ` ${t('rule.or')} ` : ', ') })

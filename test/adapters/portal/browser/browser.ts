@@ -123,6 +123,24 @@ export async function violations(page: Page): Promise<readonly string[]> {
   )
 }
 
+const LOOKS = [
+  { colorScheme: 'light', width: 1_280 },
+  { colorScheme: 'dark', width: 390 },
+  { colorScheme: 'light', width: 320 },
+] as const
+
+/** In each look axe finds nothing, and the page is not wider than the window. */
+export async function expectFit(page: Page): Promise<void> {
+  for (const { colorScheme, width } of LOOKS) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 800 })
+    expect([colorScheme, width, await violations(page)]).toEqual([colorScheme, width, []])
+    const tooWide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+    expect([width, Math.max(0, tooWide)]).toEqual([width, 0])
+  }
+  await page.setViewportSize({ width: 1_280, height: 900 })
+}
+
 interface AxeViolation {
   readonly id: string
   readonly nodes: readonly { readonly html: string }[]
