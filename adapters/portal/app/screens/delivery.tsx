@@ -1,9 +1,9 @@
 /** One delivery: what became of it in a sentence, its tries, and one exchange with its request and its answer. */
-import type { Attempt, Delivery } from 'hookswitch/client'
+import type { Attempt, Delivery, WebhookHealth } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { accountItems, accountPage, accountRequest } from '../api/api.js'
-import { readHealth, type WebhookHealth } from '../api/webhook-health.js'
+import { readHealth } from '../api/webhook-health.js'
 import { Button, LinkButton } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
 import { eventName } from '../components/event-name.js'
