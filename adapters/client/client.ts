@@ -218,7 +218,12 @@ export function createClient(options: ClientOptions): HookswitchClient {
     parameters: CallParameters = {},
     callOptions: CallOptions = {},
   ): Promise<ApiResponse<Data>> {
-    const { startKey: _, nextStartKey: __, ...response } = await exchange(endpoint, parameters, callOptions)
+    const {
+      startKey: _,
+      nextStartKey: __,
+      isTruncated: ___,
+      ...response
+    } = await exchange(endpoint, parameters, callOptions)
     return response as ApiResponse<Data>
   }
 
@@ -230,7 +235,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
   ): List<Item> {
     const what = `GET ${path}`
     return createList<Item>(what, startKey as string | undefined, async (key) => {
-      const { data, nextStartKey, requestId } = await exchange(
+      const { data, nextStartKey, requestId, isTruncated } = await exchange(
         endpoint,
         key === undefined ? parameters : { ...parameters, startKey: key },
         callOptions,
@@ -242,6 +247,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
         items: data as Item[],
         ...(nextStartKey === undefined ? {} : { nextStartKey }),
         ...(requestId === undefined ? {} : { requestId }),
+        ...(isTruncated && { isTruncated }),
       }
     })
   }

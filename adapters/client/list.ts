@@ -7,6 +7,8 @@ export interface Page<Item> {
   readonly items: readonly Item[]
   /** `startKey` of the next page; absent on the last page. */
   readonly nextStartKey?: string
+  /** True: there is more than a list that has no pages contains. */
+  readonly isTruncated?: true
   /** Id of the request, for the service's operator. */
   readonly requestId?: string
 }

@@ -215,6 +215,17 @@ export interface Attempt {
   readonly sent_at: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** The parties of the call leg; absent where the event names none, or is no longer stored. */
+  readonly call?: {
+    /** Calling party: a number, or a SIP user with its domain. */
+    readonly from?: string
+    /** Called party: a number, or a SIP user with its domain. */
+    readonly to?: string
+    /** `inbound` or `outbound`. */
+    readonly direction?: string
+  }
+  /** Name of the caller; absent where the event has none. */
+  readonly caller_name?: string
   /** Number of the attempt: 1, 2, …; absent if the delivery ended without a request. */
   readonly attempt?: number
   /** Why the attempt failed, or why the delivery ended without a request. */
@@ -277,6 +288,17 @@ export interface StreamAttempt {
   readonly sent_at: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** The parties of the call leg; absent where the event names none, or is no longer stored. */
+  readonly call?: {
+    /** Calling party: a number, or a SIP user with its domain. */
+    readonly from?: string
+    /** Called party: a number, or a SIP user with its domain. */
+    readonly to?: string
+    /** `inbound` or `outbound`. */
+    readonly direction?: string
+  }
+  /** Name of the caller; absent where the event has none. */
+  readonly caller_name?: string
   /** Number of the attempt: 1, 2, …; absent if the delivery ended without a request. */
   readonly attempt?: number
   /** Why the attempt failed, or why the delivery ended without a request. */
@@ -351,6 +373,17 @@ export interface Delivery {
   readonly hook_event: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** The parties of the call leg; absent where the event names none, or is no longer stored. */
+  readonly call?: {
+    /** Calling party: a number, or a SIP user with its domain. */
+    readonly from?: string
+    /** Called party: a number, or a SIP user with its domain. */
+    readonly to?: string
+    /** `inbound` or `outbound`. */
+    readonly direction?: string
+  }
+  /** Name of the caller; absent where the event has none. */
+  readonly caller_name?: string
   /** What its next attempt is, or what its last one was if it has ended. */
   readonly kind: 'first' | 'retry' | 'replay' | 'test'
   /** Id of the delivery that this one repeats, never that of a replay. */
@@ -391,6 +424,17 @@ export interface FoundDelivery {
   readonly hook_event: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** The parties of the call leg; absent where the event names none, or is no longer stored. */
+  readonly call?: {
+    /** Calling party: a number, or a SIP user with its domain. */
+    readonly from?: string
+    /** Called party: a number, or a SIP user with its domain. */
+    readonly to?: string
+    /** `inbound` or `outbound`. */
+    readonly direction?: string
+  }
+  /** Name of the caller; absent where the event has none. */
+  readonly caller_name?: string
   /** What its next attempt is, or what its last one was if it has ended. */
   readonly kind: 'first' | 'retry' | 'replay' | 'test'
   /** Id of the delivery that this one repeats, never that of a replay. */
@@ -508,10 +552,16 @@ export interface Explanation {
 
 /** The schema `LookedUp` of the API. */
 export interface LookedUp {
-  /** What has this id. */
-  readonly type: 'webhook' | 'delivery' | 'call'
-  /** The id. */
+  /** What was found. `account`: for operators only. */
+  readonly type: 'webhook' | 'delivery' | 'event' | 'call' | 'account'
+  /** Its id. */
   readonly id: string
+  /** Id of the account that it belongs to; of an account its own. */
+  readonly account_id: string
+  /** Name of that account; absent if it was removed. */
+  readonly account_name?: string
+  /** The name of a webhook, the event type of a delivery or event, the realm of an account. */
+  readonly label?: string
 }
 
 /** The schema `Match` of the API. */
@@ -554,6 +604,8 @@ export interface Call {
   }>
   /** True: older events are left out. */
   readonly truncated: boolean
+  /** Whether the records of the call are stored: `all` of them, a `part` (`unwanted` are the rest), or `none`: they were removed, or there never were any. */
+  readonly records: 'none' | 'part' | 'all'
 }
 
 /** The schema `CallEvent` of the API. */
@@ -574,16 +626,30 @@ export interface CallEvent {
   readonly happened_at: string
   /** Its deliveries, oldest first; replays too. */
   readonly deliveries: ReadonlyArray<{
+    /** Name of the webhook; absent if it is not stored any more. */
+    readonly hook_name?: string
+    /** HTTP status of the last attempt, as a string; absent without an answer. */
+    readonly last_status?: string
     /** Id of the delivery. */
     readonly id: string
     /** Id of the webhook. */
     readonly hook_id: string
     /** What its next attempt is, or what its last one was if it has ended. */
     readonly kind: 'first' | 'retry' | 'replay' | 'test'
+    /** Id of the delivery that this one repeats, never that of a replay. */
+    readonly replay_of?: string
+    /** Id of the newest delivery that repeats this one; absent if there is none. */
+    readonly replayed_by?: string
     /** Value of `state`. */
     readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+    /** Why the last attempt failed, or why the delivery ended. */
+    readonly reason?: string
     /** Number of attempts made. */
     readonly attempts: number
+    /** Time when the next attempt is due; absent if none is. */
+    readonly next_attempt_at?: string
+    /** Time when the delivery ended; absent before. */
+    readonly ended_at?: string
   }>
 }
 
@@ -604,6 +670,12 @@ export interface Overview {
     /** Paused webhooks whose next try is due or under way. */
     readonly probing: number
   }
+  /** Webhooks whose last attempt failed, and that are not paused. */
+  readonly failing: number
+  /** Accounts that have webhooks that fail or are paused. */
+  readonly accounts_affected: number
+  /** Failed attempts of the last hour by HTTP status, or by the `cause` of the attempt; at most 20, the rest under `other`. Absent if the service keeps no statistics. */
+  readonly causes?: Readonly<Record<string, number>>
   /** Webhooks that the service disabled. */
   readonly disabled: number
   /** True: only 10,000 webhooks with problems were examined, and there are more. */
@@ -1515,6 +1587,8 @@ export interface Statistics {
     /** `interrupted`. */
     readonly interrupted?: readonly number[]
   }
+  /** Failed attempts by HTTP status, or else by the `cause` of the attempt, `own_fault` or `interrupted`; those that are most frequent in the range, at most 20, and the rest under `other`. */
+  readonly causes: Readonly<Record<string, readonly number[]>>
   /** Durations of the attempts, in milliseconds, interpolated from 12 buckets; null: none is known. */
   readonly latency_ms: {
     /** Median. */
@@ -1548,6 +1622,15 @@ export interface EndpointHealth {
   readonly failing_since?: string
   /** End of the pause; only with the state `paused`. */
   readonly paused_until?: string
+  /** Why the last attempt got no usable answer, or why a later probe could not connect; absent otherwise. */
+  readonly cause?: string
+  /** Present while it is paused because it fails: requests are probes, one at a time. */
+  readonly pause?: {
+    /** `unavailable`: the receiver could not be reached, or not take requests. `rejected`: it rejected all of them. */
+    readonly kind: 'unavailable' | 'rejected'
+    /** When the pause began. */
+    readonly since: string
+  }
   /** Deliveries that ran out of retries since the last success. */
   readonly exhausted: number
   /** Deliveries that wait or are in flight, at most 1,000. */
@@ -1574,10 +1657,8 @@ export interface EndpointHealth {
   }
 }
 
-/** The schema `FoundEndpoint` of the API. */
-export interface FoundEndpoint {
-  /** Id of the account of the webhook. */
-  readonly account_id: string
+/** The schema `WebhookHealth` of the API. */
+export interface WebhookHealth {
   /** Id of the webhook. */
   readonly id: string
   /** Label of the webhook. */
@@ -1596,6 +1677,98 @@ export interface FoundEndpoint {
   readonly failing_since?: string
   /** End of the pause; only with the state `paused`. */
   readonly paused_until?: string
+  /** Why the last attempt got no usable answer, or why a later probe could not connect; absent otherwise. */
+  readonly cause?: string
+  /** Present while it is paused because it fails: requests are probes, one at a time. */
+  readonly pause?: {
+    /** `unavailable`: the receiver could not be reached, or not take requests. `rejected`: it rejected all of them. */
+    readonly kind: 'unavailable' | 'rejected'
+    /** When the pause began. */
+    readonly since: string
+    /** Probes that have failed. */
+    readonly probes: number
+  }
+  /** Deliveries that ran out of retries since the last success. */
+  readonly exhausted: number
+  /** Deliveries that wait or are in flight, at most 1,000. */
+  readonly pending: number
+  /** Whether there may be more than 1,000. */
+  readonly pending_capped: boolean
+  /** When the first of these deliveries is or was due. */
+  readonly oldest_due_at?: string
+  /** The newest of the attempts that are kept. */
+  readonly last?: {
+    /** When it was sent. */
+    readonly sent_at: string
+    /** Value of `result`. */
+    readonly result: 'success' | 'failure'
+    /** HTTP status of the response, as a string (KAZOO). */
+    readonly resp_status_code?: string
+  }
+  /** Attempts of each of the last 24 hours, the present one last. Absent where the service keeps no statistics. */
+  readonly spark?: {
+    /** Delivered attempts. */
+    readonly ok: readonly number[]
+    /** Other attempts. */
+    readonly failed: readonly number[]
+  }
+  /** Value of `last_attempt`. */
+  readonly last_attempt?: Attempt
+  /** Latest attempts in a row with the same answer as the last one: its status, or the cause of its failure. At most 100. */
+  readonly same_answers: number
+  /** Whether there may be more than 100. */
+  readonly same_answers_capped: boolean
+  /** Deliveries accepted since `not_delivered_since` that were given up or became too old, and were not recovered by a replay. At most 1,000. */
+  readonly not_delivered: number
+  /** Whether there are more than 1,000. */
+  readonly not_delivered_capped: boolean
+  /** The `created_from` with which a replay selects them: that of the failures since the last success, or 24 hours ago. */
+  readonly not_delivered_since: string
+  /** When the oldest delivery that waits was accepted; absent if none waits. */
+  readonly oldest_accepted_at?: string
+  /** When that delivery becomes too old. */
+  readonly oldest_expires_at?: string
+  /** The maximum age in force, in seconds. */
+  readonly max_age_seconds: number
+  /** When the webhook was disabled, by its owner or by the service; absent if it is enabled. */
+  readonly disabled_at?: string
+  /** From when on the service disables the webhook if there is no success until then and at least 20 deliveries were given up; absent if it does not fail. */
+  readonly auto_disable_at?: string
+}
+
+/** The schema `FoundEndpoint` of the API. */
+export interface FoundEndpoint {
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** Name of that account; absent if it was removed. */
+  readonly account_name?: string
+  /** Id of the webhook. */
+  readonly id: string
+  /** Label of the webhook. */
+  readonly name: string
+  /** URL that receives the requests. */
+  readonly uri: string
+  /** Group of the webhook. */
+  readonly group?: string
+  /** `failing`: the last attempt failed. `paused`: nothing is sent before `paused_until`. `disabled`: by its owner or by the service. `idle`: `ok`, and without an attempt in the last 24 hours. */
+  readonly state: 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
+  /** Why the service disabled the webhook. */
+  readonly disable_reason?: string
+  /** Failures since the last success; those in an outage of this service do not count. */
+  readonly failures_in_row: number
+  /** Time of the first failure since the last success. */
+  readonly failing_since?: string
+  /** End of the pause; only with the state `paused`. */
+  readonly paused_until?: string
+  /** Why the last attempt got no usable answer, or why a later probe could not connect; absent otherwise. */
+  readonly cause?: string
+  /** Present while it is paused because it fails: requests are probes, one at a time. */
+  readonly pause?: {
+    /** `unavailable`: the receiver could not be reached, or not take requests. `rejected`: it rejected all of them. */
+    readonly kind: 'unavailable' | 'rejected'
+    /** When the pause began. */
+    readonly since: string
+  }
   /** Deliveries that ran out of retries since the last success. */
   readonly exhausted: number
   /** Deliveries that wait or are in flight, at most 1,000. */
@@ -1832,6 +2005,14 @@ export interface ReadWebhookStatsParameters {
   readonly createdTo?: number | string
 }
 
+/** Parameters of `readWebhookHealth`. */
+export interface ReadWebhookHealthParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+}
+
 /** Parameters of `testWebhook`. */
 export interface TestWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
@@ -2025,8 +2206,8 @@ export interface MatchEventParameters {
 export interface LookUpParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
-  /** An id of any kind. */
-  readonly id?: string
+  /** The id of a webhook, delivery, event or call leg. */
+  readonly q?: string
 }
 
 /** Parameters of `issueToken`. */
@@ -2039,6 +2220,8 @@ export interface IssueTokenParameters {
 export interface ListUnhealthyWebhooksParameters extends ListParameters {
   /** Only webhooks in this state: `failing`, `paused` or `disabled`. */
   readonly state?: 'failing' | 'paused' | 'disabled'
+  /** What `waiting` sorts is not paged: up to 200 webhooks, those for which most deliveries wait first. */
+  readonly sort?: 'waiting'
 }
 
 /** Parameters of `searchDeliveries`. */
@@ -2055,6 +2238,12 @@ export interface SearchDeliveriesParameters extends ListParameters {
   readonly createdFrom?: number | string
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
   readonly createdTo?: number | string
+}
+
+/** Parameters of `lookUpAnywhere`. */
+export interface LookUpAnywhereParameters {
+  /** The id of a webhook, delivery, event, call leg or account, or how the name of an account begins (letters and digits only, in any case). */
+  readonly q?: string
 }
 
 /** Parameters of `replayAllAccounts`. */
@@ -2414,6 +2603,8 @@ export interface Operations {
   listWebhookAttempts(parameters: ListWebhookAttemptsParameters, options?: CallOptions): List<Attempt>
   /** Read statistics of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/stats`. An attempt counts in the slot of its `sent_at`, once its result is recorded; deliveries that ended without a request do not count. At most 900 slots, which are kept for 3 hours (60 s) and 35 days (3,600 s); older and future ones are left out. `created_from` is 1 hour or 24 hours before `created_to` by default, and `created_to` now. */
   readWebhookStats(parameters: ReadWebhookStatsParameters, options?: CallOptions): Promise<ApiResponse<Statistics>>
+  /** Read the health of a webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/health`. The entry of the webhook in `GET /accounts/{account_id}/webhooks/health`, with its last attempt, the pause in force, and what was not delivered. */
+  readWebhookHealth(parameters: ReadWebhookHealthParameters, options?: CallOptions): Promise<ApiResponse<WebhookHealth>>
   /** Send a sample event now, even if the webhook is disabled: `PUT /accounts/{account_id}/webhooks/{webhook_id}/test`. */
   testWebhook(parameters: TestWebhookParameters, options?: CallOptions): Promise<ApiResponse<{
     /** Id of the delivery of the sample. */
@@ -2446,7 +2637,7 @@ export interface Operations {
   readDelivery(parameters: ReadDeliveryParameters, options?: CallOptions): Promise<ApiResponse<Delivery>>
   /** List the attempts of a delivery: `GET /accounts/{account_id}/deliveries/{delivery_id}/attempts`. Newest first. */
   listDeliveryAttempts(parameters: ListDeliveryAttemptsParameters, options?: CallOptions): List<Attempt>
-  /** Read the history of a call: `GET /accounts/{account_id}/calls/{call_id}`. Its legs and the newest 500 of their events, oldest first, with their deliveries to webhooks of the account. `unwanted` are events that no webhook of the account matched, or that were pruned. */
+  /** Read the history of a call: `GET /accounts/{account_id}/calls/{call_id}`. Its legs and the newest 500 of their events, oldest first, with their deliveries to webhooks of the account. `unwanted` are events that no webhook of the account matched, or that were pruned. `records` says how much of the call is still stored. */
   readCall(parameters: ReadCallParameters, options?: CallOptions): Promise<ApiResponse<Call>>
   /** List the attempts of all legs of a call: `GET /accounts/{account_id}/calls/{call_id}/attempts`. Newest first. */
   listCallAttempts(parameters: ListCallAttemptsParameters, options?: CallOptions): List<Attempt>
@@ -2465,16 +2656,18 @@ export interface Operations {
   }>>
   /** Tell which webhooks of the account would get an event, and why others would not: `PUT /accounts/{account_id}/events/match`. Of the event, only `hook` is required; a filter sees the fields that are given. `account_id` may be an account below. Sorted by name. Not paged. */
   matchEvent(parameters: MatchEventParameters, options?: CallOptions): Promise<ApiResponse<readonly Match[]>>
-  /** Find what an id belongs to: `GET /accounts/{account_id}/lookup`. The webhook, delivery and call of the account that have this id; usually one of them. An empty list: none. Not paged. */
+  /** Find what an id belongs to: `GET /accounts/{account_id}/lookup`. The webhook, delivery, event and call of the account that have this id; usually one of them. An empty list: none. Not paged. */
   lookUp(parameters?: LookUpParameters, options?: CallOptions): Promise<ApiResponse<readonly LookedUp[]>>
   /** Issue a token without a login: `PUT /system/tokens`. For a user whom the host has signed in itself. It is revoked as the token of a login. Only for the token of an operator, otherwise 403. */
   issueToken(parameters: IssueTokenParameters, options?: CallOptions): Promise<ApiResponse<IssuedToken>>
   /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
   readOverview(options?: CallOptions): Promise<ApiResponse<Overview>>
-  /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403. */
+  /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. With `sort=waiting` the first 5,000 of them are examined, and `truncated` says that there are more. Only for the token of an operator, otherwise 403. */
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
   searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
+  /** Find what an id or a name belongs to, in all accounts: `GET /system/lookup`. At most 10 accounts whose name begins like that. An empty list: nothing. Not paged. Only for the token of an operator, otherwise 403. */
+  lookUpAnywhere(parameters?: LookUpAnywhereParameters, options?: CallOptions): Promise<ApiResponse<readonly LookedUp[]>>
   /** Send deliveries of all accounts again: `PUT /system/replay`. A job repeats all that the selection finds. Without a field these are all deliveries that were not delivered. Each is repeated once: deliveries that a replay has delivered or is about to deliver are left out. The job keeps the order within each call and survives restarts. An unknown field is an error. The 200 is that of `dry_run`; 429 while another one of the account is being counted. Only for the token of an operator, otherwise 403. */
   replayAllAccounts(parameters: ReplayAllAccountsParameters, options?: CallOptions): Promise<ApiResponse<ReplayCount | ReplayJob>>
   /** List the replays of all accounts: `GET /system/replays`. Those of single accounts too. Newest first. Only for the token of an operator, otherwise 403. */
@@ -2581,6 +2774,7 @@ export const ENDPOINTS = {
   deleteWebhook: { method: 'DELETE', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
   listWebhookAttempts: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/attempts', isList: true },
   readWebhookStats: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/stats' },
+  readWebhookHealth: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/health' },
   testWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/test' },
   replayWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/replay' },
   resumeWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/resume' },
@@ -2604,6 +2798,7 @@ export const ENDPOINTS = {
   readOverview: { method: 'GET', path: '/system/overview', hasNoParameters: true },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },
+  lookUpAnywhere: { method: 'GET', path: '/system/lookup' },
   replayAllAccounts: { method: 'PUT', path: '/system/replay' },
   listAllReplays: { method: 'GET', path: '/system/replays', isList: true },
   readAnyReplay: { method: 'GET', path: '/system/replays/{replay_id}' },

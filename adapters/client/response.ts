@@ -11,6 +11,7 @@ export interface Envelope {
   readonly authToken?: string
   readonly startKey?: string
   readonly nextStartKey?: string
+  readonly isTruncated?: true
   readonly warnings?: readonly FieldWarning[]
 }
 
@@ -65,6 +66,7 @@ export async function readResponse(response: Response, context: ResponseContext)
     data: body.data,
     status,
     ...warningsOf(body.metadata),
+    ...(body.truncated === true && { isTruncated: true as const }),
     ...texts({
       revision: body.revision,
       requestId: body.request_id,

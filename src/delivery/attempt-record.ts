@@ -12,6 +12,7 @@ import { parseTraceparent } from '../values/traceparent.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Delivery } from './lifecycle.js'
 import { findHeader, type Outcome } from './outcome.js'
+import type { CallParties } from './payload.js'
 import { maxTries, type NextDelivery, QUEUE_FULL, type RetryRules } from './retry.js'
 
 /** One request and what was observed of it. */
@@ -99,6 +100,8 @@ export interface StoredAttempt extends AttemptRecord {
   readonly position: number
   /** At most 8 KiB; absent for an end without a request and for methods without a body. */
   readonly requestBody?: string
+  /** The parties of the call; absent where the event names none, or is no longer stored. */
+  readonly call?: CallParties
 }
 
 type MutableRecord = { -readonly [Name in keyof AttemptRecord]: AttemptRecord[Name] }

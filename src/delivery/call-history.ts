@@ -33,7 +33,12 @@ export interface CallHistory {
     /** When it happened: wall clock, Unix ms. */
     readonly timestampMs: number
     /** Its deliveries to webhooks of the account, oldest first; replays too. */
-    readonly deliveries: readonly StoredDelivery[]
+    readonly deliveries: readonly (StoredDelivery & {
+      /** Name of the webhook. Absent: it is not stored any more. */
+      readonly webhookName?: string
+      /** HTTP status code of the last attempt. Absent: it had no response, or is not recorded. */
+      readonly lastStatus?: number
+    })[]
   }[]
   /** Events that no webhook of the account matched, or whose deliveries were pruned; at most 500. */
   readonly unwanted: readonly {
@@ -44,6 +49,11 @@ export interface CallHistory {
   }[]
   /** True: older events are left out. */
   readonly isTruncated: boolean
+  /**
+   * `all`: every event up to the newest is in `events`. `part`: some are left out or in `unwanted`. `none`: the legs are known,
+   * and none of their events is stored for the account any more, or ever was.
+   */
+  readonly records: 'none' | 'part' | 'all'
 }
 
 export type CallEvent = CallHistory['events'][number]
@@ -61,7 +71,7 @@ const MAX_CALL_EVENTS = 500
 export function callEventsOf(
   deliveries: readonly StoredDelivery[],
   isPartial: boolean,
-): Pick<CallHistory, 'events' | 'unwanted' | 'isTruncated'> {
+): Pick<CallHistory, 'events' | 'unwanted' | 'isTruncated' | 'records'> {
   const byEvent = new Map<string, StoredDelivery[]>()
   for (const delivery of deliveries) {
     // A test is no event of a call.
@@ -73,7 +83,9 @@ export function callEventsOf(
   const all = [...byEvent.values()].map(toEvent).sort(byAcceptance)
   const events = all.slice(-MAX_CALL_EVENTS)
   const isTruncated = isPartial || events.length < all.length
-  return { events, unwanted: unwantedOf(events, isTruncated ? undefined : 1), isTruncated }
+  const unwanted = unwantedOf(events, isTruncated ? undefined : 1)
+  const isPart = isTruncated || unwanted.length > 0
+  return { events, unwanted, isTruncated, records: events.length === 0 ? 'none' : isPart ? 'part' : 'all' }
 }
 
 function toEvent(deliveries: StoredDelivery[]): CallEvent {

@@ -116,5 +116,5 @@ export interface DeliveryEvents {
 export type Emit = <Name extends keyof DeliveryEvents>(
   name: Name,
   payload: DeliveryEvents[Name],
-  delivery?: Delivery,
+  delivery?: Delivery & { readonly body?: string },
 ) => void

@@ -1,6 +1,7 @@
 /** The read queries of the delivery store. */
 import type { AttemptRecord } from './attempt-record.js'
 import { type Delivery, type DeliveryState, isTerminal } from './lifecycle.js'
+import type { CallParties } from './payload.js'
 
 /** Selects attempts of one account. All given conditions must hold. */
 export interface AttemptQuery {
@@ -40,6 +41,8 @@ export interface AttemptLogQuery {
 export interface LoggedAttempt extends AttemptRecord {
   /** As in lists of attempts. */
   readonly position: number
+  /** As in lists of attempts. */
+  readonly call?: CallParties
 }
 
 /** A part of the log of attempts. */
@@ -104,6 +107,8 @@ export interface DeliverySearch {
   readonly webhookId?: string
   /** Only deliveries of events of this call leg. Default: all legs. */
   readonly callId?: string
+  /** Only deliveries of this event. Default: all events. */
+  readonly eventId?: string
   /** Only deliveries in these states, as `effectiveState` returns them. Default: all states. */
   readonly states?: readonly DeliveryState[]
   /** Earliest time of acceptance (`Delivery.acceptedMs`), ms, inclusive. Default: no limit. */
@@ -158,6 +163,8 @@ export interface EndpointActivity {
    * none.
    */
   readonly oldestDueMs?: number
+  /** When the first of the counted deliveries was accepted, store time, ms. Absent: there are none. */
+  readonly oldestAcceptedMs?: number
   /** The newest recorded attempt among the newest 1,000 records. Absent: there is none. */
   readonly last?: {
     /** When it was sent, in Unix milliseconds. */
@@ -166,6 +173,8 @@ export interface EndpointActivity {
     readonly result: 'success' | 'failure'
     /** HTTP status code of the response. Absent without a response. */
     readonly status?: number
+    /** Why it failed (`AttemptRecord.cause`). Absent where that is unknown. */
+    readonly cause?: string
   }
 }
 

@@ -123,6 +123,9 @@ export interface ReadyEndpoint {
   readonly dueMs: number | undefined
 }
 
+/** What finds the body of a delivery. */
+export type BodyKey = Pick<Delivery, 'eventId' | 'variant'>
+
 /** A delivery with what is sent. */
 export interface DeliveryContent {
   /** The delivery as it is stored. */
@@ -171,8 +174,8 @@ export interface Settlement {
 
 /** What every store answers about deliveries and attempts, and how it forgets them. Every promise may reject with `StoreUnavailable`. */
 export interface DeliveryReads extends ErasureStore {
-  /** One delivery of this account; `undefined` when unknown or pruned. */
-  delivery(accountId: string, deliveryId: string): Promise<StoredDelivery | undefined>
+  /** One delivery of this account, or of any (`undefined`); `undefined` when unknown or pruned. */
+  delivery(accountId: string | undefined, deliveryId: string): Promise<StoredDelivery | undefined>
   /** Newest first, unless `ascending`. */
   deliveries(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
   /** The number of deliveries that `deliveries` returns for this query; the cost of each is a look-up in an index. */
@@ -189,6 +192,11 @@ export interface DeliveryReads extends ErasureStore {
   search(query: DeliverySearch): Promise<FoundDeliveries>
   /** Newest first, unless `ascending`. The cursor stays stable while records are added. */
   attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
+  /**
+   * Bodies of up to 1,000 deliveries, waiting or ended, by event and variant, in the order of the keys; `undefined` where the
+   * event is unknown, or its body is not stored any more.
+   */
+  eventBodies(keys: readonly BodyKey[]): Promise<readonly (string | undefined)[]>
   /**
    * Records with a position above `after`, and the position at which to go on; never waits for other transactions. Where the
    * store is shared, a record may become visible up to 10 s after one with a higher position.

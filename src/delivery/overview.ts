@@ -15,6 +15,15 @@ export interface Overview {
   readonly attemptsPerMinute?: readonly number[]
   /** Paused webhooks: those that wait for their next try, and those whose next try is due or under way. */
   readonly paused: { readonly waiting: number; readonly probing: number }
+  /** Webhooks whose last attempt failed, and that are not paused. */
+  readonly failing: number
+  /** Accounts that have webhooks that fail or are paused. */
+  readonly accountsAffected: number
+  /**
+   * Failed attempts of all nodes in the last hour by status (`'503'`), or else by their cause; those beyond the 20 most frequent
+   * ones under `other`. Absent with the option `statistics: false`.
+   */
+  readonly causes?: Readonly<Record<string, number>>
   /** Webhooks that the service disabled. */
   readonly disabled: number
   /** True: more than 10,000 webhooks fail or were disabled, and only these are counted. */

@@ -1,7 +1,7 @@
 import { toGregorian } from '../values/gregorian-time.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
-import type { ChannelEvent, CheckedEvent } from './event.js'
+import type { CheckedEvent } from './event.js'
 
 /**
  * The payload of a channel event as KAZOO's webhooks send it (`webhooks_channel_util:base_hook_event`):
@@ -150,22 +150,38 @@ export function samplePayload(
     : { ...payloadOf(sample as CheckedEvent, eventId), [SEQUENCE_KEY]: sequence }
 }
 
-/** What a payload says about its leg, from the body of a request in either encoding. JSON that was cut off says nothing. */
-export function legDetailsOf(
-  body: string,
-): Pick<ChannelEvent, 'from' | 'to'> & { readonly direction?: string } {
-  const fields = parseBody(body)
-  const text = (name: string) => {
-    const value = fields[name]
-    return typeof value === 'string' ? value : undefined
-  }
-  const [direction, from, to] = [text('call_direction'), text('from'), text('to')]
-  return {
-    ...(direction !== undefined && { direction }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  }
+/** The parties of a call leg, as the payload of an event names them. */
+export interface CallParties {
+  /** `inbound` or `outbound`. */
+  readonly direction?: string
+  /** Calling party: a number, or a SIP user with its domain. */
+  readonly from?: string
+  /** Called party: a number, or a SIP user with its domain. */
+  readonly to?: string
+  /** Name of the caller. */
+  readonly callerName?: string
 }
+
+/**
+ * The parties that a payload names, from the body of a request in either encoding; `undefined`: it names none. JSON that was
+ * cut off names none.
+ */
+export function partiesOf(body: string): CallParties | undefined {
+  const fields = parseBody(body)
+  const parties: { -readonly [Name in keyof CallParties]: CallParties[Name] } = {}
+  for (const [name, key] of PARTY_KEYS) {
+    const value = fields[key]
+    if (typeof value === 'string') parties[name] = value
+  }
+  return Object.keys(parties).length === 0 ? undefined : parties
+}
+
+const PARTY_KEYS = [
+  ['direction', 'call_direction'],
+  ['from', 'from'],
+  ['to', 'to'],
+  ['callerName', 'caller_id_name'],
+] as const
 
 function parseBody(body: string): Readonly<Record<string, unknown>> {
   if (!body.startsWith('{')) return Object.fromEntries(new URLSearchParams(body))

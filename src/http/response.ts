@@ -70,6 +70,7 @@ function serializeResult(result: OperationResult, envelope: EnvelopeFields): str
   const page: PageFields | undefined = result.page && {
     count: result.page.items.length,
     nextStartKey: result.page.nextStartKey,
+    isTruncated: result.page.isTruncated,
   }
   const revision = result.revision === undefined ? undefined : revisionString(result.revision)
   return serializeSuccess(result.data, envelope, { revision, page, startKey, warnings }, result.dataJson)

@@ -1,17 +1,23 @@
 /** Reads the history of a call from the store. */
-import { type CallHistory, type CallLeg, callEventsOf } from '../delivery/call-history.js'
+import { type CallEvent, type CallHistory, callEventsOf } from '../delivery/call-history.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
-import { legDetailsOf } from '../delivery/payload.js'
+import { type CallParties, partiesOf } from '../delivery/payload.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 import { asShown } from './delivery-views.js'
 
 /** Deliveries that a history examines, newest first. */
 const MAX_DELIVERIES = 5_000
-/** Legs whose details are read at the same time. */
-const LEGS_AT_ONCE = 8
-/** Attempts in whose requests the details of a leg are searched. */
-const ATTEMPTS_PER_LEG = 3
+/** Legs whose parties are read. */
+const MAX_LEGS = 1_000
+/** Webhooks that are read at the same time. */
+const WEBHOOKS_AT_ONCE = 50
+/** Attempts of one query: they have bodies. */
+const ATTEMPTS_PER_PAGE = 200
+/** Queries of attempts per history. */
+const MAX_ATTEMPT_PAGES = 5
+
+type CallDelivery = CallEvent['deliveries'][number]
 
 /** Undefined if the account has no such call. */
 export async function readCallHistory(
@@ -44,34 +50,96 @@ export async function readCallHistory(
     } while (cursor !== undefined)
   }
   const history = callEventsOf(deliveries, isPartial)
-  const read: CallLeg[] = []
-  for (let from = 0; from < legs.length; from += LEGS_AT_ONCE) {
-    await whenDue(accountId)
-    const reading = legs.slice(from, from + LEGS_AT_ONCE).map((leg) => {
-      const events = history.events.filter((event) => event.callId === leg)
-      return readLeg(core, accountId, leg, events.length, events[0]?.deliveries[0])
-    })
-    read.push(...(await Promise.all(reading)))
+  const [parties, names, statuses] = await Promise.all([
+    readParties(core, legs, history.events),
+    readNames(core, history.events),
+    readStatuses(core, accountId, legs, history.events),
+  ])
+  const toShown = (delivery: StoredDelivery): CallDelivery => {
+    const webhookName = names.get(delivery.webhookId)
+    const lastStatus = statuses.get(delivery.id)
+    return {
+      ...delivery,
+      ...(webhookName !== undefined && { webhookName }),
+      ...(lastStatus !== undefined && { lastStatus }),
+    }
   }
-  return { callId, legs: read, ...history }
+  return {
+    callId,
+    legs: legs.map((leg, index) => {
+      const { direction, from, to } = parties[index] ?? {}
+      return {
+        callId: leg,
+        ...(direction !== undefined && { direction }),
+        ...(from !== undefined && { from }),
+        ...(to !== undefined && { to }),
+        events: history.events.filter((event) => event.callId === leg).length,
+      }
+    }),
+    ...history,
+    events: history.events.map((event) => ({ ...event, deliveries: event.deliveries.map(toShown) })),
+  }
 }
 
-/** The first request of a leg names its parties; while nothing of it was sent, the body of what waits. */
-async function readLeg(
+/** The parties of each leg, as the first of its events names them that is stored. */
+async function readParties(
   { store }: Core,
-  accountId: string,
-  callId: string,
-  events: number,
-  first: StoredDelivery | undefined,
-): Promise<CallLeg> {
-  const attempts = await store.deliveries.attempts({
-    accountId,
-    callIds: [callId],
-    ascending: true,
-    limit: ATTEMPTS_PER_LEG,
+  legs: readonly string[],
+  events: readonly CallEvent[],
+): Promise<readonly (CallParties | undefined)[]> {
+  const first = legs.map((leg) => events.find((event) => event.callId === leg)?.deliveries[0])
+  const keys = first.flatMap((delivery) => delivery ?? []).slice(0, MAX_LEGS)
+  const bodies = await store.deliveries.eventBodies(
+    keys.map(({ eventId, variant }) => ({ eventId, variant })),
+  )
+  return first.map((delivery) => {
+    const body = delivery && bodies[keys.indexOf(delivery)]
+    return body === undefined ? undefined : partiesOf(body)
   })
-  let body = attempts.find(({ requestBody }) => requestBody !== undefined)?.requestBody
-  if (body === undefined && first)
-    [body] = (await store.deliveries.bodies([first])).map((found) => found?.body)
-  return { callId, ...(body !== undefined && legDetailsOf(body)), events }
+}
+
+/** The names of the webhooks, by id. */
+async function readNames(
+  { store, clock }: Core,
+  events: readonly CallEvent[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(events.flatMap(({ deliveries }) => deliveries.map(({ webhookId }) => webhookId)))]
+  const names = new Map<string, string>()
+  for (let start = 0; start < ids.length; start += WEBHOOKS_AT_ONCE) {
+    if (start > 0) await clock.yield()
+    const part = ids.slice(start, start + WEBHOOKS_AT_ONCE)
+    const webhooks = await Promise.all(part.map((id) => store.deliveries.webhookOf(id)))
+    for (const webhook of webhooks) if (webhook) names.set(webhook.id, webhook.settings.name)
+  }
+  return names
+}
+
+/** The statuses of the last attempts, by delivery: of the newest attempts of the call. */
+async function readStatuses(
+  { store, clock }: Core,
+  accountId: string,
+  callIds: readonly string[],
+  events: readonly CallEvent[],
+): Promise<ReadonlyMap<string, number>> {
+  const missing = new Set(
+    events.flatMap(({ deliveries }) => deliveries.filter(({ attempts }) => attempts > 0).map(({ id }) => id)),
+  )
+  const statuses = new Map<string, number>()
+  let cursor: number | undefined
+  for (let page = 0; missing.size > 0 && page < MAX_ATTEMPT_PAGES; page += 1) {
+    if (page > 0) await clock.yield()
+    const found = await store.deliveries.attempts({
+      accountId,
+      callIds,
+      limit: ATTEMPTS_PER_PAGE,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const { deliveryId, attempt, status } of found) {
+      if (attempt === undefined || !missing.delete(deliveryId)) continue
+      if (status !== undefined) statuses.set(deliveryId, status)
+    }
+    if (found.length < ATTEMPTS_PER_PAGE) break
+    cursor = found.at(-1)!.position
+  }
+  return statuses
 }

@@ -18,7 +18,7 @@ import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Log, Random, Sender, Tracing } from '../ports.js'
-import type { EndpointListDeps } from '../stats/endpoint-list.js'
+import type { EndpointHealthDeps } from '../stats/endpoint-health.js'
 import { createStatistics } from '../stats/statistics.js'
 import type { Store } from '../store/contract.js'
 import { shardOf } from '../store/shards.js'
@@ -177,7 +177,7 @@ export function createCore(
       emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
-        notifyStreams(streams, exchange, options.recordSuccesses, name, payload)
+        notifyStreams(streams, exchange, options.recordSuccesses, name, payload, delivery?.body)
         events.emit(name, payload as never)
       },
       rulesOf: (webhook) => ({
@@ -250,12 +250,17 @@ export function createCore(
       defaultRetries: options.defaultRetries,
     },
   }
-  const endpointList: EndpointListDeps = {
+  const endpoints: EndpointHealthDeps = {
     webhooks: store.webhooks,
     deliveries: store.deliveries,
+    waitingFor: ({ id, accountId }) =>
+      dispatcher.ownsShardOf(id) ? dispatcher.roomFor(id, accountId).waiting : undefined,
     stats: statistics && store.stats,
     clock,
     storeNow: dispatcher.now,
+    healthRules: options.healthRules,
+    attemptTimeoutMs: options.attemptTimeoutMs,
+    maxAgeMsOf,
   }
   const accept: AcceptDeps = {
     clock,
@@ -283,7 +288,7 @@ export function createCore(
     accept,
     dispatcher,
     statistics,
-    endpointList,
+    endpoints,
     streams,
     exchange,
     catalogue,

@@ -80,17 +80,23 @@ export function withStreams(cache: TokenCache, streams: () => Pick<StreamHub, 'r
   }
 }
 
-/** Notifies streams of an event of the dispatcher. @param recordSuccesses whether successes are recorded */
+/**
+ * Notifies streams of an event of the dispatcher.
+ *
+ * @param recordSuccesses whether successes are recorded
+ * @param body of the delivery that caused it, if it is in memory
+ */
 export function notifyStreams<Name extends keyof DeliveryEvents>(
   streams: StreamHub,
   exchange: Exchange,
   recordSuccesses: boolean,
   name: Name,
   payload: DeliveryEvents[Name],
+  body: string | undefined,
 ): void {
   if (name === 'attempt') {
     const record = payload as DeliveryEvents['attempt']
-    if (recordSuccesses || record.result !== 'success') streams.recorded(record)
+    if (recordSuccesses || record.result !== 'success') streams.recorded(record, body)
   } else if (name === 'webhook_disabled') {
     const { webhookId: id, accountId, reason } = payload as DeliveryEvents['webhook_disabled']
     exchange.webhookChanged({ id, accountId, change: 'disabled', disableReason: reason })

@@ -11,6 +11,7 @@ import { previewRequest, type RequestPreview } from '../delivery/preview.js'
 import { replayDelivery } from '../delivery/replay.js'
 import { sendTest } from '../delivery/test-delivery.js'
 import { invalidInput, notFound } from '../errors.js'
+import { readWebhookHealth, type WebhookHealth } from '../stats/endpoint-health.js'
 import { type ListedEndpoint, listEndpoints, MAX_ENDPOINTS } from '../stats/endpoint-list.js'
 import type { StatsSeries } from '../stats/series.js'
 import { statisticsOff } from '../stats/statistics.js'
@@ -159,6 +160,8 @@ export interface WebhookApi {
     readonly endpoints: readonly ListedEndpoint[]
     readonly next?: readonly [name: string, id: string]
   }>
+  /** The health of one webhook, with its last attempt and what was not delivered. Throws `NotFound`. */
+  healthOf(accountId: string, webhookId: string): Promise<WebhookHealth>
   /**
    * Whether each webhook of the account would get an event, and if not, why; sorted by name, then id. Of the event, only
    * `hook` is required; filters see the fields that it has. Throws `InvalidInput`, `NotFound` for an `accountId` in it that
@@ -311,7 +314,12 @@ export function createWebhookApi(core: () => Core): WebhookApi {
     async health(accountId, options = {}) {
       const request = withLimit(options)
       if (request.limit > MAX_ENDPOINTS) throw tooLarge('limit', MAX_ENDPOINTS)
-      return listEndpoints(core().endpointList, accountId, request)
+      return listEndpoints(core().endpoints, accountId, request)
+    },
+    healthOf: async (accountId, webhookId) => {
+      const health = await readWebhookHealth(core().endpoints, accountId, webhookId)
+      const { lastAttempt } = health
+      return lastAttempt ? { ...health, lastAttempt: withCurrentReason(lastAttempt) } : health
     },
     async match(accountId, event) {
       const { accept, store } = core()

@@ -2,6 +2,7 @@
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import { attemptOutcome } from '../delivery/worker/delivery-notifications.js'
 import { METRICS } from '../metrics.js'
+import { isFailureCause } from '../values/failure-cause.js'
 
 /** Outcomes of attempts: those of the metric `hookswitch_attempts_total`, with `http` split by the status of the response. */
 export const STATS_OUTCOMES = Object.freeze([
@@ -69,6 +70,47 @@ export function countAttempt(counts: number[], record: AttemptRecord): void {
   if (durationMs === undefined) return
   counts[bucketIndex(durationMs)]! += 1
   counts[SUM_MS]! += durationMs
+}
+
+/** The cause of everything that no other cause counts. */
+export const OTHER_CAUSE = 'other'
+
+/** Statuses that are counted by themselves: the registered ones, and those that proxies in wide use send. */
+const COUNTED_STATUSES: readonly (readonly [first: number, last: number])[] = [
+  [300, 308],
+  [400, 451],
+  [494, 499],
+  [500, 511],
+  [520, 530],
+  [598, 599],
+]
+
+/**
+ * Why an attempt failed, more exactly than its outcome: its status, a cause of `FAILURE_CAUSES`, `own_fault` or `interrupted`.
+ * What a receiver can answer is a closed list, so that nobody fills the store; the rest is `other`.
+ */
+export function causeOf({ status, cause, clientError, reason }: AttemptRecord): string {
+  if (status !== undefined) {
+    const isCounted = COUNTED_STATUSES.some(([first, last]) => status >= first && status <= last)
+    return isCounted ? String(status) : OTHER_CAUSE
+  }
+  if (isFailureCause(cause)) return cause
+  if (reason === 'interrupted') return reason
+  return clientError === 'own_fault' ? clientError : OTHER_CAUSE
+}
+
+/** Failed attempts by cause. */
+export type CauseCounts = Readonly<Record<string, number>>
+
+/** Adds failed attempts by cause to those of `to`, which may have none. Returns `to`, or a new object. */
+export function addCauses(
+  to: Record<string, number> | undefined,
+  from: CauseCounts | undefined,
+): Record<string, number> | undefined {
+  if (!from) return to
+  const sum = to ?? {}
+  for (const [cause, count] of Object.entries(from)) sum[cause] = (sum[cause] ?? 0) + count
+  return sum
 }
 
 /** Delivered attempts of a row of counts. */

@@ -4,8 +4,8 @@ import type { FailureCause } from 'hookswitch/adapter'
 import type { EndpointActivity } from '../delivery/delivery-queries.js'
 import type { DeliveryReads } from '../delivery/delivery-store.js'
 import type { Clock } from '../ports.js'
-import { type EndpointHealth, endpointHealthOf } from '../webhooks/health.js'
-import { findUnhealthy, type UnhealthyRequest } from '../webhooks/manage.js'
+import { type EndpointHealth, endpointHealthOf, type Pause } from '../webhooks/health.js'
+import { findUnhealthy, type UnhealthyRequest, type UnhealthyState } from '../webhooks/manage.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import { positionOf, type WebhookStore } from '../webhooks/webhook-store.js'
 import { slotOf } from './slots.js'
@@ -40,6 +40,10 @@ export interface ListedEndpoint {
   readonly checkedMs?: number
   /** Why that probe could not connect. */
   readonly checkCause?: FailureCause
+  /** Why it is paused; absent: it is not, or its receiver asked for that. */
+  readonly pause?: Pause
+  /** Why the last attempt got no usable answer, or a later probe could not connect. Absent: it had an answer. */
+  readonly cause?: string
   /** Deliveries that were given up or became too old since the last success. */
   readonly exhausted: number
   /** Deliveries that wait or are in flight, at most 1,000. */
@@ -48,6 +52,8 @@ export interface ListedEndpoint {
   readonly isPendingCapped: boolean
   /** When the first of these deliveries is or was due. Absent: there are none. */
   readonly oldestDueMs?: number
+  /** When the first of these deliveries was accepted, in Unix milliseconds. Absent: there are none. */
+  readonly oldestAcceptedMs?: number
   /** The newest of the stored attempts. Absent: there is none among the newest 1,000 records. */
   readonly last?: {
     /** When it was sent, in Unix milliseconds. */
@@ -56,6 +62,8 @@ export interface ListedEndpoint {
     readonly result: 'success' | 'failure'
     /** HTTP status code of the response. Absent without a response. */
     readonly status?: number
+    /** Why it failed: a code of `FAILURE_CAUSES`. Absent where that is unknown. */
+    readonly cause?: string
   }
   /** Attempts of each of the last 24 hours, the present one last. Absent with the option `statistics: false`. */
   readonly spark?: { readonly ok: readonly number[]; readonly failed: readonly number[] }
@@ -84,6 +92,8 @@ interface EndpointPage {
 export interface EndpointListDeps {
   readonly webhooks: WebhookStore
   readonly deliveries: Pick<DeliveryReads, 'activity'>
+  /** Deliveries that wait for a webhook, as far as this node knows; `undefined`: another node has them. */
+  waitingFor(webhook: Webhook): number | undefined
   /** Absent: nothing is counted. */
   readonly stats?: StatsStore | undefined
   readonly clock: Clock
@@ -168,6 +178,50 @@ export async function listUnhealthyEndpoints(
   return nextId === undefined ? { endpoints } : { endpoints, nextId }
 }
 
+/** Webhooks of all accounts that need attention and are examined to sort them. */
+const MAX_SORTED = 5_000
+/** Webhooks whose backlog is read at once. */
+const BACKLOGS_AT_ONCE = 500
+
+/** The webhooks of all accounts for which most deliveries wait, most first. */
+interface WaitingEndpoints {
+  readonly endpoints: readonly ListedEndpoint[]
+  /** True: there are more webhooks that need attention, or that were not examined. */
+  readonly isTruncated: boolean
+}
+
+/**
+ * Lists the webhooks of all accounts that fail, are paused, or were disabled by the service, those first for which most
+ * deliveries wait. Of 5,000 webhooks in the order of ids the backlogs are compared.
+ *
+ * @param request `limit`: at most 200
+ */
+export async function listWaitingEndpoints(
+  deps: EndpointListDeps,
+  request: { readonly states?: readonly UnhealthyState[]; readonly limit: number },
+): Promise<WaitingEndpoints> {
+  const { webhooks, nextId } = await findUnhealthy(deps, { ...request, limit: MAX_SORTED })
+  const waiting = new Map<string, number>()
+  const elsewhere: string[] = []
+  for (const webhook of webhooks) {
+    const count = deps.waitingFor(webhook)
+    if (count === undefined) elsewhere.push(webhook.id)
+    else waiting.set(webhook.id, count)
+  }
+  for (let start = 0; start < elsewhere.length; start += BACKLOGS_AT_ONCE) {
+    await deps.clock.yield()
+    const ids = elsewhere.slice(start, start + BACKLOGS_AT_ONCE)
+    const activity = await deps.deliveries.activity(ids, MAX_COUNTED)
+    for (const [id, { pending }] of activity) waiting.set(id, pending)
+  }
+  const countOf = ({ id }: Webhook) => waiting.get(id) ?? 0
+  const sorted = webhooks.toSorted((a, b) => countOf(b) - countOf(a)).slice(0, request.limit)
+  return {
+    endpoints: await toEndpoints(deps, sorted),
+    isTruncated: nextId !== undefined || sorted.length < webhooks.length,
+  }
+}
+
 function searchFilter(search: string | undefined): (webhook: Webhook) => boolean {
   if (!search) return () => true
   const wanted = search.toLowerCase()
@@ -193,6 +247,11 @@ async function withoutRecentAttempt(
   return webhooks.filter(({ id }) => (activity.get(id)?.last?.atMs ?? 0) < sinceMs)
 }
 
+/** As `ListedEndpoint`, of one webhook. */
+export async function toEndpoint(deps: EndpointListDeps, webhook: Webhook): Promise<ListedEndpoint> {
+  return (await toEndpoints(deps, [webhook]))[0]!
+}
+
 async function toEndpoints(
   { deliveries, stats, clock, storeNow }: EndpointListDeps,
   webhooks: readonly Webhook[],
@@ -210,11 +269,11 @@ async function toEndpoints(
     stats?.totals({ series, step: 3600, slots }),
   ])
   return webhooks.map((webhook, index) =>
-    toEndpoint(webhook, activity.get(webhook.id), sparks?.[index], nowMs, storeNow()),
+    listed(webhook, activity.get(webhook.id), sparks?.[index], nowMs, storeNow()),
   )
 }
 
-function toEndpoint(
+function listed(
   webhook: Webhook,
   activity: EndpointActivity | undefined,
   spark: StatsTotals | undefined,
@@ -223,11 +282,10 @@ function toEndpoint(
 ): ListedEndpoint {
   const { id, accountId, settings, disableReason, health } = webhook
   const { name, uri, group } = settings
-  const { state, failuresInRow, failingSinceMs, pausedUntilMs, checkedMs, checkCause } = endpointHealthOf(
-    webhook,
-    storeMs,
-  )
-  const { pending = 0, oldestDueMs, last } = activity ?? {}
+  const { state, failuresInRow, failingSinceMs, pausedUntilMs, pause, checkedMs, checkCause } =
+    endpointHealthOf(webhook, storeMs)
+  const { pending = 0, oldestDueMs, oldestAcceptedMs, last } = activity ?? {}
+  const cause = checkCause ?? last?.cause
   const isIdle =
     state === 'ok' &&
     (last === undefined || last.atMs < nowMs - HOURS * HOUR_MS) &&
@@ -246,10 +304,13 @@ function toEndpoint(
     ...(pausedUntilMs !== undefined && { pausedUntilMs }),
     ...(checkedMs !== undefined && { checkedMs }),
     ...(checkCause !== undefined && { checkCause }),
+    ...(pause && { pause }),
+    ...(cause !== undefined && { cause }),
     exhausted: health?.exhausted ?? 0,
     pending,
     isPendingCapped: pending >= MAX_COUNTED,
     ...(oldestDueMs !== undefined && { oldestDueMs }),
+    ...(oldestAcceptedMs !== undefined && { oldestAcceptedMs }),
     ...(last && { last }),
     ...(spark && { spark }),
   }

@@ -1,5 +1,14 @@
 /** The statistics of a webhook, an account or the service over time: which slots are shown, and their numbers. Pure. */
-import { addCounts, failedOf, newCounts, okOf, STATS_OUTCOMES } from './columns.js'
+import {
+  addCauses,
+  addCounts,
+  type CauseCounts,
+  failedOf,
+  newCounts,
+  OTHER_CAUSE,
+  okOf,
+  STATS_OUTCOMES,
+} from './columns.js'
 import { FLUSH_INTERVAL_MS } from './flush.js'
 import { quantileMs } from './quantile.js'
 import { MAX_SLOTS, type StatsStep, slotCount, slotOf } from './slots.js'
@@ -47,6 +56,11 @@ export interface StatsSeries {
       >
     >
   >
+  /**
+   * Failed attempts by status (`'503'`), or else by their cause, `own_fault` or `interrupted`: the 20 that are most frequent in
+   * the range, and the rest under `other`. One that does not occur in the range is absent.
+   */
+  readonly causes: Readonly<Record<string, readonly number[]>>
   /** Percentiles of the durations, in milliseconds, interpolated from 12 buckets; null: no duration is known. */
   readonly latencyMs: {
     /** Half of the durations are at most this long. */
@@ -59,6 +73,27 @@ export interface StatsSeries {
   /** Slots that end at or before this time are complete, in Unix milliseconds; later ones may still grow. */
   readonly completeToMs: number
 }
+
+/** Causes of a series, besides `other`. */
+const MAX_CAUSES = 20
+
+/** Failed attempts by cause and slot; those that are rarer in all slots together count as `other`. */
+function causeSeries(
+  slots: readonly (CauseCounts | undefined)[],
+): Readonly<Record<string, readonly number[]>> {
+  const totals = slots.reduce<Record<string, number> | undefined>(addCauses, undefined) ?? {}
+  const named = Object.keys(totals)
+    .filter((cause) => cause !== OTHER_CAUSE)
+    .sort((a, b) => totals[b]! - totals[a]!)
+    .slice(0, MAX_CAUSES)
+  const series = named.map((cause) => [cause, slots.map((causes) => causes?.[cause] ?? 0)] as const)
+  const rest = slots.map(
+    (causes) => sumOf(causes) - named.reduce((sum, cause) => sum + (causes?.[cause] ?? 0), 0),
+  )
+  return Object.fromEntries(rest.some((count) => count > 0) ? [...series, [OTHER_CAUSE, rest]] : series)
+}
+
+const sumOf = (causes: CauseCounts = {}) => Object.values(causes).reduce((sum, count) => sum + count, 0)
 
 const HOUR_MS = 3_600_000
 const DEFAULT_SPAN_MS: Readonly<Record<StatsStep, number>> = { 60: HOUR_MS, 3600: 24 * HOUR_MS }
@@ -95,9 +130,9 @@ export function seriesOf(
   slots: readonly number[],
   completeMs: number,
 ): StatsSeries {
-  const bySlot = new Map(rows.map((row) => [row.startMs, row.counts]))
+  const bySlot = new Map(rows.map((row) => [row.startMs, row]))
   const empty = newCounts()
-  const counts = slots.map((slot) => bySlot.get(slot) ?? empty)
+  const counts = slots.map((slot) => bySlot.get(slot)?.counts ?? empty)
   const total = newCounts()
   for (const row of counts) addCounts(total, row)
   const outcomes = STATS_OUTCOMES.flatMap((name, index) =>
@@ -110,6 +145,7 @@ export function seriesOf(
     ok: counts.map(okOf),
     failed: counts.map(failedOf),
     outcomes: Object.fromEntries(outcomes),
+    causes: causeSeries(slots.map((slot) => bySlot.get(slot)?.causes)),
     latencyMs: { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) },
     completeToMs: completeMs,
   }

@@ -1,4 +1,5 @@
 /** The storage port of statistics: counts of attempts by webhook and slot of time, added up over all nodes. */
+import type { CauseCounts } from './columns.js'
 import type { StatsStep } from './slots.js'
 
 /**
@@ -20,6 +21,8 @@ export interface StatsRow extends StatsSeriesKey {
   readonly startMs: number
   /** 25 whole numbers of at least 0: 12 outcomes, 12 duration buckets, the sum of the durations in ms (`stats/columns`). */
   readonly counts: readonly number[]
+  /** The failed attempts by cause (`stats/columns`), each at least 1. Absent: there are none. */
+  readonly causes?: CauseCounts
 }
 
 /** Rows that are added in one transaction. */
@@ -59,7 +62,7 @@ export interface StatsRetention {
 /** The storage port of statistics. Every promise may reject with `StoreUnavailable`. */
 export interface StatsStore {
   /**
-   * Adds the counts to those that are stored, all or none. A batch whose number is not above the last one of its writer has
+   * Adds counts and causes to those that are stored, all or none. A batch whose number is not above the last one of its writer has
    * been written before, and changes nothing: so a batch with an unknown outcome can be repeated.
    */
   add(batch: StatsBatch): Promise<void>

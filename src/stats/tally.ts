@@ -8,12 +8,23 @@
  * that a slot can be compared with the list of attempts of that time.
  */
 import type { AttemptRecord } from '../delivery/attempt-record.js'
-import { addCounts, countAttempt, newCounts } from './columns.js'
+import {
+  addCauses,
+  addCounts,
+  type CauseCounts,
+  causeOf,
+  countAttempt,
+  newCounts,
+  OTHER_CAUSE,
+} from './columns.js'
 import { STATS_STEPS, type StatsStep, slotOf } from './slots.js'
 import type { StatsRow } from './stats-store.js'
 
 /** Slots of webhooks that are counted at most, some 250 bytes each. More than that waits only while the store is out. */
 const MAX_CELLS = 50_000
+
+/** Causes of failures that one slot of a webhook counts between two flushes; further ones count as `other`. */
+const MAX_CAUSES = 20
 
 /** Rows that one slot of one webhook can add to a batch: of the webhook, its account and the service, for each step. */
 const ROWS_PER_CELL = 6
@@ -36,13 +47,18 @@ interface Cell {
   readonly accountId: string
   readonly startMs: number
   readonly counts: number[]
+  /** Undefined: no attempt failed. */
+  causes: Record<string, number> | undefined
   /** Another minute of the same webhook. */
   readonly next: Cell | undefined
 }
 
 const MINUTE_MS = 60_000
 
-type MutableRow = Omit<StatsRow, 'counts'> & { readonly counts: number[] }
+type MutableRow = Omit<StatsRow, 'counts' | 'causes'> & {
+  readonly counts: number[]
+  causes?: Record<string, number>
+}
 
 /** @param maxCells default 50,000 */
 export function createTally(maxCells = MAX_CELLS): Tally {
@@ -55,7 +71,8 @@ export function createTally(maxCells = MAX_CELLS): Tally {
     for (let cell = newest; cell; cell = cell.next)
       if (atMs >= cell.startMs && atMs < cell.startMs + MINUTE_MS) return cell
     if (size >= maxCells) return undefined
-    const added = { accountId, startMs: slotOf(60, atMs), counts: newCounts(), next: newest }
+    const startMs = slotOf(60, atMs)
+    const added: Cell = { accountId, startMs, counts: newCounts(), causes: undefined, next: newest }
     cells.set(webhookId, added)
     size += 1
     return added
@@ -64,8 +81,12 @@ export function createTally(maxCells = MAX_CELLS): Tally {
   return {
     count(record) {
       const cell = cellOf(record)
-      if (cell) countAttempt(cell.counts, record)
-      else dropped += 1
+      if (!cell) {
+        dropped += 1
+        return
+      }
+      countAttempt(cell.counts, record)
+      if (record.result === 'failure') countCause(cell, causeOf(record))
     },
     take(limit) {
       const rows = new Map<string, MutableRow>()
@@ -101,14 +122,22 @@ export function createTally(maxCells = MAX_CELLS): Tally {
   }
 }
 
+function countCause(cell: Cell, cause: string): void {
+  cell.causes ??= {}
+  const { causes } = cell
+  const isNew = causes[cause] === undefined && Object.keys(causes).length >= MAX_CAUSES
+  const counted = isNew ? OTHER_CAUSE : cause
+  causes[counted] = (causes[counted] ?? 0) + 1
+}
+
 /** Adds the minute of a webhook to the rows of the webhook, its account and the service, for each step. */
 function addToRows(rows: Map<string, MutableRow>, webhookId: string, cell: Cell): void {
-  const { accountId, startMs, counts } = cell
+  const { accountId, startMs } = cell
   for (const step of STATS_STEPS) {
     const slot = slotOf(step, startMs)
-    addToRow(rows, accountId, webhookId, step, slot, counts)
-    addToRow(rows, accountId, '', step, slot, counts)
-    addToRow(rows, '', '', step, slot, counts)
+    addToRow(rows, accountId, webhookId, step, slot, cell)
+    addToRow(rows, accountId, '', step, slot, cell)
+    addToRow(rows, '', '', step, slot, cell)
   }
 }
 
@@ -118,10 +147,14 @@ function addToRow(
   webhookId: string,
   step: StatsStep,
   startMs: number,
-  counts: readonly number[],
+  { counts, causes }: { readonly counts: readonly number[]; readonly causes: CauseCounts | undefined },
 ): void {
   const key = `${step}/${startMs}/${accountId}\0${webhookId}`
-  const row = rows.get(key)
+  let row = rows.get(key)
   if (row) addCounts(row.counts, counts)
-  else rows.set(key, { accountId, webhookId, step, startMs, counts: counts.slice() })
+  else {
+    row = { accountId, webhookId, step, startMs, counts: counts.slice() }
+    rows.set(key, row)
+  }
+  if (causes) row.causes = addCauses(row.causes, causes)!
 }

@@ -47,6 +47,7 @@ export type {
 export type {
   Acceptance,
   AcceptedEvent,
+  BodyKey,
   BodyTemplate,
   DeliveryContent,
   DeliveryReads,
@@ -70,6 +71,7 @@ export type {
   StoredLiveBatch,
 } from '../delivery/live-store.js'
 export { LIVE_RETENTION_MS } from '../delivery/live-store.js'
+export { partiesOf } from '../delivery/payload.js'
 export { createPositions, MAX_NODES, type Positions, positionAt } from '../delivery/positions.js'
 export type {
   AcceptanceResult,
@@ -93,7 +95,7 @@ export type { ReplayListQuery, ReplayState, ReplayStore, StoredReplay } from '..
 export { type ErrorCode, errorCode, type Failure, HookswitchError, notFound } from '../errors.js'
 export type { OpenLeg, OpenLegChanges, OpenLegErasure, OpenLegStore } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'
-export { STATS_OUTCOMES, type StatsOutcome } from '../stats/columns.js'
+export { addCauses, type CauseCounts, STATS_OUTCOMES, type StatsOutcome } from '../stats/columns.js'
 export { STATS_STEPS, type StatsStep } from '../stats/slots.js'
 export type {
   StatsBatch,

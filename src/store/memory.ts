@@ -30,6 +30,7 @@ import {
   countReplayable,
   deliveries,
   delivery,
+  eventBodies,
   lastSuccesses,
   search,
 } from './memory/queries.js'
@@ -174,6 +175,7 @@ export function memoryStore(
         countReplayable: (query) => countReplayable(state, query),
         search: (query) => search(state, query),
         attempts: (query) => attempts(state, query),
+        eventBodies: (keys) => eventBodies(state, keys),
         attemptLog: (query) => attemptLog(state, query),
         lastSuccesses: (webhookIds) => lastSuccesses(state, webhookIds),
         activity: (webhookIds, maxPending) => activity(state, webhookIds, maxPending),

@@ -13,6 +13,7 @@
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import { createCoalescingTask } from '../delivery/coalescing-task.js'
 import type { LoggedAttempt } from '../delivery/delivery-queries.js'
+import { type CallParties, partiesOf } from '../delivery/payload.js'
 import type { QueueStore } from '../delivery/queue-store.js'
 import type { Clock, Log } from '../ports.js'
 import { streamAttemptJson } from '../wire/stream-json.js'
@@ -33,8 +34,8 @@ interface AttemptFeedDeps {
 }
 
 interface AttemptFeed {
-  /** This node has stored a record. */
-  recorded(record: AttemptRecord): void
+  /** This node has stored a record. @param body of its delivery, if it is in memory */
+  recorded(record: AttemptRecord, body?: string): void
   /** This node may have stored a record of this account. */
   changed(accountId: string): void
   /** A stream was opened at a position. */
@@ -55,9 +56,9 @@ export const LOOKBACK_MS = 10_000
 /** Positions that the first read goes back: it has no older one. */
 const FIRST_LOOKBACK = 10_000
 
-const liveOf = (record: AttemptRecord, position?: number): LiveRecord => ({
+const liveOf = (record: AttemptRecord, call: CallParties | undefined, position?: number): LiveRecord => ({
   record,
-  content: contentOf('attempt', streamAttemptJson(record)),
+  content: contentOf('attempt', streamAttemptJson(record, call)),
   ...(position !== undefined && { position }),
 })
 
@@ -129,7 +130,7 @@ export function createAttemptFeed(deps: AttemptFeedDeps): AttemptFeed {
 
   function send(streams: readonly OpenStream[], record: LoggedAttempt): void {
     if (streams.length === 0) return
-    const live = liveOf(record, record.position)
+    const live = liveOf(record, record.call, record.position)
     for (const stream of streams) {
       // The records of one account are in order: a reader that resumes here has all before.
       if (!isShared && !stream.hasDescendants) advance(stream, record.position)
@@ -189,11 +190,11 @@ export function createAttemptFeed(deps: AttemptFeedDeps): AttemptFeed {
   }
 
   return {
-    recorded(record) {
+    recorded(record, body) {
       if (!isShared) return noteChange(record.accountId)
       deps.deliver(record.accountId, (streams) => {
         if (streams.length === 0 || !isFirst(record.id)) return
-        const live = liveOf(record)
+        const live = liveOf(record, body === undefined ? undefined : partiesOf(body))
         for (const stream of streams) stream.record(live)
       })
     },

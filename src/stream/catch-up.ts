@@ -60,7 +60,7 @@ export async function catchUp(deps: CatchUpDeps, stream: OpenStream): Promise<vo
         if (!mayBeRead || !stream.wantsAttempt(record) || sentIds.has(id)) continue
         await stream.whenRoom()
         if (sentIds.size < MAX_SENT_IDS) sentIds.add(id)
-        stream.pushPast(contentOf('attempt', streamAttemptJson(record)), stream.id)
+        stream.pushPast(contentOf('attempt', streamAttemptJson(record, record.call)), stream.id)
       }
       stream.position = Math.max(stream.position, page.position)
       if (page.attempts.length < PAGE_SIZE) break

@@ -72,8 +72,8 @@ export interface StreamHub {
   open(request: StreamRequest, caller?: Caller): Promise<OpenStream>
   /** Checks a request, as `open` does, without opening a stream. @throws `InvalidInput`, `NotFound` */
   check(request: StreamRequest): Promise<void>
-  /** This node has stored a record. */
-  recorded(record: AttemptRecord): void
+  /** This node has stored a record. @param body of its delivery, if it is in memory */
+  recorded(record: AttemptRecord, body?: string): void
   /** This node may have stored a record of this account. */
   attemptsChanged(accountId: string): void
   /** A webhook has changed. */
@@ -325,8 +325,8 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     async check(request) {
       await prepare(request)
     },
-    recorded(record) {
-      if (hasStream(record.accountId)) feed.recorded(record)
+    recorded(record, body) {
+      if (hasStream(record.accountId)) feed.recorded(record, body)
     },
     attemptsChanged(accountId) {
       if (hasStream(accountId)) feed.changed(accountId)

@@ -24,6 +24,8 @@ export interface Pause {
   readonly kind: PauseKind
   /** Probes that have failed. */
   readonly probes: number
+  /** When it began, store time, ms. */
+  readonly sinceMs: number
 }
 
 /** Stored beside the webhook, absent when clean. Times are store time, ms. */
@@ -138,6 +140,8 @@ export interface EndpointHealth {
   readonly failingSinceMs?: number
   /** End of the pause, in Unix milliseconds; only with the state `paused`. */
   readonly pausedUntilMs?: number
+  /** Why it is paused, unless its receiver asked for that; absent: it is not. */
+  readonly pause?: Pause
   /**
    * Time of the last success, in Unix milliseconds. Absent: none among the newest 1,000 attempts that are kept (the option
    * `recordSuccesses` may keep none).
@@ -177,7 +181,7 @@ export function endpointHealthOf(
     state,
     failuresInRow,
     ...(failingSinceMs !== undefined && { failingSinceMs }),
-    ...(state === 'paused' && { pausedUntilMs }),
+    ...(state === 'paused' && { pausedUntilMs, ...(pause && { pause }) }),
     ...(lastSuccessMs !== undefined && { lastSuccessMs }),
     ...(checkedMs !== undefined && { checkedMs }),
     ...(checkCause !== undefined && { checkCause }),
@@ -351,7 +355,7 @@ function updatePause(next: MutableHealth, effect: FailureEffect, now: number): b
         ? (next.rejectedInRow ?? 0) >= MAX_REJECTED
         : !isThrottled && ((next.unavailableInRow ?? 0) >= MAX_UNAVAILABLE || effect.isHeld === true)
     if (!isOpened) return false
-    next.pause = { kind, probes: 0 }
+    next.pause = { kind, probes: 0, sinceMs: Math.floor(now) }
     next.pausedUntilMs = Math.max(next.pausedUntilMs ?? 0, now + probeDelayMs(0))
     return true
   }
@@ -404,6 +408,18 @@ const isFailingForLong = ({ failingSinceMs = 0 }: Health, now: number) =>
 export function countGivenUp(health: Health | undefined): Health | undefined {
   if (health?.countsSinceMs === undefined) return health
   return { ...health, exhausted: (health.exhausted ?? 0) + 1 }
+}
+
+/**
+ * When the webhook is disabled if there is no success before, store time, ms; `undefined`: it does not fail, or is never
+ * disabled for that, or only after a number of failures.
+ */
+export function autoDisableMsOf(
+  health: Health | undefined,
+  { autoDisable }: HealthRules,
+): number | undefined {
+  if (autoDisable?.kind !== 'silent' || health?.countsSinceMs === undefined) return undefined
+  return health.countsSinceMs + autoDisable.afterMs
 }
 
 /** The reason to disable the webhook; `undefined`: there is none. @param now store time, ms */

@@ -2,6 +2,7 @@
 import type { StoredAttempt } from '../delivery/attempt-record.js'
 import { toGregorian } from '../values/gregorian-time.js'
 import { toIsoTime } from '../values/iso-time.js'
+import { partiesJson } from './parties-json.js'
 import type { JsonObject } from './webhook-json.js'
 
 /** KAZOO's words for reasons: clients compare the first. */
@@ -29,6 +30,8 @@ export function attemptJson(attempt: StoredAttempt): JsonObject {
     event_id: attempt.eventId,
     delivery_id: attempt.deliveryId,
     call_id: attempt.callId,
+    call: partiesJson(attempt.call),
+    caller_name: attempt.call?.callerName,
     uri: attempt.uri,
     method: attempt.method.toLowerCase(),
     attempt: attempt.attempt,

@@ -1,8 +1,8 @@
 /** JSON of the history of a call. */
 import type { CallEvent, CallHistory, CallLeg } from '../delivery/call-history.js'
-import { deliveryKind } from '../delivery/delivery-queries.js'
 import { toGregorian } from '../values/gregorian-time.js'
 import { toIsoTime } from '../values/iso-time.js'
+import { deliveryJson } from './delivery-json.js'
 import { MAX_PAGE_BYTES } from './list.js'
 import type { JsonObject } from './webhook-json.js'
 
@@ -30,17 +30,31 @@ const eventJson = ({
   sequence,
   timestamp: toGregorian(timestampMs),
   happened_at: toIsoTime(timestampMs),
-  deliveries: deliveries.map((delivery) => ({
-    id: delivery.id,
-    hook_id: delivery.webhookId,
-    kind: deliveryKind(delivery),
-    state: delivery.state,
-    attempts: delivery.attempts,
-  })),
+  deliveries: deliveries.map(callDeliveryJson),
 })
 
+function callDeliveryJson(delivery: CallEvent['deliveries'][number]): JsonObject {
+  const { webhookName, lastStatus } = delivery
+  const { id, hook_id, kind, replay_of, replayed_by, state, reason, attempts, next_attempt_at, ended_at } =
+    deliveryJson(delivery)
+  return {
+    id,
+    hook_id,
+    hook_name: webhookName,
+    kind,
+    replay_of,
+    replayed_by,
+    state,
+    reason,
+    attempts,
+    last_status: lastStatus === undefined ? undefined : String(lastStatus),
+    next_attempt_at,
+    ended_at,
+  }
+}
+
 /** Returns the JSON of the history of a call. Of events above 1 MiB of JSON, the oldest are left out. */
-export function callJson({ callId, legs, events, unwanted, isTruncated }: CallHistory): JsonObject {
+export function callJson({ callId, legs, events, unwanted, isTruncated, records }: CallHistory): JsonObject {
   const all = events.map(eventJson)
   let first = all.length
   for (let bytes = 0; first > 0; first -= 1) {
@@ -53,5 +67,6 @@ export function callJson({ callId, legs, events, unwanted, isTruncated }: CallHi
     events: all.slice(first),
     unwanted: unwanted.map((event) => ({ call_id: event.callId, sequence: event.sequence })),
     truncated: isTruncated || first > 0,
+    records: first > 0 ? 'part' : records,
   }
 }

@@ -1,15 +1,22 @@
 /** JSON of deliveries. */
 import { deliveryKind, type StoredDelivery } from '../delivery/delivery-queries.js'
 import { type Explanation, sentenceOf } from '../delivery/explain.js'
+import type { CallParties } from '../delivery/payload.js'
 import { toIsoTime } from '../values/iso-time.js'
+import { partiesJson } from './parties-json.js'
 import type { JsonObject } from './webhook-json.js'
 
 /**
  * Returns the JSON of one delivery.
  *
  * @param explanation `undefined`: the fields are there, for filters, and empty
+ * @param parties the parties of the call, as its event names them
  */
-export function deliveryJson(delivery: StoredDelivery, explanation?: Explanation): JsonObject {
+export function deliveryJson(
+  delivery: StoredDelivery,
+  explanation?: Explanation,
+  parties?: CallParties,
+): JsonObject {
   const dueMs = delivery.state === 'waiting' ? delivery.dueMs : undefined
   return {
     id: delivery.id,
@@ -17,6 +24,8 @@ export function deliveryJson(delivery: StoredDelivery, explanation?: Explanation
     hook_id: delivery.webhookId,
     hook_event: delivery.hook,
     call_id: delivery.callId,
+    call: partiesJson(parties),
+    caller_name: parties?.callerName,
     kind: deliveryKind(delivery),
     replay_of: delivery.replayOf,
     replayed_by: delivery.replays?.lastId,
@@ -33,8 +42,12 @@ export function deliveryJson(delivery: StoredDelivery, explanation?: Explanation
 }
 
 /** Returns the JSON of a delivery in a list over all accounts. */
-export function foundDeliveryJson(delivery: StoredDelivery, explanation?: Explanation): JsonObject {
-  return { account_id: delivery.accountId, ...deliveryJson(delivery, explanation) }
+export function foundDeliveryJson(
+  delivery: StoredDelivery,
+  explanation?: Explanation,
+  parties?: CallParties,
+): JsonObject {
+  return { account_id: delivery.accountId, ...deliveryJson(delivery, explanation, parties) }
 }
 
 const isoTime = (unixMs: number | undefined) => (unixMs === undefined ? undefined : toIsoTime(unixMs))

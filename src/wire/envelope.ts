@@ -30,6 +30,8 @@ export interface PageFields {
   /** Number of items of this page, `page_size`. */
   readonly count: number
   readonly nextStartKey?: string | undefined
+  /** True: there is more, and no next page. */
+  readonly isTruncated?: true | undefined
 }
 
 const stringify = (value: unknown, indent: boolean | undefined) =>
@@ -64,6 +66,7 @@ function successEnvelope(data: unknown, fields: EnvelopeFields, extras: SuccessE
     page_size: extras.page?.count,
     start_key: extras.startKey,
     next_start_key: extras.page?.nextStartKey,
+    truncated: extras.page?.isTruncated,
     metadata: extras.warnings && { warnings: extras.warnings },
   }
 }

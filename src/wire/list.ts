@@ -34,6 +34,8 @@ export interface ListRequest {
 export interface Page {
   readonly items: readonly JsonObject[]
   readonly nextStartKey?: string
+  /** True: there is more, and no next page. */
+  readonly isTruncated?: true
 }
 
 type Mutable<T> = { -readonly [K in keyof T]?: T[K] }

@@ -10,6 +10,9 @@ export const overviewJson = (overview: Overview): JsonObject => ({
   in_flight: overview.inFlight,
   attempts_per_minute: overview.attemptsPerMinute,
   paused: overview.paused,
+  failing: overview.failing,
+  accounts_affected: overview.accountsAffected,
+  causes: overview.causes,
   disabled: overview.disabled,
   disabled_capped: overview.isCapped,
   nodes: overview.nodes.map(({ node, aliveUntilMs, shards, leaving }) => ({

@@ -36,6 +36,7 @@ export type OperationId =
   | 'readAccountStats'
   | 'readWebhookStats'
   | 'listEndpoints'
+  | 'readWebhookHealth'
   | 'testWebhook'
   | 'replayWebhook'
   | 'replayAccount'
@@ -59,6 +60,7 @@ export type OperationId =
   | 'listCallAttempts'
   | 'publishEvents'
   | 'lookUp'
+  | 'lookUpAnywhere'
   | 'readOverview'
   | 'streamItems'
   | 'listUnhealthyWebhooks'
@@ -187,6 +189,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
   { operation: 'deleteWebhook', method: 'DELETE', path: WEBHOOK, ...write },
   { operation: 'listWebhookAttempts', method: 'GET', path: `${WEBHOOK}/attempts`, ...read, isList: true },
   { operation: 'readWebhookStats', method: 'GET', path: `${WEBHOOK}/stats`, ...read },
+  { operation: 'readWebhookHealth', method: 'GET', path: `${WEBHOOK}/health`, ...read },
 
   { operation: 'testWebhook', method: 'PUT', path: `${WEBHOOK}/test`, ...write, status: 202 },
   { operation: 'replayWebhook', method: 'PUT', path: `${WEBHOOK}/replay`, ...replay },
@@ -260,6 +263,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
     ...read,
     access: 'operator',
   },
+  { operation: 'lookUpAnywhere', method: 'GET', path: '/system/lookup', ...read, access: 'operator' },
   {
     operation: 'replayAllAccounts',
     method: 'PUT',

@@ -1,5 +1,6 @@
 /** Query, documents and ids of the live stream. Pure. */
 import type { AttemptRecord } from '../delivery/attempt-record.js'
+import type { CallParties } from '../delivery/payload.js'
 import type { Failure } from '../errors.js'
 import { toGregorian } from '../values/gregorian-time.js'
 import { isId } from '../values/ids.js'
@@ -102,8 +103,8 @@ export function parseStreamQuery(query: Query): StreamFilter {
 const DETAILS = ['resp_headers', 'resp_body', 'req_headers', 'req_body']
 
 /** The document of an attempt: as in lists, with `account_id`, without headers and bodies. */
-export function streamAttemptJson(record: AttemptRecord): JsonObject {
-  const { id, ...fields } = attemptJson({ ...record, position: 0 })
+export function streamAttemptJson(record: AttemptRecord, call: CallParties | undefined): JsonObject {
+  const { id, ...fields } = attemptJson({ ...record, position: 0, ...(call && { call }) })
   const document: Record<string, unknown> = { id, account_id: record.accountId }
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined && !DETAILS.includes(name)) document[name] = value

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { callEventsOf } from '../../src/delivery/call-history.js'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import { legDetailsOf } from '../../src/delivery/payload.js'
+import { partiesOf } from '../../src/delivery/payload.js'
 import { aDelivery } from './fixtures.js'
 
 let positions = 0
@@ -34,7 +34,12 @@ describe('the events of a call', () => {
   })
 
   it('do not include tests', () => {
-    expect(callEventsOf([delivery(0)], false)).toEqual({ events: [], unwanted: [], isTruncated: false })
+    expect(callEventsOf([delivery(0)], false)).toEqual({
+      events: [],
+      unwanted: [],
+      isTruncated: false,
+      records: 'none',
+    })
   })
 
   it('are the newest 500', () => {
@@ -43,6 +48,14 @@ describe('the events of a call', () => {
       false,
     )
     expect([events.length, events[0]!.sequence, isTruncated]).toEqual([500, 2, true])
+  })
+
+  it('are all of the call where none is left out or unwanted', () => {
+    const recordsOf = (deliveries: readonly StoredDelivery[], isPartial = false) =>
+      callEventsOf(deliveries, isPartial).records
+    expect(recordsOf([delivery(1), delivery(2)])).toBe('all')
+    expect(recordsOf([delivery(2)])).toBe('part')
+    expect(recordsOf([delivery(1)], true)).toBe('part')
   })
 })
 
@@ -66,17 +79,17 @@ describe('unwanted events', () => {
   })
 })
 
-describe('legDetailsOf', () => {
+describe('partiesOf', () => {
   it.each([
     [
-      '{"call_direction":"inbound","from":"a@x","to":"b@x"}',
-      { direction: 'inbound', from: 'a@x', to: 'b@x' },
+      '{"call_direction":"inbound","from":"a@x","to":"b@x","caller_id_name":"Ann"}',
+      { direction: 'inbound', from: 'a@x', to: 'b@x', callerName: 'Ann' },
     ],
     ['call_direction=outbound&from=%2B49%40x&sequence=1', { direction: 'outbound', from: '+49@x' }],
-    ['{"from":5,"to":null}', {}],
-    ['{"from":"a@x","custom', {}],
-    ['', {}],
+    ['{"from":5,"to":null}', undefined],
+    ['{"from":"a@x","custom', undefined],
+    ['', undefined],
   ])('reads %s', (body, expected) => {
-    expect(legDetailsOf(body)).toEqual(expected)
+    expect(partiesOf(body)).toEqual(expected)
   })
 })

@@ -21,7 +21,7 @@ const explain = (delivery: Partial<StoredDelivery>, context: Partial<ExplainCont
       },
     ),
   )
-const PAUSE = { kind: 'unavailable', probes: 1 } as const
+const PAUSE = { kind: 'unavailable', probes: 1, sinceMs: 1 } as const
 const paused = (pausedUntilMs: number) => aWebhook({}, { health: { failuresInRow: 1, pausedUntilMs } })
 
 describe('the explanation of a waiting delivery', () => {

@@ -201,7 +201,7 @@ const PAUSED: Health = {
   unavailableInRow: 3,
   failingSinceMs: NOW - 9000,
   countsSinceMs: NOW - 9000,
-  pause: { kind: 'unavailable', probes: 0 },
+  pause: { kind: 'unavailable', probes: 0, sinceMs: NOW },
   pausedUntilMs: NOW - 500,
 }
 /** Fails since a while. */

@@ -288,6 +288,7 @@ describe('the history of a call', () => {
     events: Array.from({ length: count }, (_, index) => event(index, deliveries)),
     unwanted: [],
     isTruncated: false,
+    records: 'all',
   })
 
   it.each([1, 2, 10])('has at most 1 MiB of JSON: of %i MiB the newest events', (mib) => {

@@ -80,7 +80,7 @@ function createHarness(records: readonly LoggedAttempt[]) {
 
 const liveOf = (record: LoggedAttempt, hasPosition: boolean): LiveRecord => ({
   record,
-  content: contentOf('attempt', streamAttemptJson(record)),
+  content: contentOf('attempt', streamAttemptJson(record, undefined)),
   ...(hasPosition && { position: record.position }),
 })
 

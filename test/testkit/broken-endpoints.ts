@@ -58,6 +58,21 @@ export const brokenEndpoints: readonly Fault[] = [
     'the earliest due time of a backlog is always that of an acceptance',
     onActivity(({ oldestDueMs: _retry, ...activity }) => activity),
   ),
+  activityFault(
+    'the oldest delivery of a backlog is the one that is due first',
+    onActivity(({ oldestAcceptedMs: _lost, ...activity }) => ({
+      ...activity,
+      ...(activity.oldestDueMs !== undefined && { oldestAcceptedMs: activity.oldestDueMs }),
+    })),
+  ),
+  activityFault(
+    'the last attempt has no cause',
+    onActivity(({ last, ...activity }) => {
+      if (!last) return activity
+      const { cause: _lost, ...rest } = last
+      return { ...activity, last: rest }
+    }),
+  ),
   activityFault('the last attempt is the newest record, attempt or not', (store) => ({
     async activity(ids, maxPending) {
       const found = new Map<string, EndpointActivity>()

@@ -224,6 +224,12 @@ export const brokenDeliveries: readonly Fault[] = [
       return { deliveries: deliveries.slice(0, query.limit), ...(cursor !== undefined && { cursor }) }
     },
   })),
+  deliveryFault('a search ignores the event', (store) => ({
+    search: ({ eventId: _ignored, ...query }) => store.search(query),
+  })),
+  deliveryFault('a delivery is read only by its account', (store) => ({
+    delivery: (accountId = '', id) => store.delivery(accountId, id),
+  })),
   deliveryFault('a search ignores the call', (store) => ({
     search: ({ callId: _ignored, ...query }) => store.search(query),
   })),
@@ -283,7 +289,16 @@ export const brokenAttempts: readonly Fault[] = [
       }
     },
   })),
-  ...(['cause', 'detail', 'outOfOrder', 'late'] as const).map((name) =>
+  attemptFault('the log of attempts names no parties', (store) => ({
+    async attemptLog(query) {
+      const page = await store.attemptLog(query)
+      return { ...page, attempts: page.attempts.map(({ call: _lost, ...attempt }) => attempt) }
+    },
+  })),
+  attemptFault('the body of another variant is read', (store) => ({
+    eventBodies: (keys) => store.eventBodies(keys.map((key) => ({ ...key, variant: 0 }))),
+  })),
+  ...(['cause', 'detail', 'outOfOrder', 'late', 'call'] as const).map((name) =>
     attemptFault(`attempts lose ${name}`, (store) => ({
       attempts: async (query) =>
         (await store.attempts(query)).map(({ [name]: _lost, ...attempt }) => attempt as StoredAttempt),

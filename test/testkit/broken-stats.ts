@@ -65,6 +65,25 @@ export const brokenStats: readonly Fault[] = [
     }
   }),
   fault(
+    'causes are not stored',
+    onRows((rows) => rows.map(({ causes: _lost, ...row }) => row)),
+  ),
+  fault('causes of a later batch replace those before', (store) => {
+    const last = new Map<string, StatsRow['causes']>()
+    const nameOf = ({ webhookId, startMs, step }: StatsRow) => `${webhookId}/${startMs}/${step}`
+    return {
+      async add(batch) {
+        await store.add(batch)
+        for (const row of batch.rows) if (row.causes) last.set(nameOf(row), row.causes)
+      },
+      read: async (query) =>
+        (await store.read(query)).map((row) => {
+          const causes = last.get(nameOf(row))
+          return causes ? { ...row, causes } : row
+        }),
+    }
+  }),
+  fault(
     'a batch has at most 100 rows',
     onRows((rows) => rows.slice(0, 100)),
   ),

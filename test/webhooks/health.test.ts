@@ -147,7 +147,10 @@ describe('the health that an owner sees', () => {
     // A probe is due or under way: the pause goes on.
     [
       'paused',
-      { ...enabled, health: { ...health, pausedUntilMs: 9, pause: { kind: 'unavailable', probes: 1 } } },
+      {
+        ...enabled,
+        health: { ...health, pausedUntilMs: 9, pause: { kind: 'unavailable', probes: 1, sinceMs: 1 } },
+      },
       { ...shown, pausedUntilMs: 9 },
     ],
     ['ok', { ...enabled, health: { failuresInRow: 0, pausedUntilMs: 9 } }, { failuresInRow: 0 }],

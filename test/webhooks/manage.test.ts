@@ -220,7 +220,7 @@ describe('reenableWebhooks', () => {
 })
 
 describe('resuming a webhook', () => {
-  const pause = { kind: 'unavailable', probes: 2 } as const
+  const pause = { kind: 'unavailable', probes: 2, sinceMs: 1 } as const
   const resume = async (health: Health) => {
     const { deps, stored } = harness
     const row = (await stored.read(A, webhook.id))!

@@ -134,7 +134,11 @@ describe('the view of a webhook', () => {
     const row: Webhook = {
       ...webhook,
       sealedHeaders: seal('w'),
-      health: { failuresInRow: 12, pause: { kind: 'unavailable', probes: 1234 }, exhausted: 1234 },
+      health: {
+        failuresInRow: 12,
+        pause: { kind: 'unavailable', probes: 1234, sinceMs: 1234 },
+        exhausted: 1234,
+      },
     }
     const view = viewOf(row, cipher, 86_400, 0)
     for (const hidden of ['secrets', 'sealedHeaders', 'epoch', 'deletedMs', 'settings']) {

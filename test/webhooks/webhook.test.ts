@@ -58,7 +58,7 @@ describe('a webhook', () => {
     const health = {
       failuresInRow: 3,
       failingSinceMs: 1,
-      pause: { kind: 'rejected', probes: 2 },
+      pause: { kind: 'rejected', probes: 2, sinceMs: 5 },
       pausedUntilMs: 9,
     } as const
     const paused = full({ health })

@@ -7,6 +7,7 @@ import type { CheckedEvent } from '../../src/delivery/event.js'
 import { payloadOf } from '../../src/delivery/payload.js'
 import type { ReplayJob } from '../../src/delivery/replay-job.js'
 import type { ReplayRequest } from '../../src/delivery/replay-selection.js'
+import type { WebhookHealth } from '../../src/stats/endpoint-health.js'
 import type { ListedEndpoint } from '../../src/stats/endpoint-list.js'
 import type { StatsSeries } from '../../src/stats/series.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
@@ -14,10 +15,11 @@ import type { WebhookView } from '../../src/webhooks/view.js'
 import { listedAttemptJson } from '../../src/wire/attempt-json.js'
 import { loginJson } from '../../src/wire/auth-json.js'
 import { deliveryJson, foundDeliveryJson } from '../../src/wire/delivery-json.js'
+import { lookedUpJson } from '../../src/wire/lookup-json.js'
 import { SCHEMAS as OTHER_SCHEMAS } from '../../src/wire/openapi/schemas.js'
 import { STATS_SCHEMAS } from '../../src/wire/openapi/stats-schemas.js'
 import { replayJobJson } from '../../src/wire/replay-json.js'
-import { endpointJson, foundEndpointJson, statsJson } from '../../src/wire/stats-json.js'
+import { endpointJson, foundEndpointJson, statsJson, webhookHealthJson } from '../../src/wire/stats-json.js'
 import { webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
 
 const webhook: Required<WebhookView> = {
@@ -57,9 +59,11 @@ const webhook: Required<WebhookView> = {
     lastSuccessMs: 1,
     checkedMs: 1,
     checkCause: 'refused',
+    pause: { kind: 'unavailable', probes: 2, sinceMs: 1 },
   },
 }
 const attempt: Required<StoredAttempt> = {
+  call: { from: '1', to: '2', direction: 'inbound', callerName: 'Ann' },
   id: 'i',
   accountId: 'a',
   webhookId: 'w',
@@ -171,11 +175,27 @@ const endpoint: Required<ListedEndpoint> = {
   exhausted: 1,
   checkedMs: 1,
   checkCause: 'refused',
+  pause: { kind: 'unavailable', probes: 2, sinceMs: 1 },
+  cause: 'refused',
   pending: 1,
   isPendingCapped: false,
   oldestDueMs: 1,
-  last: { atMs: 1, result: 'failure', status: 503 },
+  oldestAcceptedMs: 1,
+  last: { atMs: 1, result: 'failure', status: 503, cause: 'refused' },
   spark: { ok: [1], failed: [0] },
+}
+const webhookHealth: Required<WebhookHealth> = {
+  ...endpoint,
+  lastAttempt: attempt,
+  sameAnswers: 1,
+  isSameAnswersCapped: false,
+  notDelivered: 1,
+  isNotDeliveredCapped: false,
+  notDeliveredSinceMs: 1,
+  oldestExpiresMs: 1,
+  maxAgeSeconds: 1,
+  disabledMs: 1,
+  autoDisableMs: 1,
 }
 const statistics: StatsSeries = {
   step: 60,
@@ -183,6 +203,7 @@ const statistics: StatsSeries = {
   ok: [1],
   failed: [1],
   outcomes: { timeout: [1] },
+  causes: { timeout_answer: [1] },
   latencyMs: { p50: [1], p95: [null], p99: [2] },
   completeToMs: 60_000,
 }
@@ -202,12 +223,14 @@ const documents: [name: string, document: object][] = [
   ['Webhook', webhookJson(webhook)],
   ['WebhookSummary', webhookSummaryJson(webhook)],
   ['EndpointHealth', endpointJson(endpoint)],
-  ['FoundEndpoint', foundEndpointJson(endpoint)],
+  ['FoundEndpoint', foundEndpointJson(endpoint, 'n')],
+  ['WebhookHealth', webhookHealthJson(webhookHealth)],
+  ['LookedUp', lookedUpJson({ type: 'webhook', id: 'w', accountId: 'a', accountName: 'n', label: 'n' })],
   ['Statistics', statsJson(statistics)],
   ['Attempt', listedAttemptJson(attempt)],
-  ['Delivery', deliveryJson(delivery, { code: 'due' })],
+  ['Delivery', deliveryJson(delivery, { code: 'due' }, attempt.call)],
   ['ReplayJob', replayJobJson(job)],
-  ['FoundDelivery', foundDeliveryJson(delivery, { code: 'due' })],
+  ['FoundDelivery', foundDeliveryJson(delivery, { code: 'due' }, attempt.call)],
   ['Login', loginJson(account, 'u', [])],
   ['Payload', payload],
 ]

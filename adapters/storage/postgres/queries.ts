@@ -6,6 +6,7 @@ import {
   dueMsForReaders,
   effectiveState,
   laneKey,
+  partiesOf,
   REQUEST_BODY_BYTES,
   type StoredDelivery,
   toStoredAttempt,
@@ -16,7 +17,6 @@ import { postgresErasure } from './erase.js'
 import { postgresPruning } from './prune.js'
 import { readableUpTo } from './read-horizon.js'
 import {
-  type AttemptRow,
   attemptOf,
   type DeliveryRow,
   deliveryOf,
@@ -35,7 +35,7 @@ import {
   lastSuccessStatement,
   type ReadAttemptRow,
 } from './sql/attempts.js'
-import { type AheadRow, deliveryStatements, type SearchRow } from './sql/deliveries.js'
+import { type AheadRow, type BodyRow, deliveryStatements, type SearchRow } from './sql/deliveries.js'
 import { type LegRow, legsStatement } from './sql/legs.js'
 import { replayableStatement } from './sql/replayable.js'
 import type { Statement } from './statement.js'
@@ -127,8 +127,11 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   }
 
   async function find(query: DeliverySearch, limit: number): Promise<readonly SearchRow[]> {
-    const { accountId = null, webhookId = null, callId = null, states, cursor = NEWEST } = query
+    const { accountId = null, webhookId = null, callId = null, eventId, states, cursor = NEWEST } = query
     const values = [cursor, ...rangeOf(query), states ? states.map(stateNumberOf) : null, limit]
+    if (eventId !== undefined) {
+      return session.query<SearchRow>(sql.searchEvent, [...values, eventId, accountId, webhookId, callId])
+    }
     if (callId !== null) {
       return session.query<SearchRow>(sql.searchCall, [...values, callId, accountId, webhookId])
     }
@@ -141,7 +144,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     webhookOf: webhookReader(session, schema),
     async delivery(accountId, deliveryId) {
       const { fromEventId, toEventId, derived, whole } = lookupOf(deliveryId)
-      const values = [fromEventId, toEventId, derived, whole, accountId]
+      const values = [fromEventId, toEventId, derived, whole, accountId ?? null]
       return (await toStored(await session.query<FoundRow>(sql.one, values)))[0]
     },
     async deliveries(query) {
@@ -188,13 +191,19 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     async activity(webhookIds, maxPending) {
       const rows = await session.query<ActivityRow>(activity, [webhookIds, maxPending])
       return new Map(
-        rows.map(({ webhookId, pending, oldestDueMs, atMs, isSuccess, status }) => [
+        rows.map(({ webhookId, pending, oldestDueMs, oldestAcceptedMs, atMs, isSuccess, status, cause }) => [
           webhookId,
           {
             pending,
             ...(oldestDueMs !== null && { oldestDueMs }),
+            ...(oldestAcceptedMs !== null && { oldestAcceptedMs }),
             ...(atMs !== null && {
-              last: { atMs, result: isSuccess ? 'success' : 'failure', ...(status !== null && { status }) },
+              last: {
+                atMs,
+                result: isSuccess ? 'success' : 'failure',
+                ...(status !== null && { status }),
+                ...(cause !== null && { cause }),
+              },
             }),
           },
         ]),
@@ -224,12 +233,30 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
           return toStoredAttempt(attemptOf(row), position, sent)
         })
     },
+    async eventBodies(keys) {
+      const found: (string | undefined)[] = keys.map(() => undefined)
+      if (keys.length === 0) return found
+      const rows = await session.query<BodyRow>(sql.bodies, [
+        textArray(keys.map(({ eventId }) => eventId)),
+        int4Array(keys.map(({ variant }) => variant)),
+      ])
+      for (const { place, body } of rows) found[place - 1] = body
+      return found
+    },
     async attemptLog({ accountIds, after, limit }) {
       const [last] = await session.query<{ position: number }>(attemptLog.last, [])
       const position = last!.position
       if (after === undefined) return { attempts: [], position }
-      const rows = await session.query<AttemptRow>(attemptLog.log, [accountIds, after, limit])
-      const attempts = rows.map((row) => ({ ...attemptOf(row), position: row.position }))
+      const rows = await session.query<ReadAttemptRow>(attemptLog.log, [
+        accountIds,
+        after,
+        limit,
+        REQUEST_BODY_BYTES,
+      ])
+      const attempts = rows.map((row) => {
+        const call = row.body === null ? undefined : partiesOf(row.body)
+        return { ...attemptOf(row), position: row.position, ...(call && { call }) }
+      })
       const end = attempts.at(-1)?.position ?? after
       return { attempts, position: attempts.length < limit ? Math.max(position, end) : end }
     },

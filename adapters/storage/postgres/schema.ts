@@ -421,13 +421,14 @@ create index replay_ended on ${s}.replay (ended_ms) where ended_ms is not null;
 -- Counts of the attempts of one slot of time, for a webhook, an account (\`webhook_id\` empty) or the service (both empty).
 -- \`slot\`: minutes since 1970. The key begins with the slot, so that a flush changes pages that are in memory, and not one for
 -- each webhook; a series is read by one look-up per slot. \`o0\` to \`o11\`: outcomes; \`d0\` to \`d11\`: buckets of durations
--- (\`stats/columns\`). A row is updated with each flush of its slot: the free space on its page keeps that out of the index.
+-- (\`stats/columns\`). \`causes\`: failed attempts by cause. A row is updated with each flush of its slot: the free space on its page keeps that out of the index.
 create table ${s}.stat (
   step       smallint not null,
   slot       integer not null,
   account_id text collate "C" not null,
   webhook_id text collate "C" not null,
   ${COUNT_COLUMNS.map((column) => `${column} ${column === 'sum_ms' ? 'bigint' : 'integer'} not null`).join(',\n  ')},
+  causes     jsonb,
   primary key (step, slot, account_id, webhook_id)
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 

@@ -36,6 +36,7 @@ export type Queries = Pick<
   | 'attempts'
   | 'lastSuccesses'
   | 'activity'
+  | 'eventBodies'
   | 'attemptLog'
   | 'legs'
   | 'prune'

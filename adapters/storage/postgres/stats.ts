@@ -1,5 +1,11 @@
 /** Stores counts of attempts. */
-import { STATS_STEPS, type StatsQuery, type StatsRow, type StatsStore } from 'hookswitch/store'
+import {
+  type CauseCounts,
+  STATS_STEPS,
+  type StatsQuery,
+  type StatsRow,
+  type StatsStore,
+} from 'hookswitch/store'
 import { int2Array, int4Array, int8Array, textArray } from './binary-arrays.js'
 import type { Deps } from './session-deps.js'
 import { statsStatements } from './sql/stats.js'
@@ -7,9 +13,10 @@ import { COUNT_COLUMNS } from './stats-columns.js'
 
 const MINUTE_MS = 60_000
 
-type CountRow = Pick<StatsRow, 'accountId' | 'webhookId'> & { readonly slot: number } & Readonly<
-    Record<string, unknown>
-  >
+type CountRow = Pick<StatsRow, 'accountId' | 'webhookId'> & {
+  readonly slot: number
+  readonly causes: string | null
+} & Readonly<Record<string, unknown>>
 
 interface TotalsRow {
   readonly place: number
@@ -41,6 +48,7 @@ export function postgresStats({ session, schema }: Pick<Deps, 'session' | 'schem
         textArray(rows.map(({ accountId }) => accountId)),
         textArray(rows.map(({ webhookId }) => webhookId)),
         int8Array(rows.flatMap(({ counts }) => counts)),
+        textArray(rows.map(({ causes }) => (causes ? JSON.stringify(causes) : null))),
       ])
     },
     async read(query) {
@@ -52,6 +60,7 @@ export function postgresStats({ session, schema }: Pick<Deps, 'session' | 'schem
         step,
         startMs: row.slot * MINUTE_MS,
         counts: COUNT_COLUMNS.map((column) => row[column] as number),
+        ...(row.causes !== null && { causes: JSON.parse(row.causes) as CauseCounts }),
       }))
     },
     async totals(query) {

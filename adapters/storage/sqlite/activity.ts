@@ -4,19 +4,20 @@ import type { EngineContext } from './context.js'
 import type { Synchronous } from './synchronous.js'
 
 /** Parameters: key and epoch of the webhook, limit. */
-const PENDING_SQL = `select count(*) as pending, min(due) as "oldestDueMs" from (
-    select coalesce(due_ms, accepted_ms) as due from hookswitch_waiting indexed by hookswitch_waiting_webhook
+const PENDING_SQL = `select count(*) as pending, min(due) as "oldestDueMs", min(accepted_ms) as "oldestAcceptedMs"
+  from (
+    select accepted_ms, coalesce(due_ms, accepted_ms) as due from hookswitch_waiting indexed by hookswitch_waiting_webhook
     where webhook = ? and epoch >= ? order by position limit ? + 0
   )`
 
 /**
- * The newest attempt among the newest records of a webhook. `doc` begins with result, id, retries left, attempt and status
- * (`attempt-doc`). Parameter: key of the webhook.
+ * The newest attempt among the newest records of a webhook. `doc` begins with result, id, retries left, attempt and status;
+ * its twelfth element is the cause (`attempt-doc`). Parameter: key of the webhook.
  */
 const LAST_ATTEMPT_SQL = (
   records: number,
 ) => `select at_ms as "atMs", substr(doc, 1, 2) = '[1' as "isSuccess",
-    json_extract(doc, '$[4]') as status
+    json_extract(doc, '$[4]') as status, json_extract(doc, '$[11]') as cause
   from (
     select key, at_ms, doc from hookswitch_attempt indexed by hookswitch_attempt_webhook
     where webhook = ? and doc is not null order by key desc limit ${records}
@@ -27,12 +28,14 @@ const MAX_RECORDS = 1_000
 interface PendingRow {
   readonly pending: number
   readonly oldestDueMs: number | null
+  readonly oldestAcceptedMs: number | null
 }
 
 interface LastRow {
   readonly atMs: number
   readonly isSuccess: number
   readonly status: number | null
+  readonly cause: string | null
 }
 
 export function createActivityQuery({
@@ -49,11 +52,13 @@ export function createActivityQuery({
     for (const webhookId of webhookIds) {
       const endpoint = endpoints.byId(webhookId)
       if (!endpoint) continue
-      const { pending, oldestDueMs } = pendingOf.get(endpoint.key, endpoint.webhook.epoch, maxPending)!
-      const last = newestOf.get(endpoint.key) ?? lastOf.get(endpoint.key)
+      const { key, webhook } = endpoint
+      const { pending, oldestDueMs, oldestAcceptedMs } = pendingOf.get(key, webhook.epoch, maxPending)!
+      const last = newestOf.get(key) ?? lastOf.get(key)
       found.set(webhookId, {
         pending,
         ...(oldestDueMs !== null && { oldestDueMs }),
+        ...(oldestAcceptedMs !== null && { oldestAcceptedMs }),
         ...(last && { last: lastAttempt(last) }),
       })
     }
@@ -61,7 +66,7 @@ export function createActivityQuery({
   }
 }
 
-function lastAttempt({ atMs, isSuccess, status }: LastRow): NonNullable<EndpointActivity['last']> {
+function lastAttempt({ atMs, isSuccess, status, cause }: LastRow): NonNullable<EndpointActivity['last']> {
   const result = isSuccess === 1 ? 'success' : 'failure'
-  return { atMs, result, ...(status !== null && { status }) }
+  return { atMs, result, ...(status !== null && { status }), ...(cause !== null && { cause }) }
 }

@@ -5,12 +5,14 @@ import {
   type AttemptQuery,
   type AttemptRecord,
   decodeRecord,
+  partiesOf,
   type StoredAttempt,
   toStoredAttempt,
   type Webhook,
 } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { wholeDeliveryId } from './delivery-ids.js'
+import type { EventBodies } from './event-bodies.js'
 import { httpVerbIn } from './formats.js'
 import { hashKey } from './hash-key.js'
 import { MAX_POSITION, MAX_TIME_MS } from './queries.js'
@@ -64,9 +66,8 @@ interface AttemptRow {
   readonly body: string
 }
 
-/** @param body expression of the body */
-const RECORD_SQL = (body: string) => `select a.webhook, a.at_ms as "atMs", a.variant, a.format, a.id, a.doc,
-    r.request, e.position as event, e.id as "eventId", e.hook, e.call_id as "callId", ${body} as body
+const RECORD_SQL = `select a.webhook, a.at_ms as "atMs", a.variant, a.format, a.id, a.doc,
+    r.request, e.position as event, e.id as "eventId", e.hook, e.call_id as "callId", e.body
   from hookswitch_attempt a
   join hookswitch_event e on e.position = coalesce(a.event, a.position)
   join hookswitch_request r on r.key = a.request
@@ -77,14 +78,12 @@ export function createAttemptQuery(
 ): (query: AttemptQuery) => readonly StoredAttempt[] {
   const { prepareQuery, accounts, endpoints, eventBodies } = context
   const findKeys = createKeyQuery(context)
-  const read = prepareQuery<AttemptRow>(RECORD_SQL('e.body'))
+  const read = prepareQuery<AttemptRow>(RECORD_SQL)
 
   function attemptOf(key: number): StoredAttempt {
     const row = read.get(key)!
-    const { variant, event, body } = row
     const record = recordOf(row, endpoints.byKey(row.webhook)!.webhook)
-    const sentBody = variant === 0 ? body : eventBodies.variantBody(event, variant)
-    return toStoredAttempt(record, key, { httpVerb: httpVerbIn(row.format), body: sentBody })
+    return toStoredAttempt(record, key, { httpVerb: httpVerbIn(row.format), body: bodyOf(row, eventBodies) })
   }
 
   return (query) => {
@@ -95,9 +94,9 @@ export function createAttemptQuery(
 
 /** Reads the log of attempts onwards from a position. */
 export function createAttemptLog(context: EngineContext): (query: AttemptLogQuery) => AttemptLogPage {
-  const { prepareQuery, accounts, endpoints } = context
+  const { prepareQuery, accounts, endpoints, eventBodies } = context
   const findKeys = createKeyQuery(context)
-  const read = prepareQuery<AttemptRow>(RECORD_SQL("''"))
+  const read = prepareQuery<AttemptRow>(RECORD_SQL)
   const last = prepareQuery<{ readonly position: number | null }>(
     'select max(key) as position from hookswitch_attempt',
   )
@@ -115,11 +114,16 @@ export function createAttemptLog(context: EngineContext): (query: AttemptLogQuer
       .slice(0, limit)
     const attempts = keys.map((key) => {
       const row = read.get(key)!
-      return { ...recordOf(row, endpoints.byKey(row.webhook)!.webhook), position: key }
+      const call = partiesOf(bodyOf(row, eventBodies))
+      const record = recordOf(row, endpoints.byKey(row.webhook)!.webhook)
+      return { ...record, position: key, ...(call && { call }) }
     })
     return { attempts, position: keys.length < limit ? Math.max(position, after) : keys.at(-1)! }
   }
 }
+
+const bodyOf = ({ variant, event, body }: AttemptRow, { variantBody }: EventBodies): string =>
+  variant === 0 ? body : variantBody(event, variant)
 
 /** @param row joined with its request and its event */
 export function recordOf(

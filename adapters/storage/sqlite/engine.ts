@@ -87,6 +87,7 @@ export function createEngine(db: SqliteHandle): Engine {
       ...createDeliveryQueries(context),
       countReplayable: createReplayableCount(context),
       attempts: createAttemptQuery(context),
+      eventBodies: (keys) => keys.map(context.eventBodies.read),
       attemptLog: createAttemptLog(context),
       lastSuccesses: createLastSuccessQuery(context),
       activity: createActivityQuery(context),

@@ -1,5 +1,5 @@
 /** Accepted events and their bodies: the first body is in the event's row, each further one in a separate row. */
-import { fillIn, type NewEvent } from 'hookswitch/store'
+import { type BodyKey, fillIn, type NewEvent } from 'hookswitch/store'
 import { idHashKey } from './hash-key.js'
 import type { Statements } from './query.js'
 
@@ -17,6 +17,8 @@ export interface EventBodies {
   find(eventId: string): StoredEvent | undefined
   /** @param call key of its call. @param isSent false: no delivery refers to it, and its bodies are not stored */
   insert(event: NewEvent, account: number, call: number | null, sequence: number, isSent: boolean): void
+  /** Reads the body of a delivery; `undefined`: it is not stored. */
+  read(key: BodyKey): string | undefined
   /** Reads a body other than the first. */
   variantBody(event: number, variant: number): string
   remove(event: number): void
@@ -30,14 +32,24 @@ export function createEventBodies({ prepareQuery, prepareChange }: Statements): 
       (position, id_key, id, account, call, call_id, sequence, hook, timestamp_ms, variants, traceparent, body)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const insertOther = prepareChange('insert into hookswitch_body (event, variant, body) values (?, ?, ?)')
+  const first = prepareQuery<{ readonly body: string }>(
+    'select body from hookswitch_event where position = ? and variants > 0',
+  )
   const other = prepareQuery<{ readonly body: string }>(
     'select body from hookswitch_body where event = ? and variant = ?',
   )
   const remove = prepareChange('delete from hookswitch_event where position = ?')
   const removeOthers = prepareChange('delete from hookswitch_body where event = ?')
 
+  const findEvent = (eventId: string) => find.get(idHashKey(eventId), eventId)
   return {
-    find: (eventId) => find.get(idHashKey(eventId), eventId),
+    find: findEvent,
+    read({ eventId, variant }) {
+      const event = findEvent(eventId)
+      if (!event) return undefined
+      const row = variant === 0 ? first.get(event.position) : other.get(event.position, variant)
+      return row?.body
+    },
     insert(event, account, call, sequence, isSent) {
       const { id, position = 0, callId = null, hook, timestampMs, traceparent = null } = event
       const bodies = isSent ? event.bodies : []

@@ -11,7 +11,7 @@ import {
 import type { EngineContext } from './context.js'
 import type { SqliteValue } from './driver.js'
 import type { CachedEndpoint } from './endpoints.js'
-import { hashKey } from './hash-key.js'
+import { hashKey, idHashKey } from './hash-key.js'
 import type { Statements } from './query.js'
 import { createReplayReader } from './replay-marks.js'
 import { type DeliveryRow, ENDED_COLUMNS, type LocatedDelivery, WAITING_COLUMNS } from './rows.js'
@@ -68,12 +68,23 @@ const SEARCH_SQL = (table: Table) => `select ${columnsOf(table)}
     and ${hasState(table, 'w.epoch')}
   order by d.position desc limit ? + 0`
 
-/** Deliveries of a call, whichever account recorded it. Parameters: hash and id of the call, then as above, without the call. */
-const SEARCH_CALL_SQL = (table: Table) => `select ${columnsOf(table)}
-  from hookswitch_call c cross join hookswitch_event e on e.call = c.key
+/** Events of a call, whichever account recorded it. Parameters: hash and id of the call. */
+const OF_CALL = {
+  events: 'hookswitch_call c cross join hookswitch_event e on e.call = c.key',
+  condition: 'c.call_key = ? and c.call_id = ?',
+}
+/** One event. Parameters: hash and id of the event, its call or null. */
+const OF_EVENT = {
+  events: 'hookswitch_event e',
+  condition: 'e.id_key = ? and e.id = ? and e.call_id is coalesce(?, e.call_id)',
+}
+
+/** Deliveries of these events. Parameters: those of the events, then as above. */
+const SEARCH_EVENTS_SQL = (table: Table, { events, condition }: typeof OF_CALL) => `select ${columnsOf(table)}
+  from ${events}
   cross join hookswitch_${table} d on (d.position = e.position or d.event = e.position)
   cross join hookswitch_webhook w on w.key = d.webhook
-  where c.call_key = ? and c.call_id = ? and d.position < ? and d.position >= ? and d.accepted_ms >= ?
+  where ${condition} and d.position < ? and d.position >= ? and d.accepted_ms >= ?
     and d.accepted_ms <= ? and w.account = coalesce(?, w.account) and d.webhook = coalesce(?, d.webhook)
     and ${hasState(table, 'w.epoch')}
   order by d.position desc limit ? + 0`
@@ -112,7 +123,9 @@ export function createDeliveryQueries(context: EngineContext) {
   const countWaiting = prepareBoth<CountRow>((ascending) => COUNT_SQL('waiting', ascending))
   const countEnded = prepareBoth<CountRow>((ascending) => COUNT_SQL('attempt', ascending))
   const search = TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_SQL(table)))
-  const searchCall = TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_CALL_SQL(table)))
+  const [searchCall, searchEvent] = [OF_CALL, OF_EVENT].map((events) =>
+    TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_EVENTS_SQL(table, events))),
+  )
   const lastExamined = TABLES.map((table) =>
     prepareQuery<{
       readonly position: number
@@ -153,20 +166,21 @@ export function createDeliveryQueries(context: EngineContext) {
 
   /** Newest first. */
   const searchIn = (
-    callId: string | undefined,
+    { callId, eventId }: DeliverySearch,
     range: readonly SqliteValue[],
     limit: number,
   ): readonly DeliveryRow[] => {
-    const ofCall = callId === undefined ? [] : [hashKey(callId), callId]
-    return (callId === undefined ? search : searchCall)
-      .flatMap((kind) => kind.all(...ofCall, ...range, limit))
-      .sort((a, b) => b.position - a.position)
+    const find = (queries: typeof search, events: readonly SqliteValue[]) =>
+      queries.flatMap((kind) => kind.all(...events, ...range, limit)).sort((a, b) => b.position - a.position)
+    if (eventId !== undefined) return find(searchEvent!, [idHashKey(eventId), eventId, callId ?? null])
+    return callId === undefined ? find(search, []) : find(searchCall!, [hashKey(callId), callId])
   }
 
   return {
-    delivery(accountId: string, deliveryId: string): StoredDelivery | undefined {
+    delivery(accountId: string | undefined, deliveryId: string): StoredDelivery | undefined {
       const found = rows.byId(deliveryId)
-      return found?.delivery.accountId === accountId ? storedDelivery(found) : undefined
+      const isOfAccount = found && (accountId === undefined || found.delivery.accountId === accountId)
+      return isOfAccount ? storedDelivery(found) : undefined
     },
     deliveries(query: DeliveryQuery): readonly StoredDelivery[] {
       const { ascending = false, limit } = query
@@ -190,16 +204,16 @@ export function createDeliveryQueries(context: EngineContext) {
       return Math.min(limit, count + waiting)
     },
     search(query: DeliverySearch): FoundDeliveries {
-      const { accountId, webhookId, callId, states, cursor = MAX_POSITION, limit } = query
+      const { accountId, webhookId, callId, eventId, states, cursor = MAX_POSITION, limit } = query
       const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
       const account = accountId === undefined ? null : accounts.find(accountId)
       const webhook = webhookId === undefined ? null : endpoints.byId(webhookId)?.key
       if (account === undefined || webhook === undefined) return { deliveries: [] }
-      // A call has few deliveries, and an index.
-      const examined = callId === undefined ? lastExamined : []
+      // A call or event has few deliveries, and an index.
+      const examined = callId === undefined && eventId === undefined ? lastExamined : []
       const last = Math.max(-1, ...examined.map((query) => query.get(cursor)?.position ?? -1))
       const range = [cursor, last, fromMs, toMs, account, webhook, maskOf(states)]
-      const found = searchIn(callId, range, limit)
+      const found = searchIn(query, range, limit)
       const end = found[limit - 1]?.position
       if (end === undefined) {
         const deliveries = found.map((row) => storedDelivery(rows.fromRow(row)))
@@ -207,7 +221,7 @@ export function createDeliveryQueries(context: EngineContext) {
       }
       // Deliveries of one event have the same position, which is the cursor: none of them is left for the next page.
       const before = found.filter(({ position }) => position > end)
-      const whole = [...before, ...searchIn(callId, [end + 1, end, ...range.slice(2)], MAX_EXAMINED)]
+      const whole = [...before, ...searchIn(query, [end + 1, end, ...range.slice(2)], MAX_EXAMINED)]
       return { deliveries: whole.map((row) => storedDelivery(rows.fromRow(row))), cursor: end }
     },
   }

@@ -102,6 +102,7 @@ const METHODS: {
     deliveries: 'read',
     search: 'read',
     attempts: 'read',
+    eventBodies: 'read',
     attemptLog: 'read',
     lastSuccesses: 'read',
     activity: 'read',

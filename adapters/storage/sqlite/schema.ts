@@ -186,13 +186,15 @@ create index hookswitch_replay_ended on hookswitch_replay (ended_ms) where ended
  * - `hookswitch_stat`: counts of the attempts of one slot of time, for a webhook, an account (`webhook_id` empty) or the service
  *   (both empty). `slot`: minutes since 1970. The key begins with the slot, so that a flush writes to the ends of two ranges
  *   and not to a page for each webhook; a series is read by one look-up per slot. `o0` to `o11`: outcomes; `d0` to `d11`:
- *   buckets of durations (`stats/columns`). SQLite stores a 0 without a byte.
+ *   buckets of durations (`stats/columns`). SQLite stores a 0 without a byte. `causes`: failed attempts by cause, as a JSON
+ *   object; null: there are none.
  * - `hookswitch_stat_writer`: the last batch of each instance, so that a repeated one is recognized.
  */
 const STATISTICS = `
 create table hookswitch_stat (
   step integer not null, slot integer not null, account_id text not null, webhook_id text not null,
-  ${COUNT_COLUMNS.map((column) => `${column} integer not null`).join(', ')}, primary key (step, slot, account_id, webhook_id)
+  ${COUNT_COLUMNS.map((column) => `${column} integer not null`).join(', ')}, causes text,
+  primary key (step, slot, account_id, webhook_id)
 ) without rowid;
 create table hookswitch_stat_writer (
   writer text primary key, number integer not null, slot integer not null

@@ -1,5 +1,7 @@
 /** Stores counts of attempts. */
 import {
+  addCauses,
+  type CauseCounts,
   STATS_STEPS,
   type StatsRow,
   type StatsSeriesKey,
@@ -12,10 +14,10 @@ import type { Synchronous } from './synchronous.js'
 
 const MINUTE_MS = 60_000
 
-type CountRow = { readonly slot: number } & Readonly<Record<string, number>>
+type CountRow = { readonly slot: number; readonly causes: string | null } & Readonly<Record<string, number>>
 
 /** A series in one of the slots of a JSON array: a look-up in the primary key for each. */
-const READ_SERIES_SQL = `select slot, ${COUNT_COLUMNS.join(', ')} from hookswitch_stat
+const READ_SERIES_SQL = `select slot, causes, ${COUNT_COLUMNS.join(', ')} from hookswitch_stat
   where step = ? and slot in (select value from json_each(?)) and account_id = ? and webhook_id = ?`
 
 /** The same with the totals only. */
@@ -30,10 +32,13 @@ interface TotalsRow {
 
 export function createStatsStore({ prepareQuery, prepareChange }: Statements): Synchronous<StatsStore> {
   const names = COUNT_COLUMNS.join(', ')
-  const add = prepareChange(`insert into hookswitch_stat (step, slot, account_id, webhook_id, ${names})
-    values (?, ?, ?, ?, ${COUNT_COLUMNS.map(() => '?').join(', ')})
-    on conflict (step, slot, account_id, webhook_id) do update set
+  const add =
+    prepareChange(`insert into hookswitch_stat (step, slot, account_id, webhook_id, causes, ${names})
+    values (?, ?, ?, ?, ?, ${COUNT_COLUMNS.map(() => '?').join(', ')})
+    on conflict (step, slot, account_id, webhook_id) do update set causes = coalesce(excluded.causes, causes),
     ${COUNT_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`)
+  const causesOf = prepareQuery<{ readonly causes: string | null }>(`select causes from hookswitch_stat
+    where step = ? and slot = ? and account_id = ? and webhook_id = ?`)
   const advance = prepareChange(`insert into hookswitch_stat_writer (writer, number, slot) values (?, ?, ?)
     on conflict (writer) do update set number = excluded.number, slot = max(slot, excluded.slot)
     where number < excluded.number`)
@@ -51,15 +56,25 @@ export function createStatsStore({ prepareQuery, prepareChange }: Statements): S
       step,
       startMs: row.slot * MINUTE_MS,
       counts: COUNT_COLUMNS.map((column) => row[column]!),
+      ...(row.causes !== null && { causes: JSON.parse(row.causes) as CauseCounts }),
     }))
+  }
+
+  /** The causes of a row with those that are stored, as JSON. */
+  function addedCauses({ step, startMs, accountId, webhookId, causes }: StatsRow): string | null {
+    if (!causes) return null
+    const stored = causesOf.get(step, startMs / MINUTE_MS, accountId, webhookId)?.causes ?? null
+    return JSON.stringify(stored === null ? causes : addCauses(JSON.parse(stored), causes))
   }
 
   return {
     add({ writer, number, rows }) {
       const newest = Math.max(0, ...rows.map(({ startMs }) => startMs / MINUTE_MS))
       if (advance(writer, number, newest) === 0) return
-      for (const { step, startMs, accountId, webhookId, counts } of rows)
-        add(step, startMs / MINUTE_MS, accountId, webhookId, ...counts)
+      for (const row of rows) {
+        const { step, startMs, accountId, webhookId, counts } = row
+        add(step, startMs / MINUTE_MS, accountId, webhookId, addedCauses(row), ...counts)
+      }
     },
     read({ series, step, slots }) {
       const minutes = JSON.stringify(slots.map((startMs) => startMs / MINUTE_MS))

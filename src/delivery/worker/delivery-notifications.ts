@@ -58,7 +58,7 @@ export function notifySettlement(
     }
     if (record.durationMs !== undefined)
       metrics?.observe('hookswitch_attempt_duration_seconds', record.durationMs / 1000)
-    emit('attempt', record)
+    emit('attempt', record, delivery)
   }
   if (isTerminal(next.state)) {
     const state = next.state as TerminalState

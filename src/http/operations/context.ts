@@ -76,6 +76,16 @@ export type Operation = (context: OperationContext) => Promise<OperationResult>
 /** Returns the account id of the path. The request guard has checked its syntax and the caller's access. */
 export const accountIdOf = (context: OperationContext): string => context.params.accountId!
 
+/** The names of these accounts that exist, by id. */
+export async function accountNames(
+  { core }: Pick<ApiDeps, 'core'>,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(accountIds)]
+  const lineages = await Promise.all(ids.map((id) => core().auth.lineages.lineage(id)))
+  return new Map(lineages.flatMap(([account]) => (account ? [[account.id, account.name]] : [])))
+}
+
 /** The rights of the caller. Only for routes that require a token. */
 export const callerRights = ({ caller, deps }: OperationContext): CallerRights =>
   rightsOf(caller!, deps.options)

@@ -44,9 +44,15 @@ import {
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { matchEvent, publishEvents } from './events.js'
-import { lookUp } from './lookup.js'
+import { lookUp, lookUpAnywhere } from './lookup.js'
 import { listReplays, readReplay, replay, setReplay } from './replays.js'
-import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
+import {
+  listEndpoints,
+  listUnhealthyWebhooks,
+  readAccountStats,
+  readWebhookHealth,
+  readWebhookStats,
+} from './statistics.js'
 import { streamItems } from './stream.js'
 import { readOverview, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
@@ -85,6 +91,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listAttempts,
   readAccountStats,
   listEndpoints,
+  readWebhookHealth,
   readWebhookStats,
   readWebhook,
   replaceWebhook,
@@ -114,6 +121,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listCallAttempts,
   publishEvents,
   lookUp,
+  lookUpAnywhere,
   readOverview,
   streamItems,
   listUnhealthyWebhooks,

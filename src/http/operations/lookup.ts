@@ -1,36 +1,128 @@
-/** What an id belongs to. */
+/** What an id or a name belongs to. */
+import { type Account, normalizeAccountName } from '../../accounts/account.js'
+import type { StoredDelivery } from '../../delivery/delivery-queries.js'
 import { errorCode, invalidInput } from '../../errors.js'
+import type { Core } from '../../runtime/core.js'
 import { isId } from '../../values/ids.js'
+import { type LookedUp, lookedUpJson } from '../../wire/lookup-json.js'
 import { getQueryValue } from '../../wire/query.js'
-import { accountIdOf, isCallId, type Operation } from './context.js'
+import {
+  accountIdOf,
+  accountNames,
+  isCallId,
+  type Operation,
+  type OperationContext,
+  type OperationResult,
+} from './context.js'
 
-/** `undefined` where the account has nothing with this id. */
-async function orUndefined<Found>(reading: Promise<Found>): Promise<Found | undefined> {
+/** Accounts that are found by name. */
+const MAX_ACCOUNTS = 10
+/** Deliveries of a call among which its accounts are looked for. */
+const MAX_DELIVERIES = 200
+
+/** `q` of the query. Throws `InvalidInput`. */
+function soughtOf({ query }: OperationContext): string {
+  const sought = getQueryValue(query, 'q')
+  if (!sought) throw invalidInput([{ path: 'q', rule: 'required', message: 'Field is required but missing' }])
+  return sought
+}
+
+/** @param found what exists of all that can have the id; nothing is an empty list, not an error */
+async function resultOf(
+  { deps }: OperationContext,
+  found: readonly (LookedUp | undefined)[],
+): Promise<OperationResult> {
+  const all = found.flatMap((item) => item ?? [])
+  const names = await accountNames(
+    deps,
+    all.map(({ accountId }) => accountId),
+  )
+  return { data: all.map((item) => lookedUpJson({ ...item, accountName: names.get(item.accountId) })) }
+}
+
+const deliveryFound = ({ id, accountId, hook }: StoredDelivery): LookedUp => ({
+  type: 'delivery',
+  id,
+  accountId,
+  label: hook,
+})
+
+/** @param accountId of its webhook; `undefined`: of any */
+async function findDelivery({ store }: Core, id: string, accountId?: string): Promise<LookedUp | undefined> {
+  const delivery = await store.deliveries.delivery(accountId, id)
+  return delivery && deliveryFound(delivery)
+}
+
+/** An event of which a delivery is stored. @param accountId of a webhook that it was for; `undefined`: of any */
+async function findEvent({ store }: Core, id: string, accountId?: string): Promise<LookedUp | undefined> {
+  const ofAccount = accountId === undefined ? {} : { accountId }
+  const { deliveries } = await store.deliveries.search({ ...ofAccount, eventId: id, limit: 1 })
+  const [delivery] = deliveries
+  if (!delivery) return undefined
+  return { type: 'event', id, accountId: accountId ?? delivery.eventAccountId, label: delivery.hook }
+}
+
+/** @param accountId `undefined`: of any */
+async function findWebhook({ store }: Core, id: string, accountId?: string): Promise<LookedUp | undefined> {
+  const webhook = await store.deliveries.webhookOf(id)
+  if (!webhook || webhook.deletedMs !== undefined) return undefined
+  if (accountId !== undefined && webhook.accountId !== accountId) return undefined
+  return { type: 'webhook', id, accountId: webhook.accountId, label: webhook.settings.name }
+}
+
+/** Names everything of the account that has this id. */
+export const lookUp: Operation = async (context) => {
+  const sought = soughtOf(context)
+  const accountId = accountIdOf(context)
+  const core = context.deps.core()
+  const [legs, ...others] = await Promise.all([
+    isCallId(sought) ? core.store.deliveries.legs(accountId, sought) : [],
+    ...(isId(sought)
+      ? [findWebhook, findDelivery, findEvent].map((find) => find(core, sought, accountId))
+      : []),
+  ])
+  const call: LookedUp | undefined = legs.length > 0 ? { type: 'call', id: sought, accountId } : undefined
+  return resultOf(context, [...others, call])
+}
+
+/** The call in each account that has a delivery of it. */
+async function findCalls({ store }: Core, callId: string): Promise<readonly LookedUp[]> {
+  const { deliveries } = await store.deliveries.search({ callId, limit: MAX_DELIVERIES })
+  const accountIds = new Set(deliveries.map(({ accountId }) => accountId))
+  return [...accountIds].slice(0, MAX_ACCOUNTS).map((accountId) => ({ type: 'call', id: callId, accountId }))
+}
+
+/** The accounts with this id, or whose name begins with this text; of a host's directory those that have this name. */
+async function findAccounts({ admin, auth }: Core, sought: string): Promise<readonly LookedUp[]> {
+  const text = normalizeAccountName(sought)
+  const [[byId], byName] = await Promise.all([
+    isId(sought) ? auth.lineages.lineage(sought) : [],
+    text === '' ? [] : accountsByName({ admin, auth }, text),
+  ])
+  const found = new Map([...(byId ? [byId] : []), ...byName].map((account) => [account.id, account]))
+  return [...found.values()].map(({ id, realm }) => ({ type: 'account', id, accountId: id, label: realm }))
+}
+
+async function accountsByName(
+  { admin, auth }: Pick<Core, 'admin' | 'auth'>,
+  text: string,
+): Promise<readonly Account[]> {
   try {
-    return await reading
+    return await admin.page({ prefix: { of: 'name', text }, ascending: true, limit: MAX_ACCOUNTS })
   } catch (thrown) {
-    if (errorCode(thrown) === 'NotFound') return undefined
-    throw thrown
+    if (errorCode(thrown) !== 'Unsupported') throw thrown
+    return (await auth.directory.accountsByName(text)).slice(0, MAX_ACCOUNTS)
   }
 }
 
-/** Names everything of the account that has the id of the query: nothing is an empty list, not an error. */
-export const lookUp: Operation = async (context) => {
-  const id = getQueryValue(context.query, 'id')
-  if (!id) throw invalidInput([{ path: 'id', rule: 'required', message: 'Field is required but missing' }])
-  const accountId = accountIdOf(context)
-  const { webhooks } = context.deps
-  // First: it throws while the instance closes, when nothing must be under way that nobody awaits.
-  const { deliveries } = context.deps.core().store
-  const [webhook, delivery, legs] = await Promise.all([
-    isId(id) ? orUndefined(webhooks.read(accountId, id)) : undefined,
-    isId(id) ? orUndefined(webhooks.delivery(accountId, id)) : undefined,
-    isCallId(id) ? deliveries.legs(accountId, id) : [],
+/** Names everything that has this id, and the accounts whose name begins like that. */
+export const lookUpAnywhere: Operation = async (context) => {
+  const sought = soughtOf(context)
+  const core = context.deps.core()
+  const [accounts, calls, ...others] = await Promise.all([
+    findAccounts(core, sought),
+    isCallId(sought) ? findCalls(core, sought) : [],
+    ...(isId(sought) ? [findWebhook, findDelivery, findEvent].map((find) => find(core, sought)) : []),
   ])
-  const types = [
-    ...(webhook ? ['webhook'] : []),
-    ...(delivery ? ['delivery'] : []),
-    ...(legs.length > 0 ? ['call'] : []),
-  ]
-  return { data: types.map((type) => ({ type, id })) }
+  return resultOf(context, [...others, ...calls, ...accounts])
 }

@@ -1,10 +1,11 @@
 /** Statistics of webhooks, and lists of webhooks by their health. */
-import type { Failure } from '../../errors.js'
+import { type Failure, invalidInput } from '../../errors.js'
 import {
   type ListedEndpoint,
   type ListedEndpointState,
   listEndpoints as listStoredEndpoints,
   listUnhealthyEndpoints,
+  listWaitingEndpoints,
   MAX_ENDPOINTS,
 } from '../../stats/endpoint-list.js'
 import type { StatsRange } from '../../stats/series.js'
@@ -12,16 +13,19 @@ import { STATS_STEPS, type StatsStep } from '../../stats/slots.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import type { UnhealthyState } from '../../webhooks/manage.js'
 import { decodeSortKey, encodeSortKey, type SortKey } from '../../wire/cursor.js'
-import type { ListRequest } from '../../wire/list.js'
+import { invalidStartKey, type ListRequest } from '../../wire/list.js'
 import { getQueryValue } from '../../wire/query.js'
-import { endpointJson, foundEndpointJson, statsJson } from '../../wire/stats-json.js'
+import { endpointJson, foundEndpointJson, statsJson, webhookHealthJson } from '../../wire/stats-json.js'
+import type { JsonObject } from '../../wire/webhook-json.js'
 import { decodeStart } from '../paginate.js'
 import {
   accountIdOf,
+  accountNames,
   enumValue,
   listResult,
   type Operation,
   type OperationContext,
+  type OperationResult,
   readListRequest,
   translateFailures,
   webhookIds,
@@ -29,6 +33,8 @@ import {
 
 const ENDPOINT_STATES: readonly ListedEndpointState[] = ['ok', 'failing', 'paused', 'disabled', 'idle']
 const UNHEALTHY_STATES: readonly UnhealthyState[] = ['failing', 'paused', 'disabled']
+/** Orders of the list of unhealthy webhooks, other than by id. */
+const SORTS = ['waiting']
 const STEPS: readonly string[] = STATS_STEPS.map(String)
 
 function rangeOf(context: OperationContext): StatsRange {
@@ -82,7 +88,7 @@ export const listEndpoints: Operation = async (context) => {
     start: placeOf(request.startKey),
     async read(limit, after) {
       const { endpoints, next } = await listStoredEndpoints(
-        context.deps.core().endpointList,
+        context.deps.core().endpoints,
         accountIdOf(context),
         {
           limit,
@@ -101,13 +107,44 @@ export const listEndpoints: Operation = async (context) => {
   })
 }
 
+export const readWebhookHealth: Operation = async (context) => ({
+  data: webhookHealthJson(await context.deps.webhooks.healthOf(...webhookIds(context))),
+})
+
+/** The JSON of these webhooks with the names of their accounts. */
+async function foundJson(
+  { deps }: OperationContext,
+  endpoints: readonly ListedEndpoint[],
+): Promise<readonly JsonObject[]> {
+  const names = await accountNames(
+    deps,
+    endpoints.map(({ accountId }) => accountId),
+  )
+  return endpoints.map((endpoint) => foundEndpointJson(endpoint, names.get(endpoint.accountId)))
+}
+
+/** Without pages: what is sorted changes all the time. */
+async function listWaiting(context: OperationContext): Promise<OperationResult> {
+  const { pageSize, startKey, filter } = limited(readListRequest(context))
+  if (startKey !== undefined) throw invalidInput([invalidStartKey(startKey)])
+  const state = enumValue(context, 'state', UNHEALTHY_STATES)
+  const { endpoints, isTruncated } = await listWaitingEndpoints(context.deps.core().endpoints, {
+    limit: pageSize!,
+    ...(state !== undefined && { states: [state] }),
+  })
+  const all = await foundJson(context, endpoints)
+  const items = filter ? all.filter(filter) : all
+  return { data: items, page: { items, ...(isTruncated && { isTruncated }) } }
+}
+
 export const listUnhealthyWebhooks: Operation = async (context) => {
+  if (enumValue(context, 'sort', SORTS) !== undefined) return listWaiting(context)
   const request = readListRequest(context)
   const state = enumValue(context, 'state', UNHEALTHY_STATES)
   return listResult<ListedEndpoint, string>(limited(request), {
     start: placeOf(request.startKey)?.[1],
     async read(limit, afterId) {
-      const { endpoints, nextId } = await listUnhealthyEndpoints(context.deps.core().endpointList, {
+      const { endpoints, nextId } = await listUnhealthyEndpoints(context.deps.core().endpoints, {
         limit,
         ...(state !== undefined && { states: [state] }),
         ...(afterId !== undefined && { afterId }),
@@ -116,8 +153,8 @@ export const listUnhealthyWebhooks: Operation = async (context) => {
     },
     placeOf: ({ id }) => id,
     startKeyOf: (id) => encodeSortKey(['', id]),
-    toFilterJson: foundEndpointJson,
-    toItems: (rows) => rows.map(foundEndpointJson),
+    toFilterJson: (endpoint) => foundEndpointJson(endpoint),
+    toItems: (rows) => foundJson(context, rows),
     ...LIMITS,
   })
 }

@@ -12,7 +12,9 @@ import type {
   StoredDelivery,
 } from '../../delivery/delivery-queries.js'
 import { TEST_LANE } from '../../delivery/delivery-queries.js'
+import type { BodyKey } from '../../delivery/delivery-store.js'
 import { isTerminal } from '../../delivery/lifecycle.js'
+import { partiesOf } from '../../delivery/payload.js'
 import { effectiveState, toStoredAttempt } from '../effective-state.js'
 import { dueMsForReaders } from '../engine/readers.js'
 import { countAhead } from './lanes.js'
@@ -24,9 +26,14 @@ import type { Endpoint, Row, State } from './state.js'
 
 /** The contract's read methods over the memory store's state. */
 
-export function delivery(state: State, accountId: string, deliveryId: string): StoredDelivery | undefined {
+export function delivery(
+  state: State,
+  accountId: string | undefined,
+  deliveryId: string,
+): StoredDelivery | undefined {
   const row = state.rows.get(deliveryId)
-  return row?.source.accountId === accountId ? toStored([row])[0] : undefined
+  const isOfAccount = row && (accountId === undefined || row.source.accountId === accountId)
+  return isOfAccount ? toStored([row])[0] : undefined
 }
 
 export const deliveries = (state: State, query: DeliveryQuery): readonly StoredDelivery[] =>
@@ -74,7 +81,7 @@ const reasonOf = (row: Row) => (row.state === 'waiting' ? effectiveStateName(row
 const MIN_SORTED = 1_000
 
 export function search(state: State, query: DeliverySearch): FoundDeliveries {
-  const { accountId, webhookId, callId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
+  const { accountId, webhookId, callId, eventId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
   const isOfCall = accountId !== undefined && callId !== undefined
   if (isOfCall && !state.calls.get(accountId)?.get(callId)?.rows) return { deliveries: [] }
   let found: Row[] = []
@@ -96,6 +103,7 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
     if (accountId !== undefined && source.accountId !== accountId) continue
     if (webhookId !== undefined && source.webhookId !== webhookId) continue
     if (callId !== undefined && source.callId !== callId) continue
+    if (eventId !== undefined && source.eventId !== eventId) continue
     if (states && !states.includes(effectiveStateName(row))) continue
     if (!isWithin(row.accepted.ms, query)) continue
     if (found.push(row) >= sortAt) keepNewest()
@@ -141,26 +149,32 @@ function activityOf({ waitingCount, deliveries, attempts }: Endpoint, maxPending
   let pending = 0
   let left = waitingCount
   let oldestDueMs: number | undefined
+  let oldestAcceptedMs: number | undefined
   for (const [, row] of walk(deliveries, true)) {
     if (left === 0 || pending === maxPending) break
     if (row.state === 'waiting') left -= 1
     if (effectiveStateName(row) !== 'waiting') continue
     pending += 1
+    oldestAcceptedMs = Math.min(row.accepted.ms, oldestAcceptedMs ?? row.accepted.ms)
     const dueMs = dueMsForReaders(row.due?.ms ?? 0, row.accepted.ms, 0)!
     if (oldestDueMs === undefined || dueMs < oldestDueMs) oldestDueMs = dueMs
   }
+  const oldest = oldestDueMs === undefined ? {} : { oldestDueMs, oldestAcceptedMs: oldestAcceptedMs! }
   let examined = 0
   for (const [position, row] of walk(attempts, false)) {
-    const { attempt, atMs, result, status } = row.recordAt(position)
+    const { attempt, atMs, result, status, cause } = row.recordAt(position)
     if (attempt !== undefined) {
-      const last = { atMs, result, ...(status !== undefined && { status }) }
-      return { pending, ...(oldestDueMs !== undefined && { oldestDueMs }), last }
+      const why = { ...(status !== undefined && { status }), ...(cause !== undefined && { cause }) }
+      return { pending, ...oldest, last: { atMs, result, ...why } }
     }
     examined += 1
     if (examined === MAX_EXAMINED) break
   }
-  return { pending, ...(oldestDueMs !== undefined && { oldestDueMs }) }
+  return { pending, ...oldest }
 }
+
+export const eventBodies = (state: State, keys: readonly BodyKey[]): readonly (string | undefined)[] =>
+  keys.map(({ eventId, variant }) => state.events.get(eventId)?.bodies[variant])
 
 export function attempts(state: State, query: AttemptQuery): readonly StoredAttempt[] {
   const found: StoredAttempt[] = []
@@ -191,7 +205,9 @@ export function attemptLog(state: State, { accountIds, after, limit }: AttemptLo
     (state.endpointsByAccount.get(accountId) ?? []).map((endpoint: Endpoint) => endpoint.attempts),
   )
   for (const [position, row] of mergedWalk(logs, true, after)) {
-    if (found.push({ ...row.recordAt(position), position }) >= limit) return { attempts: found, position }
+    const call = partiesOf(bodyOf(row))
+    if (found.push({ ...row.recordAt(position), position, ...(call && { call }) }) >= limit)
+      return { attempts: found, position }
   }
   return { attempts: found, position: state.lastOrdinal }
 }

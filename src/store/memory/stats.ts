@@ -1,4 +1,4 @@
-import { addCounts, failedOf, okOf } from '../../stats/columns.js'
+import { addCauses, addCounts, failedOf, okOf } from '../../stats/columns.js'
 import { STATS_STEPS, type StatsStep } from '../../stats/slots.js'
 import type {
   StatsBatch,
@@ -16,6 +16,7 @@ interface Row {
   readonly accountId: string
   readonly webhookId: string
   readonly counts: number[]
+  causes: Record<string, number> | undefined
 }
 
 /** The rows of each slot, by series. */
@@ -35,13 +36,15 @@ export function memoryStats(maxRows = MAX_ROWS) {
 
   const nameOf = (accountId: string, webhookId: string) => `${accountId}\0${webhookId}`
 
-  function addRow({ accountId, webhookId, step, startMs, counts }: StatsRow): void {
+  function addRow({ accountId, webhookId, step, startMs, counts, causes }: StatsRow): void {
     const rows = innerMap(steps[step], startMs)
     const name = nameOf(accountId, webhookId)
     const row = rows.get(name)
-    if (row) addCounts(row.counts, counts)
-    else {
-      rows.set(name, { accountId, webhookId, counts: counts.slice() })
+    if (row) {
+      addCounts(row.counts, counts)
+      row.causes = addCauses(row.causes, causes)
+    } else {
+      rows.set(name, { accountId, webhookId, counts: counts.slice(), causes: addCauses(undefined, causes) })
       size += 1
     }
   }
@@ -86,7 +89,10 @@ export function memoryStats(maxRows = MAX_ROWS) {
         if (!rows) continue
         for (const { accountId, webhookId } of series) {
           const row = rows.get(nameOf(accountId, webhookId))
-          if (row) found.push({ accountId, webhookId, step, startMs, counts: row.counts.slice() })
+          if (!row) continue
+          const causes = addCauses(undefined, row.causes)
+          const counts = row.counts.slice()
+          found.push({ accountId, webhookId, step, startMs, counts, ...(causes && { causes }) })
         }
       }
       return found

@@ -4,7 +4,8 @@ import type { AttemptQuery } from '../../delivery/delivery-queries.js'
 import type { NewEvent } from '../../delivery/delivery-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
-import { newRecord, WALL_MS } from './sample-data.js'
+import { acceptanceOf } from './node.js'
+import { newDelivery, newEvent, newRecord, WALL_MS } from './sample-data.js'
 
 /** Accepts one event and settles its delivery with an attempt record. Returns the record's id. */
 async function acceptAndRecord(
@@ -117,6 +118,58 @@ export function attemptRules(rule: DefineRule): void {
       assert.deepEqual(read, { ...end, position: read?.position })
     },
   )
+
+  rule('attempts name the parties of the call, whatever the method and encoding', async (fixture) => {
+    const parties = {
+      from: '+4930',
+      to: 'ann@sip.example.com',
+      call_direction: 'inbound',
+      caller_id_name: 'Ann',
+    }
+    const call = { from: parties.from, to: parties.to, direction: 'inbound', callerName: 'Ann' }
+    const { deliveries } = fixture.store
+    for (const httpVerb of ['post', 'get'] as const) {
+      for (const head of [JSON.stringify(parties), `${new URLSearchParams(parties)}`]) {
+        const webhook = await fixture.webhook({ accountId: httpVerb, settings: { httpVerb } })
+        await acceptAndRecord(fixture, webhook, {}, { bodies: [{ head }] })
+        const query = { accountId: httpVerb, webhookId: webhook.id, limit: 1 }
+        const [listed] = await deliveries.attempts(query)
+        assert.deepEqual(listed?.call, call)
+      }
+      const { attempts } = await deliveries.attemptLog({ accountIds: [httpVerb], after: 0, limit: 9 })
+      assert.deepEqual(
+        attempts.map((logged) => logged.call),
+        [call, call],
+      )
+    }
+    await acceptAndRecord(fixture, await fixture.webhook({ accountId: 'other' }))
+    assert.equal((await deliveries.attempts({ accountId: 'other', limit: 1 }))[0]?.call, undefined)
+  })
+
+  rule('the parties of a call are those in the body of the own delivery', async (fixture) => {
+    const [first, second] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
+    const event = newEvent({ bodies: [{ head: '{"from":"1"}' }, { head: '{"from":"2"}' }] })
+    const made = [newDelivery(first, event), newDelivery(second, event, { variant: 1 })]
+    await fixture.acceptOne(acceptanceOf(event, made))
+    for (const webhook of [first, second]) {
+      const delivery = await fixture.waitingOne(webhook)
+      await fixture.settle(delivery, 'exhausted', { record: newRecord(delivery) })
+    }
+    const { deliveries } = fixture.store
+    const partiesOf = async (accountId: string) =>
+      (await deliveries.attempts({ accountId, limit: 9 })).map(({ call }) => call)
+    assert.deepEqual(await partiesOf('account'), [{ from: '1' }])
+    assert.deepEqual(await partiesOf('other'), [{ from: '2' }])
+    const { attempts } = await deliveries.attemptLog({ accountIds: ['other'], after: 0, limit: 9 })
+    assert.deepEqual(
+      attempts.map(({ call }) => call),
+      [{ from: '2' }],
+    )
+    const keys = [1, 0, 2].map((variant) => ({ eventId: event.id, variant }))
+    const bodies = await deliveries.eventBodies([...keys, { eventId: 'unknown', variant: 0 }])
+    assert.deepEqual(bodies, ['{"from":"2"}', '{"from":"1"}', undefined, undefined])
+    assert.deepEqual(await deliveries.eventBodies([]), [])
+  })
 
   rule('a request body is truncated to 8 KiB of UTF-8 without splitting a character', async (fixture) => {
     const webhook = await fixture.webhook()

@@ -176,6 +176,28 @@ export function deliveryRules(rule: DefineRule): void {
     assert.deepEqual(await search({ states: ['waiting'] }), [third, second])
   })
 
+  rule('a search by event finds its deliveries, replays too, and no others', async (fixture) => {
+    const [webhook, other] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
+    const event = newEvent({ callId: 'call' })
+    const [first, second] = [newDelivery(webhook, event), newDelivery(other, event)]
+    await fixture.acceptOne(acceptanceOf(event, [first, second]))
+    await fixture.accept(webhook, { callId: 'call' })
+    await fixture.settle(await fixture.waitingOne(other), 'delivered')
+    const replay = newReplay(other, event, second)
+    await fixture.acceptOne(acceptanceOf([], [replay]))
+    const search = async (query: Omit<DeliverySearch, 'limit'>) =>
+      idsOf((await fixture.store.deliveries.search({ eventId: event.id, limit: 9, ...query })).deliveries)
+    assert.deepEqual((await search({})).toSorted(), idsOf([first, second, replay]).toSorted())
+    assert.deepEqual(await search({ accountId: 'account' }), [first.id])
+    assert.deepEqual(await search({ states: ['delivered'] }), [second.id])
+    assert.deepEqual(
+      (await search({ callId: 'call', webhookId: other.id })).toSorted(),
+      [second.id, replay.id].toSorted(),
+    )
+    assert.deepEqual(await search({ callId: 'other call' }), [])
+    assert.deepEqual(await search({ eventId: 'unknown' }), [])
+  })
+
   rule('a search reads waiting deliveries of an older epoch as cancelled', async (fixture) => {
     const webhook = await fixture.webhook()
     const [id] = idsOf(await fixture.accept(webhook))
@@ -195,6 +217,8 @@ export function deliveryRules(rule: DefineRule): void {
       assert.deepEqual(await listIds(fixture, { ...webhook, accountId }), [])
     }
     assert.equal(await fixture.store.deliveries.delivery('parent', 'unknown'), undefined)
+    assert.equal((await fixture.store.deliveries.delivery(undefined, id!))?.accountId, 'parent')
+    assert.equal(await fixture.store.deliveries.delivery(undefined, 'unknown'), undefined)
   })
 
   rule(

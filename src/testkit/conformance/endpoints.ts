@@ -154,6 +154,20 @@ export function endpointRules(rule: DefineRule): void {
     assert.equal((await activityOf(fixture, webhook))?.oldestDueMs, acceptedMs + 1_000)
   })
 
+  rule('the oldest delivery of a backlog is the one that was accepted first', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const acceptedMs = fixture.now()
+    const [first] = await fixture.accept(webhook)
+    await fixture.advance(1_000)
+    await fixture.accept(webhook)
+    await fixture.retry(first!, { dueMs: acceptedMs + RETRY_MS })
+    assert.equal((await activityOf(fixture, webhook))?.oldestAcceptedMs, acceptedMs)
+    await fixture.settle(await fixture.waitingOne(webhook), 'exhausted')
+    assert.equal((await activityOf(fixture, webhook))?.oldestAcceptedMs, acceptedMs + 1_000)
+    await fixture.settle(await fixture.waitingOne(webhook), 'exhausted')
+    assert.equal((await activityOf(fixture, webhook))?.oldestAcceptedMs, undefined)
+  })
+
   rule('the last attempt is the newest record with a number', async (fixture) => {
     const [webhook, other] = [await fixture.webhook(), await fixture.webhook()]
     const end = async (toRecord: (record: AttemptRecord) => AttemptRecord) => {
@@ -174,6 +188,18 @@ export function endpointRules(rule: DefineRule): void {
       atMs: WALL_MS + 2,
       result: 'failure',
       status: 503,
+    })
+    const nul = '\u0000 "refused"'
+    await end(({ status: _unknown, ...record }) => ({
+      ...record,
+      atMs: WALL_MS + 3,
+      cause: 'closed_early',
+      detail: nul,
+    }))
+    assert.deepEqual((await activityOf(fixture, webhook))?.last, {
+      atMs: WALL_MS + 3,
+      result: 'failure',
+      cause: 'closed_early',
     })
     await end(({ status: _unknown, ...record }) => ({ ...record, atMs: WALL_MS + 4 }))
     assert.deepEqual((await activityOf(fixture, webhook))?.last, { atMs: WALL_MS + 4, result: 'failure' })

@@ -99,6 +99,25 @@ export function statsRules(rule: DefineRule): void {
     ])
   })
 
+  rule('causes are read as they were written, and added up cause by cause', async (fixture) => {
+    const later = START_MS + MINUTE_MS
+    const read = async () => {
+      const slots = [START_MS, later]
+      const rows = await fixture.store.stats.read({ series: [WEBHOOK], step: 60, slots })
+      return Object.fromEntries(rows.map(({ startMs, causes }) => [startMs - START_MS, causes]))
+    }
+    await write(fixture, 1, [newRow({ causes: { 503: 2, refused: 1 } }), newRow({ startMs: later })], 'one')
+    assert.deepEqual(await read(), { 0: { 503: 2, refused: 1 }, [MINUTE_MS]: undefined })
+    await write(fixture, 2, [newRow(), newRow({ startMs: later, causes: { 404: 1 } })], 'one')
+    await write(fixture, 1, [newRow({ causes: { refused: 4, other: 3_000_000_000 } })], 'two')
+    await write(fixture, 1, [newRow({ causes: { refused: 4 } })], 'two')
+    await write(fixture, 2, [newRow({ causes: { other: 3_000_000_000 } })], 'two')
+    assert.deepEqual(await read(), {
+      0: { 503: 2, refused: 5, other: 6_000_000_000 },
+      [MINUTE_MS]: { 404: 1 },
+    })
+  })
+
   rule('counts of several writers and batches are added up', async (fixture) => {
     await write(fixture, 1, [newRow()], 'one')
     await write(fixture, 1, [newRow({ counts: countsFrom(10) })], 'two')

@@ -115,6 +115,11 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
       enum: ['failing', 'paused', 'disabled'],
     },
   ),
+  unhealthy_sort: queryParameter(
+    'sort',
+    'What `waiting` sorts is not paged: up to 200 webhooks, those for which most deliveries wait first.',
+    { type: 'string', enum: ['waiting'] },
+  ),
   delivery_state: queryParameter('state', 'Only deliveries in this state.', { type: 'string' }),
   search_account: queryParameter('account_id', 'Only deliveries to webhooks of this account.', {
     type: 'string',
@@ -148,8 +153,16 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
   stream_webhook: queryParameter('webhook_id', 'Only attempts and changes of this webhook.', {
     type: 'string',
   }),
-  looked_up_id: {
-    ...queryParameter('id', 'An id of any kind.', { type: 'string' }),
+  looked_up: {
+    ...queryParameter('q', 'The id of a webhook, delivery, event or call leg.', { type: 'string' }),
+    required: true,
+  },
+  looked_up_anywhere: {
+    ...queryParameter(
+      'q',
+      'The id of a webhook, delivery, event, call leg or account, or how the name of an account begins (letters and digits only, in any case).',
+      { type: 'string' },
+    ),
     required: true,
   },
   stream_call: queryParameter('call_id', 'Only attempts and events of this call, all its legs.', {
@@ -219,6 +232,11 @@ export const ENVELOPES: Readonly<Record<string, JsonSchema>> = {
       page_size: integer('Number of items in this page.'),
       start_key: text('Start of this page, as sent by the client.'),
       next_start_key: text('Start of the next page; absent on the last page.'),
+      truncated: {
+        type: 'boolean',
+        const: true,
+        description: 'True: there is more than a list that is not paged contains; absent otherwise.',
+      },
     },
     ['data', 'status', 'request_id', 'timestamp', 'node'],
   ),

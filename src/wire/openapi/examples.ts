@@ -17,6 +17,7 @@ const userId = 'b7e2d94c0a1f4c35869d2b4f7e6a8c01'
 const webhookId = '5e1b3f0c7a924d68b3c1f5d08e97a246'
 const deliveryId = '0f8e6c2a4b7d49d1a35c9e71b6d2f084'
 const replayId = '8c41d07be2f95a3604b7d9e1c6f3a285'
+const parties = { from: '+14155550142@sip.example.com', to: '+14155550100@sip.example.com' }
 const eventId = '3a9d5b17e0c84f62a1b7d4f9c6e8025b'
 const callId = 'a-4f0c2b7e9d1a45c8'
 const uri = 'https://receiver.example.com/calls'
@@ -134,6 +135,7 @@ export const ENDPOINT = {
   pending: 37,
   pending_capped: false,
   oldest_due_at: '2030-01-15T11:59:55.000Z',
+  pause: { kind: 'unavailable', since: '2030-01-15T11:58:10.000Z' },
   last: { sent_at: '2030-01-15T11:59:56.000Z', result: 'failure', resp_status_code: '503' },
   spark: { ok: hours(412), failed: hours(12) },
 }
@@ -143,6 +145,7 @@ export const STATISTICS = {
   ok: [412, 0],
   failed: [9, 3],
   outcomes: { http_5xx: [9, 2], timeout: [0, 1] },
+  causes: { 503: [9, 2], timeout_answer: [0, 1] },
   latency_ms: { p50: [31, 250], p95: [88, 9_850], p99: [2_120, 9_970] },
   complete_to: 64_061_927_940,
 }
@@ -154,6 +157,7 @@ export const ATTEMPT = {
   event_id: eventId,
   delivery_id: deliveryId,
   call_id: callId,
+  call: { ...parties, direction: 'inbound' },
   uri,
   method: 'post',
   attempt: 1,
@@ -169,6 +173,23 @@ export const ATTEMPT = {
   duration_ms: 42,
   timestamp: 64_061_928_001,
   sent_at: '2030-01-15T12:00:01.000Z',
+}
+
+const { last: _last, pause: _pause, ...listed } = ENDPOINT
+export const WEBHOOK_HEALTH = {
+  ...listed,
+  pause: { ...ENDPOINT.pause, probes: 6 },
+  last: { ...ENDPOINT.last, resp_status_code: ATTEMPT.resp_status_code },
+  last_attempt: ATTEMPT,
+  same_answers: 12,
+  same_answers_capped: false,
+  not_delivered: 2,
+  not_delivered_capped: false,
+  not_delivered_since: '2030-01-15T11:57:30.000Z',
+  oldest_accepted_at: '2030-01-15T11:58:00.000Z',
+  oldest_expires_at: '2030-01-16T11:58:00.000Z',
+  max_age_seconds: 86_400,
+  auto_disable_at: '2030-01-20T11:58:00.000Z',
 }
 
 /** A stream as it is sent: an attempt and a heartbeat. */
@@ -188,6 +209,7 @@ export const DELIVERY = {
   hook_id: webhookId,
   hook_event: 'channel_create',
   call_id: callId,
+  call: { ...parties, direction: 'inbound' },
   kind: 'retry',
   state: 'waiting',
   reason: 'status 500',
@@ -240,15 +262,16 @@ export const MATCHES = [
   { id: webhookId, name: 'Call log', wanted: true },
   { id: '7c2f90d1be5a4b33a0c4e86d19f5b728', name: 'Hangups', wanted: false, why: 'hook' },
 ]
-export const LOOKED_UP = [{ type: 'call', id: callId }]
+export const LOOKED_UP = [
+  { type: 'call', id: callId, account_id: accountId, account_name: LOGIN.account_name },
+]
 export const CALL = {
   call_id: callId,
   legs: [
     {
       call_id: callId,
       direction: 'inbound',
-      from: '+14155550142@sip.example.com',
-      to: '+14155550100@sip.example.com',
+      ...parties,
       events: 1,
     },
   ],
@@ -261,11 +284,23 @@ export const CALL = {
       sequence: 2,
       timestamp: 64_061_928_000,
       happened_at: '2030-01-15T12:00:00.000Z',
-      deliveries: [{ id: deliveryId, hook_id: webhookId, kind: 'first', state: 'delivered', attempts: 1 }],
+      deliveries: [
+        {
+          id: deliveryId,
+          hook_id: webhookId,
+          hook_name: 'Call log',
+          kind: 'first',
+          state: 'delivered',
+          attempts: 1,
+          ended_at: '2030-01-15T12:00:00.250Z',
+          last_status: '200',
+        },
+      ],
     },
   ],
   unwanted: [{ call_id: callId, sequence: 1 }],
   truncated: false,
+  records: 'part',
 }
 export const OVERVIEW = {
   pending: 18_204,
@@ -273,6 +308,9 @@ export const OVERVIEW = {
   in_flight: 310,
   attempts_per_minute: [...new Array<number>(59).fill(0), 1_204],
   paused: { waiting: 12, probing: 3 },
+  failing: 4,
+  accounts_affected: 7,
+  causes: { 503: 640, refused: 212 },
   disabled: 9,
   disabled_capped: false,
   nodes: [
@@ -291,8 +329,7 @@ export const EVENT = {
   call_id: callId,
   call_direction: 'inbound',
   timestamp: 64_061_928_000,
-  from: '+14155550142@sip.example.com',
-  to: '+14155550100@sip.example.com',
+  ...parties,
   caller_id_number: '+14155550142',
 }
 export const EVENT_IDS = { event_ids: [eventId] }

@@ -268,6 +268,14 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: listOf(ref('EndpointHealth')),
     example: [example.ENDPOINT],
   },
+  readWebhookHealth: {
+    tag: 'Webhooks',
+    summary: 'Read the health of a webhook',
+    description:
+      'The entry of the webhook in `GET /accounts/{account_id}/webhooks/health`, with its last attempt, the pause in force, and what was not delivered.',
+    data: ref('WebhookHealth'),
+    example: example.WEBHOOK_HEALTH,
+  },
   testWebhook: {
     tag: 'Webhooks',
     summary: 'Send a sample event now, even if the webhook is disabled',
@@ -377,7 +385,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     summary: 'Read the history of a call',
     description:
       'Its legs and the newest 500 of their events, oldest first, with their deliveries to webhooks of the account. ' +
-      '`unwanted` are events that no webhook of the account matched, or that were pruned.',
+      '`unwanted` are events that no webhook of the account matched, or that were pruned. `records` says how much of the call is still stored.',
     data: ref('Call'),
     example: example.CALL,
   },
@@ -400,8 +408,16 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     tag: 'Deliveries',
     summary: 'Find what an id belongs to',
     description:
-      'The webhook, delivery and call of the account that have this id; usually one of them. An empty list: none. Not paged.',
-    parameters: ['looked_up_id'],
+      'The webhook, delivery, event and call of the account that have this id; usually one of them. An empty list: none. Not paged.',
+    parameters: ['looked_up'],
+    data: listOf(ref('LookedUp')),
+    example: example.LOOKED_UP,
+  },
+  lookUpAnywhere: {
+    tag: 'Operator',
+    summary: 'Find what an id or a name belongs to, in all accounts',
+    description: `At most 10 accounts whose name begins like that. An empty list: nothing. Not paged. ${OPERATORS}`,
+    parameters: ['looked_up_anywhere'],
     data: listOf(ref('LookedUp')),
     example: example.LOOKED_UP,
   },
@@ -445,10 +461,13 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     tag: 'Operator',
     summary: 'List the webhooks of all accounts that need attention',
     description:
-      'Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403.',
-    parameters: ['unhealthy_state', 'page_size', 'start_key', ...FILTERS],
+      'Those that fail, are paused, or were disabled by the service; sorted by id. With `sort=waiting` the first 5,000 of them are ' +
+      'examined, and `truncated` says that there are more. Only for the token of an operator, otherwise 403.',
+    parameters: ['unhealthy_state', 'unhealthy_sort', 'page_size', 'start_key', ...FILTERS],
     data: listOf(ref('FoundEndpoint')),
-    example: [{ account_id: example.IDS.account_id, ...example.ENDPOINT }],
+    example: [
+      { account_id: example.IDS.account_id, account_name: example.LOGIN.account_name, ...example.ENDPOINT },
+    ],
   },
   searchDeliveries: {
     tag: 'Operator',

@@ -20,6 +20,7 @@ import {
 } from '../body-schemas.js'
 import { toWireEventName } from '../event-names.js'
 import { SETTING_NAMES } from '../field-names.js'
+import { LOOKED_UP_TYPES } from '../lookup-json.js'
 
 /** Returns a reference to a schema of the document. */
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
@@ -228,8 +229,25 @@ const attempt: JsonSchema = {
     sent_at: isoTime('The same time in ISO 8601.'),
   }),
 }
+/** The parties of the call leg of an event, as its payload names them. */
+const partyFields: Readonly<Record<string, JsonSchema>> = {
+  call: {
+    ...object(
+      {
+        from: text('Calling party: a number, or a SIP user with its domain.'),
+        to: text('Called party: a number, or a SIP user with its domain.'),
+        direction: text('`inbound` or `outbound`.'),
+      },
+      [],
+    ),
+    description: 'The parties of the call leg; absent where the event names none, or is no longer stored.',
+  },
+  caller_name: text('Name of the caller; absent where the event has none.'),
+}
+
 const attemptDetails: Readonly<Record<string, JsonSchema>> = {
   call_id: text('Id of the call leg.'),
+  ...partyFields,
   attempt: integer('Number of the attempt: 1, 2, …; absent if the delivery ended without a request.'),
   reason: {
     type: 'string',
@@ -285,6 +303,7 @@ const deliveryFields: Readonly<Record<string, JsonSchema>> = {
   hook_id: text('Id of the webhook.'),
   hook_event: text('Event type, as in the catalogue.'),
   call_id: text('Id of the call leg.'),
+  ...partyFields,
   kind: {
     type: 'string',
     description: 'What its next attempt is, or what its last one was if it has ended.',
@@ -329,6 +348,19 @@ const explanationFields = {
   took: { type: 'number', description: 'Seconds after which the server answered, if that was too late.' },
   timeout: { type: 'number', description: 'The time limit of an attempt, in seconds, beside `took`.' },
 }
+/** Fields of a delivery that are part of the history of a call. */
+const CALL_DELIVERY_FIELDS = [
+  'id',
+  'hook_id',
+  'kind',
+  'replay_of',
+  'replayed_by',
+  'state',
+  'reason',
+  'attempts',
+  'next_attempt_at',
+  'ended_at',
+]
 const requiredDeliveryFields = [
   'id',
   'event_id',
@@ -503,10 +535,20 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     ...object(explanationFields, ['code']),
     description: 'What `explain` says, for programs and other languages.',
   },
-  LookedUp: object({
-    type: { type: 'string', description: 'What has this id.', enum: ['webhook', 'delivery', 'call'] },
-    id: text('The id.'),
-  }),
+  LookedUp: object(
+    {
+      type: {
+        type: 'string',
+        description: 'What was found. `account`: for operators only.',
+        enum: [...LOOKED_UP_TYPES],
+      },
+      id: text('Its id.'),
+      account_id: text('Id of the account that it belongs to; of an account its own.'),
+      account_name: text('Name of that account; absent if it was removed.'),
+      label: text('The name of a webhook, the event type of a delivery or event, the realm of an account.'),
+    },
+    ['type', 'id', 'account_id'],
+  ),
   Match: object(
     {
       id: text('Id of the webhook.'),
@@ -558,6 +600,12 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       }),
     },
     truncated: flag('True: older events are left out.'),
+    records: {
+      type: 'string',
+      description:
+        'Whether the records of the call are stored: `all` of them, a `part` (`unwanted` are the rest), or `none`: they were removed, or there never were any.',
+      enum: ['none', 'part', 'all'],
+    },
   }),
   CallEvent: object({
     id: text('Id of the event.'),
@@ -570,13 +618,14 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     deliveries: {
       type: 'array',
       description: 'Its deliveries, oldest first; replays too.',
-      items: object({
-        id: deliveryFields.id!,
-        hook_id: deliveryFields.hook_id!,
-        kind: deliveryFields.kind!,
-        state: deliveryFields.state!,
-        attempts: deliveryFields.attempts!,
-      }),
+      items: object(
+        {
+          hook_name: text('Name of the webhook; absent if it is not stored any more.'),
+          last_status: text('HTTP status of the last attempt, as a string; absent without an answer.'),
+          ...Object.fromEntries(CALL_DELIVERY_FIELDS.map((name) => [name, deliveryFields[name]!])),
+        },
+        ['id', 'hook_id', 'kind', 'state', 'attempts'],
+      ),
     },
   }),
   Overview: object(
@@ -596,6 +645,14 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
         waiting: integer('Paused webhooks that wait for their next try.'),
         probing: integer('Paused webhooks whose next try is due or under way.'),
       }),
+      failing: integer('Webhooks whose last attempt failed, and that are not paused.'),
+      accounts_affected: integer('Accounts that have webhooks that fail or are paused.'),
+      causes: {
+        type: 'object',
+        description:
+          'Failed attempts of the last hour by HTTP status, or by the `cause` of the attempt; at most 20, the rest under `other`. Absent if the service keeps no statistics.',
+        additionalProperties: { type: 'integer', minimum: 1 },
+      },
       disabled: integer('Webhooks that the service disabled.'),
       disabled_capped: flag('True: only 10,000 webhooks with problems were examined, and there are more.'),
       nodes: {
@@ -622,6 +679,8 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       'oldest_due_seconds',
       'in_flight',
       'paused',
+      'failing',
+      'accounts_affected',
       'disabled',
       'disabled_capped',
       'nodes',

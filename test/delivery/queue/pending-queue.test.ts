@@ -227,7 +227,7 @@ function createPaused(kind: 'unavailable' | 'rejected' = 'unavailable', options:
     failuresInRow: 3,
     failingSinceMs: T,
     pausedUntilMs: T + 60_000,
-    pause: { kind, probes: 0 },
+    pause: { kind, probes: 0, sinceMs: 1 },
   }
   created.queue.setWebhook({ ...created.webhook, health })
   return created

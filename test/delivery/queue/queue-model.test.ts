@@ -245,7 +245,7 @@ class Comparison {
             failuresInRow: 1,
             ...(step.failingSinceMs !== undefined && { failingSinceMs: step.failingSinceMs }),
             ...(step.pausedForMs > 0 && { pausedUntilMs: now + step.pausedForMs }),
-            ...(step.pause && { pause: { kind: step.pause, probes: 0 } }),
+            ...(step.pause && { pause: { kind: step.pause, probes: 0, sinceMs: 1 } }),
           },
         })
         break

@@ -1,5 +1,6 @@
 /** The icons of the page, drawn on a grid of 16 px: one sprite, whose symbols are used by name. */
 import type { ComponentChildren } from 'preact'
+import type { Role } from './state.js'
 
 const DRAWINGS = {
   ok: (
@@ -230,9 +231,9 @@ export function IconSprite() {
 }
 
 /** An icon beside a word that says the same; screen readers skip it. */
-export function Icon({ name }: { readonly name: IconName }) {
+export function Icon({ name, tone }: { readonly name: IconName; readonly tone?: Role }) {
   return (
-    <svg class="i" aria-hidden="true">
+    <svg class={tone === undefined ? 'i' : tone === 'ok' ? 'i okc' : `i is-${tone}`} aria-hidden="true">
       <use href={`#i-${name}`} />
     </svg>
   )

@@ -6,30 +6,35 @@ export interface ActivityRow {
   readonly webhookId: string
   readonly pending: number
   readonly oldestDueMs: number | null
+  readonly oldestAcceptedMs: number | null
   /** Null: there is no attempt. */
   readonly atMs: number | null
   readonly isSuccess: boolean | null
   readonly status: number | null
+  readonly cause: string | null
 }
 
 /**
  * The webhooks `$1`, each with up to `$2` deliveries and its newest attempt. A document begins with result, id, retries left,
- * attempt and status.
+ * attempt and status, and its twelfth element is the cause: one word, which is not read as text, since that would fail for a
+ * NUL anywhere in the document.
  */
 export const activityStatement = (s: string): Statement => ({
   name: 'webhook_activity',
-  text: `select w.id as "webhookId", p.pending, p.due as "oldestDueMs", a.at_ms as "atMs", a."isSuccess", a.status
+  text: `select w.id as "webhookId", p.pending, p.due as "oldestDueMs", p.accepted as "oldestAcceptedMs",
+      a.at_ms as "atMs", a."isSuccess", a.status, a.cause
     from unnest($1::text[]) g (id)
     cross join lateral (select id, key, epoch from ${s}.webhook where id = g.id offset 0) w
     cross join lateral (
-      select count(*)::int as pending, min(due) as due from (
-        select coalesce(due_ms, accepted_ms) as due from ${s}.waiting
+      select count(*)::int as pending, min(due) as due, min(accepted_ms) as accepted from (
+        select accepted_ms, coalesce(due_ms, accepted_ms) as due from ${s}.waiting
         where webhook_key = w.key and epoch >= w.epoch order by position limit $2
       ) d
     ) p
     left join lateral (
       select at_ms, ${isSuccess('doc')} as "isSuccess",
-        substring(doc from '^\\[[01],"[^"]*",[^,]*,[^,]*,([0-9]+)')::int as status
+        substring(doc from '^\\[[01],"[^"]*",[^,]*,[^,]*,([0-9]+)')::int as status,
+        nullif(trim(both '"' from (doc::json -> 11)::text), 'null') as cause
       from (
         select position, at_ms, n, doc from ${s}.attempt where webhook_key = w.key and doc is not null
         order by position desc limit 1000

@@ -18,6 +18,11 @@ const NEWEST_ATTEMPTS = 2_000
 /** A record of a success, by its document `doc`; the index `attempt_failure` has this expression. */
 export const isSuccess = (doc: string) => `starts_with(${doc}, '[1,')`
 
+/** The first characters of the body of the attempt `a` of the event `e`. */
+const bodyStart = (s: string, length: string) => `left(case a.variant when 0 then e.body else (
+          select body from ${s}.body b where b.event = a.event and b.variant = a.variant
+        ) end, ${length})`
+
 /**
  * `$1`: account; `$2`: before or after this position; `$3`, `$4`: recorded from and to; `$5`: limit; `$6`: characters of a
  * body to read (at least the bytes that are shown); `$7`: webhook; `$8`: calls, each null for any; `$9`, `$10`: range of the
@@ -89,9 +94,7 @@ export function attemptStatement(
         select $1::text, $5::int, $6::int, $7::text, $8::text[], $9::text, $10::text, $11::text, $12::text
       )
       select ${ATTEMPT_COLUMNS}, w.id as "webhookId", w.account_id as "accountId", e.id as "eventId", e.call_id as "callId",
-        e.hook, left(case a.variant when 0 then e.body else (
-          select body from ${s}.body b where b.event = a.event and b.variant = a.variant
-        ) end, $6) as body
+        e.hook, ${bodyStart(s, '$6')} as body
       from (${lookups[lookup]}) a
       cross join lateral (select * from ${s}.webhook w where w.key = a.webhook_key offset 0) w
       cross join lateral (select * from ${s}.event e where e.position = a.event offset 0) e
@@ -100,7 +103,8 @@ export function attemptStatement(
 }
 
 /**
- * The log of the accounts `$1` after the position `$2`, `$3` records at most, with the last position that was assigned before.
+ * The log of the accounts `$1` after the position `$2`, `$3` records at most, with up to `$4` characters of their bodies, and
+ * the last position that was assigned before.
  */
 export const attemptLogStatements = (s: string) =>
   ({
@@ -112,7 +116,7 @@ export const attemptLogStatements = (s: string) =>
     log: {
       name: 'attempt_log',
       text: `select ${ATTEMPT_COLUMNS}, w.id as "webhookId", w.account_id as "accountId", e.id as "eventId",
-          e.call_id as "callId", e.hook
+          e.call_id as "callId", e.hook, ${bodyStart(s, '$4')} as body
         from (
           select a.* from ${s}.webhook w cross join lateral (
             select * from ${s}.attempt a

@@ -16,6 +16,12 @@ export interface AheadRow {
   readonly ahead: number
 }
 
+/** The body of a delivery; `place`: of its key in the query, from 1. */
+export interface BodyRow {
+  readonly place: number
+  readonly body: string
+}
+
 /** A row of the search over all accounts, or the position at which it stopped (null: there are no more events). */
 export type SearchRow = DeliveryRow & ReplaysRow & { readonly stoppedAt?: number | null }
 
@@ -150,10 +156,10 @@ const ofEvents = (
     select ${ENDED_COLUMNS} from ${s}.attempt where event = e.at and state >= 2 and ${condition} offset 0
   ) d`
 
-/** Deliveries of the call leg `$6`, of the account `$7` and the webhook `$8` (null: any), newest first. */
-const searchCall = (s: string): Statement => ({
-  name: 'deliveries_search_call',
-  text: `with ev as materialized (select position as at from ${s}.event where call_id = $6), found as (
+/** Deliveries of these events, of the account `$7` and the webhook `$8` (null: any), newest first. */
+const searchEvents = (s: string, name: string, condition: string): Statement => ({
+  name: `deliveries_search_${name}`,
+  text: `with ev as materialized (select position as at from ${s}.event where ${condition}), found as (
       ${withEventAndWebhook(s, ofEvents(s, 'ev', 'true'))}
       where ${MATCHING} and ($7::text is null or w.account_id = $7) and ($8::text is null or w.id = $8)
     ) ${withReplays(s, 'select * from found order by position desc fetch first $5 rows with ties')}
@@ -188,7 +194,7 @@ const searchAll = (s: string): Statement => ({
 
 export const deliveryStatements = (s: string) =>
   ({
-    /** A delivery by the range of its event's id `$1`, `$2`, its stored ids `$3`, `$4`, and its account `$5`. */
+    /** A delivery by the range of its event's id `$1`, `$2`, its stored ids `$3`, `$4`, and its account `$5` (null: any). */
     one: {
       name: 'delivery',
       text: `with ev as materialized (select position as at from ${s}.event where id >= $1 and id < $2)
@@ -201,8 +207,20 @@ export const deliveryStatements = (s: string) =>
             select ${WAITING_COLUMNS} from ${s}.waiting where id = $4 and left(id, 1) = '!'
             union all
             select ${ENDED_COLUMNS} from ${s}.attempt where id = $4 and left(id, 1) = '!' and state >= 2`,
-          )} where w.account_id = $5`,
+          )} where ($5::text is null or w.account_id = $5)`,
         )}`,
+    },
+    /** Bodies by the events `$1` and variants `$2`. */
+    bodies: {
+      name: 'event_bodies',
+      text: `select k.place::int, f.body
+        from unnest($1::text[], $2::int[]) with ordinality k (id, variant, place)
+        cross join lateral (
+          select case k.variant when 0 then e.body else (
+            select body from ${s}.body b where b.event = e.position and b.variant = k.variant
+          ) end as body
+          from ${s}.event e where e.id = k.id offset 0
+        ) f where f.body is not null`,
     },
     down: list(s, false, false),
     up: list(s, true, false),
@@ -214,7 +232,10 @@ export const deliveryStatements = (s: string) =>
     countUpUndelivered: count(s, true, true),
     searchWebhooks: searchWebhooks(s, false),
     searchWebhooksUndelivered: searchWebhooks(s, true),
-    searchCall: searchCall(s),
+    /** `$6`: the call leg. */
+    searchCall: searchEvents(s, 'call', 'call_id = $6'),
+    /** `$6`: the event; `$9`: its call leg, null for any. */
+    searchEvent: searchEvents(s, 'event', 'id = $6 and ($9::text is null or call_id = $9)'),
     searchAll: searchAll(s),
     /**
      * For waiting deliveries (keys of webhooks `$1`, positions `$2`, lanes `$3`, epochs of webhooks `$4`) in lanes of the calls
