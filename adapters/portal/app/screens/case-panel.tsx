@@ -3,17 +3,15 @@
  * arrived it says so.
  */
 import { useSignal } from '@preact/signals'
-import type { Attempt } from 'hookswitch/client'
+import type { Attempt, WebhookHealth } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { type TestResult, testWebhook } from '../api/test-webhook.js'
-import type { WebhookHealth } from '../api/webhook-health.js'
 import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
 import { Body, Line } from '../components/hostile-text.js'
 import { Icon } from '../components/icon.js'
-import { Note } from '../components/panel.js'
 import { ReplayFailedButton } from '../components/replay.js'
 import { Clock, dayTimeText, In, sinceText, spanText } from '../components/time.js'
 import { useAction } from '../state/action.js'
