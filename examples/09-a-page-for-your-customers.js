@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * A page on which your customers see and change their webhooks, inside an Express app with a login of its own.
- * After `npm run build`: `node examples/09-a-page-for-your-customers.js`; with `--stay` it goes on for your browser.
+ * A page on which your customers see and change their webhooks, in your own site: with its name and colour, and with the
+ * login that your users have. After `npm run build`: `node examples/09-a-page-for-your-customers.js`; with `--stay` it goes on
+ * for your browser.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -13,36 +14,48 @@ import { portal } from 'hookswitch/portal'
 
 const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
 await hs.start()
-const { apiKey } = await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
+await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
 await hs.webhooks.create('acme', { name: 'Calls', uri: 'http://localhost:9/calls', hook: 'all' })
 
-// The existing app: a login that sets a cookie.
-/** @type {Map<string, { name: string, apiKey: string }>} */
+// The existing site: its users, and a login that sets a cookie. hookswitch knows the customer's account, not its users.
+/** @typedef {{ password: string, accountId: string, role: 'admin' | 'read' }} User */
+/** @type {Map<string, User>} */
+const users = new Map([
+  ['alice', { password: 'wonderland', accountId: 'acme', role: 'admin' }],
+  ['bob', { password: 'builder', accountId: 'acme', role: 'read' }],
+])
+/** @type {Map<string, User>} */
 const sessions = new Map()
-const app = express()
-app.post('/login', express.urlencoded({ extended: false }), (request, response) => {
-  const { user, password } = request.body
-  if (user !== 'alice' || password !== 'wonderland') return void response.status(401).send('wrong login')
+const site = express()
+site.post('/login', express.urlencoded({ extended: false }), (request, response) => {
+  const user = users.get(request.body.user)
+  if (user?.password !== request.body.password) return void response.status(401).send('wrong login')
   const id = randomBytes(32).toString('base64url')
-  sessions.set(id, { name: user, apiKey })
+  sessions.set(id, /** @type {User} */ (user))
   response.cookie('sid', id, { httpOnly: true, sameSite: 'strict' }).redirect(303, '/hooks/portal/')
 })
-app.get('/', (_request, response) => {
+site.get('/', (_request, response) => {
   const fields = '<input name="user" value="alice"><input name="password" type="password" value="wonderland">'
   response.type('html').send(`<form method="post" action="/login">${fields}<button>Sign in</button></form>`)
 })
 
-// The page: whoever is signed in to the app is signed in to the page.
+// The page: whoever is signed in to the site is signed in to the page, and may do there what the site says.
 const page = portal({
+  title: 'Acme Cloud',
+  logo: Buffer.from(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4" fill="#0a7d55"/></svg>',
+  ),
+  accent: '#0a7d55',
+  helpUrl: 'https://help.acme.example/webhooks',
   async session({ cookie }) {
     const id = /(?:^|; )sid=([\w-]+)/.exec(String(cookie))?.[1]
     const user = id === undefined ? undefined : sessions.get(id)
-    return user && hs.auth.signIn({ apiKey: user.apiKey })
+    return user && hs.auth.issue({ accountId: user.accountId, role: user.role, ttlSeconds: 3_600 })
   },
 })
-app.use('/hooks', expressMiddleware(hs), expressMiddleware(page))
+site.use('/hooks', expressMiddleware(hs), expressMiddleware(page))
 
-const server = app.listen(0, '127.0.0.1')
+const server = site.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
 const url = `http://127.0.0.1:${port}`
@@ -50,30 +63,38 @@ const url = `http://127.0.0.1:${port}`
 // What a browser does.
 const html = await fetch(`${url}/hooks/portal`)
 console.log(`the page is at ${new URL(html.url).pathname}: ${html.status}`)
-const login = await fetch(`${url}/login`, {
-  method: 'POST',
-  redirect: 'manual',
-  body: new URLSearchParams({ user: 'alice', password: 'wonderland' }),
-})
-const [cookie = ''] = login.headers.getSetCookie()
-const own = { 'x-hookswitch-portal': '1', 'sec-fetch-site': 'same-origin' }
-const stranger = await fetch(`${url}/hooks/portal/session`, { headers: own })
-const signedIn = await fetch(`${url}/hooks/portal/session`, {
-  headers: { ...own, cookie: cookie.split(';')[0] ?? '' },
-})
-const { token, accountId } = /** @type {any} */ (await signedIn.json())
-const list = await fetch(`${url}/hooks/v1/accounts/${accountId}/webhooks`, {
-  headers: { 'x-auth-token': token },
-})
-const { data } = /** @type {any} */ (await list.json())
-console.log(`without the app's cookie: ${stranger.status}; with it: ${signedIn.status}, account ${accountId}`)
-console.log(`the page shows ${data.length} webhook: ${data[0].name}`)
+const stranger = await sessionOf('')
+console.log(`without the cookie of the site: ${stranger.status}`)
+for (const [name, { password }] of users) {
+  const login = await fetch(`${url}/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ user: name, password }),
+  })
+  const [cookie = ''] = login.headers.getSetCookie()
+  const signedIn = await sessionOf(cookie.split(';')[0] ?? '')
+  const { token, accountId } = /** @type {any} */ (await signedIn.json())
+  const webhooks = `${url}/hooks/v1/accounts/${accountId}/webhooks`
+  const headers = { 'x-auth-token': token, 'content-type': 'application/json' }
+  const list = await fetch(webhooks, { headers })
+  const body = JSON.stringify({ data: { name: `By ${name}`, uri: 'http://localhost:9/', hook: 'all' } })
+  const change = await fetch(webhooks, { method: 'PUT', headers, body })
+  console.log(`${name} opens ${accountId}: ${list.status}, and creates a webhook: ${change.status}`)
+  assert.deepEqual([signedIn.status, list.status, change.status], [200, 200, name === 'alice' ? 201 : 403])
+}
 
-assert.deepEqual([html.status, stranger.status, signedIn.status, list.status], [200, 401, 200, 200])
+assert.deepEqual([html.status, stranger.status], [200, 401])
+assert.match(await html.text(), /<title>Acme Cloud<\/title>/)
 assert.match(html.headers.get('content-security-policy') ?? '', /trusted-types 'none'/)
 
 if (process.argv.includes('--stay')) console.log(`open ${url} in a browser; Ctrl-C ends the program`)
 else {
   server.close()
   await hs.close()
+}
+
+/** @param {string} cookie */
+function sessionOf(cookie) {
+  const own = { 'x-hookswitch-portal': '1', 'sec-fetch-site': 'same-origin' }
+  return fetch(`${url}/hooks/portal/session`, { headers: { ...own, cookie } })
 }

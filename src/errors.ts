@@ -38,6 +38,7 @@ export type ErrorCode =
   | 'RevisionConflict'
   | 'TooManyLogins'
   | 'TooManyReplays'
+  | 'TooManyChecks'
   | 'TooManyStreams'
   | 'QueueFull'
   | 'Unsupported'
@@ -76,7 +77,7 @@ export class HookswitchError extends Error {
       readonly failures?: readonly Failure[]
       /** For `NotFound`: the unknown id. */
       readonly id?: string
-      /** For `TooManyLogins`, `TooManyReplays`, `TooManyStreams`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
+      /** For `TooManyLogins`, `TooManyReplays`, `TooManyChecks`, `TooManyStreams`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
       readonly retryAfterSeconds?: number
       /** The error that caused this one. */
       readonly cause?: unknown

@@ -9,6 +9,7 @@ import type { DocumentChange } from './auth/account-admin.js'
 import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
 import { authorizeToken } from './auth/authorize-token.js'
+import { issueToken, type TokenRequest } from './auth/issue-token.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
 import type { ChannelEvent, CustomEvent } from './delivery/event.js'
@@ -28,6 +29,7 @@ import type { HookswitchOptions } from './options/options.js'
 import { invalidOption } from './options/validators.js'
 import type { Clock, Sender } from './ports.js'
 import { type Background, startBackground } from './runtime/background.js'
+import { MAX_ADDRESS_CHECKS } from './runtime/check-address.js'
 import { systemClock } from './runtime/clock.js'
 import { type Core, createCore, type HookswitchEvents, type PublishedEvent } from './runtime/core.js'
 import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
@@ -157,6 +159,15 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
   readonly auth: {
     /** Exchanges an API key or credentials for a token. Rejects with `InvalidCredentials`, `AccountLocked`, `TooManyLogins`. */
     signIn(login: SignInInput, from?: { readonly address?: string }): Promise<SignedIn>
+    /**
+     * Issues a token for a user whom the host has signed in itself, or for an account. It is revoked as the token of a login.
+     * Rejects with `InvalidInput` naming the field, `NotFound` for the account, or for a user who does not exist or is
+     * disabled, `AccountLocked`.
+     *
+     * @example
+     * const { token } = await hs.auth.issue({ accountId: 'acme', role: 'read', ttlSeconds: 3_600 })
+     */
+    issue(request: TokenRequest): Promise<SignedIn>
     /** The caller that a token identifies. Rejects with `InvalidCredentials` for every cause. */
     authenticate(token: string): Promise<Caller>
     /**
@@ -295,8 +306,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       proxy,
       tls,
       maxPerOrigin,
-      // Each look-up belongs to a request in flight: one that the scheduler lets start never waits for others.
-      ...(resolver ? { resolver } : { dns: { concurrency: inFlight } }),
+      // Each look-up belongs to a request in flight or to a check: one that the scheduler lets start never waits for others.
+      ...(resolver ? { resolver } : { dns: { concurrency: inFlight + MAX_ADDRESS_CHECKS } }),
     })
   }
 
@@ -420,6 +431,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     accounts: bindAccounts(core),
     auth: {
       signIn: async (login, from) => signIn(core().auth, login, from),
+      issue: async (request) => issueToken(core().auth, request),
       authenticate: async (token) => authenticate(core().auth, token),
       authorize: async (token, accountId) => authorizeToken(core().auth, token, accountId),
       signOut: async (token) => signOut(core().auth, token),

@@ -26,6 +26,7 @@ export type { AccountView } from './accounts/manage.js'
 export type { UserView } from './accounts/users.js'
 export type { AccountService } from './auth/account-service.js'
 export type { Caller } from './auth/authenticate.js'
+export type { TokenRequest } from './auth/issue-token.js'
 export type { SignedIn, SignInInput } from './auth/sign-in.js'
 
 // Webhooks.

@@ -87,10 +87,25 @@ export type Observation =
   /** `cancel` ended the request before its first byte was sent. */
   | { readonly kind: 'cancelled' }
 
+/** A connection was made, and closed without a request. */
+export interface Connected {
+  readonly kind: 'connected'
+  /** End of the validity of the server's certificate, in Unix milliseconds; absent without TLS. */
+  readonly certificateValidToMs?: number
+}
+
 /** Sends requests to receivers. `send` never rejects: every failure is an observation. */
 export interface Sender {
   /** Sends one request and resolves to its result. */
   send(request: SendRequest): Promise<Observation>
+  /**
+   * Connects to the host of a URL as `send` would, TLS included, and closes the connection without a request. `timeoutMs`:
+   * limit in milliseconds. Never rejects. Absent: addresses are checked without a connection.
+   */
+  connect?(
+    url: string,
+    timeoutMs: number,
+  ): Promise<Connected | Extract<Observation, { kind: 'no_response' | 'own_fault' }>>
   /** Ends the requests of a group whose first byte is not on the wire yet; they resolve to `cancelled`. */
   cancel?(group: string): void
   /** Closes idle connections that only this group uses: its next request is not expected soon. */

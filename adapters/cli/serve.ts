@@ -2,7 +2,6 @@
 import type { Hookswitch } from 'hookswitch'
 import type { Blackhole } from 'hookswitch/blackhole'
 import { createServer } from 'hookswitch/node'
-import { portal } from 'hookswitch/portal'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { adminServer } from './admin.js'
 import { bothServices } from './both-services.js'
@@ -86,7 +85,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   let switches: Switches | undefined
   let webSockets: Blackhole | undefined
   let isReady = false
-  const services = settings.values.portal === false ? hs : bothServices(hs, portal())
+  const services = plan.page ? bothServices(hs, plan.page) : hs
   const server = createServer(services, serverOptions(settings))
   const readiness = () => ({ isReady, health: hs.nodeHealth(), sources: switches?.health() ?? [] })
   const admin = metrics && adminServer(readiness, metrics)

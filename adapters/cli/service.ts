@@ -1,9 +1,11 @@
 /** Checks the settings as a whole, creates the service from them and starts it with its accounts. */
 import { createHookswitch, errorCode, type Hookswitch, type Log } from 'hookswitch'
+import type { HttpService } from 'hookswitch/adapter'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 import { type AccountsFile, readAccountsFile } from './accounts-file.js'
 import { whileFilling } from './memory-flag.js'
 import { createStore, storeProblem } from './open-store.js'
+import { createPage } from './page.js'
 import { type Settings, wrongSetting } from './read-settings.js'
 import { checkSecret } from './secret.js'
 import { checkServiceOptions, optionProblem, type ServiceOptions, serviceOptions } from './service-options.js'
@@ -22,6 +24,8 @@ export interface ServicePlan {
   readonly switches: readonly SwitchChoice[]
   /** Absent without the setting `accounts`. */
   readonly accounts: AccountsFile | undefined
+  /** Absent with the setting `portal: false`. */
+  readonly page: HttpService | undefined
 }
 
 /**
@@ -47,14 +51,16 @@ export async function checkFileSettings(settings: Settings): Promise<void> {
   await checkServiceOptions(settings, options)
 }
 
-async function readNamedFiles(settings: Settings): Promise<Pick<ServicePlan, 'options' | 'accounts'>> {
+async function readNamedFiles(
+  settings: Settings,
+): Promise<Pick<ServicePlan, 'options' | 'accounts' | 'page'>> {
   const options = await serviceOptions(settings)
   const { accounts: path } = settings.values
   const accounts =
     path === undefined
       ? undefined
       : await whileFilling(() => readAccountsFile(path, settings.labelOf('accounts')))
-  return { options, accounts }
+  return { options, accounts, page: createPage(settings) }
 }
 
 function checkPorts(settings: Settings): void {

@@ -119,6 +119,24 @@ const LISTENING = {
     about: 'serve the page on which users see and change their webhooks, at /portal',
     default: true,
   }),
+  portalTitle: setting(text('TEXT'), { about: 'name of the page for its users', default: 'Webhooks' }),
+  portalLogo: setting(text('FILE'), {
+    about: 'logo on the page: an SVG or PNG file of at most 64 KiB',
+  }),
+  portalAccent: setting(text('COLOR', 'a colour like #4a3fc7', '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$'), {
+    about:
+      'colour of buttons and links on the page; its lightness is changed where text would not be readable',
+    default: '#4a3fc7',
+  }),
+  portalLanguage: setting(oneOf('auto', 'en', 'de'), {
+    about: 'language of users of the page who have chosen none; auto is that of their browser',
+    default: 'auto',
+  }),
+  portalHelpUrl: setting(text('URL'), { about: 'URL of your own help for users of the page' }),
+  portalColorScheme: setting(oneOf('auto', 'light', 'dark'), {
+    about: 'colours for users of the page who have chosen none; auto is those of their system',
+    default: 'auto',
+  }),
   'blackhole.port': setting(integer(...PORT), {
     about: "serve call events over WebSockets on this port, by KAZOO's protocol (blackhole, 5555 there)",
     defaultText: 'off',

@@ -750,8 +750,50 @@ export interface Token {
   readonly priv_level: 'user' | 'admin'
   /** Whether the token acts on every account. */
   readonly is_operator: boolean
-  /** Whether the token can only read data, except that it can change its own user. */
+  /** Whether the token can only read data, except that the login of a user can change that user. */
   readonly is_read_only: boolean
+}
+
+/** The schema `IssuedToken` of the API. */
+export interface IssuedToken {
+  /** The token. */
+  readonly token: string
+  /** Time when it expires. */
+  readonly expires_at: string
+  /** Id of the account of the token. */
+  readonly account_id: string
+  /** Name of the account. */
+  readonly account_name?: string
+  /** Id of its user; absent for one of the account itself. */
+  readonly user_id?: string
+  /** `admin`: everything that the user or account may do. `read`: reads the account, and changes nothing. */
+  readonly role: 'admin' | 'read'
+}
+
+/** The schema `CheckedAddress` of the API. */
+export interface CheckedAddress {
+  /** Whether a connection could be made, TLS included. */
+  readonly ok: boolean
+  /** Absent if it is another one. */
+  readonly scheme?: 'https' | 'http'
+  /** Host name or address, as it would be called; absent if the URL is not valid. */
+  readonly host?: string
+  /** Port; absent if the URL is not valid. */
+  readonly port?: number
+  /** Value of `problem`. */
+  readonly problem?: {
+    /** `scheme`: neither http nor https. `address_invalid`: no valid URL. `not_checked`: a fault of the service. Otherwise the `cause` that an attempt would have. */
+    readonly code: string
+    /** The same as a sentence. */
+    readonly message: string
+  }
+  /** Value of `tls`. */
+  readonly tls?: {
+    /** End of the validity of the server's certificate. */
+    readonly valid_to: string
+  }
+  /** `not_encrypted`: others on the way can read and change what is sent. */
+  readonly warnings?: readonly 'not_encrypted'[]
 }
 
 /** Fields of an account. Other public keys are stored as they are. */
@@ -1016,6 +1058,24 @@ export interface CredentialsLogin {
   readonly account_name?: string
   /** Digest algorithm of the credentials: MD5 or SHA-1. */
   readonly method?: 'md5' | 'sha'
+}
+
+/** The schema `TokenRequest` of the API. */
+export interface TokenRequest {
+  /** Account that the token gives access to. */
+  readonly account_id: string
+  /** A user of the account, whose rights limit those of the token. Default: the account itself. */
+  readonly user_id?: string
+  /** `admin`: everything that the user or account may do. `read`: reads the account, and changes nothing. */
+  readonly role: 'admin' | 'read'
+  /** Lifetime of the token in seconds, at most that of the token of a login. */
+  readonly ttl_seconds: number
+}
+
+/** The schema `Address` of the API. */
+export interface Address {
+  /** URL as a webhook would have it. */
+  readonly uri: string
 }
 
 /** The schema `Reenable` of the API. */
@@ -1992,6 +2052,14 @@ export interface PreviewWebhookParameters {
   }
 }
 
+/** Parameters of `checkAddress`. */
+export interface CheckAddressParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: Address
+}
+
 /** Parameters of `listDeliveries`. */
 export interface ListDeliveriesParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
@@ -2140,6 +2208,12 @@ export interface LookUpParameters {
   readonly accountId?: string
   /** The id of a webhook, delivery, event or call leg. */
   readonly q?: string
+}
+
+/** Parameters of `issueToken`. */
+export interface IssueTokenParameters {
+  /** `data` of the request. */
+  readonly data: TokenRequest
 }
 
 /** Parameters of `listUnhealthyWebhooks`. */
@@ -2545,6 +2619,8 @@ export interface Operations {
   resumeWebhook(parameters: ResumeWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
   /** Show the request that a webhook would send: `PUT /accounts/{account_id}/webhooks/preview`. For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in each request, are placeholders such as `$AUTHORIZATION`. */
   previewWebhook(parameters: PreviewWebhookParameters, options?: CallOptions): Promise<ApiResponse<RequestPreview>>
+  /** Check whether requests could be sent to a URL: `PUT /accounts/{account_id}/webhooks/check`. Connects as an attempt would, TLS included, and sends nothing; at most 5 s. 429 after 10 checks of the account in a minute, or while 2 are under way. */
+  checkAddress(parameters: CheckAddressParameters, options?: CallOptions): Promise<ApiResponse<CheckedAddress>>
   /** List deliveries of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/deliveries`. Newest first. */
   listDeliveries(parameters: ListDeliveriesParameters, options?: CallOptions): List<Delivery>
   /** Read the signing secret: `GET /accounts/{account_id}/webhooks/{webhook_id}/secret`. */
@@ -2582,6 +2658,8 @@ export interface Operations {
   matchEvent(parameters: MatchEventParameters, options?: CallOptions): Promise<ApiResponse<readonly Match[]>>
   /** Find what an id belongs to: `GET /accounts/{account_id}/lookup`. The webhook, delivery, event and call of the account that have this id; usually one of them. An empty list: none. Not paged. */
   lookUp(parameters?: LookUpParameters, options?: CallOptions): Promise<ApiResponse<readonly LookedUp[]>>
+  /** Issue a token without a login: `PUT /system/tokens`. For a user whom the host has signed in itself. It is revoked as the token of a login. Only for the token of an operator, otherwise 403. */
+  issueToken(parameters: IssueTokenParameters, options?: CallOptions): Promise<ApiResponse<IssuedToken>>
   /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
   readOverview(options?: CallOptions): Promise<ApiResponse<Overview>>
   /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. With `sort=waiting` the first 5,000 of them are examined, and `truncated` says that there are more. Only for the token of an operator, otherwise 403. */
@@ -2701,6 +2779,7 @@ export const ENDPOINTS = {
   replayWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/replay' },
   resumeWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/resume' },
   previewWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/preview' },
+  checkAddress: { method: 'PUT', path: '/accounts/{account_id}/webhooks/check' },
   listDeliveries: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/deliveries', isList: true },
   readSecret: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/secret' },
   rotateSecret: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/secret' },
@@ -2715,6 +2794,7 @@ export const ENDPOINTS = {
   publishEvents: { method: 'PUT', path: '/accounts/{account_id}/events' },
   matchEvent: { method: 'PUT', path: '/accounts/{account_id}/events/match' },
   lookUp: { method: 'GET', path: '/accounts/{account_id}/lookup' },
+  issueToken: { method: 'PUT', path: '/system/tokens' },
   readOverview: { method: 'GET', path: '/system/overview', hasNoParameters: true },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },

@@ -10,6 +10,8 @@ export interface PageFile {
   readonly type: string
   readonly tag: string
   readonly isImmutable: boolean
+  /** Further headers of its response. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly plain: Uint8Array
   /** The content in an encoding. */
   encoded(encoding: Encoding): Uint8Array
@@ -26,31 +28,45 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const PAGE = 'index.html'
 
+/** What the host says of the page. */
+export interface PageSettings {
+  /** Content of `<meta>` elements that the page reads, by name. */
+  readonly metas: Readonly<Record<string, string>>
+  readonly title: string
+  /** Until the page knows the choice of its user. */
+  readonly language: 'en' | 'de'
+  /** As `language`; `undefined`: that of the system. */
+  readonly theme: 'light' | 'dark' | undefined
+  /** The host's own files, by their path below the page; style sheets are linked. */
+  readonly files: ReadonlyMap<string, PageFile>
+}
+
 /**
  * Reads the files of a build.
  *
  * @param folder the folder that contains `index.html`
- * @param settings content of `<meta>` elements that the page reads, by name
  * @returns the files by their path below the page; `''` is the page itself. `undefined`: the folder has no page
  */
 export function readPageFiles(
   folder: string,
-  settings: Readonly<Record<string, string>>,
+  settings: PageSettings,
 ): ReadonlyMap<string, PageFile> | undefined {
   if (!existsSync(join(folder, PAGE))) return undefined
-  const files = new Map<string, PageFile>([['', readPage(join(folder, PAGE), settings)]])
+  const files = new Map<string, PageFile>([['', readPage(join(folder, PAGE), settings)], ...settings.files])
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const type = TYPES[extname(name)]
     if (type === undefined || name === PAGE) continue
-    const path = join(folder, name)
-    files.set(name.replaceAll('\\', '/'), {
-      type,
-      isImmutable: true,
-      ...content(readFileSync(path)),
-    })
+    files.set(name.replaceAll('\\', '/'), immutableFile(type, readFileSync(join(folder, name))))
   }
   return files
 }
+
+/** A file whose URL changes with its content. */
+export const immutableFile = (
+  type: string,
+  bytes: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): PageFile => ({ type, isImmutable: true, headers, ...content(bytes) })
 
 /** Milliseconds for 100 KB; the highest quality would take 200. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
@@ -68,10 +84,21 @@ function content(plain: Uint8Array): Pick<PageFile, 'plain' | 'tag' | 'encoded'>
   }
 }
 
-function readPage(path: string, settings: Readonly<Record<string, string>>): PageFile {
-  const metas = Object.entries(settings)
-    .map(([name, value]) => `<meta name="hookswitch-${name}" content="${escapeAttribute(value)}">`)
-    .join('\n    ')
-  const plain = Buffer.from(readFileSync(path, 'utf8').replace('<!-- settings -->', () => metas))
+function readPage(path: string, { metas, title, language, theme, files }: PageSettings): PageFile {
+  const attributes = ` lang="${language}"${theme === undefined ? '' : ` data-theme="${theme}"`}`
+  const elements = Object.entries(metas).map(
+    ([name, value]) => `<meta name="hookswitch-${name}" content="${escapeAttribute(value)}">`,
+  )
+  for (const [name, file] of files) {
+    if (file.type === TYPES['.css']) elements.push(`<link rel="stylesheet" href="${versioned(name, file)}">`)
+  }
+  const html = readFileSync(path, 'utf8')
+    .replace('<!-- settings -->', () => elements.join('\n    '))
+    .replace('<html lang="en">', () => `<html${attributes}>`)
+    .replace(/<title>[^<]*<\/title>/, () => `<title>${escapeAttribute(title)}</title>`)
+  const plain = Buffer.from(html)
   return { type: TYPES['.html']!, isImmutable: false, ...content(plain) }
 }
+
+/** The path of a file with a query that changes with its content. */
+export const versioned = (name: string, { tag }: PageFile): string => `${name}?${tag.slice(1, -1)}`

@@ -31,9 +31,14 @@ export function securityHeaders(
   }
 }
 
+/** An SVG that is opened as a page runs no script and loads nothing. */
+export const LOGO_HEADERS: Readonly<Record<string, string>> = Object.freeze({
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+})
+
 /** The page itself is checked on each visit, so that a new version takes effect at once. */
 export const REVALIDATE = 'no-cache'
-/** Names of assets contain a hash of their content. */
+/** URLs of assets contain a hash of their content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /**

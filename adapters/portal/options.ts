@@ -1,6 +1,7 @@
 /** The options of the page, checked. Pure. */
 import { HookswitchError } from 'hookswitch'
-import { closestName } from 'hookswitch/adapter'
+import { closestName, printableLine } from 'hookswitch/adapter'
+import { DEFAULT_ACCENT } from './brand.js'
 import type { SessionReader } from './session.js'
 
 /** Options of `portal`. */
@@ -13,6 +14,21 @@ export interface PortalOptions {
   readonly frameAncestors?: readonly string[]
   /** Finds the token of a user of the host. Default: the page has a login of its own. */
   readonly session?: SessionReader
+  /** Name of the page for its users, 1 to 60 characters. Default `Webhooks`. */
+  readonly title?: string
+  /** Your logo: path of an SVG or PNG file, read once, or its bytes; at most 64 KiB. Default: none. */
+  readonly logo?: string | Uint8Array
+  /**
+   * Your colour for buttons and links, as `#rgb` or `#rrggbb`. Its lightness is changed where text would not be readable.
+   * Default `#4a3fc7`.
+   */
+  readonly accent?: string
+  /** Language of users who have chosen none. Default `auto`: that of their browser. */
+  readonly language?: 'auto' | 'en' | 'de'
+  /** URL of your own help, http or https. Default: none. */
+  readonly helpUrl?: string
+  /** Colours for users who have chosen none. Default `auto`: those of their system. */
+  readonly colorScheme?: 'auto' | 'light' | 'dark'
 }
 
 /** Options with their defaults. */
@@ -21,10 +37,28 @@ export interface PortalSettings {
   readonly api: string
   readonly frameAncestors: readonly string[]
   readonly session: SessionReader | undefined
+  readonly title: string
+  readonly logo: string | Uint8Array | undefined
+  readonly accent: string
+  readonly language: 'auto' | 'en' | 'de'
+  readonly helpUrl: string | undefined
+  readonly colorScheme: 'auto' | 'light' | 'dark'
 }
 
-const DEFAULTS = Object.freeze({ path: '/portal', api: '../', frameAncestors: Object.freeze([]) })
-const NAMES = ['path', 'api', 'frameAncestors', 'session'] as const
+const DEFAULTS = Object.freeze({
+  path: '/portal',
+  api: '../',
+  frameAncestors: Object.freeze([]),
+  title: 'Webhooks',
+  accent: DEFAULT_ACCENT,
+  language: 'auto',
+  colorScheme: 'auto',
+})
+const NAMES: readonly string[] = [...Object.keys(DEFAULTS), 'session', 'logo', 'helpUrl']
+const LANGUAGES: readonly unknown[] = ['auto', 'en', 'de']
+const COLOR_SCHEMES: readonly unknown[] = ['auto', 'light', 'dark']
+const MAX_TITLE_LENGTH = 60
+const MAX_URL_LENGTH = 2_048
 
 /** Nothing that a policy or a header could be ended with. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@;,'"A-Z]+$/
@@ -33,11 +67,11 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@;,'"A-Z]+$/
 export function checkPortalOptions(options: PortalOptions): PortalSettings {
   if (typeof options !== 'object' || options === null) throw invalid('options', 'must be an object')
   for (const name of Object.keys(options)) {
-    if ((NAMES as readonly string[]).includes(name)) continue
+    if (NAMES.includes(name)) continue
     const closest = closestName(name, NAMES)
     throw invalid(name, `is unknown${closest === undefined ? '' : ` (did you mean '${closest}'?)`}`)
   }
-  const { path = DEFAULTS.path, api = DEFAULTS.api, session } = options
+  const { path = DEFAULTS.path, api = DEFAULTS.api, session, logo, helpUrl } = options
   const { frameAncestors = DEFAULTS.frameAncestors } = options
   if (typeof path !== 'string' || !/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(path)) {
     throw invalid('path', 'must be a path like /portal')
@@ -50,7 +84,26 @@ export function checkPortalOptions(options: PortalOptions): PortalSettings {
     throw invalid('frameAncestors', 'must be a list of origins like https://app.example.com')
   }
   if (session !== undefined && typeof session !== 'function') throw invalid('session', 'must be a function')
-  return { path, api, frameAncestors: [...frameAncestors], session }
+  const { title = DEFAULTS.title, accent = DEFAULTS.accent } = options
+  const { language = DEFAULTS.language, colorScheme = DEFAULTS.colorScheme } = options
+  if (typeof title !== 'string' || title.trim() === '' || [...title].length > MAX_TITLE_LENGTH)
+    throw invalid('title', `must be a text of 1 to ${MAX_TITLE_LENGTH} characters`)
+  if (printableLine(title) !== title) throw invalid('title', 'must have no control or hidden characters')
+  if (logo !== undefined && !(logo instanceof Uint8Array) && (typeof logo !== 'string' || logo === ''))
+    throw invalid('logo', 'must be the path of an SVG or PNG file, or its bytes')
+  if (typeof accent !== 'string' || !/^#(?:[\da-f]{3}|[\da-f]{6})$/i.test(accent))
+    throw invalid('accent', 'must be a colour like #4a3fc7')
+  if (!LANGUAGES.includes(language)) throw invalid('language', 'must be auto, en or de')
+  if (helpUrl !== undefined && !isHelpUrl(helpUrl)) throw invalid('helpUrl', 'must be an http or https URL')
+  if (!COLOR_SCHEMES.includes(colorScheme)) throw invalid('colorScheme', 'must be auto, light or dark')
+  const own = { path, api, frameAncestors: [...frameAncestors], session }
+  return { ...own, title, logo, accent, language, helpUrl, colorScheme }
+}
+
+function isHelpUrl(helpUrl: unknown): boolean {
+  if (typeof helpUrl !== 'string' || helpUrl.length > MAX_URL_LENGTH) return false
+  if (!/^https?:\/\//i.test(helpUrl) || printableLine(helpUrl) !== helpUrl) return false
+  return URL.canParse(helpUrl)
 }
 
 function isApiUrl(api: string): boolean {

@@ -1,7 +1,16 @@
 /** Responds to the requests of the page's browser: the page, its assets and the session of the host's user. */
 import { errorResponse, type HttpService, type RequestRecord, type ResponseRecord } from 'hookswitch/adapter'
-import { type PageFile, readPageFiles } from './files.js'
-import { chooseEncoding, IMMUTABLE, matchesTag, REVALIDATE, securityHeaders } from './headers.js'
+import { brandCss } from './brand.js'
+import { immutableFile, type PageFile, type PageSettings, readPageFiles, versioned } from './files.js'
+import {
+  chooseEncoding,
+  IMMUTABLE,
+  LOGO_HEADERS,
+  matchesTag,
+  REVALIDATE,
+  securityHeaders,
+} from './headers.js'
+import { readLogo } from './logo.js'
 import type { PortalSettings } from './options.js'
 import { respondWithSession } from './session.js'
 
@@ -9,11 +18,12 @@ const SESSION = 'session'
 
 /**
  * @param folder the built page; read at the first request
+ * @throws HookswitchError `InvalidOption` for a logo that cannot be served
  */
 export function createPortalService(settings: PortalSettings, folder: string): HttpService {
-  const { path, session, api } = settings
-  const common = securityHeaders(originOf(api), settings.frameAncestors)
-  const metas = { api, session: session ? 'host' : '' }
+  const { path, session } = settings
+  const common = securityHeaders(originOf(settings.api), settings.frameAncestors)
+  const pageSettings = pageSettingsOf(settings)
   let files: ReadonlyMap<string, PageFile> | undefined
 
   async function respond(request: RequestRecord): Promise<ResponseRecord> {
@@ -25,7 +35,7 @@ export function createPortalService(settings: PortalSettings, folder: string): H
     if (target === path) return redirect(path)
     const name = target.slice(path.length + 1)
     if (name === SESSION) return session ? respondWithSession(session, request) : refuse(404, 'not_found')
-    files ??= readPageFiles(folder, metas)
+    files ??= readPageFiles(folder, pageSettings)
     if (!files) return refuse(503, 'page_not_built')
     const file = files.get(name)
     return file ? sendFile(file, request.headers) : refuse(404, 'not_found')
@@ -49,6 +59,37 @@ export function createPortalService(settings: PortalSettings, folder: string): H
   }
 }
 
+/** What the page gets of the options, and the files that they make. */
+function pageSettingsOf(settings: PortalSettings): PageSettings {
+  const { api, session, title, accent, language, helpUrl = '', colorScheme } = settings
+  const files = new Map([
+    ['brand.css', immutableFile('text/css; charset=utf-8', Buffer.from(brandCss(accent)))],
+  ])
+  let logo = ''
+  if (settings.logo !== undefined) {
+    const { name, type, bytes } = readLogo(settings.logo)
+    const file = immutableFile(type, bytes, LOGO_HEADERS)
+    files.set(name, file)
+    logo = versioned(name, file)
+  }
+  const metas = {
+    api,
+    session: session ? 'host' : '',
+    title,
+    logo,
+    language,
+    'help-url': helpUrl,
+    'color-scheme': colorScheme,
+  }
+  return {
+    metas,
+    title,
+    language: language === 'auto' ? 'en' : language,
+    theme: colorScheme === 'auto' ? undefined : colorScheme,
+    files,
+  }
+}
+
 /** The origin of an API elsewhere; `undefined` for a relative URL. */
 function originOf(api: string): string | undefined {
   return /^https?:\/\//.test(api) ? new URL(api).origin : undefined
@@ -69,13 +110,14 @@ function refuse(
 }
 
 function sendFile(file: PageFile, headers: RequestRecord['headers']): ResponseRecord {
-  const cacheHeaders = {
+  const fileHeaders = {
+    ...file.headers,
     etag: file.tag,
     'cache-control': file.isImmutable ? IMMUTABLE : REVALIDATE,
     vary: 'accept-encoding',
   }
   if (matchesTag(text(headers['if-none-match']), file.tag)) {
-    return { status: 304, headers: cacheHeaders, body: '' }
+    return { status: 304, headers: fileHeaders, body: '' }
   }
   const encoding = chooseEncoding(text(headers['accept-encoding']))
   const bytes = encoding === undefined ? file.plain : file.encoded(encoding)
@@ -85,7 +127,7 @@ function sendFile(file: PageFile, headers: RequestRecord['headers']): ResponseRe
       'content-type': file.type,
       'content-length': String(bytes.length),
       ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
-      ...cacheHeaders,
+      ...fileHeaders,
     },
     body: '',
     bytes,

@@ -37,7 +37,10 @@ export interface Directory {
     method: 'md5' | 'sha',
     digest: string,
   ): ReturnType<Directory['holderOfApiKey']>
-  /** The current version of that holder's credential; `undefined` when it no longer exists. */
+  /**
+   * The current version of that holder's credential; `undefined` when it no longer exists. Tokens of `hs.auth.issue` depend on
+   * it too, so a host without credentials of its own returns a constant text for whoever exists.
+   */
   credentialVersion(accountId: string, userId: string | undefined): Promise<string | undefined>
   /**
    * What a user may do; `undefined` counts as `admin`. Absent: all users of this directory are admins, as accounts are

@@ -20,6 +20,8 @@ export interface Caller {
   readonly expiresMs: number
   /** What the user may do; absent: `admin`, as the holder of the API key. */
   readonly privLevel?: 'user' | 'admin'
+  /** The token only reads, whatever its user or account may do; absent: it does what they may do. */
+  readonly role?: 'read'
 }
 
 export interface AuthenticateDeps {
@@ -44,10 +46,15 @@ export async function authenticate(deps: AuthenticateDeps, token: string): Promi
   deps.metrics.count('hookswitch_token_lookups_total', 1, cached ? 'hit' : 'miss')
   const row = cached ?? (await deps.tokenCache.getOrLoad(hash, () => readValidToken(deps, hash)))
   if (!row || !isUnexpired(row, deps.clock.now())) throw invalidCredentials()
-  const { accountId, userId, expiresMs, privLevel } = row
-  if (userId === undefined) return { accountId, token, expiresMs }
-  const caller = { accountId, userId, token, expiresMs }
-  return privLevel === undefined ? caller : { ...caller, privLevel }
+  const { accountId, userId, expiresMs, privLevel, role } = row
+  return {
+    accountId,
+    token,
+    expiresMs,
+    ...(userId !== undefined && { userId }),
+    ...(privLevel !== undefined && { privLevel }),
+    ...(role !== undefined && { role }),
+  }
 }
 
 /**

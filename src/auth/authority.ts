@@ -6,10 +6,10 @@ import type { Caller } from './authenticate.js'
 /**
  * What a request needs:
  *
- * - `read`: an admin anywhere in its authority, a user in its own account
+ * - `read`: an admin anywhere in its authority, a user or a token of the role `read` in its own account
  * - `write`: an admin; also a user, if `restrictUsers` is off
  * - `admin`: an admin
- * - `self`: an admin, or the user of the path itself
+ * - `self`: an admin, or the user of the path itself, with a token of a login
  * - `ancestor`: an admin of an account above, or an operator
  * - `operator`: an operator
  */
@@ -28,19 +28,19 @@ export interface CallerRights {
   readonly isAdmin: boolean
   /** An admin of one of the accounts `operators`. */
   readonly isOperator: boolean
-  /** A user without admin rights who changes nothing but its own document. */
+  /** Changes nothing, or as a user without admin rights nothing but its own document. */
   readonly isReadOnly: boolean
 }
 
 export function rightsOf(
-  caller: Pick<Caller, 'accountId' | 'privLevel'>,
+  { accountId, privLevel, role }: Pick<Caller, 'accountId' | 'privLevel' | 'role'>,
   { operators, restrictUsers }: AuthorityOptions,
 ): CallerRights {
-  const isAdmin = caller.privLevel !== 'user'
+  const isAdmin = privLevel !== 'user' && role !== 'read'
   return {
     isAdmin,
-    isOperator: isAdmin && operators.includes(caller.accountId),
-    isReadOnly: !isAdmin && restrictUsers,
+    isOperator: isAdmin && operators.includes(accountId),
+    isReadOnly: role === 'read' || (!isAdmin && restrictUsers),
   }
 }
 
@@ -62,7 +62,7 @@ export function isWithin(
 
 /** Whether a caller may use this access on an account within its authority. */
 export function isAllowed(
-  caller: Pick<Caller, 'accountId' | 'userId'>,
+  caller: Pick<Caller, 'accountId' | 'userId' | 'role'>,
   { isAdmin, isOperator }: CallerRights,
   { restrictUsers }: Pick<AuthorityOptions, 'restrictUsers'>,
   access: Access,
@@ -71,9 +71,10 @@ export function isAllowed(
   const isOwn = accountId === caller.accountId
   if (access === 'operator') return isOperator
   if (isAdmin) return access !== 'ancestor' || !isOwn
+  if (access === 'read') return isOwn || !restrictUsers
+  // Not even its own user: a new password would be a login with all rights of that user.
+  if (caller.role === 'read') return false
   switch (access) {
-    case 'read':
-      return isOwn || !restrictUsers
     case 'write':
       return !restrictUsers
     case 'self':

@@ -27,7 +27,7 @@ export async function authorize(
     readonly lineages: Pick<LineageCache, 'lineage'>
     readonly authority?: AuthorityOptions
   },
-  caller: Pick<Caller, 'accountId' | 'userId' | 'privLevel'>,
+  caller: Pick<Caller, 'accountId' | 'userId' | 'privLevel' | 'role'>,
   target: string | AccessTarget,
   access: Access = 'read',
 ): Promise<boolean> {

@@ -22,15 +22,15 @@ export type SignInInput =
       readonly accountName?: string
     }
 
-/** A successful login. The token is returned only here. */
+/** A new token. It is returned only here. */
 export interface SignedIn {
   /** The access token. */
   readonly token: string
   /** When the token expires, in Unix milliseconds. */
   readonly expiresMs: number
-  /** The account that signed in. */
+  /** The account of the token. */
   readonly account: Account
-  /** Absent: signed in by API key. */
+  /** Absent: the account itself, as by its API key. */
   readonly userId?: string
 }
 

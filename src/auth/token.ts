@@ -3,6 +3,9 @@ import { customRandom, urlAlphabet } from 'nanoid'
 import type { CredentialHolder } from '../accounts/directory.js'
 import { sha256 } from '../values/hash.js'
 
+/** What a token may be issued for. */
+export const TOKEN_ROLES = Object.freeze(['admin', 'read'] as const)
+
 /** A stored token. The token itself is not stored. */
 export interface TokenRow {
   /** SHA-256 of the token, hex. */
@@ -17,6 +20,8 @@ export interface TokenRow {
   readonly issuedMs: number
   /** Unix ms; valid iff `now < expiresMs`. */
   readonly expiresMs: number
+  /** It only reads, whatever its user may do; absent: it does what its user or account may do. */
+  readonly role?: 'read'
 }
 
 /** Characters in a token. With an alphabet of 64, 43 characters hold 258 random bits. */

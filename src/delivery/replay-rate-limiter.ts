@@ -1,6 +1,6 @@
 import { HookswitchError } from '../errors.js'
 import type { Clock } from '../ports.js'
-import { type RateLimit, refill, type TokenBucket, take } from '../values/token-bucket.js'
+import { keyedBuckets } from '../values/keyed-buckets.js'
 
 /** Limits tests, replays and resumptions that are requested over HTTP: each of them sends requests to a receiver. */
 export interface ReplayRateLimiter {
@@ -25,47 +25,25 @@ export const REPLAY_LIMIT_DEFAULTS: Required<ReplayLimitOptions> = Object.freeze
   replayRefillPerSecond: 1,
 })
 
-/** Above this number of buckets, full ones are removed. */
-const SWEEP_ABOVE = 10_000
-
 /**
- * One token bucket per webhook and per account, on the monotonic clock. Full buckets are removed from time to time. Reads the limits of
- * `options` at each request, so that they can change.
+ * One token bucket per webhook and per account, on the monotonic clock. Reads the limits of `options` at each request, so
+ * that they can change.
  */
 export function createReplayRateLimiter(
   clock: Pick<Clock, 'monotonic'>,
   options: ReplayLimitOptions = {},
 ): ReplayRateLimiter {
-  const buckets = new Map<string, TokenBucket>()
-  let sweepAbove = SWEEP_ABOVE
-
-  function currentRule(): RateLimit {
-    const { replayBurst: burst = REPLAY_LIMIT_DEFAULTS.replayBurst } = options
-    const { replayRefillPerSecond: refillPerSecond = REPLAY_LIMIT_DEFAULTS.replayRefillPerSecond } = options
-    return { burst, refillPerSecond }
-  }
-
-  function sweep(nowMs: number, rule: RateLimit): void {
-    for (const [key, bucket] of buckets) {
-      if (refill(bucket, nowMs, rule).tokens >= rule.burst) buckets.delete(key)
-    }
-    // Buckets in use stay: the next sweep is at twice their number.
-    sweepAbove = Math.max(SWEEP_ABOVE, 2 * buckets.size)
-  }
-
+  const waitMsOf = keyedBuckets()
   return {
     consume(key) {
-      const rule = currentRule()
-      if (rule.burst === Number.POSITIVE_INFINITY) return
-      const nowMs = clock.monotonic()
-      const { isGranted, waitMs, bucket } = take(buckets.get(key), 1, nowMs, rule)
-      if (!isGranted) {
-        throw new HookswitchError('TooManyReplays', 'too many tests, replays and resumptions', {
-          retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-        })
-      }
-      buckets.set(key, bucket)
-      if (buckets.size > sweepAbove) sweep(nowMs, rule)
+      const { replayBurst: burst = REPLAY_LIMIT_DEFAULTS.replayBurst } = options
+      const { replayRefillPerSecond: refillPerSecond = REPLAY_LIMIT_DEFAULTS.replayRefillPerSecond } = options
+      if (burst === Number.POSITIVE_INFINITY) return
+      const waitMs = waitMsOf(key, clock.monotonic(), { burst, refillPerSecond })
+      if (waitMs === 0) return
+      throw new HookswitchError('TooManyReplays', 'too many tests, replays and resumptions', {
+        retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+      })
     },
   }
 }

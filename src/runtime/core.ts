@@ -31,6 +31,7 @@ import type { DataValidators } from '../webhooks/event-data.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { Webhook } from '../webhooks/webhook.js'
+import { createAddressCheck } from './check-address.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
 import { bindExchange, bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
@@ -295,6 +296,7 @@ export function createCore(
     clock,
     caps,
     attemptTimeoutMs: options.attemptTimeoutMs,
+    checkAddress: createAddressCheck({ ...options, sender, clock }),
     maxAgeMsOf,
     userAgent,
     history: { bytes: 0, limits: options },

@@ -15,6 +15,7 @@ import { readWebhookHealth, type WebhookHealth } from '../stats/endpoint-health.
 import { type ListedEndpoint, listEndpoints, MAX_ENDPOINTS } from '../stats/endpoint-list.js'
 import type { StatsSeries } from '../stats/series.js'
 import { statisticsOff } from '../stats/statistics.js'
+import type { CheckedAddress } from '../webhooks/address-check.js'
 import {
   createWebhook,
   findWebhook,
@@ -173,6 +174,12 @@ export interface WebhookApi {
    */
   preview(accountId: string, input: WebhookInput, hook?: string): Promise<RequestPreview>
   /**
+   * Whether requests could be sent to a URL: connects as an attempt would, TLS included, and sends nothing; at most 5 s. At
+   * most 10 checks of an account a minute and 2 at once, on this node. Throws `InvalidInput`, `NotFound` for the account,
+   * `TooManyChecks`.
+   */
+  checkAddress(accountId: string, input: { readonly uri: string }): Promise<CheckedAddress>
+  /**
    * The history of a call and its other legs: events with their deliveries to webhooks of the account, and the numbers of
    * those that no webhook got. Throws `NotFound`.
    */
@@ -248,6 +255,11 @@ export function previewOf(
 export function createWebhookApi(core: () => Core): WebhookApi {
   const deps = () => core().webhooks
 
+  async function assertAccount(accountId: string): Promise<void> {
+    if ((await core().auth.lineages.lineage(accountId)).length === 0)
+      throw notFound(String(accountId), 'account')
+  }
+
   async function readDelivery(accountId: string, deliveryId: string): Promise<StoredDelivery> {
     const delivery = await core().store.deliveries.delivery(accountId, deliveryId)
     if (!delivery) throw notFound(deliveryId, 'delivery')
@@ -258,8 +270,7 @@ export function createWebhookApi(core: () => Core): WebhookApi {
     async create(accountId, fields) {
       const input = toInput(fields)
       // A webhook of an account that does not exist would never be called.
-      if ((await core().auth.lineages.lineage(accountId)).length === 0)
-        throw notFound(String(accountId), 'account')
+      await assertAccount(accountId)
       return createWebhook(deps(), accountId, input)
     },
     list: async (accountId) => listWebhooks(deps(), accountId),
@@ -313,6 +324,10 @@ export function createWebhookApi(core: () => Core): WebhookApi {
     async match(accountId, event) {
       const { accept, store } = core()
       return reportMatches({ ...accept, webhooks: store.webhooks }, accountId, event)
+    },
+    async checkAddress(accountId, { uri }) {
+      await assertAccount(accountId)
+      return core().checkAddress(accountId, uri)
     },
     preview: async (accountId, input, hook) => previewOf(core(), accountId, toInput(input), hook),
     async call(accountId, callId) {

@@ -25,7 +25,7 @@ const MAX_INTERIM_BYTES = 64 * 1024
 const MAX_SHOWN = 60
 
 /** What is missing when the time is over in each phase. */
-const UNFINISHED: Readonly<Record<ConnectPhase, string>> = {
+export const UNFINISHED: Readonly<Record<ConnectPhase, string>> = {
   name: 'the name was not resolved',
   connect: 'no connection',
   tls: 'no TLS handshake',

@@ -20,6 +20,7 @@ export function createDefaultSender(options: DefaultSenderOptions): DefaultSende
   return {
     send: sender.send,
     sendWithCallback: sender.sendWithCallback,
+    connect: sender.connect,
     cancel: sender.cancel,
     releaseIdle: sender.releaseIdle,
     async close() {

@@ -8,13 +8,14 @@
  */
 
 import type { Socket } from 'node:net'
-import type { DefaultSender, Resolver, SendRequest } from '../ports.js'
+import type { TLSSocket } from 'node:tls'
+import type { Connected, DefaultSender, Resolver, SendRequest } from '../ports.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
 import type { ForwardProxy, TlsOptions } from '../values/tls-and-proxy.js'
-import { createConnector } from './connect.js'
+import { type ConnectProgress, createConnector } from './connect.js'
 import { createConnectionPool } from './connection-pool.js'
-import { classifyError, noResponse, ownFault } from './error-classifier.js'
-import { Exchange } from './exchange.js'
+import { classifyError, noResponse, ownFault, type SendFailure } from './error-classifier.js'
+import { Exchange, UNFINISHED } from './exchange.js'
 import { createTargetCache, type ParsedTarget } from './target-cache.js'
 import { createTimerBuckets } from './timer-buckets.js'
 
@@ -34,6 +35,16 @@ export interface SenderOptions {
   readonly tls?: TlsOptions | undefined
   /** The proxy that all connections use. */
   readonly proxy?: ForwardProxy | undefined
+}
+
+const connected = (certificateValidToMs: number | undefined): Connected => ({
+  kind: 'connected',
+  ...(certificateValidToMs !== undefined && { certificateValidToMs }),
+})
+
+function validToMsOf(socket: TLSSocket): number | undefined {
+  const validToMs = Date.parse(socket.getPeerX509Certificate()?.validTo ?? '')
+  return Number.isNaN(validToMs) ? undefined : validToMs
 }
 
 type OnEnd = Parameters<DefaultSender['sendWithCallback']>[1]
@@ -59,11 +70,13 @@ const afterRepeat =
  */
 export function createSender(options: SenderOptions): DefaultSender {
   const sockets = new Set<Socket>()
+  /** Each ends a connection that is made without a request. */
+  const connecting = new Set<() => void>()
   const timerBuckets = createTimerBuckets()
   let onAllClosed = () => {}
   let isClosed = false
 
-  const connect = createConnector({
+  const connector = createConnector({
     addressPolicy: options.addressPolicy,
     resolver: options.resolver,
     tls: options.tls,
@@ -78,7 +91,7 @@ export function createSender(options: SenderOptions): DefaultSender {
     },
   })
   const targetOf = createTargetCache(options.addressPolicy)
-  const pool = createConnectionPool({ ...options, connect })
+  const pool = createConnectionPool({ ...options, connect: connector })
 
   function start(request: SendRequest, onEnd: OnEnd): void {
     const target = isClosed ? ownFault('the sender is closed') : targetOf(request.url)
@@ -110,13 +123,40 @@ export function createSender(options: SenderOptions): DefaultSender {
     }
   }
 
+  async function connect(url: string, timeoutMs: number): Promise<Connected | SendFailure> {
+    const parsed = isClosed ? ownFault('the sender is closed') : targetOf(url)
+    if ('kind' in parsed) return parsed
+    const progress: ConnectProgress = { phase: 'name', dialled: 'unresolved' }
+    return new Promise((resolve) => {
+      const end = (result: Connected | SendFailure) => {
+        clearTimeout(timer)
+        connecting.delete(onClose)
+        abort()
+        resolve(result)
+      }
+      const onClose = () => end(ownFault('the sender is closing'))
+      const timer = setTimeout(() => {
+        const { phase } = progress
+        end(noResponse('timeout', `timeout_${phase}`, `${UNFINISHED[phase]} within ${timeoutMs} ms`))
+      }, timeoutMs)
+      const abort = connector(parsed.target, timeoutMs, progress, (error, socket) => {
+        const validToMs = parsed.target.secure && socket ? validToMsOf(socket as TLSSocket) : undefined
+        socket?.destroy()
+        end(error ? classifyError(error) : connected(validToMs))
+      })
+      connecting.add(onClose)
+    })
+  }
+
   return {
     sendWithCallback,
+    connect,
     send: (request) => new Promise((resolve) => sendWithCallback(request, resolve)),
     cancel: pool.cancel,
     releaseIdle: pool.releaseIdle,
     async close() {
       isClosed = true
+      for (const end of connecting) end()
       pool.close()
       timerBuckets.close()
       if (sockets.size > 0) {

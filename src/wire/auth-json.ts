@@ -3,7 +3,12 @@ import type { Account } from '../accounts/account.js'
 import { resellerOf } from '../accounts/account-document.js'
 import type { Caller } from '../auth/authenticate.js'
 import type { CallerRights } from '../auth/authority.js'
-import type { SignInInput } from '../auth/sign-in.js'
+import type { TokenRequest } from '../auth/issue-token.js'
+import type { SignedIn, SignInInput } from '../auth/sign-in.js'
+import type { Failure } from '../errors.js'
+import { toIsoTime } from '../values/iso-time.js'
+import { tokenSchema } from './body-schemas.js'
+import { coerce } from './coerce.js'
 import type { JsonObject } from './webhook-json.js'
 
 /**
@@ -73,5 +78,30 @@ export function parseCredentialsLogin(data: unknown): SignInInput {
     ...(names.account_name === undefined ? {} : { accountName: names.account_name }),
   }
 }
+
+/** Parses the body of `system/tokens`, without checking its values. */
+export function parseTokenRequest(data: unknown): TokenRequest {
+  const fields = coerce(tokenSchema, data) as Readonly<Record<string, unknown>>
+  const { account_id: accountId, user_id: userId, role, ttl_seconds: ttlSeconds } = fields
+  return { accountId, ...(userId !== undefined && { userId }), role, ttlSeconds } as TokenRequest
+}
+
+/** Translates the path of a failure of `parseTokenRequest` to wire names. */
+export const toTokenFailure = (failure: Failure): Failure => ({
+  ...failure,
+  path: failure.path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+})
+
+export const issuedTokenJson = (
+  { token, expiresMs, account, userId }: SignedIn,
+  { role }: TokenRequest,
+): JsonObject => ({
+  token,
+  expires_at: toIsoTime(expiresMs),
+  account_id: account.id,
+  account_name: account.name === '' ? undefined : account.name,
+  user_id: userId,
+  role,
+})
 
 export const apiKeyJson = (apiKey: string): JsonObject => ({ api_key: apiKey })

@@ -5,6 +5,7 @@
  * Login schemas only check required fields and types. Any other mistake (length, alphabet) is a wrong login and gets
  * the same response as every other one: 401.
  */
+import { TOKEN_ROLES } from '../auth/token.js'
 import { SETTABLE_STATES } from '../delivery/replay-job.js'
 import { REPLAY_RESULTS } from '../delivery/replay-selection.js'
 import type { JsonSchema } from '../values/json-schema.js'
@@ -43,6 +44,38 @@ export const userAuthSchema = {
   if: { not: { anyOf: [{ required: ['realm'] }, { required: ['account_name'] }] } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
   then: { required: ['account_realm'] },
+} as const satisfies JsonSchema
+
+/** Body that issues a token; `issueToken` checks the values. */
+export const tokenSchema = {
+  type: 'object',
+  required: ['account_id', 'role', 'ttl_seconds'],
+  properties: {
+    account_id: { type: 'string', description: 'Account that the token gives access to.' },
+    user_id: {
+      type: 'string',
+      description:
+        'A user of the account, whose rights limit those of the token. Default: the account itself.',
+    },
+    role: {
+      type: 'string',
+      description:
+        '`admin`: everything that the user or account may do. `read`: reads the account, and changes nothing.',
+      enum: TOKEN_ROLES,
+    },
+    ttl_seconds: {
+      type: 'integer',
+      description: 'Lifetime of the token in seconds, at most that of the token of a login.',
+      minimum: 1,
+    },
+  },
+} as const satisfies JsonSchema
+
+/** Body of a check of an address. */
+export const addressSchema = {
+  type: 'object',
+  required: ['uri'],
+  properties: { uri: { type: 'string', description: 'URL as a webhook would have it.' } },
 } as const satisfies JsonSchema
 
 /** Body of the command that enables automatically disabled webhooks (KAZOO `cb_webhooks`). */

@@ -2,7 +2,9 @@
 import type { MatchReport } from '../delivery/match-report.js'
 import type { RequestPreview } from '../delivery/preview.js'
 import { type Failure, invalidInput } from '../errors.js'
+import { toIsoTime } from '../values/iso-time.js'
 import { MAX_FAILURES } from '../values/schema-failures.js'
+import type { CheckedAddress } from '../webhooks/address-check.js'
 import { headersJson } from './attempt-json.js'
 import type { JsonObject } from './webhook-json.js'
 
@@ -19,6 +21,11 @@ export const previewJson = ({ method, uri, headers, body, curl }: RequestPreview
   headers: headersJson(headers),
   body,
   curl,
+})
+export const checkedAddressJson = ({ isOk, tls, ...rest }: CheckedAddress): JsonObject => ({
+  ok: isOk,
+  ...rest,
+  tls: tls && { valid_to: toIsoTime(tls.validToMs) },
 })
 export const publishedJson = (eventIds: readonly string[]): JsonObject => ({ event_ids: eventIds })
 export const secretJson = (secret: string): JsonObject => ({ secret })

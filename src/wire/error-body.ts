@@ -176,6 +176,13 @@ export function toHttpError(
         'too many tests and replays, try again later',
         retryAfter(error),
       )
+    case 'TooManyChecks':
+      return httpError(
+        429,
+        'too_many_requests',
+        'too many checks of addresses, try again later',
+        retryAfter(error),
+      )
     case 'TooManyStreams':
       return httpError(
         429,

@@ -16,6 +16,7 @@ export type OperationId =
   | 'signInByCredentials'
   | 'readToken'
   | 'signOut'
+  | 'issueToken'
   | 'readApiKey'
   | 'rotateApiKey'
   | 'listHooks'
@@ -48,6 +49,7 @@ export type OperationId =
   | 'setAnyReplay'
   | 'resumeWebhook'
   | 'previewWebhook'
+  | 'checkAddress'
   | 'matchEvent'
   | 'listDeliveries'
   | 'readDelivery'
@@ -193,6 +195,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
   { operation: 'replayWebhook', method: 'PUT', path: `${WEBHOOK}/replay`, ...replay },
   { operation: 'resumeWebhook', method: 'PUT', path: `${WEBHOOK}/resume`, ...write },
   { operation: 'previewWebhook', method: 'PUT', path: `${WEBHOOKS}/preview`, ...ask },
+  { operation: 'checkAddress', method: 'PUT', path: `${WEBHOOKS}/check`, ...change },
   { operation: 'listDeliveries', method: 'GET', path: `${WEBHOOK}/deliveries`, ...read, isList: true },
   { operation: 'readSecret', method: 'GET', path: `${WEBHOOK}/secret`, ...write, hasSecret: true },
   {
@@ -235,6 +238,15 @@ export const ROUTES: readonly DocumentedRoute[] = [
   },
   { operation: 'matchEvent', method: 'PUT', path: `${ACCOUNT}/events/match`, ...ask },
   { operation: 'lookUp', method: 'GET', path: `${ACCOUNT}/lookup`, ...read },
+  {
+    operation: 'issueToken',
+    method: 'PUT',
+    path: '/system/tokens',
+    ...change,
+    access: 'operator',
+    status: 201,
+    hasSecret: true,
+  },
   { operation: 'readOverview', method: 'GET', path: '/system/overview', ...read, access: 'operator' },
   { operation: 'streamItems', method: 'GET', path: `${ACCOUNT}/stream`, ...read, isStream: true },
   {

@@ -60,6 +60,7 @@ describe('attempt', () => {
   it('passes on the result of the default sender without a promise', () => {
     const sender: DefaultSender = {
       send: () => Promise.reject(new Error('not used')),
+      connect: () => Promise.reject(new Error('not used')),
       sendWithCallback: (_, onEnd) => onEnd(responseWith(201)),
       cancel: () => {},
       releaseIdle: () => {},

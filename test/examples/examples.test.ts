@@ -44,8 +44,8 @@ const OUTPUT: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   '09-a-page-for-your-customers.js': [
     /^the page is at \/hooks\/portal\/: 200$/m,
-    /^without the app's cookie: 401; with it: 200, account acme$/m,
-    /^the page shows 1 webhook: Calls$/m,
+    /^without the cookie of the site: 401$/m,
+    /^alice opens acme: 200, and creates a webhook: 201\nbob opens acme: 200, and creates a webhook: 403$/m,
   ],
   '10-live-tail.js': [/^attempt 1: failure 503\nattempt 2: success 204$/m],
 }

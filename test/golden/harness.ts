@@ -78,6 +78,10 @@ export async function createHarness(
     secret: 'the secret of the golden files',
     sender: {
       send: (request) => new Promise((resolve) => void unmatched.push({ request, resolve })),
+      connect: async (url) =>
+        url.startsWith('https:')
+          ? { kind: 'connected', certificateValidToMs: Date.UTC(2026, 3, 1) }
+          : { kind: 'connected' },
       async close() {
         for (const { resolve } of unmatched.splice(0))
           resolve({ kind: 'own_fault', detail: 'end of the golden file' })

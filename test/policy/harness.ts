@@ -422,6 +422,7 @@ function createSender(clock: ManualClock, receive: (request: SendRequest) => Rea
         .then(() => end(isInTime ? observationOf(reaction) : TIMEOUT))
     },
     send: () => Promise.reject(new Error('not used')),
+    connect: () => Promise.reject(new Error('not used')),
     cancel() {},
     releaseIdle() {},
     async close() {

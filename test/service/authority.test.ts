@@ -11,7 +11,8 @@ import { API_KEY, type RunningService, serviceFixture } from './service-fixture.
 const startService = serviceFixture()
 const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 
-const CALLERS = ['key', 'admin', 'user', 'child', 'stranger', 'operator'] as const
+/** `reader`: a token of the role `read` for the admin `ada`. */
+const CALLERS = ['key', 'admin', 'user', 'reader', 'child', 'stranger', 'operator'] as const
 type Caller = (typeof CALLERS)[number]
 /** Own account, one below, the parent of a child's token, an unrelated one, and one that does not exist. */
 const TARGETS = ['parent', 'child', 'other', 'nobody', '..%2Fparent', 'x%20y'] as const
@@ -32,6 +33,7 @@ async function tokensOf({ hs }: RunningService): Promise<Readonly<Record<Caller,
     key: await byKey(API_KEY),
     admin: await byPassword('ada', 'lovelace'),
     user: await byPassword('uma', 'user'),
+    reader: (await hs.auth.issue({ accountId: 'parent', userId: 'ada', role: 'read', ttlSeconds: 60 })).token,
     child: await byKey('c'.repeat(64)),
     stranger: await byKey('o'.repeat(64)),
     operator: await byKey('p'.repeat(64)),
@@ -42,6 +44,7 @@ const OWN: Readonly<Record<Caller, Target | 'ops'>> = {
   key: 'parent',
   admin: 'parent',
   user: 'parent',
+  reader: 'parent',
   child: 'child',
   stranger: 'other',
   operator: 'ops',
@@ -56,9 +59,9 @@ function isExpectedToPass(route: Route, caller: Caller, target: string, restrict
   if (!isOwn && !isBelow) return false
   const { access = 'read' } = route
   if (access === 'operator') return false
-  if (caller !== 'user') return access !== 'ancestor' || isBelow
+  if (caller !== 'user' && caller !== 'reader') return access !== 'ancestor' || isBelow
   if (access === 'read') return isOwn || !restrictUsers
-  if (access === 'write') return !restrictUsers
+  if (access === 'write') return caller === 'user' && !restrictUsers
   return false
 }
 
@@ -124,10 +127,10 @@ it('routes without an account in the path are for admins, and the list of all ac
   for (const caller of CALLERS) {
     expect(await status(caller, 'GET', '/v2/accounts'), caller).toBe(caller === 'operator' ? 200 : 403)
     expect(await status(caller, 'PUT', '/v2/accounts', { name: 5 }), caller).toBe(
-      caller === 'user' ? 403 : 400,
+      caller === 'user' || caller === 'reader' ? 403 : 400,
     )
     const search = await status(caller, 'GET', '/v2/search?t=account&q=name&v=c')
-    expect(search, caller).toBe(caller === 'user' ? 403 : 200)
+    expect(search, caller).toBe(caller === 'user' || caller === 'reader' ? 403 : 200)
   }
   expect(await status('user', 'DELETE', '/v2/token_auth')).toBe(200)
 })
@@ -148,11 +151,13 @@ it('a token can be asked what it may do', async () => {
     ['key', 200, 'parent', undefined, 'admin', false, false],
     ['admin', 200, 'parent', expect.any(String), 'admin', false, false],
     ['user', 200, 'parent', 'uma', 'user', false, true],
+    ['reader', 200, 'parent', 'ada', 'user', false, true],
     ['child', 200, 'child', undefined, 'admin', false, false],
     ['stranger', 200, 'other', undefined, 'admin', false, false],
     ['operator', 200, 'ops', undefined, 'admin', true, false],
   ])
-  const [, , user] = await rightsOf(false)
+  const [, , user, reader] = await rightsOf(false)
+  expect(reader).toEqual(['reader', 200, 'parent', 'ada', 'user', false, true])
   expect(user).toEqual(['user', 200, 'parent', 'uma', 'user', false, false])
 })
 
@@ -187,6 +192,38 @@ it('a user without admin rights changes its own document, but not its rights, st
   // Changing one's own password ends the calling token.
   expect((await edit('PATCH', 'uma', { password: 'another' })).status).toBe(200)
   expect((await edit('PATCH', 'uma', names)).status).toBe(401)
+})
+
+it('a token of the role read changes no user, not even its own, whose password would be a login with all rights', async () => {
+  for (const restrictUsers of [true, false]) {
+    const { callApi, hs } = await startService({ restrictUsers })
+    const { token } = await hs.auth.issue({
+      accountId: 'parent',
+      userId: 'ada',
+      role: 'read',
+      ttlSeconds: 60,
+    })
+    const { status } = await callApi('PATCH', '/v2/accounts/parent/users/ada', {
+      token,
+      data: { password: 'another' },
+    })
+    expect(status).toBe(403)
+  }
+})
+
+it('the token of an operator for itself is one of an operator only with the role admin', async () => {
+  const { callApi, hs } = await startService({ operators: ['parent'] })
+  const overview = async (role: 'admin' | 'read') => {
+    const { token } = await hs.auth.issue({ accountId: 'parent', role, ttlSeconds: 60 })
+    const data = { account_id: 'other', role: 'admin', ttl_seconds: 60 }
+    return [
+      (await callApi('GET', '/v2/system/overview', { token })).status,
+      (await callApi('PUT', '/v2/system/tokens', { token, data })).status,
+      (await callApi('GET', '/v2/accounts/other', { token })).status,
+    ]
+  }
+  expect(await overview('admin')).toEqual([200, 201, 200])
+  expect(await overview('read')).toEqual([403, 403, 403])
 })
 
 it('a change of rights counts from the next request on', async () => {

@@ -19,6 +19,7 @@ async function start(options: Pick<HookswitchOptions<unknown>, 'autoDisable'> = 
       onEnd(down.has(network) ? timeout : responseWith(200), network)
     },
     send: () => Promise.reject(new Error('not used')),
+    connect: () => Promise.reject(new Error('not used')),
     cancel() {},
     releaseIdle() {},
     close: async () => {},

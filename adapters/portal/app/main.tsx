@@ -1,6 +1,6 @@
 /** Starts the page: restores the session, then shows the screen of the address. */
 import { render } from 'preact'
-import { hostSession } from './api/host-session.js'
+import { hostSession, renewHostSession } from './api/host-session.js'
 import { HAS_HOST_LOGIN } from './api/settings.js'
 import { App } from './app.js'
 import { begin, restore, session } from './state/session.js'
@@ -15,6 +15,7 @@ async function start(): Promise<void> {
     const found = await hostSession().catch(() => undefined)
     if (found) begin(found)
   }
+  if (HAS_HOST_LOGIN) renewHostSession()
   render(<App />, document.querySelector('#app')!)
 }
 

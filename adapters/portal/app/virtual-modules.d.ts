@@ -4,3 +4,9 @@ declare module 'virtual:snippets' {
   const snippets: readonly { readonly name: string; readonly code: string }[]
   export default snippets
 }
+
+/** The texts of `en.json` that are not loaded first. */
+declare module '*/en.json?other' {
+  const texts: Readonly<Record<string, string>>
+  export default texts
+}

@@ -1,5 +1,6 @@
 /** How the page is built: into files with hashes in their names, without inline script. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type InlineConfig, type Plugin } from 'vite'
 
@@ -25,6 +26,46 @@ function snippets(): Plugin {
   }
 }
 
+const ENGLISH = join(ROOT, 'locales', 'en.json')
+const OTHER_TEXTS = '\0texts'
+
+/** The sources that are loaded first: those that the entry imports, and what they import in turn. */
+function firstSources(path: string, sources = new Map<string, string>()): Map<string, string> {
+  const source = readFileSync(path, 'utf8')
+  sources.set(path, source)
+  for (const [, name] of source.matchAll(/^(?:import|export|\}) [^'\n]*'(\.[^']+)\.js'$/gm)) {
+    const imported = ['ts', 'tsx'].map((ending) => join(dirname(path), `${name}.${ending}`)).find(existsSync)
+    if (imported !== undefined && !sources.has(imported)) firstSources(imported, sources)
+  }
+  return sources
+}
+
+/** Splits the English texts: those of the sources that are loaded first, and the others, which come with a further screen. */
+function texts(): Plugin {
+  let isFirst: (key: string) => boolean
+  return {
+    name: 'texts',
+    enforce: 'pre',
+    buildStart() {
+      const source = [...firstSources(join(ROOT, 'main.tsx')).values()].join('\n')
+      // Some keys are made of a prefix and a name: `state.${name}`, `word('state', name)`.
+      isFirst = (key) => {
+        const prefix = key.slice(0, key.indexOf('.'))
+        const isMade = source.includes(`\`${prefix}.$`) || source.includes(`word('${prefix}'`)
+        return isMade || source.includes(`'${key.replace(/_(one|other)$/, '')}'`)
+      }
+    },
+    resolveId: (id) => (id.endsWith('/locales/en.json?other') ? OTHER_TEXTS : undefined),
+    load(id) {
+      if (id !== ENGLISH && id !== OTHER_TEXTS) return undefined
+      const all = Object.entries(JSON.parse(readFileSync(ENGLISH, 'utf8')) as Record<string, string>)
+      const wanted = all.filter(([key]) => isFirst(key) === (id === ENGLISH))
+      const json = JSON.stringify(Object.fromEntries(wanted))
+      return id === ENGLISH ? json : `export default ${json}`
+    },
+  }
+}
+
 /** What takes the place of modules of the client; the files say why. */
 const REPLACEMENTS: Readonly<Record<string, string>> = {
   './credentials.js': fileURLToPath(new URL('api/credentials.ts', import.meta.url)),
@@ -46,7 +87,7 @@ const pageConfig = (outDir: string): InlineConfig => ({
   configFile: false,
   base: './',
   logLevel: 'warn',
-  plugins: [snippets(), replacements()],
+  plugins: [snippets(), texts(), replacements()],
   resolve: {
     alias: {
       'hookswitch/client': fileURLToPath(new URL('../../client/index.ts', import.meta.url)),

@@ -1,4 +1,5 @@
 /** Sign in, sign out, read and rotate the API key. */
+import { issueToken as issue } from '../../auth/issue-token.js'
 import { type SignInInput, signIn as signInWith } from '../../auth/sign-in.js'
 import { signOut as signOutWith } from '../../auth/sign-out.js'
 import { HookswitchError, invalidInput } from '../../errors.js'
@@ -6,11 +7,14 @@ import { type SchemaValidator, toSchemaFailures } from '../../values/schema-fail
 import { validateApiAuth, validateUserAuth } from '../../values/validators.generated.js'
 import {
   apiKeyJson,
+  issuedTokenJson,
   loginJson,
   parseApiKeyLogin,
   parseCredentialsLogin,
+  parseTokenRequest,
   SECRET_LOGIN_FIELDS,
   tokenJson,
+  toTokenFailure,
 } from '../../wire/auth-json.js'
 import {
   accountIdOf,
@@ -18,6 +22,7 @@ import {
   type Operation,
   type OperationContext,
   type OperationResult,
+  translateFailures,
 } from './context.js'
 
 async function signIn(
@@ -50,6 +55,12 @@ export const readToken: Operation = async (context) => {
 export const signOut: Operation = async ({ deps, caller }) => {
   await signOutWith(deps.core().auth, caller!.token)
   return { data: {} }
+}
+
+export const issueToken: Operation = async ({ data, deps }) => {
+  const request = parseTokenRequest(data)
+  const issued = await translateFailures(issue(deps.core().auth, request), toTokenFailure)
+  return { data: issuedTokenJson(issued, request) }
 }
 
 export const readApiKey: Operation = async (context) => ({

@@ -22,7 +22,15 @@ import {
   replaceAccount,
 } from './accounts.js'
 import { listAttempts, listCallAttempts, listDeliveryAttempts, listWebhookAttempts } from './attempts.js'
-import { readApiKey, readToken, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
+import {
+  issueToken,
+  readApiKey,
+  readToken,
+  rotateApiKey,
+  signInByApiKey,
+  signInByCredentials,
+  signOut,
+} from './auth.js'
 import { readCall } from './calls.js'
 import { listBindings, listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
 import {
@@ -49,6 +57,7 @@ import { streamItems } from './stream.js'
 import { readOverview, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
+  checkAddress,
   createWebhook,
   deleteWebhook,
   listWebhooks,
@@ -68,6 +77,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   signInByCredentials,
   readToken,
   signOut,
+  issueToken,
   readApiKey,
   rotateApiKey,
   listHooks,
@@ -100,6 +110,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   setAnyReplay: setReplay,
   resumeWebhook,
   previewWebhook,
+  checkAddress,
   matchEvent,
   listDeliveries,
   readSecret,

@@ -11,7 +11,7 @@ import {
 } from '../../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../../webhooks/view.js'
 import { previewSchema } from '../../wire/body-schemas.js'
-import { previewJson } from '../../wire/command-json.js'
+import { checkedAddressJson, previewJson } from '../../wire/command-json.js'
 import { parseWebhookFields } from '../../wire/field-names.js'
 import { matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
@@ -96,6 +96,11 @@ export const previewWebhook: Operation = async (context) => {
   // The settings of the document are checked as those of a new webhook are.
   const preview = previewOf(context.deps.core(), accountIdOf(context), parseWebhookFields(webhook), hook)
   return { data: previewJson(preview) }
+}
+
+export const checkAddress: Operation = async (context) => {
+  const { uri } = context.data as { uri: string }
+  return { data: checkedAddressJson(await context.deps.webhooks.checkAddress(accountIdOf(context), { uri })) }
 }
 
 export const readWebhook: Operation = async (context) => {

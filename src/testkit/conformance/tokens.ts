@@ -5,7 +5,11 @@ import { newToken, WALL_MS } from './sample-data.js'
 /** Rules of access tokens. */
 export function tokenRules(rule: DefineRule): void {
   rule('a token is read as it was issued, by the API key or by a user', async (fixture) => {
-    const tokens = [newToken('account'), newToken('account', { userId: 'user' })]
+    const tokens = [
+      newToken('account'),
+      newToken('account', { userId: 'user' }),
+      newToken('account', { role: 'read' }),
+    ]
     for (const token of tokens) {
       await fixture.store.tokens.issue(token)
       assert.deepEqual(await fixture.store.tokens.read(token.hash), token)

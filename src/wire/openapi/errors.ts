@@ -55,7 +55,7 @@ const ERRORS: readonly (readonly [error: HttpError, description: string])[] = [
   ],
   [
     httpErrorOfCode('TooManyLogins'),
-    'Too many logins, tests or replays, too many waiting deliveries, or too many open streams.',
+    'Too many logins, tests, replays or checks, too many waiting deliveries, or too many open streams.',
   ],
   [httpErrorOfCode('StoreUnavailable'), 'The storage is unavailable, or the service is closing.'],
 ]
@@ -92,12 +92,13 @@ const KEPT_BY_HOST =
 /** Returns the error statuses that a route can return, in addition to `default`. */
 export function errorStatuses(route: Route): readonly string[] {
   const isLogin = !route.requiresToken && route.bodyKind !== 'none'
+  const isIssue = route.operation === 'issueToken'
   const ids = route.path.split('/').filter((part) => part.startsWith('{') && part !== '{account_id}')
   const statuses: readonly (readonly [status: string, applies: boolean])[] = [
     ['400', route.requiresToken || isLogin || route.isList === true],
     ['401', route.requiresToken || isLogin],
     ['403', route.requiresToken && route.path !== '/token_auth'],
-    ['404', ids.length > 0 || route.isIngest === true || route.path.includes('{account_id}')],
+    ['404', ids.length > 0 || route.isIngest === true || isIssue || route.path.includes('{account_id}')],
     ['406', true],
     [
       '409',
@@ -107,8 +108,14 @@ export function errorStatuses(route: Route): readonly string[] {
     ['412', /^(replace|patch|delete)(Webhook|Account|User)$/.test(route.operation)],
     ['413', route.bodyKind !== 'none'],
     ['415', route.bodyKind !== 'none'],
-    ['423', isLogin],
-    ['429', isLogin || route.isIngest === true || route.isStream === true || /^replay/.test(route.operation)],
+    ['423', isLogin || isIssue],
+    [
+      '429',
+      isLogin ||
+        route.isIngest === true ||
+        route.isStream === true ||
+        /^(replay|checkAddress)/.test(route.operation),
+    ],
     ['501', KEPT_BY_HOST.test(route.operation)],
     ['503', route.requiresToken || isLogin],
   ]

@@ -46,6 +46,15 @@ export const LOGIN = {
   apps: [],
 }
 
+export const TOKEN_REQUEST = { account_id: accountId, role: 'read', ttl_seconds: 3600 }
+export const ISSUED_TOKEN = {
+  token: TOKEN,
+  expires_at: '2030-01-15T13:00:00.000Z',
+  account_id: accountId,
+  account_name: 'Example Telecom',
+  role: 'read',
+}
+
 export const NEW_ACCOUNT = { name: 'Birch Dental', timezone: 'Europe/Berlin' }
 const documentTimes = { created: 64_061_928_000, modified: 64_061_928_000 }
 export const ACCOUNT = {
@@ -230,6 +239,13 @@ export const REPLAY_JOB = {
   automatic: false,
 }
 const PREVIEW_BODY = '{"hook_event":"channel_create"}'
+export const CHECKED_ADDRESS = {
+  ok: true,
+  scheme: 'https',
+  host: 'receiver.example.com',
+  port: 443,
+  tls: { valid_to: '2030-04-01T12:00:00.000Z' },
+}
 export const PREVIEW = {
   method: 'POST',
   uri,

@@ -148,6 +148,14 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: ref('Token'),
     example: { ...example.LOGIN, priv_level: 'admin', is_operator: false, is_read_only: false },
   },
+  issueToken: {
+    tag: 'Operator',
+    summary: 'Issue a token without a login',
+    description: `For a user whom the host has signed in itself. It is revoked as the token of a login. ${OPERATORS}`,
+    body: { schema: ref('TokenRequest'), example: example.TOKEN_REQUEST },
+    data: ref('IssuedToken'),
+    example: example.ISSUED_TOKEN,
+  },
   signOut: { tag: 'Login', summary: 'Revoke the token', data: { type: 'object' }, example: {} },
   readApiKey: { ...apiKey, summary: "Read the account's API key" },
   rotateApiKey: {
@@ -326,6 +334,16 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     },
     data: ref('RequestPreview'),
     example: example.PREVIEW,
+  },
+  checkAddress: {
+    tag: 'Webhooks',
+    summary: 'Check whether requests could be sent to a URL',
+    description:
+      'Connects as an attempt would, TLS included, and sends nothing; at most 5 s. 429 after 10 checks of the account in a ' +
+      'minute, or while 2 are under way.',
+    body: { schema: ref('Address'), example: { uri: example.NEW_WEBHOOK.uri } },
+    data: ref('CheckedAddress'),
+    example: example.CHECKED_ADDRESS,
   },
   matchEvent: {
     tag: 'Webhooks',

@@ -9,11 +9,13 @@ import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
 import { accountWireName } from '../account-fields.js'
 import {
+  addressSchema,
   apiAuthSchema,
   reenableSchema,
   replaySchema,
   replaySelectionSchema,
   replayStateSchema,
+  tokenSchema,
   userAuthSchema,
 } from '../body-schemas.js'
 import { toWireEventName } from '../event-names.js'
@@ -701,9 +703,46 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
         description: 'Level of the user; `admin` for an API key.',
       },
       is_operator: flag('Whether the token acts on every account.'),
-      is_read_only: flag('Whether the token can only read data, except that it can change its own user.'),
+      is_read_only: flag(
+        'Whether the token can only read data, except that the login of a user can change that user.',
+      ),
     },
     [...loginRequired, 'priv_level', 'is_operator', 'is_read_only'],
+  ),
+  IssuedToken: object(
+    {
+      token: text('The token.'),
+      expires_at: isoTime('Time when it expires.'),
+      account_id: loginFields.account_id,
+      account_name: loginFields.account_name,
+      user_id: text('Id of its user; absent for one of the account itself.'),
+      role: tokenSchema.properties.role,
+    },
+    ['token', 'expires_at', 'account_id', 'role'],
+  ),
+  CheckedAddress: object(
+    {
+      ok: flag('Whether a connection could be made, TLS included.'),
+      scheme: { type: 'string', enum: ['https', 'http'], description: 'Absent if it is another one.' },
+      host: text('Host name or address, as it would be called; absent if the URL is not valid.'),
+      port: integer('Port; absent if the URL is not valid.'),
+      problem: object({
+        code: {
+          type: 'string',
+          description:
+            '`scheme`: neither http nor https. `address_invalid`: no valid URL. `not_checked`: a fault of the service. Otherwise the `cause` that an attempt would have.',
+          examples: ['scheme', 'address_invalid', 'not_checked', ...Object.keys(FAILURE_CAUSES)],
+        },
+        message: text('The same as a sentence.'),
+      }),
+      tls: object({ valid_to: isoTime("End of the validity of the server's certificate.") }),
+      warnings: {
+        type: 'array',
+        description: '`not_encrypted`: others on the way can read and change what is sent.',
+        items: { type: 'string', enum: ['not_encrypted'] },
+      },
+    },
+    ['ok'],
   ),
   AccountFields: {
     ...accountSchema,
@@ -793,6 +832,8 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ),
   ApiKeyLogin: apiAuthSchema,
   CredentialsLogin: userAuthSchema,
+  TokenRequest: tokenSchema,
+  Address: addressSchema,
   Reenable: reenableSchema,
   Replay: replaySchema,
   ReplaySelection: replaySelectionSchema,

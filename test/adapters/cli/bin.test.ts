@@ -58,6 +58,17 @@ describe('the program', () => {
     expect(ended.stderr).toMatch(sentence)
   })
 
+  it('gives the page the name and the colour of its host', async () => {
+    const program = hookswitch([...SERVE, '--portal-title', 'Acme Cloud', '--portal-accent', '#0a7d55'])
+    const { url } = await ready(program)
+    const read = async (path: string) => (await fetch(`${url}/portal/${path}`)).text()
+    const html = await read('')
+    expect(html).toContain('<title>Acme Cloud</title>')
+    expect(html).toContain('<meta name="hookswitch-title" content="Acme Cloud">')
+    const [, href = ''] = /<link rel="stylesheet" href="(brand[^"]*)">/.exec(html) ?? []
+    expect(await read(href)).toContain('--accent: light-dark(#006c48, #68c79b);')
+  })
+
   it('exits with 1 and one sentence when the port is in use', async () => {
     const first = hookswitch(SERVE)
     const { port } = new URL((await ready(first)).url)

@@ -173,6 +173,20 @@ describe('serve', () => {
     expect((await fetch(`${without.url}/portal`, { redirect: 'manual' })).status).toBe(404)
   })
 
+  it('names a setting of the page that cannot be', async () => {
+    const wrong: readonly (readonly [string, string, string])[] = [
+      ['--portal-title', 'a'.repeat(61), 'must be a text of 1 to 60 characters'],
+      ['--portal-logo', '/nowhere/logo.svg', 'cannot be read (there is no such file)'],
+      ['--portal-accent', 'red', 'must be a colour like #4a3fc7'],
+      ['--portal-language', 'fr', 'must be auto, en or de'],
+      ['--portal-help-url', 'ftp://help.example', 'must be an http or https URL'],
+      ['--portal-color-scheme', 'blue', 'must be auto, light or dark'],
+    ]
+    for (const [flag, value, problem] of wrong) {
+      await expect(started([flag, value]), flag).rejects.toThrow(`${flag}: ${problem}`)
+    }
+  })
+
   it('takes a token in the query, but by default not from pages of its own origin while it serves the page', async () => {
     const file = await accountsFile([ALPHA])
     const statuses = async (flags: readonly string[]) => {

@@ -1,79 +1,119 @@
 /**
- * Makes the pictures of the page for its documentation: `npm run screenshots -- [FOLDER] [dark]`. Needs Chromium
- * (`CHROMIUM=path`, otherwise /usr/bin/chromium).
+ * Makes pictures of every screen of the page: `npm run screenshots -- [FOLDER]`, in light and dark, 320, 390 and 1280 px
+ * wide. `npm run screenshots -- --docs` makes those of the documentation. Needs Chromium (`CHROMIUM=path`, otherwise
+ * /usr/bin/chromium).
  */
-import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import http from 'node:http'
 import { join } from 'node:path'
-import { constant, createHookswitch, memoryStore } from 'hookswitch'
-import { nodeHandler } from 'hookswitch/node'
-import { portal } from 'hookswitch/portal'
 import { chromium } from 'playwright-core'
+import { PASSWORD, startShowcase } from './showcase.js'
 
-const [folder = 'docs/embed/images', colorScheme = 'light'] = process.argv.slice(2)
+const [argument = 'screenshots', only = ''] = process.argv.slice(2)
+const isDocs = argument === '--docs'
+const folder = isDocs ? 'docs/embed/images' : argument
+const WIDTHS = [1_280, 390, 320]
+/** Until what a screen loads has begun to load. */
+const SETTLE_MS = 500
+/** Pictures of the documentation. */
+const DOCS = ['webhooks', 'failing', 'delivery', 'call']
+
 mkdirSync(folder, { recursive: true })
-
-const receiver = http.createServer((request, response) => {
-  const isFailing = request.url === '/crm'
-  const body = isFailing ? '{"error":"pool exhausted","retry":12345678901234567890}' : ''
-  request.resume().on('end', () => {
-    response.writeHead(isFailing ? 503 : 204, { 'content-type': 'application/json' }).end(body)
-  })
-})
-const port = await listening(receiver)
-const hs = createHookswitch({
-  store: memoryStore(),
-  allowLocal: true,
-  operators: ['acme'],
-  retryPolicy: constant(500),
-})
-await hs.start()
-const { apiKey } = await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
-const at = (path) => `http://127.0.0.1:${port}${path}`
-const crm = await hs.webhooks.create('acme', { name: 'CRM popup', uri: at('/crm'), hook: 'all', retries: 2 })
-await hs.webhooks.create('acme', { name: 'Dashboard', uri: at('/dashboard'), hook: 'all' })
-const exhausted = new Promise((resolve) => hs.events.on('exhausted', resolve))
-const parties = { from: '+12025550123@carrier.example', to: '1001@acme.example', direction: 'inbound' }
-for (const hook of ['channel_create', 'channel_answer', 'channel_destroy']) {
-  await hs.publish({ hook, accountId: 'acme', callId: 'leg-7f3a', ...parties })
-}
-await exhausted
-
-const [api, page] = [nodeHandler(hs), nodeHandler(portal())]
-const server = http.createServer((request, response) => api(request, response, () => page(request, response)))
-const url = `http://127.0.0.1:${await listening(server)}/portal/`
+const showcase = await startShowcase()
+const { url, ids, callId, originalId } = showcase
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-dev-shm-usage'],
 })
+
+/** Names and addresses of the screens; those in German have the ending `-de`. */
+const LINDQVIST = [
+  ['webhooks', 'webhooks'],
+  ['webhooks-de', 'webhooks'],
+  ['failing', `webhooks/${ids.crm}`],
+  ['failing-de', `webhooks/${ids.crm}`],
+  ['rejecting', `webhooks/${ids.orders}`],
+  ['rate-limited', `webhooks/${ids.billing}`],
+  ['switched-off', `webhooks/${ids.pbx}`],
+  ['working', `webhooks/${ids.wall}`],
+  ['idle', `webhooks/${ids.staging}`],
+  ['activity', `webhooks/${ids.orders}/activity`],
+  ['activity-de', `webhooks/${ids.orders}/activity`],
+  ['requests', `webhooks/${ids.orders}/activity?view=requests`],
+  ['settings', `webhooks/${ids.wall}/settings`],
+  ['secret', `webhooks/${ids.wall}/secret`],
+  ['delivery', `deliveries/${originalId}`],
+  ['delivery-de', `deliveries/${originalId}`],
+  ['delivery-gone', `deliveries/${'0'.repeat(32)}`],
+  ['call', `calls/${callId}`],
+  ['call-de', `calls/${callId}`],
+  ['new', 'webhooks/new'],
+  ['new-de', 'webhooks/new'],
+  ['live', 'live'],
+  ['nothing-arrived', 'match'],
+  ['find', `search?q=${encodeURIComponent('no such call')}`],
+  ['unknown', 'nowhere'],
+]
+const OPERATOR = [
+  ['service', '#/operator'],
+  ['service-de', '#/operator'],
+  ['service-find', '#/northbell/search?q=Lind'],
+]
+
 try {
-  const tab = await browser.newPage({ viewport: { width: 1100, height: 640 }, colorScheme })
-  await tab.goto(url)
-  await tab.getByLabel('API key').last().fill(apiKey)
-  await tab.getByRole('button', { name: 'Sign in' }).click()
-  const shot = async (name, hash, text) => {
-    await tab.goto(`${url}#/acme/${hash}`)
-    await tab.getByText(text).first().waitFor()
-    const path = join(folder, `${name}.png`)
-    await tab.screenshot({ path })
-    console.log(path)
+  for (const colorScheme of isDocs ? ['light'] : ['light', 'dark']) {
+    for (const width of isDocs ? [1_280] : WIDTHS) {
+      const look = { colorScheme, width }
+      await pictures(look, undefined, [['sign-in', '']])
+      await pictures(look, ['lindqvist', 'alma'], LINDQVIST)
+      await pictures(
+        look,
+        ['hansen', 'kim'],
+        [
+          ['first', 'webhooks'],
+          ['first-de', 'webhooks'],
+        ],
+      )
+      await pictures(look, ['northbell', 'operator'], OPERATOR)
+    }
   }
-  await shot('webhooks', 'webhooks', 'Dashboard')
-  await tab.goto(`${url}#/acme/webhooks/${crm.id}/attempts`)
-  await tab.locator('.row-link').first().click()
-  await tab.getByText('pool exhausted').first().waitFor()
-  await shot('delivery', tab.url().split('#/acme/')[1], 'pool exhausted')
-  await shot('call', 'calls/leg-7f3a', 'channel_destroy')
-  await tab.close()
 } finally {
   await browser.close()
-  await hs.close()
-  server.close()
-  receiver.close()
+  await showcase.close()
 }
 
-async function listening(server) {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return server.address().port
+/** Signs a user in and makes the pictures of the screens. */
+async function pictures({ colorScheme, width }, user, screens) {
+  const wanted = screens.filter(([name]) => (isDocs ? DOCS.includes(name) : new RegExp(only).test(name)))
+  if (wanted.length === 0) return
+  const viewport = { width, height: width === 1_280 ? 860 : 844 }
+  const context = await browser.newContext({ viewport, colorScheme, locale: 'en', hasTouch: width < 1_280 })
+  const tab = await context.newPage()
+  tab.on('pageerror', (error) => console.error(String(error)))
+  await tab.goto(url)
+  if (user) await signIn(tab, user)
+  for (const [name, hash] of wanted) {
+    const language = name.endsWith('-de') ? 'de' : 'en'
+    await tab.evaluate((value) => localStorage.setItem('hookswitch-portal-language', value), language)
+    if (user) {
+      await tab.goto('about:blank')
+      await tab.goto(`${url}${hash.startsWith('#') ? hash : `#/${user[0]}/${hash}`}`)
+    }
+    await tab.locator('h1').waitFor()
+    if (name === 'live') for (let call = 0; call < 3; call += 1) await showcase.makeCall()
+    await tab.waitForTimeout(SETTLE_MS)
+    await tab.waitForFunction(() => !document.querySelector('.waiting'))
+    const path = join(folder, isDocs ? `${name}.png` : `${name}-${colorScheme}-${width}.png`)
+    await tab.screenshot({ path, fullPage: !isDocs })
+    const tooWide = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    console.log(`${path}${tooWide > 0 ? `: ${tooWide} px too wide` : ''}`)
+  }
+  await context.close()
+}
+
+async function signIn(tab, [account, username]) {
+  await tab.locator('input[autocomplete="organization"]').fill(`${account}.northbell.example`)
+  await tab.locator('input[autocomplete="username"]').fill(username)
+  await tab.locator('input[type="password"]').fill(PASSWORD)
+  await tab.locator('button[type="submit"]').click()
+  await tab.locator('.top').waitFor()
 }

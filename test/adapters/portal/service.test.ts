@@ -1,4 +1,6 @@
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { RequestRecord, ResponseRecord } from 'hookswitch/adapter'
 import { portal } from 'hookswitch/portal'
@@ -131,6 +133,117 @@ describe('the page', () => {
   })
 })
 
+describe('the brand of the host', () => {
+  const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+  const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0])
+  const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+  const metaOf = (html: string, name: string) =>
+    new RegExp(`name="hookswitch-${name}" content="([^"]*)"`).exec(html)?.[1]
+
+  it('is in the page, escaped', async () => {
+    const options = {
+      title: `A&B </title><script>"'`,
+      language: 'de',
+      helpUrl: 'https://help.example/?a="><script>',
+      colorScheme: 'dark',
+    } as const
+    const html = textOf(await get('/portal/', {}, options))
+    expect(html).toContain("<title>A&amp;B &lt;/title&gt;&lt;script&gt;&quot;'</title>")
+    expect(metaOf(html, 'title')).toBe("A&amp;B &lt;/title&gt;&lt;script&gt;&quot;'")
+    expect(metaOf(html, 'help-url')).toBe('https://help.example/?a=&quot;&gt;&lt;script&gt;')
+    expect([metaOf(html, 'language'), metaOf(html, 'color-scheme'), metaOf(html, 'logo')]).toEqual([
+      'de',
+      'dark',
+      '',
+    ])
+    expect(html).not.toContain('<script>')
+    expect(html).toContain('<html lang="de" data-theme="dark">')
+  })
+
+  it('has defaults that name no product', async () => {
+    const html = textOf(await get('/portal/'))
+    expect(html).toContain('<html lang="en">')
+    expect(html).toContain('<title>Webhooks</title>')
+    expect(['title', 'language', 'help-url', 'color-scheme'].map((name) => metaOf(html, name))).toEqual([
+      'Webhooks',
+      'auto',
+      '',
+      'auto',
+    ])
+  })
+
+  it('links the accent as a file that changes its URL with its content', async () => {
+    const hrefOf = async (accent: string) =>
+      /<link rel="stylesheet" href="([^"]+)">/.exec(textOf(await get('/portal/', {}, { accent })))![1]!
+    const href = await hrefOf('#0a7d55')
+    expect(href).not.toBe(await hrefOf('#0a7d56'))
+    const response = await get(`/portal/${href}`, {}, { accent: '#0a7d55' })
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+    })
+    expect(textOf(response)).toContain('--accent: light-dark(#006c48, #68c79b);')
+  })
+
+  it.each([
+    ['SVG', Buffer.from(SVG), 'logo.svg', 'image/svg+xml'],
+    ['PNG', PNG, 'logo.png', 'image/png'],
+  ])(
+    'serves a logo with a policy that forbids scripts and everything elsewhere: %s',
+    async (_, logo, name, type) => {
+      const page = pageOf({ logo })
+      const fetched = (url: string) => page.handle({ method: 'GET', url, headers: {} })
+      const url = metaOf(textOf(await fetched('/portal/')), 'logo')!
+      expect(url.split('?')[0]).toBe(name)
+      const response = await fetched(`/portal/${url}`)
+      expect(response.headers).toMatchObject({
+        'content-type': type,
+        'content-security-policy': LOGO_POLICY,
+        'x-content-type-options': 'nosniff',
+      })
+      expect(Buffer.from(response.bytes!)).toEqual(logo)
+    },
+  )
+
+  it('reads a logo from a file, once', async () => {
+    const path = join(folder, '..', `logo-of-${process.pid}.svg`)
+    writeFileSync(path, SVG)
+    const page = pageOf({ logo: path })
+    rmSync(path)
+    const response = await page.handle({ method: 'GET', url: '/portal/logo.svg', headers: {} })
+    expect(textOf(response)).toBe(SVG)
+  })
+
+  it.each([
+    ['a missing file', '/nowhere/logo.svg', 'logo cannot be read (there is no such file)'],
+    ['a folder', tmpdir(), 'logo cannot be read (EISDIR)'],
+    [
+      'a picture that is too large',
+      Buffer.concat([PNG, Buffer.alloc(65_536)]),
+      'logo must have at most 64 KiB',
+    ],
+    ['HTML', Buffer.from('<!DOCTYPE html><script>'), 'logo must be an SVG or PNG file'],
+    ['a GIF', Buffer.from('GIF89a'), 'logo must be an SVG or PNG file'],
+    ['nothing', Buffer.alloc(0), 'logo must be an SVG or PNG file'],
+    ['no UTF-8', Buffer.from([0x3c, 0x73, 0x76, 0x67, 0xff]), 'logo must be an SVG or PNG file'],
+    ['an unfinished comment', Buffer.from('<!-- <svg '), 'logo must be an SVG or PNG file'],
+    [
+      'entities',
+      Buffer.from('<!DOCTYPE svg [<!ENTITY a "b">]><svg>&a;</svg>'),
+      'logo must be an SVG without entities',
+    ],
+  ])('refuses %s as a logo', (_, logo, message) => {
+    expect(() => pageOf({ logo })).toThrow(
+      expect.objectContaining({ code: 'InvalidOption', field: 'logo', message }),
+    )
+  })
+
+  it('takes an SVG with a declaration, a comment and a document type', () => {
+    const logo = Buffer.from(`\ufeff<?xml version="1.0"?>\n<!-- a -->\n<!DOCTYPE svg PUBLIC "a" "b">\n${SVG}`)
+    expect(() => pageOf({ logo })).not.toThrow()
+  })
+})
+
 describe('the session of the host', () => {
   const OWN = { 'sec-fetch-site': 'same-origin', 'x-hookswitch-portal': '1' }
   const session = (headers: RequestRecord['headers']) =>
@@ -195,6 +308,22 @@ describe('the options', () => {
       ['frameAncestors', { frameAncestors: ["https://a.example; script-src 'unsafe-inline'"] }],
       ['frameAncestors', { frameAncestors: ['https://a.example/path'] }],
       ['session', { session: 'cookie' }],
+      ['title', { title: '' }],
+      ['title', { title: ' ' }],
+      ['title', { title: 'a'.repeat(61) }],
+      ['title', { title: 'a\nb' }],
+      ['title', { title: 'a\u202eb' }],
+      ['title', { title: 5 }],
+      ['logo', { logo: '' }],
+      ['logo', { logo: {} }],
+      ['accent', { accent: 'red' }],
+      ['accent', { accent: '#12345' }],
+      ['accent', { accent: '#fff;}body{display:none' }],
+      ['language', { language: 'fr' }],
+      ['helpUrl', { helpUrl: 'javascript:alert(1)' }],
+      ['helpUrl', { helpUrl: 'https://' }],
+      ['helpUrl', { helpUrl: '/help' }],
+      ['colorScheme', { colorScheme: 'blue' }],
       ['sesion', { sesion: () => undefined }],
     ]
     for (const [field, options] of wrong) {

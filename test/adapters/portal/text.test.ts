@@ -10,11 +10,18 @@ import { formatMessage } from '../../../adapters/portal/app/text/plural.js'
 import { sha1 } from '../../../adapters/portal/app/text/sha1.js'
 import {
   clockTime,
+  dayTime,
   duration,
   exactTime,
+  isSameDay,
+  longDate,
   offset,
   parseInputTime,
-  relativeTime,
+  roughSpan,
+  shortDate,
+  span,
+  zoneCity,
+  zoneName,
 } from '../../../adapters/portal/app/text/times.js'
 
 describe('SHA-1', () => {
@@ -134,18 +141,54 @@ describe('the curl command', () => {
 describe('times', () => {
   const NOW = Date.UTC(2026, 0, 31, 2, 31, 25)
 
-  it('are relative in the largest unit that fits', () => {
+  const unit = (name: string, count: number) => `${count} ${name}`
+
+  it('last in at most two units, of which a second of zero is left out', () => {
     const cases: readonly (readonly [number, string])[] = [
-      [NOW, 'now'],
-      [NOW - 4_000, '4 sec. ago'],
-      [NOW + 18_999, 'in 18 sec.'],
-      [NOW - 119_000, '1 min. ago'],
-      [NOW + 4 * 60_000, 'in 4 min.'],
-      [NOW - 3_600_000, '1 hr. ago'],
-      [NOW - 86_400_000 * 3, '3 days ago'],
+      [-5, '0 ms'],
+      [31.4, '31 ms'],
+      [999, '999 ms'],
+      [2_140, '2.1 seconds'],
+      [37_900, '37 seconds'],
+      [221_000, '3 minutes 41 seconds'],
+      [180_500, '3 minutes'],
+      [47 * 60_000 + 59_000, '47 minutes'],
+      [107 * 60_000, '1 hours 47 minutes'],
+      [2 * 3_600_000, '2 hours'],
+      [47 * 3_600_000, '47 hours'],
+      [3 * 86_400_000 + 5, '3 days'],
     ]
-    for (const [ms, text] of cases) expect(relativeTime(ms, NOW, 'en')).toBe(text)
-    expect(relativeTime(NOW - 4_000, NOW, 'de')).toBe('vor 4 Sek.')
+    for (const [ms, text] of cases) expect(span(ms, unit)).toBe(text)
+  })
+
+  it('pass in the largest unit that fits', () => {
+    const cases = [-1, 4_000, 119_000, 3_600_000, 86_400_000, 3 * 86_400_000]
+    expect(cases.map((ms) => roughSpan(ms, unit))).toEqual([
+      '0 seconds',
+      '4 seconds',
+      '1 minutes',
+      '1 hours',
+      '24 hours',
+      '3 days',
+    ])
+  })
+
+  it('have a date where the day is another one, and a year where the year is', () => {
+    const day = 86_400_000
+    expect(dayTime(NOW - 3_600_000, NOW, 'utc', 'en')).toBe('01:31')
+    expect(dayTime(NOW - 2 * day, NOW, 'utc', 'en')).toBe('Thu 29 Jan 02:31')
+    expect(dayTime(NOW - 2 * day, NOW, 'utc', 'de')).toBe('Do., 29. Jan. 02:31')
+    expect(dayTime(NOW - 40 * day, NOW, 'utc', 'en')).toBe('Mon 22 Dec 2025 02:31')
+    expect(longDate(NOW, NOW, 'utc', 'en')).toBe('Saturday 31 January')
+    expect(longDate(NOW, NOW, 'utc', 'de')).toBe('Samstag, 31. Januar')
+    expect(shortDate(Number.NaN, NOW, 'utc', 'en')).toBe('–')
+    // The day is that of the zone.
+    expect(isSameDay(Date.UTC(2026, 0, 31), Date.UTC(2026, 0, 31, 23, 59), 'utc')).toBe(true)
+    expect(isSameDay(new Date(2026, 0, 31).getTime(), new Date(2026, 0, 30, 23, 59).getTime(), 'local')).toBe(
+      false,
+    )
+    expect([zoneName('utc'), zoneCity('utc')]).toEqual(['UTC', 'UTC'])
+    expect(zoneName('local').endsWith(zoneCity('local').replaceAll(' ', '_'))).toBe(true)
   })
 
   it('are exact in UTC or in the zone of the browser', () => {

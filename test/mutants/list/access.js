@@ -5,9 +5,30 @@ export const mutants = [
   {
     what: 'a token of a user who may change is called read-only',
     file: 'src/auth/authority.ts',
-    find: 'isReadOnly: !isAdmin && restrictUsers',
-    replace: 'isReadOnly: !isAdmin',
+    find: '(!isAdmin && restrictUsers)',
+    replace: '!isAdmin',
     tests: ['test/service/authority.test.ts'],
+  },
+  {
+    what: 'a token that only reads sets the password of its user',
+    file: 'src/auth/authority.ts',
+    find: "  if (caller.role === 'read') return false\n",
+    replace: '',
+    tests: ['test/service/authority.test.ts'],
+  },
+  {
+    what: 'a token for an operator who only reads is one of an operator',
+    file: 'src/auth/authority.ts',
+    find: "privLevel !== 'user' && role !== 'read'",
+    replace: "privLevel !== 'user'",
+    tests: ['test/service/authority.test.ts'],
+  },
+  {
+    what: 'an issued token lives as long as an operator likes',
+    file: 'src/auth/issue-token.ts',
+    find: '(ttlSeconds as number) > maxTtlSeconds',
+    replace: '(ttlSeconds as number) > Number.MAX_SAFE_INTEGER',
+    tests: ['test/auth/issue-token.test.ts'],
   },
   {
     what: 'a token is valid at the millisecond it expires',

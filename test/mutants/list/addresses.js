@@ -3,6 +3,20 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
+    what: 'a check of an address tells blocked addresses from each other',
+    file: 'src/webhooks/address-check.ts',
+    find: "problem: problemOf('blocked_address') }",
+    replace: "problem: { code: 'blocked_address', message: host } }",
+    tests: ['test/service/check-address.test.ts'],
+  },
+  {
+    what: 'checks of addresses that are under way are not counted',
+    file: 'src/runtime/check-address.ts',
+    find: 'running.set(accountId, ofAccount + 1)',
+    replace: 'running.set(accountId, 1)',
+    tests: ['test/service/check-address.test.ts'],
+  },
+  {
     what: 'only the first address of a name is checked',
     file: 'src/send/connect.ts',
     find: 'deps.addressPolicy.checkAddress(ip)\n',

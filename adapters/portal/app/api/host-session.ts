@@ -1,5 +1,6 @@
 /** Requests the token of a user who is signed in to the host. */
-import type { Session } from '../state/session.js'
+import { effect } from '@preact/signals'
+import { begin, isExpired, type Session } from '../state/session.js'
 
 /** `undefined`: the user is not signed in to the host. @throws when the host cannot be reached */
 export async function hostSession(): Promise<Session | undefined> {
@@ -8,4 +9,21 @@ export async function hostSession(): Promise<Session | undefined> {
   if (!response.ok) throw new Error(`session: ${response.status}`)
   const { token, accountId } = (await response.json()) as Session
   return { token, accountId }
+}
+
+/** A host whose tokens are refused at once is not asked again and again. */
+const MIN_RENEWAL_MS = 30_000
+
+/** Requests a new token as soon as one has expired, while the user is still signed in to the host. */
+export function renewHostSession(): void {
+  let requestedMs = Number.NEGATIVE_INFINITY
+  effect(() => {
+    if (!isExpired.value || performance.now() - requestedMs < MIN_RENEWAL_MS) return
+    requestedMs = performance.now()
+    // Where it fails, the user sees the question that follows every expiry.
+    hostSession().then(
+      (found) => found && begin(found),
+      () => {},
+    )
+  })
 }

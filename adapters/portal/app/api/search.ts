@@ -1,15 +1,31 @@
-/** Finds what an id belongs to: a webhook, a delivery or a call. */
-import type { LookedUp } from 'hookswitch/client'
+/** Finds what an id belongs to: a webhook, a delivery, a call or an account; operators find accounts by name too. */
 import type { Route } from '../text/routes.js'
-import { accountRequest } from './api.js'
+import { accountRequest, request } from './api.js'
 
-/** @returns the screen that shows it; `undefined` where the account has none */
-export async function find(
-  accountId: string,
-  id: string,
-): Promise<Pick<Route, 'screen' | 'accountId' | 'id'> | undefined> {
-  const all = await accountRequest<readonly LookedUp[]>('GET', '/lookup', { accountId, q: id })
-  for (const { type } of all)
-    if (type !== 'event' && type !== 'account') return { screen: type, accountId, id }
-  return undefined
+/** A row of `GET lookup`. */
+export interface Found {
+  /** `call`, `delivery`, `webhook`, `event`, `account`. */
+  readonly type: string
+  readonly id: string
+  readonly account_id: string
+  readonly account_name: string
+  /** What it is called, such as the name of a webhook. */
+  readonly label?: string
+}
+
+/** Searches in one account. */
+export const findIn = (accountId: string, text: string, signal: AbortSignal): Promise<readonly Found[]> =>
+  accountRequest('GET', '/lookup', { accountId, q: text }, signal)
+
+/** Searches in all accounts. */
+export const findAll = (text: string, signal: AbortSignal): Promise<readonly Found[]> =>
+  request('GET', '/system/lookup', { q: text }, signal)
+
+const SCREENS = ['call', 'delivery', 'webhook'] as const
+
+/** The screen that shows it; `undefined`: none does. */
+export function routeOf({ type, id, account_id }: Found): Omit<Route, 'query'> | undefined {
+  if (type === 'account') return { screen: 'webhooks', accountId: account_id }
+  const screen = SCREENS.find((name) => name === type)
+  return screen && { screen, accountId: account_id, id }
 }

@@ -1,11 +1,23 @@
 /** Copies text. Where the browser gives no clipboard, as on plain HTTP, the text is shown and selected. */
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { notify } from '../state/announce.js'
 import { t } from '../state/translate.js'
+import { Button } from './button.js'
 import { Dialog } from './dialog.js'
 
-export function CopyButton({ text, label }: { readonly text: () => string; readonly label: string }) {
+interface CopyButtonProps {
+  readonly text: () => string
+  /** Name of the button. */
+  readonly label: string
+  readonly size?: 'tiny'
+  readonly kind?: 'quiet'
+  /** What the button shows beside its icon. Default: its name; `false`: only the icon */
+  readonly children?: ComponentChildren
+}
+
+export function CopyButton({ text, label, size, kind, children = label }: CopyButtonProps) {
   const shown = useSignal<string | undefined>(undefined)
   const copy = async () => {
     try {
@@ -17,9 +29,15 @@ export function CopyButton({ text, label }: { readonly text: () => string; reado
   }
   return (
     <>
-      <button type="button" onClick={() => void copy()}>
-        {label}
-      </button>
+      <Button
+        icon="copy"
+        kind={kind}
+        size={size}
+        label={children === label ? undefined : label}
+        onClick={() => void copy()}
+      >
+        {children === false ? undefined : children}
+      </Button>
       {shown.value !== undefined && (
         <Dialog
           title={label}
@@ -41,9 +59,9 @@ function Selected({ text }: { readonly text: string }) {
     area.current!.select()
   }, [])
   return (
-    <>
+    <div class="stack">
       <p>{t('copy.byHand')}</p>
-      <textarea ref={area} readOnly rows={8} aria-label={t('copy.text')} value={text} />
-    </>
+      <textarea ref={area} class="code" readOnly rows={8} aria-label={t('copy.text')} value={text} />
+    </div>
   )
 }

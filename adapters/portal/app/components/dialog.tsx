@@ -4,15 +4,19 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Action } from '../state/action.js'
 import { t } from '../state/translate.js'
+import { Button, type ButtonProps } from './button.js'
+import { Icon } from './icon.js'
 
 interface DialogProps {
   readonly title: string
   readonly children: ComponentChildren
+  /** The buttons below; the primary one is the last. */
+  readonly footer?: ComponentChildren
   /** Absent: the dialog cannot be closed. */
   readonly onClose?: () => void
 }
 
-export function Dialog({ title, children, onClose }: DialogProps) {
+export function Dialog({ title, children, footer, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -36,15 +40,16 @@ export function Dialog({ title, children, onClose }: DialogProps) {
         onClose?.()
       }}
     >
-      <header>
+      <div class="title">
         <h2 id={id}>{title}</h2>
         {onClose && (
-          <button type="button" class="quiet" aria-label={t('action.close')} onClick={onClose}>
-            ✕
+          <button type="button" class="btn quiet icon push" aria-label={t('action.close')} onClick={onClose}>
+            <Icon name="x" />
           </button>
         )}
-      </header>
-      {children}
+      </div>
+      <div class="stack">{children}</div>
+      {footer && <footer>{footer}</footer>}
     </dialog>
   )
 }
@@ -59,50 +64,73 @@ interface ConfirmButtonProps {
   readonly verb: string
   readonly isDangerous?: boolean
   readonly isDisabled?: boolean
-  /** Class of the button. */
+  /** Look of the button. Default: plain */
+  readonly look?: Pick<ButtonProps, 'kind' | 'size' | 'icon'>
   readonly class?: string
 }
 
 /** A button that asks before something that cannot be undone, or that sends requests. */
 export function ConfirmButton(props: ConfirmButtonProps) {
-  const { action, label, title = label, text, verb, isDangerous = false, isDisabled = false } = props
+  const { action, label, title = label, text, verb, isDangerous = false, isDisabled = false, look } = props
   const isAsking = useSignal(false)
-  const close = () => {
-    isAsking.value = false
-  }
   return (
     <>
-      <button
-        type="button"
-        class={props.class ?? ''}
+      <Button
+        {...look}
         disabled={isDisabled}
-        aria-disabled={action.isRunning.value}
+        busy={action.isRunning.value ? label : undefined}
         onClick={() => {
-          isAsking.value = !action.isRunning.peek()
+          isAsking.value = true
         }}
       >
         {label}
-      </button>
+      </Button>
       {isAsking.value && (
-        <Dialog title={title} onClose={close}>
-          <p>{text}</p>
-          <p class="buttons">
-            <button type="button" onClick={close}>
-              {t('action.cancel')}
-            </button>
-            <button
-              type="button"
-              class={isDangerous ? 'danger' : 'primary'}
-              onClick={() => {
-                close()
-                void action.run()
-              }}
-            >
-              {verb}
-            </button>
-          </p>
-        </Dialog>
+        <Confirm
+          {...{ title, text, verb, isDangerous }}
+          onClose={() => {
+            isAsking.value = false
+          }}
+          onConfirm={() => void action.run()}
+        />
       )}
     </>
+  )
+}
+
+interface ConfirmProps {
+  readonly title: string
+  readonly text: ComponentChildren
+  readonly verb: string
+  readonly isDangerous?: boolean
+  /** Closes the question. */
+  readonly onClose: () => void
+  /** After the question is closed. */
+  readonly onConfirm: () => void
+}
+
+/** A question with one answer that does something. */
+export function Confirm({ title, text, verb, isDangerous = false, onClose, onConfirm }: ConfirmProps) {
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button
+            kind={isDangerous ? 'danger' : 'primary'}
+            onClick={() => {
+              onClose()
+              onConfirm()
+            }}
+          >
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      <p>{text}</p>
+    </Dialog>
   )
 }

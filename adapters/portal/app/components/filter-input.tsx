@@ -1,45 +1,39 @@
 /** A filter that is typed: what is being typed survives a refresh of the screen, and takes effect with Enter or on leaving. */
 import { useSignal } from '@preact/signals'
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
+import { Icon } from './icon.js'
 
 interface FilterInputProps {
   /** The filter that is in effect. */
   readonly value: string
   readonly onChange: (value: string) => void
+  /** Name of the field, shown while it is empty. */
+  readonly label: string
   readonly type?: 'search' | 'datetime-local'
-  /** Shown above the field; otherwise `label` names it. */
-  readonly caption?: string
-  readonly label?: string
-  readonly size?: number
 }
 
-export function FilterInput({ value, onChange, type, caption, label, size }: FilterInputProps) {
-  const id = useId()
+export function FilterInput({ value, onChange, label, type = 'search' }: FilterInputProps) {
   const typed = useSignal(value)
   useEffect(() => {
     typed.value = value
   }, [value])
-  const input = (
-    <input
-      id={id}
-      {...(type && TYPES[type])}
-      {...(label !== undefined && { 'aria-label': label, placeholder: label })}
-      {...(size !== undefined && { size })}
-      value={typed.value}
-      autocapitalize="none"
-      spellcheck={false}
-      onInput={(event) => {
-        typed.value = event.currentTarget.value
-      }}
-      onChange={(event) => onChange(event.currentTarget.value.trim())}
-    />
-  )
-  if (caption === undefined) return input
+  const isSearch = type === 'search'
   return (
-    <div class="filter">
-      <label for={id}>{caption}</label>
-      {input}
-    </div>
+    <label class="field">
+      {isSearch && <Icon name="find" />}
+      <span class={isSearch ? 'hidden' : 'soft small'}>{label}</span>
+      <input
+        {...TYPES[type]}
+        placeholder={isSearch ? label : undefined}
+        value={typed.value}
+        autocapitalize="none"
+        spellcheck={false}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value
+        }}
+        onChange={(event) => onChange(event.currentTarget.value.trim())}
+      />
+    </label>
   )
 }
 

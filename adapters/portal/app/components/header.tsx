@@ -1,206 +1,150 @@
-/** The header of every screen: account, search, and what the user prefers. */
+/** The header of every screen: the host's brand, the account, the sections, the search and the user's menu. */
 import { useSignal } from '@preact/signals'
-import type { AccountDescendant } from 'hookswitch/client'
-import { useEffect, useRef } from 'preact/hooks'
-import { accountPage, optional, revoke, statusOf } from '../api/api.js'
-import { find } from '../api/search.js'
-import { describe } from '../state/action.js'
-import { notify } from '../state/announce.js'
-import { isHelpOpen } from '../state/keyboard.js'
-import { LANGUAGES, language, theme, zone } from '../state/preferences.js'
-import { useResource } from '../state/resource.js'
+import { SEARCH_ID } from '../state/keyboard.js'
+import { theme } from '../state/preferences.js'
 import { navigate, route } from '../state/router.js'
-import { accountId, isOperator } from '../state/scope.js'
-import { end, session } from '../state/session.js'
+import { accountId, isOperator, userName } from '../state/scope.js'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
-import { Select } from './select.js'
+import { AccountSwitcher } from './account-switcher.js'
+import { Brand } from './brand.js'
+import { Button, LinkButton } from './button.js'
+import { Icon } from './icon.js'
+import { lazy } from './lazy.js'
+import { Popup } from './popup.js'
 
 export function Header() {
-  const { screen } = route.value
   const account = accountId.value
-  const link = (target: 'webhooks' | 'live' | 'match' | 'operator', label: string, isCurrent: boolean) => (
-    <a
-      href={formatRoute({ screen: target, accountId: account })}
-      aria-current={isCurrent ? 'page' : undefined}
-    >
-      {label}
-    </a>
-  )
   return (
-    <header class="top">
-      <a class="brand" href={formatRoute({ screen: 'webhooks', accountId: account })}>
-        hookswitch
-      </a>
-      <AccountSwitcher />
-      <nav aria-label={t('nav.label')}>
-        {link(
-          'webhooks',
-          t('nav.webhooks'),
-          screen === 'webhooks' || screen === 'webhook' || screen === 'new',
-        )}
-        {link('live', t('nav.live'), screen === 'live')}
-        {link('match', t('nav.match'), screen === 'match')}
-        {isOperator.value && link('operator', t('nav.operator'), screen === 'operator')}
-      </nav>
-      <SearchBox />
-      <Preferences />
-    </header>
+    <>
+      <button
+        type="button"
+        class="btn skip"
+        onClick={() => document.querySelector<HTMLElement>('#main h1')?.focus()}
+      >
+        {t('nav.skip')}
+      </button>
+      <header class="top">
+        <Brand href={formatRoute({ screen: 'webhooks', accountId: account })} />
+        <span class="slash" aria-hidden="true">
+          /
+        </span>
+        <AccountSwitcher />
+        <Sections />
+        <SearchBox />
+        <span class="phone push">
+          <LinkButton
+            kind="quiet"
+            icon="find"
+            label={t('search.title')}
+            href={formatRoute({ screen: 'search', accountId: account })}
+          />
+        </span>
+        <span class="wide-only">
+          <Button kind="quiet" icon="half" label={t('menu.lightOrDark')} onClick={toggleTheme} />
+        </span>
+        <UserMenu />
+      </header>
+    </>
   )
 }
 
-/** Longest list of accounts in the switcher; other accounts are reached by their address. */
-const MAX_ACCOUNTS = 1_000
+/** The section to which each screen belongs. */
+const SECTION: Readonly<Record<string, string>> = {
+  webhooks: 'webhooks',
+  webhook: 'webhooks',
+  new: 'webhooks',
+  delivery: 'webhooks',
+  call: 'webhooks',
+}
 
-function AccountSwitcher() {
-  const own = session.value!.accountId
-  const accounts = useResource(
-    async (signal) => {
-      const found = await optional(
-        accountPage<AccountDescendant>('/descendants', { accountId: own, pageSize: MAX_ACCOUNTS }, signal),
-      )
-      return found?.items ?? []
-    },
-    [own],
-  )
-  const list = accounts.data.value ?? []
-  const current = accountId.value
-  if (list.length === 0) return <span class="account">{current}</span>
+function Sections() {
+  const { screen } = route.value
+  const current = SECTION[screen] ?? screen
+  const sections = [
+    ['webhooks', t('nav.webhooks')],
+    ['live', t('nav.live')],
+    ['match', t('nav.match')],
+    ...(isOperator.value ? [['operator', t('nav.operator')] as const] : []),
+  ] as const
   return (
-    <select
-      class="account"
-      aria-label={t('nav.account')}
-      value={current}
-      onChange={(event) => navigate({ screen: 'webhooks', accountId: event.currentTarget.value })}
-    >
-      {!list.some(({ id }) => id === current) && current !== own && (
-        <option value={current}>{current}</option>
-      )}
-      <option value={own}>{t('nav.ownAccount', { id: own })}</option>
-      {list.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
+    <nav class="nav" aria-label={t('nav.label')}>
+      {sections.map(([name, text]) => (
+        <a
+          key={name}
+          href={formatRoute({ screen: name, accountId: accountId.value })}
+          aria-current={name === current ? 'page' : undefined}
+        >
+          {text}
+        </a>
       ))}
-    </select>
+    </nav>
   )
 }
 
 function SearchBox() {
-  const isSearching = useSignal(false)
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    const text = String(new FormData(form).get('text') ?? '').trim()
-    if (text === '' || isSearching.value) return
-    isSearching.value = true
-    try {
-      const found = await find(accountId.value, text)
-      if (found) {
-        form.reset()
-        navigate(found)
-      } else notify(t('search.nothing', { text }))
-    } catch (thrown) {
-      if (statusOf(thrown) !== 401) notify(describe(thrown), true)
-    } finally {
-      isSearching.value = false
-    }
-  }
+  const text = useSignal('')
+  const placeholder = t(isOperator.value ? 'search.placeholderAll' : 'search.placeholder')
   return (
-    <form class="search" role="search" onSubmit={(event) => void submit(event as unknown as SubmitEvent)}>
+    <form
+      role="search"
+      class={isOperator.value ? 'field find far push' : 'field find push'}
+      onSubmit={(event) => {
+        event.preventDefault()
+        const q = text.value.trim()
+        if (q === '') return
+        text.value = ''
+        navigate({ screen: 'search', accountId: accountId.value, query: { q } })
+      }}
+    >
+      <Icon name="find" />
       <input
-        id="search"
-        name="text"
+        id={SEARCH_ID}
         type="search"
         aria-label={t('search.label')}
-        placeholder={t('search.placeholder')}
+        placeholder={placeholder}
         autocomplete="off"
         autocapitalize="none"
         spellcheck={false}
         maxLength={255}
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value
+        }}
       />
+      <kbd>/</kbd>
     </form>
   )
 }
 
-/** Closes an open menu on Escape, which gives the focus back to it, and on a click elsewhere. */
-function useMenu() {
-  const menu = useRef<HTMLDetailsElement>(null)
-  const close = () => {
-    menu.current!.open = false
-    menu.current!.querySelector('summary')!.focus()
-  }
-  useEffect(() => {
-    const onPointer = ({ target }: PointerEvent) => {
-      if (!menu.current!.contains(target as Node)) menu.current!.open = false
-    }
-    const onKey = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape' && menu.current!.open) close()
-    }
-    document.addEventListener('pointerdown', onPointer)
-    document.addEventListener('keydown', onKey)
-    return () => {
-      document.removeEventListener('pointerdown', onPointer)
-      document.removeEventListener('keydown', onKey)
-    }
-  }, [])
-  return { menu, close }
+function toggleTheme(): void {
+  const isDark =
+    theme.value === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : theme.value === 'dark'
+  theme.value = isDark ? 'light' : 'dark'
 }
 
-function Preferences() {
-  const { menu, close } = useMenu()
-  const signOut = async () => {
-    const ended = end()
-    if (ended) await revoke(ended)
-  }
+/** `AL` of `Alma Lindqvist`. */
+const initials = (name: string) =>
+  name
+    .split(/[\s._-]+/, 2)
+    .map(([first = '']) => first.toUpperCase())
+    .join('')
+
+const UserMenuItems = lazy(
+  async () => (await import('./user-menu.js')).UserMenuItems,
+  () => null,
+)
+
+function UserMenu() {
+  const name = userName.value
   return (
-    <details ref={menu} class="menu">
-      <summary>{t('menu.title')}</summary>
-      <div class="panel">
-        <Select
-          label={t('menu.zone')}
-          value={zone.value}
-          options={[
-            ['utc', 'UTC'],
-            ['local', t('menu.local')],
-          ]}
-          onChange={(value) => {
-            zone.value = value
-          }}
-        />
-        <Select
-          label={t('menu.theme')}
-          value={theme.value}
-          options={[
-            ['system', t('menu.system')],
-            ['light', t('menu.light')],
-            ['dark', t('menu.dark')],
-          ]}
-          onChange={(value) => {
-            theme.value = value
-          }}
-        />
-        <Select
-          label={t('menu.language')}
-          value={language.value}
-          options={LANGUAGES.map((code) => [code, code === 'en' ? 'English' : 'Deutsch'])}
-          onChange={(value) => {
-            language.value = value
-          }}
-        />
-        <button
-          type="button"
-          onClick={() => {
-            close()
-            isHelpOpen.value = true
-          }}
-        >
-          {t('keys.title')}
-        </button>
-        <button type="button" onClick={() => void signOut()}>
-          {t('menu.signOut')}
-        </button>
-      </div>
-    </details>
+    <Popup
+      class="avatar"
+      align="end"
+      label={name === undefined ? t('menu.title') : t('menu.ofUser', { name })}
+      button={name === undefined ? <Icon name="user" /> : initials(name)}
+    >
+      {(close) => <UserMenuItems name={name} onDone={close} />}
+    </Popup>
   )
 }

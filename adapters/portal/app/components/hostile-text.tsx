@@ -1,6 +1,6 @@
 /** Text from receivers and callers: text nodes only, with hidden characters shown. */
 import { printableLine, textParts } from 'hookswitch/adapter'
-import { indentJson } from '../text/json-tokens.js'
+import { indentJson, type TokenKind } from '../text/json-tokens.js'
 
 /** One line. */
 export function Line({ text }: { readonly text: string }) {
@@ -24,15 +24,23 @@ function Block({ text }: { readonly text: string }) {
   )
 }
 
+/** Classes of tokens; punctuation and spaces have none. */
+const CLASSES: Readonly<Partial<Record<TokenKind, string>>> = {
+  key: 'k',
+  string: 's',
+  number: 'n',
+  literal: 'n',
+}
+
 /** A body: JSON is indented, everything else is shown as it is. */
 export function Body({ text, label }: { readonly text: string; readonly label: string }) {
   const tokens = indentJson(text)
   return (
-    <pre class="body" tabIndex={0} role="region" aria-label={label}>
+    <pre class="code" tabIndex={0} role="region" aria-label={label}>
       <code>
         {tokens ? (
           tokens.map((token, index) => (
-            <span class={`json-${token.kind}`} key={index}>
+            <span class={CLASSES[token.kind]} key={index}>
               <Block text={token.text} />
             </span>
           ))

@@ -2,7 +2,9 @@
 import { useSignal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { LoadError, Skeleton } from './load-state.js'
+import { loadTexts } from '../state/translate.js'
+import { LoadError } from './load-state.js'
+import { Bone } from './panel.js'
 
 /**
  * @param load imports the component
@@ -10,7 +12,7 @@ import { LoadError, Skeleton } from './load-state.js'
  */
 export function lazy<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
-  Waiting: FunctionComponent = Skeleton,
+  Waiting: FunctionComponent = Bone,
 ): FunctionComponent<Props> {
   let loaded: FunctionComponent<Props> | undefined
   return function Lazy(props: Props) {
@@ -18,8 +20,8 @@ export function lazy<Props extends object>(
     const error = useSignal<unknown>(undefined)
     const start = () => {
       error.value = undefined
-      load().then(
-        (component) => {
+      Promise.all([load(), loadTexts()]).then(
+        ([component]) => {
           loaded = component
           version.value += 1
         },

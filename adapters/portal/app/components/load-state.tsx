@@ -1,30 +1,12 @@
-/** What a screen shows besides its data: a skeleton after 150 ms, an error, or the age of old data. */
-import type { Signal } from '@preact/signals'
-import { useSignal } from '@preact/signals'
+/** What a screen shows besides its data: a skeleton, an error, or the age of old data. */
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { statusOf } from '../api/api.js'
-import { describe } from '../state/action.js'
+import { type Action, describe } from '../state/action.js'
 import type { Resource } from '../state/resource.js'
 import { t } from '../state/translate.js'
-import { RelativeTime } from './time.js'
-
-const SKELETON_AFTER_MS = 150
-
-export function Skeleton() {
-  const isShown = useSignal(false)
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      isShown.value = true
-    }, SKELETON_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [])
-  return (
-    <div class={isShown.value ? 'skeleton' : 'skeleton pending'} role="status">
-      <span class="hidden">{t('load.loading')}</span>
-    </div>
-  )
-}
+import { Button } from './button.js'
+import { Bone, None, Note } from './panel.js'
+import { Clock } from './time.js'
 
 interface LoadErrorProps {
   readonly error: unknown
@@ -34,17 +16,17 @@ interface LoadErrorProps {
 
 export function LoadError({ error, loadedMs, onRetry }: LoadErrorProps) {
   return (
-    <div class="problem" role="alert">
-      <p>{describe(error)}</p>
+    <Note tone="bad" icon="fail" isAlert>
+      <b>{describe(error)}</b>{' '}
       {loadedMs > 0 && (
-        <p>
-          {t('load.stale')} <RelativeTime at={loadedMs} />
-        </p>
+        <>
+          {t('load.stale')} <Clock at={loadedMs} />.{' '}
+        </>
       )}
-      <button type="button" onClick={onRetry}>
+      <Button size="tiny" onClick={onRetry}>
         {t('action.retry')}
-      </button>
-    </div>
+      </Button>
+    </Note>
   )
 }
 
@@ -62,43 +44,30 @@ export function Loaded<Data>({ resource, children, isGonePossible = false }: Loa
   return (
     <>
       {isGonePossible && statusOf(error.value) === 404 ? (
-        <Empty text={t('load.gone')} />
+        <None icon="old" title={t('load.gone')} />
       ) : (
         error.value !== undefined && (
           <LoadError error={error.value} loadedMs={loadedMs.value} onRetry={reload} />
         )
       )}
-      {loaded === undefined ? error.value === undefined && <Skeleton /> : children(loaded)}
+      {loaded === undefined ? error.value === undefined && <Bone /> : children(loaded)}
     </>
   )
 }
 
 /** An empty list: what to do next, and the same as a command. */
-export function Empty({
-  text,
-  curl,
-  children,
-}: {
-  text: string
-  curl?: string
-  children?: ComponentChildren
-}) {
+export function Empty(props: { text: string; curl?: string; children?: ComponentChildren }) {
   return (
-    <div class="empty">
-      <p>{text}</p>
-      {children}
-      {curl !== undefined && (
-        <pre>
-          <code>{curl}</code>
-        </pre>
-      )}
-    </div>
+    <>
+      <None title={props.text}>{props.children}</None>
+      {props.curl !== undefined && <pre class="code">{props.curl}</pre>}
+    </>
   )
 }
 
 /** A button that does nothing more while its action runs. */
 export function ActionButton(props: {
-  readonly action: { readonly isRunning: Signal<boolean>; run(): Promise<void> }
+  readonly action: Action
   readonly children: ComponentChildren
   readonly class?: string
 }) {
@@ -106,7 +75,7 @@ export function ActionButton(props: {
   return (
     <button
       type="button"
-      class={props.class ?? ''}
+      class={`btn ${props.class ?? ''}`}
       // Not `disabled`, which would take its focus.
       aria-disabled={action.isRunning.value}
       onClick={() => void action.run()}

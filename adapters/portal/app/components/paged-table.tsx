@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact'
 import type { PagedList } from '../state/paged-list.js'
 import { t } from '../state/translate.js'
-import { LoadError, Skeleton } from './load-state.js'
+import { LoadError } from './load-state.js'
+import { Bone } from './panel.js'
 import { VirtualTable, type VirtualTableProps } from './virtual-table.js'
 
 interface PagedTableProps<Row> extends Omit<VirtualTableProps<Row>, 'rows' | 'onEnd' | 'isOpenEnded'> {
@@ -24,7 +25,7 @@ export function PagedTable<Row>({ list, empty, ...table }: PagedTableProps<Row>)
       {rows.length > 0 && (
         <VirtualTable {...table} rows={rows} isOpenEnded={!isComplete} onEnd={list.loadMore} />
       )}
-      {rows.length === 0 && list.isLoading.value && <Skeleton />}
+      {rows.length === 0 && list.isLoading.value && <Bone />}
       {isEmpty && empty}
       {isEmpty && !isComplete && (
         // A service may stop before the first match and continue from there.

@@ -1,163 +1,210 @@
-/** A plot over time as SVG, so that its colours are those of the page, with its numbers as a table. */
+/** A plot over time as SVG, which is stretched to the width of the page; its texts are beside it, so they keep their size. */
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import { nowMs } from '../state/clock.js'
 import { zone } from '../state/preferences.js'
-import { t } from '../state/translate.js'
-import {
-  linearScale,
-  linePath,
-  nearestIndex,
-  niceMaximum,
-  type PlotBox,
-  timeTicks,
-  valueTicks,
-} from '../text/plot-geometry.js'
-import { exactTime } from '../text/times.js'
+import { currentLanguage, t } from '../state/translate.js'
+import { linearScale, niceMaximum, PLOT_HEIGHT, PLOT_WIDTH, timeTicks } from '../text/plot-geometry.js'
+import { shortDate } from '../text/times.js'
+import { Button } from './button.js'
+import { dayTimeText, zoneText } from './time.js'
 
-interface PlotSeries {
-  readonly label: string
-  /** Name of the CSS variable with the colour. */
-  readonly color: string
-  readonly values: readonly (number | null)[]
-  /** Lengths of dashes and gaps: lines differ by more than their colour. */
-  readonly dash?: string
+type Scale = (value: number) => number
+
+/** A range and a moment that plots mark. */
+export interface PlotMarks {
+  readonly fromMs: number
+  readonly toMs: number
+  /** Begin of the pause that lasts. */
+  readonly pausedMs?: number | undefined
+  /** The first failure. */
+  readonly failingMs?: number | undefined
+}
+
+/** One row of the table. */
+interface PlotRow {
+  readonly ms: number
+  readonly values: readonly string[]
 }
 
 interface PlotProps {
   readonly title: string
-  /** Unix seconds. */
-  readonly times: readonly number[]
-  readonly series: readonly PlotSeries[]
+  /** Beside the title: what the drawing shows. */
+  readonly keys: ComponentChildren
+  readonly marks: PlotMarks
+  /** Most ticks of the time. Default: 9, for the whole width */
+  readonly mostTicks?: number
+  /** The highest value. */
+  readonly highest: number
+  /** Writes a value of the axis. */
   readonly format: (value: number) => string
-  /** Upper end of the values. Default: by the values. */
-  readonly maximum?: number
+  /** What the drawing says, in one sentence. */
+  readonly label: string
+  readonly columns: readonly string[]
+  readonly rows: readonly PlotRow[]
+  /** Draws the values; gets the scales of both axes. */
+  readonly children: (x: Scale, y: Scale) => ComponentChildren
 }
 
-const HEIGHT = 190
-const MARGINS = { left: 64, right: 14, top: 8, bottom: 22 }
-
-export function Plot(props: PlotProps) {
-  const { title, times, series, format } = props
-  const pointed = useSignal(-1)
-  const index = pointed.value
-  const time = times[index]
+export function Plot({
+  title,
+  keys,
+  mostTicks = 9,
+  marks,
+  highest,
+  format,
+  label,
+  columns,
+  rows,
+  children,
+}: PlotProps) {
+  const isTable = useSignal(false)
+  const id = useId()
+  const { fromMs, toMs, pausedMs, failingMs } = marks
+  const maximum = niceMaximum(highest)
+  const x = linearScale(fromMs, toMs, 0, PLOT_WIDTH)
+  const y = linearScale(0, maximum, PLOT_HEIGHT, 0)
+  const isWithin = (ms: number | undefined): ms is number => ms !== undefined && ms >= fromMs && ms <= toMs
+  const pausedX = pausedMs === undefined ? undefined : x(Math.max(pausedMs, fromMs))
   return (
-    <figure class="plot">
-      <figcaption>{title}</figcaption>
-      <Lines {...props} pointed={index} onPoint={(next) => (pointed.value = next)} />
-      <p class="legend">
-        {series.map(({ label, color, dash, values }) => (
-          <span key={label}>
-            <svg width="22" height="8" aria-hidden="true">
-              <path d="M0 4H22" style={{ stroke: `var(${color})` }} stroke-dasharray={dash} />
-            </svg>{' '}
-            {label} {index >= 0 && (values[index] == null ? '–' : format(values[index]))}
-          </span>
-        ))}
-        {time !== undefined && <span class="muted">{minute(time)}</span>}
-      </p>
-      <details>
-        <summary>{t('plot.table', { title })}</summary>
-        <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-          <Numbers {...props} />
+    <section class="panel" aria-labelledby={id}>
+      <header>
+        <h3 id={id}>{title}</h3>
+        {keys}
+        <span class="push">
+          <Button
+            kind="quiet"
+            size="tiny"
+            isPressed={isTable.value}
+            onClick={() => {
+              isTable.value = !isTable.value
+            }}
+          >
+            {t('plot.asTable')}
+          </Button>
+        </span>
+      </header>
+      {isTable.value ? (
+        <Numbers {...{ title, columns, rows }} />
+      ) : (
+        <div class="plot">
+          <div class="y" aria-hidden="true">
+            {[maximum, maximum / 2, 0].map((value) => (
+              <span key={value}>{format(value)}</span>
+            ))}
+          </div>
+          <svg
+            viewBox={`0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={label}
+          >
+            {pausedX !== undefined && (
+              <rect class="pausing" x={pausedX} y="0" width={PLOT_WIDTH - pausedX} height={PLOT_HEIGHT} />
+            )}
+            {[0.5, PLOT_HEIGHT / 2, PLOT_HEIGHT].map((at) => (
+              <line key={at} class="rule" x1="0" x2={PLOT_WIDTH} y1={at} y2={at} />
+            ))}
+            {children(x, y)}
+            {isWithin(failingMs) && (
+              <line class="since" x1={x(failingMs)} x2={x(failingMs)} y1="0" y2={PLOT_HEIGHT} />
+            )}
+          </svg>
+          <Ticks {...{ fromMs, toMs, mostTicks }} />
         </div>
-      </details>
-    </figure>
+      )}
+    </section>
   )
 }
 
-const minute = (seconds: number) => exactTime(seconds * 1_000, zone.value).slice(0, 16)
+/** The part of the width in which the label of the end stands. */
+const END_PART = 0.86
 
-interface LinesProps extends PlotProps {
-  readonly pointed: number
-  readonly onPoint: (index: number) => void
+interface TicksProps {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly mostTicks: number
 }
 
-function Lines({ title, times, series, format, maximum, pointed, onPoint }: LinesProps) {
-  const frame = useRef<SVGSVGElement>(null)
-  const width = useSignal(600)
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry) width.value = Math.round(entry.contentRect.width)
-    })
-    observer.observe(frame.current!)
-    return () => observer.disconnect()
-  }, [])
-  const box: PlotBox = { width: width.value, height: HEIGHT, ...MARGINS }
-  const from = times[0] ?? 0
-  const to = times.at(-1) ?? 1
-  const most =
-    maximum ?? niceMaximum(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))))
-  const x = linearScale(from, to, box.left, box.width - box.right)
-  const y = linearScale(0, most, box.height - box.bottom, box.top)
-  const time = times[pointed]
+function Ticks({ fromMs, toMs, mostTicks }: TicksProps) {
+  const dayText = (ms: number) => shortDate(ms, nowMs.value, zone.value, currentLanguage())
+  const partOf = (ms: number) => (ms - fromMs) / (toMs - fromMs)
+  const ticks = timeTicks(fromMs, toMs, mostTicks, zone.value, dayText).filter(
+    ({ ms }) => partOf(ms) < END_PART,
+  )
   return (
-    <svg
-      ref={frame}
-      class="lines"
-      height={HEIGHT}
-      role="img"
-      aria-label={title}
-      onPointerMove={(event) => {
-        const left = frame.current!.getBoundingClientRect().left
-        onPoint(nearestIndex(times, event.clientX - left, x))
-      }}
-      onPointerLeave={() => onPoint(-1)}
-    >
-      {valueTicks(0, most, y, format).map(({ at, label }) => (
-        <g key={at}>
-          <path class="grid" d={`M${box.left} ${at}H${box.width - box.right}`} />
-          <text x={box.left - 6} y={at + 4} text-anchor="end">
-            {label}
-          </text>
-        </g>
-      ))}
-      {timeTicks(from, to, x, zone.value).map(({ at, label }) => (
-        <text key={at} x={at} y={box.height - 5} text-anchor="middle">
+    <svg class="ticks" aria-hidden="true">
+      {ticks.map(({ ms, label }, index) => (
+        <text
+          key={ms}
+          // Narrow pages have room for every second one.
+          class={index % 2 === 1 ? 'wide-only' : undefined}
+          x={`${(partOf(ms) * 100).toFixed(2)}%`}
+          y="12"
+          text-anchor={partOf(ms) < 0.06 ? 'start' : 'middle'}
+        >
           {label}
         </text>
       ))}
-      {series.map(({ label, color, dash, values }) => (
-        <path
-          key={label}
-          class="line"
-          d={linePath(times, values, x, y)}
-          style={{ stroke: `var(${color})` }}
-          stroke-dasharray={dash}
-        />
-      ))}
-      {time !== undefined && <path class="pointer" d={`M${x(time)} ${box.top}V${box.height - box.bottom}`} />}
+      <text x="100%" y="12" text-anchor="end">
+        {t('plot.now')}
+      </text>
     </svg>
   )
 }
 
-function Numbers({ times, series, format }: PlotProps) {
+function Numbers({ title, columns, rows }: Pick<PlotProps, 'title' | 'columns' | 'rows'>) {
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">{t('column.time')}</th>
-          {series.map(({ label }) => (
-            <th scope="col" key={label}>
-              {label}
+    <div class="numbers" tabIndex={0} role="region" aria-label={title}>
+      <table class="grid">
+        <thead>
+          <tr>
+            <th scope="col">
+              {t('column.time')} · {zoneText()}
             </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {times.map((seconds, index) =>
-          series.every(({ values }) => values[index] == null) ? null : (
-            <tr key={seconds}>
-              <td class="number">{minute(seconds)}</td>
-              {series.map(({ label, values }) => (
-                <td class="number" key={label}>
-                  {values[index] == null ? '–' : format(values[index])}
+            {columns.map((name) => (
+              <th scope="col" class="num" key={name}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ ms, values }) => (
+            <tr key={ms}>
+              <td class="lead">{dayTimeText(ms)}</td>
+              {values.map((value, index) => (
+                <td class="num" data-l={columns[index]} key={columns[index]}>
+                  {value}
                 </td>
               ))}
             </tr>
-          ),
-        )}
-      </tbody>
-    </table>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+interface PlotKeyProps {
+  readonly children: ComponentChildren
+  readonly look: 'ok' | 'bad' | 'pausing' | 'since' | 'half' | 'most'
+}
+
+/** What a colour or a line of the drawing means. */
+export function PlotKey({ look, children }: PlotKeyProps) {
+  return (
+    <span class={look === 'since' ? 'key is-bad' : look === 'most' ? 'key is-warn' : 'key'}>
+      <svg viewBox="0 0 14 10" aria-hidden="true">
+        {look === 'ok' && <rect class="bars-ok" width="14" height="10" />}
+        {look === 'bad' && <rect class="bars-bad" width="14" height="10" />}
+        {look === 'pausing' && <rect class="pausing" x=".5" y=".5" width="13" height="9" />}
+        {look === 'since' && <path stroke="currentColor" stroke-dasharray="2 2" d="M7 0v10" />}
+        {look === 'half' && <path stroke="currentColor" d="M0 5h14" />}
+        {look === 'most' && <path stroke="currentColor" stroke-dasharray="4 2" d="M0 5h14" />}
+      </svg>
+      {children}
+    </span>
   )
 }

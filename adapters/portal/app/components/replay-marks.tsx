@@ -1,24 +1,36 @@
 /** Which delivery a replay repeats, and by which one a delivery was repeated. */
 import type { Delivery } from 'hookswitch/client'
-import { t } from '../state/translate.js'
+import { t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
-import { State } from './state.js'
+import { Icon } from './icon.js'
 
 interface ReplayMarksProps {
   readonly accountId: string
-  readonly delivery: Pick<Delivery, 'replay_of' | 'replayed_by' | 'recovered'>
+  readonly delivery: Pick<Delivery, 'kind' | 'replay_of' | 'replayed_by' | 'recovered'>
 }
 
 export function ReplayMarks({ accountId, delivery }: ReplayMarksProps) {
-  const { replay_of: original, replayed_by: replay, recovered } = delivery
-  const link = (id: string, text: string) => (
-    <a href={formatRoute({ screen: 'delivery', accountId, id })}>{text}</a>
-  )
+  const { kind, replay_of: original, replayed_by: replay, recovered } = delivery
+  const hrefOf = (id: string) => formatRoute({ screen: 'delivery', accountId, id })
   return (
     <>
-      {recovered && <State state="recovered" />}{' '}
-      {original !== undefined && link(original, t('replay.of', { id: original }))}{' '}
-      {replay !== undefined && link(replay, t('replay.by', { id: replay }))}
+      {original !== undefined && (
+        <a class="state pill is-info" href={hrefOf(original)}>
+          <Icon name="replay" />
+          {t('activity.replayOf')}
+        </a>
+      )}
+      {kind === 'test' && (
+        <span class="state pill is-info">
+          <Icon name="test" />
+          {word('kind', kind)}
+        </span>
+      )}
+      {replay !== undefined && (
+        <a class="soft small" href={hrefOf(replay)}>
+          {t(recovered ? 'activity.replayedWell' : 'activity.replayed')}
+        </a>
+      )}
     </>
   )
 }

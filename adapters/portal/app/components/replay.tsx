@@ -2,9 +2,18 @@
 import { useSignal } from '@preact/signals'
 import type { ReplayScope } from '../api/replays.js'
 import { t } from '../state/translate.js'
+import { Button } from './button.js'
 import { lazy } from './lazy.js'
 
-const ReplayDialog = lazy(
+/** The selection of a replay that the user gets to see first. */
+export interface ReplayProposal {
+  /** Earliest time of acceptance, ISO 8601. Default: no limit */
+  readonly from?: string | undefined
+  /** How many deliveries wait, behind which those of the replay queue. */
+  readonly waiting?: number | undefined
+}
+
+export const ReplayDialog = lazy(
   async () => (await import('../screens/replay-dialog.js')).ReplayDialog,
   () => null,
 )
@@ -13,21 +22,32 @@ const ReplayOneDialog = lazy(
   () => null,
 )
 
-export function ReplayFailedButton(scope: ReplayScope) {
+interface ReplayFailedButtonProps extends ReplayScope, ReplayProposal {
+  /** Default: without a count. */
+  readonly text?: string
+  readonly kind?: 'primary' | undefined
+}
+
+export function ReplayFailedButton({
+  text = t('replay.failed'),
+  kind,
+  ...proposed
+}: ReplayFailedButtonProps) {
   const isOpen = useSignal(false)
   return (
     <>
-      <button
-        type="button"
+      <Button
+        kind={kind}
+        icon="replay"
         onClick={() => {
           isOpen.value = true
         }}
       >
-        {t('action.replayFailed')}
-      </button>
+        {text}
+      </Button>
       {isOpen.value && (
         <ReplayDialog
-          {...scope}
+          {...proposed}
           onClose={() => {
             isOpen.value = false
           }}

@@ -6,30 +6,30 @@ import { Dialog } from './dialog.js'
 
 export function ShortcutHelp() {
   const rows: readonly (readonly [string, string])[] = [
-    ['/', t('keys.search')],
-    ['j k', t('keys.move')],
-    ['Enter', t('keys.open')],
-    ['r', t('keys.replay')],
-    ['?', t('keys.help')],
+    ['/', t('shortcut.search')],
+    ['j k', t('shortcut.move')],
+    ['Enter', t('shortcut.open')],
+    ['r', t('shortcut.replay')],
+    ['?', t('shortcut.help')],
   ]
   return (
     <Dialog
-      title={t('keys.title')}
+      title={t('shortcut.title')}
       onClose={() => {
         isHelpOpen.value = false
       }}
     >
-      <dl class="keys">
-        {rows.map(([key, meaning]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
+      <dl class="facts">
+        {rows.map(([keys, meaning]) => [
+          <dt key={keys}>
+            {keys.split(' ').map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dt>,
+          <dd key={meaning}>{meaning}</dd>,
+        ])}
       </dl>
-      <label class="choice">
+      <label class="row">
         <input
           type="checkbox"
           checked={shortcuts.value === 'on'}
@@ -37,7 +37,7 @@ export function ShortcutHelp() {
             shortcuts.value = event.currentTarget.checked ? 'on' : 'off'
           }}
         />
-        {t('keys.on')}
+        {t('shortcut.on')}
       </label>
     </Dialog>
   )

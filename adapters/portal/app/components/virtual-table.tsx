@@ -1,22 +1,29 @@
 /**
- * A table of any length: only the visible rows are in the document. Below 640 px each row is a card. `j` and `k` move
- * between rows, Enter opens one.
+ * A table of any length, which scrolls with the page: only the visible rows are in the document. Below 720 px each row is a
+ * card. `j` and `k` move between rows, Enter opens one.
  */
-import { useComputed, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { registerKeys } from '../state/keyboard.js'
-import { rangeWithPanel, scrollToShow, virtualRange } from '../text/virtual-range.js'
+import { resizeRows, rowAt, rowEdges, scrollToShow, virtualRange } from '../text/virtual-range.js'
+import { Button } from './button.js'
 
 export interface Column<Row> {
   readonly label: string
-  /** Width as a track of a CSS grid. */
+  /** Share of the width, as a length at 1232 px: `12rem`. The columns fill the table in these proportions. */
   readonly width: string
-  /** Digits of one width. */
-  readonly isNumber?: boolean
-  /** Less important than the others. */
-  readonly isMuted?: boolean
+  /** A second line, outside the link of the row. */
+  readonly sub?: (row: Row) => ComponentChildren
+  /** Classes of the cells, which also place them on a card: `lead`, `how`, `full`, `last`, `act`, `num`, `ms`, `nowrap`. */
+  readonly class?: string
+  /** Before the value on a card: its name in small. */
+  readonly cardLabel?: string
+  /** The head is read by screen readers only. */
+  readonly isHeadHidden?: boolean
   readonly cell: (row: Row) => ComponentChildren
+  readonly isNumber?: boolean
+  readonly isMuted?: boolean
 }
 
 /** What a row unfolds to. */
@@ -31,10 +38,16 @@ export interface VirtualTableProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly idOf: (row: Row) => string
-  /** The address that the first cell links to. */
-  readonly hrefOf?: (row: Row) => string
-  /** Height of a card below 640 px, in pixels. */
+  /** The address that the first cell links to; `undefined`: the row leads nowhere. */
+  readonly hrefOf?: (row: Row) => string | undefined
+  /** Height of a row in pixels: list 56, operator 48, activity 40, live 34. Default 40 */
+  readonly rowHeight?: number
+  /** Expected height of a card below 720 px, in pixels; cards may be higher or lower. */
   readonly cardHeight: number
+  /** The text above a row that begins a group, such as a day; `undefined`: the row belongs to the group of the previous one. */
+  readonly headOf?: (row: Row, previous: Row | undefined) => string | undefined
+  /** Class of a row: `here`, `fresh`. */
+  readonly classOf?: (row: Row) => string | undefined
   /** Called when the last rows are near. */
   readonly onEnd?: () => void
   readonly onReplay?: (row: Row) => void
@@ -42,78 +55,123 @@ export interface VirtualTableProps<Row> {
   readonly panel?: Panel<Row>
   /** Whether further rows exist, which are not loaded. */
   readonly isOpenEnded?: boolean
+  /** Below the rows. */
+  readonly foot?: ComponentChildren
 }
 
-const ROW_HEIGHT = 44
-/** Longer content scrolls. */
+const HEAD_HEIGHT = 30
+/** A list of at most so many rows is in the document whole, so that the browser can search and print it. */
+const WHOLE = 40
+/** Until the panel of a row was measured. */
 const PANEL_HEIGHT = 340
-const NARROW = matchMedia('(max-width: 639px)')
+const NARROW = matchMedia('(max-width: 720px)')
+/** The shares of columns whose width is not a length. */
+const DEFAULT_SHARE = 12
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
-  const { label, columns, rows, idOf, hrefOf, cardHeight, onEnd, onReplay, panel } = props
-  const isOpenEnded = props.isOpenEnded ?? false
-  const box = useRef<HTMLDivElement>(null)
-  const scrollTop = useSignal(0)
-  const viewport = useSignal(600)
+  const { label, columns, rows, idOf, hrefOf, cardHeight, headOf, onEnd, onReplay, panel, foot } = props
+  const { rowHeight = 40, isOpenEnded = false } = props
+  const body = useRef<HTMLTableSectionElement>(null)
   const isNarrow = useSignal(NARROW.matches)
   const selected = useSignal(-1)
   const hasMoved = useRef(false)
-  const rowHeight = isNarrow.value ? cardHeight : ROW_HEIGHT
-  // The state of the scroll as row numbers: scrolling by less than a row renders nothing.
-  const firstRow = useComputed(() => Math.floor(scrollTop.value / (isNarrow.value ? cardHeight : ROW_HEIGHT)))
   const openId = useSignal<string | undefined>(undefined)
+  /** Height of a row with the user's size of text. */
+  const height = useSignal(rowHeight * textScale())
+  /** Heights of rows that differ, by id; emptied when the layout changes. */
+  const measured = useRef(new Map<string, number>())
+  const measures = useSignal(0)
+  /** The rows that the window shows: scrolling by less than a row renders nothing. */
+  const visible = useSignal({ first: 0, end: 0 })
+
+  const expected = isNarrow.value ? cardHeight : height.value
+  const heads = useMemo(
+    () => headOf && rows.map((row, index) => headOf(row, rows[index - 1])),
+    [rows, headOf === undefined],
+  )
   const openIndex = openId.value === undefined ? -1 : rows.findIndex((row) => idOf(row) === openId.value)
-  const top = firstRow.value * rowHeight
-  const range =
-    openIndex < 0
-      ? virtualRange(top, viewport.value, rowHeight, rows.length)
-      : rangeWithPanel(top, viewport.value, rowHeight, rows.length, {
-          index: openIndex,
-          height: PANEL_HEIGHT,
-        })
+  const expectedOf = (index: number) =>
+    expected + (heads?.[index] === undefined ? 0 : HEAD_HEIGHT) + (index === openIndex ? PANEL_HEIGHT : 0)
+  const edges = useMemo(
+    () =>
+      rowEdges(rows.length, (index) =>
+        measured.current.size === 0
+          ? expectedOf(index)
+          : (measured.current.get(idOf(rows[index]!)) ?? expectedOf(index)),
+      ),
+    [rows, heads, expected, openIndex],
+  )
+
+  const state = useRef({ rows, edges, onReplay, hrefOf })
+  state.current = { rows, edges, onReplay, hrefOf }
+  const look = () => {
+    const { first, end } = virtualRange(
+      state.current.edges,
+      -body.current!.getBoundingClientRect().top,
+      innerHeight,
+    )
+    const { first: shownFirst, end: shownEnd } = visible.peek()
+    if (first !== shownFirst || end !== shownEnd) visible.value = { first, end }
+  }
+  // Read, so that the table is rendered again with the heights as they turned out.
+  void measures.value
+  const isWhole = rows.length <= WHOLE
+  const first = isWhole ? 0 : Math.min(visible.value.first, rows.length - 1)
+  const end = isWhole ? rows.length : Math.min(visible.value.end, rows.length)
 
   useLayoutEffect(() => {
-    const element = box.current!
-    const observer = new ResizeObserver(() => {
-      viewport.value = element.clientHeight
-    })
-    observer.observe(element)
-    const onChange = () => {
+    const onWidth = () => {
+      measured.current.clear()
       isNarrow.value = NARROW.matches
+      height.value = rowHeight * textScale()
+      measures.value += 1
     }
-    NARROW.addEventListener('change', onChange)
+    addEventListener('scroll', look, { passive: true })
+    addEventListener('resize', onWidth)
     return () => {
-      observer.disconnect()
-      NARROW.removeEventListener('change', onChange)
+      removeEventListener('scroll', look)
+      removeEventListener('resize', onWidth)
     }
   }, [])
 
+  useLayoutEffect(() => {
+    look()
+    const parts = body.current!.querySelectorAll<HTMLElement>('[data-index]')
+    const heights = new Map<number, number>()
+    for (const part of parts) {
+      const index = Number(part.dataset.index)
+      heights.set(index, (heights.get(index) ?? 0) + heightOf(part))
+    }
+    for (const [index, actual] of heights) {
+      if (Math.abs(actual - (edges[index + 1]! - edges[index]!)) < 0.25) heights.delete(index)
+      else measured.current.set(idOf(rows[index]!), actual)
+    }
+    if (heights.size === 0) return
+    resizeRows(edges, heights)
+    measures.value += 1
+  })
+
   // Not by the number of rows: a page may add none.
   useEffect(() => {
-    if (range.end >= rows.length) onEnd?.()
-  }, [range.end, rows])
+    if (end >= rows.length) onEnd?.()
+  }, [end, rows])
 
-  const state = useRef({ rows, rowHeight, onReplay, hrefOf })
-  state.current = { rows, rowHeight, onReplay, hrefOf }
   useEffect(() => {
     const row = () => state.current.rows[selected.peek()]
     return registerKeys({
       move(by) {
         const last = state.current.rows.length - 1
         if (last < 0) return
-        selected.value = Math.max(0, Math.min(last, selected.peek() + by))
+        const start = selected.peek() < 0 && by > 0 ? firstVisible() : selected.peek() + by
+        selected.value = Math.max(0, Math.min(last, start))
         hasMoved.current = true
-        const element = box.current!
-        element.scrollTop = scrollToShow(
-          selected.peek(),
-          element.scrollTop,
-          element.clientHeight,
-          state.current.rowHeight,
-        )
+        const top = coveredHeight() - body.current!.getBoundingClientRect().top
+        scrollBy(0, scrollToShow(state.current.edges, selected.peek(), top, innerHeight - coveredHeight()))
       },
       open() {
         const current = row()
-        if (current && state.current.hrefOf) location.hash = state.current.hrefOf(current)
+        const href = current && state.current.hrefOf?.(current)
+        if (href !== undefined) location.hash = href
       },
       ...(onReplay && {
         replay() {
@@ -124,101 +182,149 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     })
   }, [onReplay === undefined])
 
+  const firstVisible = () => {
+    const top = coveredHeight() - body.current!.getBoundingClientRect().top
+    return top <= 0 ? 0 : rowAt(state.current.edges, top)
+  }
+  const coveredHeight = () =>
+    (isNarrow.peek() ? 0 : document.querySelector<HTMLElement>('.top')!.offsetHeight) +
+    (headOf ? HEAD_HEIGHT : 0)
+
   useEffect(() => {
     if (!hasMoved.current) return
-    const link = box.current!.querySelector<HTMLElement>(`[data-index="${selected.value}"] a`)
+    const link = body.current!.querySelector<HTMLElement>(`tr[data-index="${selected.value}"]:not(.day) a`)
     if (!link) return
     hasMoved.current = false
     link.focus({ preventScroll: true })
   })
 
-  const template = [...columns.map(({ width }) => width), ...(panel ? ['2.5rem'] : [])].join(' ')
+  const shares = columns.map(({ width }) => Number.parseFloat(width) || DEFAULT_SHARE)
+  if (panel) shares.push(3)
+  const total = shares.reduce((sum, share) => sum + share, 0)
+  const head = (text: string, key: string, index?: number) => (
+    <tr role="row" class="day" key={key} data-index={index}>
+      <td role="cell" colSpan={shares.length}>
+        {text}
+      </td>
+    </tr>
+  )
+  // The head of the group stays at the upper edge although its row is not in the document.
+  const group = heads && headBefore(heads, first)
   return (
-    <div
-      ref={box}
-      class="table"
-      role="table"
-      aria-label={label}
-      aria-rowcount={isOpenEnded ? -1 : rows.length + 1}
-      tabIndex={0}
-      onScroll={(event) => {
-        scrollTop.value = event.currentTarget.scrollTop
-      }}
-    >
-      <div role="rowgroup" class="head">
-        <div role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
-          {columns.map((column) => (
-            <div role="columnheader" key={column.label}>
-              {column.label}
-            </div>
+    <div class="panel">
+      <table
+        class="grid fixed"
+        role="table"
+        aria-label={label}
+        aria-rowcount={isOpenEnded ? -1 : rows.length + 1}
+      >
+        <colgroup>
+          {shares.map((share, index) => (
+            <col key={index} width={`${(share / total) * 100}%`} />
           ))}
-          {panel && (
-            <div role="columnheader">
-              <span class="hidden">{panel.label}</span>
-            </div>
-          )}
-        </div>
-      </div>
-      <div role="rowgroup" style={{ paddingTop: `${range.above}px`, paddingBottom: `${range.below}px` }}>
-        {rows.slice(range.first, range.end).map((row, offset) => {
-          const index = range.first + offset
-          const id = idOf(row)
-          const isOpen = panel !== undefined && id === openId.value
-          const line = (
-            <div
-              role="row"
-              key={id}
-              aria-rowindex={index + 2}
-              data-index={index}
-              class={index === selected.value ? 'selected' : ''}
-              style={{ gridTemplateColumns: isNarrow.value ? '' : template, height: `${rowHeight}px` }}
-            >
-              {columns.map((column, position) => (
-                <div
-                  role="cell"
-                  key={column.label}
-                  data-label={column.label}
-                  class={column.isNumber ? 'number' : column.isMuted ? 'muted' : undefined}
-                >
-                  {position === 0 && hrefOf ? (
-                    <a class="row-link" href={hrefOf(row)}>
-                      {column.cell(row)}
-                    </a>
-                  ) : (
-                    column.cell(row)
-                  )}
-                </div>
-              ))}
-              {panel && (
-                <div role="cell">
-                  <button
-                    type="button"
-                    class="quiet small"
-                    aria-expanded={isOpen}
-                    aria-label={panel.label}
-                    onClick={() => {
-                      openId.value = isOpen ? undefined : id
-                    }}
-                  >
-                    {isOpen ? '▾' : '▸'}
-                  </button>
-                </div>
-              )}
-            </div>
-          )
-          return isOpen ? [line, <OpenRow key={`${id}/panel`} row={row} panel={panel} />] : line
-        })}
-      </div>
+        </colgroup>
+        <thead role="rowgroup">
+          <tr role="row" aria-rowindex={1}>
+            {columns.map((column) => (
+              <th
+                role="columnheader"
+                scope="col"
+                key={column.label}
+                class={isNumber(column) ? 'num' : undefined}
+              >
+                {column.isHeadHidden ? <span class="hidden">{column.label}</span> : column.label}
+              </th>
+            ))}
+            {panel && (
+              <th role="columnheader" scope="col">
+                <span class="hidden">{panel.label}</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody ref={body} role="rowgroup">
+          <Space height={edges[first]! - (group === undefined ? 0 : HEAD_HEIGHT)} columns={shares.length} />
+          {group !== undefined && head(group, 'group')}
+          {rows.slice(first, end).map((row, offset) => {
+            const index = first + offset
+            const id = idOf(row)
+            const isOpen = panel !== undefined && id === openId.value
+            const headText = heads?.[index]
+            const href = hrefOf?.(row)
+            return [
+              headText !== undefined && head(headText, `${id}/head`, index),
+              <tr
+                role="row"
+                key={id}
+                aria-rowindex={index + 2}
+                data-index={index}
+                class={`plain ${index === selected.value ? 'here' : (props.classOf?.(row) ?? '')}`}
+                style={{ height: isNarrow.value ? '' : `${rowHeight / 16}rem` }}
+              >
+                {columns.map((column, position) => (
+                  <td role="cell" key={column.label} class={column.class} data-l={column.cardLabel}>
+                    {position === 0 && href !== undefined ? (
+                      <a class="open" href={href}>
+                        {column.cell(row)}
+                      </a>
+                    ) : (
+                      column.cell(row)
+                    )}
+                    {column.sub && <span class="sub cut">{column.sub(row)}</span>}
+                  </td>
+                ))}
+                {panel && (
+                  <td role="cell" class="act">
+                    <Button
+                      kind="quiet"
+                      size="tiny"
+                      icon={isOpen ? 'down' : 'right'}
+                      label={panel.label}
+                      isExpanded={isOpen}
+                      onClick={() => {
+                        openId.value = isOpen ? undefined : id
+                      }}
+                    />
+                  </td>
+                )}
+              </tr>,
+              isOpen && (
+                <tr role="row" class="open-row" key={`${id}/panel`} data-index={index}>
+                  <td role="cell" colSpan={shares.length}>
+                    {panel.content(row)}
+                  </td>
+                </tr>
+              ),
+            ]
+          })}
+          <Space height={edges[rows.length]! - edges[end]!} columns={shares.length} />
+        </tbody>
+      </table>
+      {foot !== undefined && <div class="foot">{foot}</div>}
     </div>
   )
 }
 
-function OpenRow<Row>({ row, panel }: { readonly row: Row; readonly panel: Panel<Row> }) {
+const isNumber = (column: Column<never>) => column.class?.split(' ').includes('num') ?? false
+
+/** The head of the group to which a row belongs that has none itself. */
+function headBefore(heads: readonly (string | undefined)[], index: number): string | undefined {
+  if (heads[index] !== undefined) return undefined
+  let before = index - 1
+  while (before >= 0 && heads[before] === undefined) before -= 1
+  return heads[before]
+}
+
+/** The user's size of text, relative to that of most browsers. */
+const textScale = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+
+const heightOf = (element: HTMLElement) => element.getBoundingClientRect().height
+
+/** The rows that are not in the document. */
+function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
   return (
-    <div role="row" class="panel-row" style={{ height: `${PANEL_HEIGHT}px` }}>
-      <div role="cell" class="panel-cell" tabIndex={0}>
-        {panel.content(row)}
-      </div>
-    </div>
+    <tr class="space" role="presentation">
+      <td role="presentation" colSpan={columns} style={{ height: `${height}px` }} />
+    </tr>
   )
 }

@@ -1,28 +1,42 @@
 /** The ladder of a call: its events on its legs, and what each webhook was sent of them. */
+
 import { useSignal } from '@preact/signals'
-import type { Attempt, Call, WebhookSummary } from 'hookswitch/client'
-import { useEffect, useRef } from 'preact/hooks'
-import { accountItems, accountPage, accountRequest, optional } from '../api/api.js'
+import type { Attempt, Call } from 'hookswitch/client'
+import { accountItems, accountRequest, optional } from '../api/api.js'
+import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
+import { eventIcon, eventName } from '../components/event-name.js'
 import { Line } from '../components/hostile-text.js'
+import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
+import { answerText } from '../components/outcome.js'
 import { Page } from '../components/page.js'
+import { None, Note } from '../components/panel.js'
+import { useReplayOne } from '../components/replay.js'
+import { Seg } from '../components/seg.js'
 import { ShowMore, useShown } from '../components/show-more.js'
-import { ExactTime } from '../components/time.js'
+import { dayTimeText, spanText } from '../components/time.js'
+import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
+import { isReadOnly } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
 import {
   buildLadder,
-  deliveryText,
+  hitText,
   type Ladder,
+  type LadderDelivery,
+  type LadderEvent,
   type LadderRow,
   type LadderWords,
   ladderText,
-  legName,
+  legParty,
+  missingOf,
   withWebhooks,
 } from '../text/ladder.js'
+import { lookOf, type Role } from '../text/looks.js'
+import { partiesText } from '../text/parties.js'
 import { formatRoute } from '../text/routes.js'
-import { offset } from '../text/times.js'
+import { clockTime } from '../text/times.js'
 
 const REFRESH_MS = 5_000
 const MAX_ITEMS = 1_000
@@ -30,7 +44,10 @@ const MAX_ITEMS = 1_000
 const MAX_WEBHOOKS = 50
 
 interface CallData {
+  readonly call: Call
   readonly ladder: Ladder
+  /** Names of webhooks by their ids; those that were deleted have none. */
+  readonly names: ReadonlyMap<string, string>
 }
 
 export interface CallScreenProps {
@@ -39,76 +56,87 @@ export interface CallScreenProps {
 }
 
 export function CallScreen({ accountId, callId }: CallScreenProps) {
-  const isAbsolute = useSignal(false)
+  const times = useSignal<'offset' | 'clock'>('offset')
   const shown = useShown(MAX_WEBHOOKS)
-  const names = useRef(new Map<string, string>()).current
   const resource = useResource<CallData>(
-    (signal) => load({ accountId, callId, names, count: shown.peek() }, signal),
+    (signal) => load(accountId, callId, signal),
     [accountId, callId],
     REFRESH_MS,
   )
-  useEffect(() => {
-    if (shown.value > MAX_WEBHOOKS) resource.reload()
-  }, [shown.value])
   const data = resource.data.value
-  const words = wordsOf(names)
+  const replay = useReplayOne(accountId)
+  const words = wordsOf((id) => data?.names.get(id) ?? t('call.deletedWebhook'))
+  const [leg] = data?.call.legs ?? []
+  const parties = partiesText(leg)
   return (
     <Page
-      title={t('call.title')}
+      title={parties ?? t('call.title')}
       name={`call/${callId}`}
-      detail={
-        <span class="number">
-          <Line text={callId} />
-        </span>
+      lead={
+        <>
+          <span class="mono small">
+            <Line text={callId} />
+          </span>
+          {data && <Span ladder={data.ladder} />}
+        </>
       }
       actions={
-        data && (
+        data &&
+        data.ladder.rows.length > 0 && (
           <>
-            <CopyButton label={t('call.copy')} text={() => ladderText(callId, data.ladder, words)} />
-            <button
-              type="button"
-              aria-pressed={isAbsolute.value}
-              onClick={() => {
-                isAbsolute.value = !isAbsolute.value
+            <Seg
+              label={t('call.times')}
+              value={times.value}
+              options={[
+                { value: 'offset', text: t('call.sinceStart') },
+                { value: 'clock', text: t('call.clock') },
+              ]}
+              onChange={(value) => {
+                times.value = value
               }}
-            >
-              {t('call.absolute')}
-            </button>
+            />
+            <CopyButton label={t('call.copy')} text={() => ladderText(callId, data.ladder, words)} />
           </>
         )
       }
     >
       <Loaded resource={resource} isGonePossible>
-        {({ ladder }) => (
-          <>
-            <Summary ladder={ladder} />
-            {ladder.webhookIds.length === 0 && <p>{t('call.noDeliveries')}</p>}
-            <Diagram
-              {...{ accountId, words }}
-              ladder={withWebhooks(ladder, shown.value)}
-              isAbsolute={isAbsolute.value}
-            />
-            <ShowMore shown={shown} of={ladder.webhookIds.length} step={MAX_WEBHOOKS} />
-            {ladder.isTruncated && <p>{t('call.truncated')}</p>}
-          </>
-        )}
+        {({ call, ladder }) => {
+          const isGone = call.records === 'none' || ladder.webhookIds.length === 0
+          if (isGone)
+            return (
+              <None icon="old" title={t('call.gone')}>
+                {t('call.goneText')}
+              </None>
+            )
+          return (
+            <>
+              {call.records === 'part' && <Note icon="old">{t('call.part')}</Note>}
+              {ladder.isTruncated && <Note icon="list">{t('call.truncated')}</Note>}
+              <MissingNote
+                {...{ ladder, words }}
+                onReplay={(delivery) =>
+                  replay.ask({ webhookId: delivery.webhookId, deliveryId: delivery.id })
+                }
+              />
+              <div class="gap" />
+              <Diagram
+                {...{ accountId, words }}
+                ladder={withWebhooks(ladder, shown.value)}
+                isClock={times.value === 'clock'}
+              />
+              <ShowMore shown={shown} of={ladder.webhookIds.length} step={MAX_WEBHOOKS} />
+            </>
+          )
+        }}
       </Loaded>
+      {replay.dialog}
     </Page>
   )
 }
 
-interface CallRequest extends CallScreenProps {
-  /** Names of webhooks by id; those that are found are added. */
-  readonly names: Map<string, string>
-  /** How many webhooks are shown. */
-  readonly count: number
-}
-
-async function load(
-  { accountId, callId, names, count }: CallRequest,
-  signal: AbortSignal,
-): Promise<CallData> {
-  const [attempts, call, webhooks] = await Promise.all([
+async function load(accountId: string, callId: string, signal: AbortSignal): Promise<CallData> {
+  const [attempts, call] = await Promise.all([
     // A call that no webhook was sent anything of has none.
     optional(
       accountItems<Attempt>(
@@ -119,45 +147,82 @@ async function load(
       ),
     ),
     accountRequest<Call>('GET', '/calls/{call_id}', { accountId, callId }, signal),
-    accountPage<WebhookSummary>('/webhooks', { accountId, pageSize: MAX_ITEMS }, signal),
   ])
-  for (const { id, name } of webhooks.items) names.set(id, name)
-  const ladder = buildLadder(call, attempts ?? [])
-  // In a complete list, one that is missing was removed.
-  if (webhooks.nextStartKey !== undefined) {
-    const unnamed = withWebhooks(ladder, count).webhookIds.filter((id) => !names.has(id))
-    await Promise.all(
-      unnamed.map(async (webhookId) => {
-        const address = { accountId, webhookId }
-        const found = await optional(
-          accountRequest<WebhookSummary>('GET', '/webhooks/{webhook_id}', address, signal),
-        )
-        names.set(webhookId, found?.name ?? webhookId)
-      }),
-    )
+  const names = new Map<string, string>()
+  for (const { hook_id, hook_name } of call.events.flatMap(({ deliveries }) => deliveries)) {
+    if (hook_name !== undefined) names.set(hook_id, hook_name)
   }
-  return { ladder }
+  return { call, ladder: buildLadder(call, attempts ?? [], Date.now()), names }
 }
 
-const wordsOf = (names: ReadonlyMap<string, string>): LadderWords => ({
-  unwanted: t('call.unwanted'),
-  replay: t('kind.replay'),
+const wordsOf = (webhook: (id: string) => string): LadderWords => ({
+  webhook,
+  event: eventName,
   state: (state) => word('state', state),
+  outcome: answerText,
+  times: (outcome, count) =>
+    count === 2 ? t('call.answeredTwice', { outcome }) : t('call.answeredTimes', { outcome, count }),
+  after: (failures, success, ms) => t('call.thenAfter', { failures, success, span: spanText(ms) }),
   waitsFor: (event) => t('call.waitsFor', { event }),
-  webhook: (id) => names.get(id) ?? id,
+  waitsUntil: (ms) => t('call.waitsUntil', { time: dayTimeText(ms) }),
+  span: spanText,
+  clock: (ms) => clockTime(ms, zone.value),
+  replay: (text) => t('call.replayed', { text }),
+  unsent: ({ sequence, last }) =>
+    sequence === last
+      ? t('call.unsentOne', { number: sequence })
+      : t('call.unsent', { number: sequence, last }),
 })
 
-function Summary({ ladder }: { readonly ladder: Ladder }) {
-  const events = ladder.rows.filter(({ kind }) => kind === 'event')
-  const deliveries = events.reduce((count, row) => count + row.deliveries.length, 0)
+/** From when to when the events of the call happened. */
+function Span({ ladder: { rows } }: { readonly ladder: Ladder }) {
+  const events = rows.filter((row): row is LadderEvent => row.kind === 'event')
+  const [first, last] = [events[0], events.at(-1)]
+  if (!first || !last) return null
   return (
-    <p class="muted">
-      {[
-        t('call.legs', { count: ladder.legs.length }),
-        t('call.events', { count: events.length }),
-        t('call.deliveries', { count: deliveries }),
-      ].join(' · ')}
-    </p>
+    <>
+      {' · '}
+      {t('call.span', {
+        from: dayTimeText(first.timeMs),
+        to: clockTime(last.timeMs, zone.value).slice(0, 8),
+        span: spanText(last.timeMs - first.timeMs),
+      })}
+    </>
+  )
+}
+
+/** Events that are offered for a replay in the note. */
+const MAX_OFFERED = 3
+
+interface MissingNoteProps {
+  readonly ladder: Ladder
+  readonly words: LadderWords
+  readonly onReplay: (delivery: LadderDelivery) => void
+}
+
+function MissingNote({ ladder, words, onReplay }: MissingNoteProps) {
+  const { wanted, waiting, lost } = missingOf(ladder)
+  const missing = [...waiting, ...lost.map(({ delivery }) => delivery)]
+  if (missing.length === 0) return null
+  const webhooks = [...new Set(missing.map(({ webhookId }) => webhookId))]
+  const of = { count: missing.length, of: wanted }
+  return (
+    <Note icon="fail" tone="bad">
+      <b>
+        {webhooks.length === 1 ? (
+          <Line text={t('call.missingAt', { ...of, webhook: words.webhook(webhooks[0]!) })} />
+        ) : (
+          t('call.missing', of)
+        )}
+      </b>{' '}
+      {waiting.length > 0 && t('call.waiting', { count: waiting.length })}{' '}
+      {!isReadOnly.value &&
+        lost.slice(0, MAX_OFFERED).map(({ event, delivery }) => (
+          <Button size="tiny" icon="replay" key={delivery.id} onClick={() => onReplay(delivery)}>
+            {t('call.replay', { event: words.event(event.hook) })}
+          </Button>
+        ))}
+    </Note>
   )
 }
 
@@ -165,97 +230,172 @@ interface DiagramProps {
   readonly accountId: string
   readonly ladder: Ladder
   readonly words: LadderWords
-  readonly isAbsolute: boolean
+  readonly isClock: boolean
 }
 
-/** One list for eyes, keyboards and screen readers: the grid only places its items. */
-function Diagram({ accountId, ladder, words, isAbsolute }: DiagramProps) {
+/** One list for eyes, keyboards and screen readers: the columns only place its items. */
+function Diagram(props: DiagramProps) {
+  const { accountId, ladder, words } = props
   const { legs, webhookIds, rows } = ladder
-  const columns = `7rem repeat(${legs.length}, 11rem) repeat(${webhookIds.length}, minmax(15rem, 1fr))`
-  const style = { gridTemplateColumns: columns }
-  let previousMs = 0
+  const events = rows.filter(({ kind }) => kind === 'event').length
   return (
-    <section class="ladder" tabIndex={0} aria-label={t('call.ladder')}>
-      <div class="ladder-head" style={style}>
-        <span>{t('column.time')}</span>
-        {legs.map((leg, index) => (
-          <span key={leg.call_id} title={[leg.from, leg.to].filter(Boolean).join(' → ')}>
-            {legName(index)} <Line text={leg.call_id} />
-          </span>
-        ))}
-        {webhookIds.map((id) => (
-          <a key={id} href={formatRoute({ screen: 'webhook', accountId, id })}>
-            <Line text={words.webhook(id)} />
-          </a>
-        ))}
+    <div class="panel ladder" role="region" aria-label={t('call.ladder')} tabIndex={0}>
+      <div class="rungs">
+        <div class="rung names">
+          <div>
+            {t('call.legs', { count: legs.length })},<br />
+            {t('call.events', { count: events })}
+          </div>
+          {legs.map((leg, index) => (
+            <div class="legs" key={leg.call_id} title={leg.call_id}>
+              <span>
+                <Icon name="user" />
+                {index === 0 ? t('call.firstLeg') : t('call.leg', { number: index + 1 })}
+              </span>
+              <small>
+                <Line text={legParty(leg) ?? leg.call_id} />
+              </small>
+            </div>
+          ))}
+          {webhookIds.map((id) => (
+            <div key={id}>
+              <a href={formatRoute({ screen: 'webhook', accountId, id })}>
+                <Icon name="link" />
+                <Line text={words.webhook(id)} />
+              </a>
+            </div>
+          ))}
+        </div>
+        <ol>
+          {rows.map((row) =>
+            row.kind === 'event' ? (
+              [
+                row.laterMs !== undefined && <Later key={`${row.id}/later`} {...props} ms={row.laterMs} />,
+                <Rung key={row.id} {...props} row={row} />,
+              ]
+            ) : (
+              <Unsent key={`${row.callId}/${row.sequence}`} {...props} row={row} />
+            ),
+          )}
+        </ol>
       </div>
-      <ol>
-        {rows.map((row) => {
-          const deltaMs = (row.offsetMs ?? previousMs) - previousMs
-          previousMs = row.offsetMs ?? previousMs
-          return (
-            <li key={`${row.callId}/${row.sequence}/${row.hook}`}>
-              <Row {...{ accountId, row, ladder, words, style, isAbsolute, deltaMs }} />
-            </li>
-          )
-        })}
-      </ol>
-    </section>
+      <div class="foot">
+        <span class="key">
+          <span class="miss" />
+          {t('call.notSent')}
+        </span>
+        <a class="push" href={formatRoute({ screen: 'match', accountId })}>
+          {t('call.why')}
+        </a>
+      </div>
+    </div>
   )
 }
 
-interface RowProps extends DiagramProps {
-  readonly row: LadderRow
-  readonly style: { readonly gridTemplateColumns: string }
-  readonly deltaMs: number
+/** A pause between two events. */
+function Later({ ladder, ms }: DiagramProps & { readonly ms: number }) {
+  return (
+    <li class="rung later">
+      <div>{t('call.later', { span: spanText(ms) })}</div>
+      {ladder.legs.map((leg) => (
+        <div class="leg" key={leg.call_id} />
+      ))}
+      {ladder.webhookIds.map((id) => (
+        <div class="hook" key={id} />
+      ))}
+    </li>
+  )
 }
 
-function Row({ accountId, row, ladder, words, style, isAbsolute, deltaMs }: RowProps) {
-  const legColumn = row.legIndex + 2
-  const sequence = ` #${row.sequence}`
-  if (row.kind === 'unwanted') {
-    return (
-      <div class="ladder-row unwanted" style={style}>
-        <span />
-        <span style={{ gridColumn: `${legColumn} / -1` }}>
-          {sequence}: {t('call.unwanted')}{' '}
-          <a href={formatRoute({ screen: 'match', accountId })}>{t('call.why')}</a>
-        </span>
-      </div>
-    )
-  }
+function Unsent({
+  accountId,
+  row,
+  words,
+}: DiagramProps & { readonly row: Extract<LadderRow, { kind: 'unsent' }> }) {
   return (
-    <>
-      <div class="ladder-row event" style={style}>
-        <span class="number">
-          {isAbsolute && row.timeMs !== undefined ? <ExactTime at={row.timeMs} isClock /> : offset(deltaMs)}
+    <li class="unsent">
+      <span class="miss" /> {words.unsent(row)}{' '}
+      <a href={formatRoute({ screen: 'match', accountId })}>{t('call.whyNot')}</a>
+    </li>
+  )
+}
+
+function Rung({ accountId, ladder, words, isClock, row }: DiagramProps & { readonly row: LadderEvent }) {
+  const { legs, webhookIds } = ladder
+  const clock = clockTime(row.timeMs, zone.value)
+  const offset = row.offsetMs === 0 ? t('call.start') : `+${spanText(row.offsetMs)}`
+  const reached = new Set(row.deliveries.map(({ webhookId }) => webhookId))
+  const lastColumn = webhookIds.findLastIndex((id) => reached.has(id))
+  const isFirst = row.offsetMs === 0 || isClock
+  return (
+    <li class="rung">
+      <div>
+        <span>
+          <b>{isFirst ? clock : offset}</b>
+          <span class="sub faint">{isFirst ? offset : clock}</span>
         </span>
-        <strong style={{ gridColumn: `${legColumn}` }}>
-          <span class="hidden">{legName(row.legIndex)} </span>
-          {row.hook}
-          {sequence}
-        </strong>
       </div>
-      <ul>
-        {row.deliveries.map((delivery) => {
-          const column = ladder.legs.length + 2 + ladder.webhookIds.indexOf(delivery.webhookId)
+      {legs.map((leg, index) => {
+        if (index !== row.legIndex) {
+          const isCrossed = index > row.legIndex && lastColumn >= 0
+          return <div class={isCrossed ? 'leg thru empty' : 'leg empty'} key={leg.call_id} />
+        }
+        return (
+          <div class={lastColumn < 0 ? 'leg from alone' : 'leg from'} key={leg.call_id}>
+            <span class="ev" title={`${row.hook} #${row.sequence}`}>
+              <Icon name={eventIcon(row.hook)} />
+              {words.event(row.hook)}
+            </span>
+          </div>
+        )
+      })}
+      {webhookIds.map((id, column) => {
+        const hits = row.deliveries.filter(({ webhookId }) => webhookId === id)
+        if (hits.length === 0) {
           return (
-            <li class="ladder-row" style={style} key={delivery.id}>
-              <span class="arrow" aria-hidden="true" style={{ gridColumn: `${legColumn} / ${column}` }} />
-              <a
-                style={{ gridColumn: `${column}` }}
-                class={delivery.state === 'delivered' ? 'good' : 'bad'}
-                href={formatRoute({ screen: 'delivery', accountId, id: delivery.id })}
-              >
-                <span class="target">
-                  <Line text={words.webhook(delivery.webhookId)} />{' '}
-                </span>
-                {deliveryText(delivery, words)}
-              </a>
-            </li>
+            <div class={column < lastColumn ? 'hook thru empty' : 'hook empty'} key={id}>
+              <span class="miss" />
+            </div>
           )
-        })}
-      </ul>
-    </>
+        }
+        return (
+          <div class={column === lastColumn ? 'hook to end' : 'hook to'} key={id}>
+            <span class="phone" aria-hidden="true">
+              <Line text={words.webhook(id)} />
+            </span>
+            <span class="hits">
+              {hits.map((delivery) => (
+                <Hit key={delivery.id} {...{ accountId, delivery, words }} />
+              ))}
+            </span>
+          </div>
+        )
+      })}
+    </li>
+  )
+}
+
+interface HitProps {
+  readonly accountId: string
+  readonly delivery: LadderDelivery
+  readonly words: LadderWords
+}
+
+/** Roles of what needs no colour here. */
+const QUIET: ReadonlySet<Role> = new Set(['ok', 'off'])
+
+function Hit({ accountId, delivery, words }: HitProps) {
+  const [role, icon] = lookOf(delivery.state)
+  return (
+    <a
+      class={QUIET.has(role) ? 'hit' : `hit is-${role}`}
+      href={formatRoute({ screen: 'delivery', accountId, id: delivery.id })}
+    >
+      <Icon name={icon} tone={role} />
+      <span class="hidden">
+        <Line text={words.webhook(delivery.webhookId)} />:{' '}
+      </span>
+      <Line text={hitText(delivery, words)} />
+    </a>
   )
 }

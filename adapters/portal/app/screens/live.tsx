@@ -1,140 +1,274 @@
-/** The attempts of an account as they happen. */
+/** The requests of an account as they happen. */
 import { useSignal } from '@preact/signals'
-import type { Attempt } from 'hookswitch/client'
 import { useRef } from 'preact/hooks'
+import { Button } from '../components/button.js'
+import { BUILT_IN_KINDS, EventName, eventName } from '../components/event-name.js'
+import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
+import { OutcomeState } from '../components/outcome.js'
 import { Page } from '../components/page.js'
-import { Select } from '../components/select.js'
-import { State } from '../components/state.js'
-import { ExactTime } from '../components/time.js'
+import { None, Panel } from '../components/panel.js'
+import { Parties } from '../components/parties.js'
+import { Pick } from '../components/pick.js'
+import { Seg } from '../components/seg.js'
+import { Clock, spanText, zoneText } from '../components/time.js'
 import { VirtualTable } from '../components/virtual-table.js'
 import { summarize } from '../state/announce.js'
+import { nowMs } from '../state/clock.js'
 import { useStreamItems } from '../state/stream-items.js'
 import { number, t, word } from '../state/translate.js'
-import { addItems, type LiveItem } from '../text/live-items.js'
-import { outcomeOf } from '../text/outcome.js'
+import { webhookName } from '../state/webhook-names.js'
+import {
+  addItems,
+  addToRate,
+  emptyRate,
+  type LiveItem,
+  type LiveRate,
+  MAX_ROWS,
+  passes,
+  rateFigures,
+} from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
-import { duration } from '../text/times.js'
-import { resultOptions } from './attempts-tab.js'
+import { SPARK_BAR, SPARK_HEIGHT, sparkPaths } from '../text/spark-paths.js'
 
-/** Items of one frame of the screen are shown together. */
+/** Items of a tenth of a second are shown together. */
 const BATCH_MS = 100
+const ROW_HEIGHT = 34
+const CARD_HEIGHT = 92
 
 export function LiveScreen({ accountId }: { readonly accountId: string }) {
   const items = useSignal<readonly LiveItem[]>([])
-  const isPaused = useSignal(false)
-  const result = useSignal<'' | 'success' | 'failure'>('')
+  /** What has arrived during a pause; `undefined`: there is none. */
+  const held = useSignal<readonly LiveItem[] | undefined>(undefined)
+  const isFailedOnly = useSignal(false)
+  const webhookId = useSignal('')
+  const kind = useSignal('')
+  const text = useSignal('')
+  const rate = useSignal<LiveRate>(emptyRate(Date.now()))
+  const openedMs = useRef(Date.now())
   const unread = useRef({ ok: 0, failed: 0 })
-  const filters = result.value === '' ? {} : { result: result.value }
-  const state = useStreamItems(
-    { accountId, filters, batchMs: BATCH_MS, isPaused: () => isPaused.peek() },
-    (added) => {
-      items.value = addItems(items.peek(), added)
-      for (const { attempt, rate } of added) {
-        if (attempt) unread.current[attempt.result === 'success' ? 'ok' : 'failed'] += 1
-        unread.current.ok += rate?.ok ?? 0
-        unread.current.failed += rate?.failed ?? 0
-      }
-      if (summarize(t('live.summary', unread.current))) unread.current = { ok: 0, failed: 0 }
-    },
-  )
-
-  const rows = items.value
+  const known = useRef(new Set<string>()).current
+  const filters = {
+    ...(isFailedOnly.value && { result: 'failure' as const }),
+    ...(webhookId.value !== '' && { webhookId: webhookId.value }),
+  }
+  const state = useStreamItems({ accountId, filters, batchMs: BATCH_MS }, (added) => {
+    const fresh = addItems([], added)
+    rate.value = addToRate(rate.peek(), added, Date.now())
+    const passed = added.filter((item) => passes(item, { kind: kind.peek(), text: text.peek() }))
+    if (held.peek()) held.value = addItems(held.peek()!, passed)
+    else items.value = addItems(items.peek(), passed)
+    for (const { attempt, rate: counted } of fresh) {
+      if (attempt) known.add(attempt.hook_id)
+      if (attempt) unread.current[attempt.result === 'success' ? 'ok' : 'failed'] += 1
+      unread.current.ok += counted?.ok ?? 0
+      unread.current.failed += counted?.failed ?? 0
+    }
+    if (summarize(t('live.summary', unread.current))) unread.current = { ok: 0, failed: 0 }
+  })
+  /** Rows of another selection say nothing about this one. */
+  const restart = () => {
+    items.value = []
+    if (held.peek()) held.value = []
+    rate.value = emptyRate(Date.now())
+    openedMs.current = Date.now()
+  }
+  const isOpen = state.value === 'open'
+  const waiting = held.value
+  const webhooks = [...known].slice(0, MAX_ROWS)
   return (
     <Page
       title={t('live.title')}
       name="live"
-      detail={<span class="muted">{t(`stream.${state.value}`)}</span>}
+      class="tail"
+      detail={
+        <span class={isOpen ? 'state pill is-ok live' : 'state pill is-off'}>
+          {isOpen && <span class="dot" />}
+          {t(`stream.${state.value}`)}
+        </span>
+      }
+      lead={t('live.lead')}
       actions={
-        <button
-          type="button"
-          aria-pressed={isPaused.value}
-          onClick={() => {
-            isPaused.value = !isPaused.value
-          }}
-        >
-          {t('live.pause')}
-        </button>
+        waiting ? (
+          <Button
+            icon="send"
+            kind={waiting.length > 0 ? 'primary' : undefined}
+            onClick={() => {
+              items.value = addItems(items.peek(), [...waiting].reverse())
+              held.value = undefined
+            }}
+          >
+            {waiting.length === 0
+              ? t('live.resume')
+              : t('live.show', { count: waiting.length, more: waiting.length < MAX_ROWS ? '' : '+' })}
+          </Button>
+        ) : (
+          <Button
+            icon="hold"
+            onClick={() => {
+              held.value = []
+            }}
+          >
+            {t('live.pause')}
+          </Button>
+        )
       }
     >
-      <div class="filters">
-        <Select
-          label={t('filter.result')}
-          value={result.value}
-          options={resultOptions()}
+      <Rate rate={rate.value} openedMs={openedMs.current} isFailedOnly={isFailedOnly.value} />
+      <div class="bar">
+        <Seg
+          label={t('live.result')}
+          value={isFailedOnly.value ? 'failed' : 'all'}
+          options={[
+            { value: 'all', text: t('live.all') },
+            { value: 'failed', text: t('live.failedOnly') },
+          ]}
           onChange={(value) => {
-            items.value = []
-            result.value = value
+            isFailedOnly.value = value === 'failed'
+            restart()
           }}
         />
-        <span class="muted">{t('list.loaded', { count: rows.length })}</span>
-      </div>
-      {rows.length === 0 ? (
-        <p class="empty">{t('live.none')}</p>
-      ) : (
-        <VirtualTable
-          label={t('live.title')}
-          rows={rows}
-          idOf={({ key }) => key}
-          hrefOf={(item) =>
-            item.attempt
-              ? formatRoute({ screen: 'delivery', accountId, id: item.attempt.delivery_id })
-              : formatRoute({
-                  screen: 'webhook',
-                  accountId,
-                  ...(item.webhookId ? { id: item.webhookId } : {}),
-                })
-          }
-          cardHeight={150}
-          columns={[
-            {
-              label: t('column.time'),
-              width: '9rem',
-              cell: ({ atMs }) => <ExactTime at={atMs} isClock />,
-            },
-            {
-              label: t('column.result'),
-              width: '9rem',
-              cell: ({ attempt, rate, news = '' }) => {
-                if (attempt) return <State state={attempt.result} />
-                return rate ? t('live.summary', rate) : word('change', news)
-              },
-            },
-            {
-              label: t('column.hook'),
-              width: 'minmax(9rem, 1fr)',
-              cell: ({ attempt }) => attempt?.hook_event ?? '',
-            },
-            {
-              label: t('column.response'),
-              width: 'minmax(7rem, 1fr)',
-              cell: ({ attempt }) => attempt && <Response attempt={attempt} />,
-            },
-            {
-              label: t('column.url'),
-              width: 'minmax(10rem, 2fr)',
-              cell: ({ attempt }) => attempt && <Line text={attempt.uri} />,
-            },
-            {
-              label: t('column.call'),
-              width: 'minmax(8rem, 1fr)',
-              cell: ({ attempt }) => attempt?.call_id !== undefined && <Line text={attempt.call_id} />,
-            },
+        <Pick
+          label={t('live.webhook')}
+          value={webhookId.value}
+          options={[
+            { value: '', text: t('activity.any') },
+            ...webhooks.map((id) => ({ value: id, text: webhookName(accountId, id) ?? id })),
           ]}
+          onChange={(value) => {
+            webhookId.value = value
+            restart()
+          }}
         />
-      )}
+        <Pick
+          label={t('activity.event')}
+          value={kind.value}
+          options={[
+            { value: '', text: t('activity.any') },
+            ...BUILT_IN_KINDS.map((id) => ({ value: id, text: eventName(id) })),
+          ]}
+          onChange={(value) => {
+            kind.value = value
+          }}
+        />
+        <FilterInput
+          label={t('live.search')}
+          value={text.value}
+          onChange={(value) => {
+            text.value = value
+          }}
+        />
+      </div>
+      <Rows
+        accountId={accountId}
+        rows={items.value.filter((item) => passes(item, { kind: kind.value, text: text.value }))}
+      />
     </Page>
   )
 }
 
-function Response({ attempt }: { readonly attempt: Attempt }) {
-  const { attempt: tries, duration_ms } = attempt
+interface RateProps {
+  readonly rate: LiveRate
+  readonly openedMs: number
+  readonly isFailedOnly: boolean
+}
+
+/** The last minute, second by second. */
+function Rate({ rate, openedMs, isFailedOnly }: RateProps) {
+  const moved = addToRate(rate, [], nowMs.value)
+  const figures = rateFigures(moved, openedMs)
+  const { ok, failed, none } = sparkPaths(moved.ok, moved.failed)
+  const perSecond = number(Math.round(figures.perSecond * 10) / 10)
   return (
-    <span>
-      <Line text={outcomeOf(attempt)} /> {duration_ms !== undefined && duration(duration_ms)}{' '}
-      {tries !== undefined && tries > 1 && (
-        <span class="muted">{t('attempt.number', { number: number(tries) })}</span>
-      )}
+    <Panel class="rate">
+      <dl>
+        <dt>{t(isFailedOnly ? 'live.failedPerSecond' : 'live.perSecond')}</dt>
+        <dd>{perSecond}</dd>
+      </dl>
+      <svg
+        class="spark"
+        viewBox={`0 0 ${moved.ok.length * SPARK_BAR} ${SPARK_HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={t('live.minute', { rate: perSecond, failed: figures.failed })}
+      >
+        <path class="bars-none" d={none} />
+        <path class="bars-ok" d={ok} />
+        <path class="bars-bad" d={failed} />
+      </svg>
+      <dl class="num">
+        <dt>{t('live.failedMinute')}</dt>
+        <dd>{number(figures.failed)}</dd>
+      </dl>
+    </Panel>
+  )
+}
+
+function Rows({ accountId, rows }: { readonly accountId: string; readonly rows: readonly LiveItem[] }) {
+  if (rows.length === 0) return <None icon="wait" title={t('live.none')} />
+  return (
+    <VirtualTable
+      label={t('live.title')}
+      rows={rows}
+      idOf={({ key }) => key}
+      hrefOf={({ attempt, webhookId }) => {
+        if (attempt) {
+          const query = { try: attempt.id }
+          return formatRoute({ screen: 'delivery', accountId, id: attempt.delivery_id, query })
+        }
+        return webhookId === undefined
+          ? undefined
+          : formatRoute({ screen: 'webhook', accountId, id: webhookId })
+      }}
+      rowHeight={ROW_HEIGHT}
+      cardHeight={CARD_HEIGHT}
+      columns={[
+        {
+          label: t('activity.timeIn', { zone: zoneText() }),
+          width: '10rem',
+          class: 'nowrap last',
+          cell: ({ atMs }) => <Clock at={atMs} ms isTimeOnly />,
+        },
+        { label: t('activity.answer'), width: '12rem', class: 'how', cell: (item) => <Answer item={item} /> },
+        {
+          label: t('activity.event'),
+          width: '11rem',
+          class: 'lead',
+          cell: ({ attempt }) => attempt && <EventName hook={attempt.hook_event} />,
+        },
+        {
+          label: t('activity.call'),
+          width: '22rem',
+          class: 'full',
+          cell: ({ attempt }) => attempt && <Parties call={attempt.call} callId={attempt.call_id} />,
+        },
+        {
+          label: t('live.webhook'),
+          width: '14rem',
+          cell: ({ attempt, webhookId }) => <Name accountId={accountId} id={attempt?.hook_id ?? webhookId} />,
+        },
+        {
+          label: t('activity.duration'),
+          width: '6rem',
+          class: 'num ms',
+          cell: ({ attempt }) => attempt?.duration_ms !== undefined && spanText(attempt.duration_ms),
+        },
+      ]}
+      foot={t('live.kept', { count: MAX_ROWS })}
+    />
+  )
+}
+
+function Answer({ item: { attempt, rate, news = '' } }: { readonly item: LiveItem }) {
+  if (attempt) return <OutcomeState attempt={attempt} />
+  return <span class="soft">{rate ? t('live.summary', rate) : word('change', news)}</span>
+}
+
+function Name({ accountId, id }: { readonly accountId: string; readonly id: string | undefined }) {
+  if (id === undefined) return null
+  return (
+    <span class="cut">
+      <Line text={webhookName(accountId, id) ?? id} />
     </span>
   )
 }

@@ -1,31 +1,44 @@
-/** Would an event be sent, and if not, why? */
+/** Nothing arrived? Which webhooks an event would be sent to now, why the others do not get it, and where to mend that. */
 import { useSignal } from '@preact/signals'
 import type { Hook, Match } from 'hookswitch/client'
 import { accountRequest, page } from '../api/api.js'
 import { webhookRows } from '../api/webhook-rows.js'
+import { Button } from '../components/button.js'
+import { eventName } from '../components/event-name.js'
+import { Field } from '../components/field.js'
 import { Line } from '../components/hostile-text.js'
+import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
-import { Select } from '../components/select.js'
+import { None, Note } from '../components/panel.js'
 import { ShowMore, useShown } from '../components/show-more.js'
 import { State } from '../components/state.js'
-import { RelativeTime } from '../components/time.js'
 import { useResource } from '../state/resource.js'
-import { changeQuery } from '../state/router.js'
+import { changeQuery, navigate } from '../state/router.js'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 
-const REASONS = [
-  'hook',
-  'only',
-  'disabled',
-  'account',
-  'account_disabled',
-  'document',
-  'internal_leg',
-  'filter',
-] as const
-type Reason = (typeof REASONS)[number]
+/** Why a webhook does not get an event, and the tab on which that is changed; '': not on this page. */
+const REASONS = {
+  hook: 'settings',
+  only: 'settings',
+  document: 'settings',
+  internal_leg: 'settings',
+  filter: 'settings',
+  account: 'settings',
+  disabled: 'overview',
+  account_disabled: '',
+} as const
+type Reason = keyof typeof REASONS
+
+/** States of webhooks that get an event, but not now. */
+const TROUBLES = ['paused', 'failing'] as const
+
+interface Matches {
+  readonly rows: readonly Match[]
+  /** States of webhooks by their ids, where they are not in order. */
+  readonly states: ReadonlyMap<string, string>
+}
 
 export interface MatchScreenProps {
   readonly accountId: string
@@ -33,104 +46,227 @@ export interface MatchScreenProps {
 }
 
 export function MatchScreen({ accountId, query }: MatchScreenProps) {
-  const { hook = 'channel_create' } = query
-  const isInternal = useSignal(false)
-  const hooks = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
-  const matches = useResource(
-    async (signal) => {
-      const [rows, paused] = await Promise.all([
-        accountRequest<readonly Match[]>(
-          'PUT',
-          '/events/match',
-          { accountId, data: { hook, is_internal_leg: isInternal.peek() } },
-          signal,
-        ),
-        webhookRows(accountId, { state: 'paused', text: '' }, undefined, signal),
-      ])
-      const pauses = new Map(paused.items.map(({ id, paused_until }) => [id, paused_until]))
-      return { rows, pauses }
-    },
-    [accountId, hook, isInternal.value],
+  const { kind = 'channel_create' } = query
+  const isInternal = query.internal === 'true'
+  const kinds = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
+  const matches = useResource<Matches>(
+    (signal) => load(accountId, kind, isInternal, signal),
+    [accountId, kind, isInternal],
   )
-  const shown = useShown()
-  const known = hooks.data.value?.items.map(({ id }) => id)
-  const kinds = new Set([hook, ...(known ?? [])])
+  const known = kinds.data.value?.items ?? []
+  const isKnown = known.length === 0 || known.some(({ id }) => id === kind)
+  const named = [
+    ...known.map(({ id, name }) => [id, nameOf(id, name)] as const),
+    ...(isKnown ? [] : [[kind, kind] as const]),
+  ]
   return (
-    <Page title={t('match.title')} name="match">
-      <p>{t('match.text')}</p>
-      <div class="filters">
-        <Select
-          label={t('column.hook')}
-          value={hook}
-          options={[...kinds].sort().map((id) => [id, id])}
-          onChange={(value) => changeQuery({ hook: value })}
-        />
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={isInternal.value}
-            onChange={(event) => {
-              isInternal.value = event.currentTarget.checked
-            }}
-          />
-          {t('match.internal')}
-        </label>
+    <Page title={t('match.title')} name="match" lead={t('match.lead')}>
+      <div class="cols">
+        <section class="panel pad stack">
+          <h2>{t('match.byEvent')}</h2>
+          <Field label={t('match.event')}>
+            <select value={kind} onChange={(event) => changeQuery({ kind: event.currentTarget.value })}>
+              {(named.length === 0 ? [[kind, eventName(kind)] as const] : named).map(([id, name]) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <label class="row small">
+            <input
+              type="checkbox"
+              checked={isInternal}
+              onChange={(event) => changeQuery({ internal: event.currentTarget.checked ? 'true' : '' })}
+            />
+            {t('match.internal')}
+          </label>
+        </section>
+        <ByCall accountId={accountId} />
       </div>
-      <Loaded resource={matches}>
-        {({ rows, pauses }) =>
-          known && !known.includes(hook) ? (
-            <p>{t('match.unknown', { hook })}</p>
-          ) : rows.length === 0 ? (
-            <p>{t('match.none')}</p>
-          ) : (
-            <>
-              <table class="list">
-                <thead>
-                  <tr>
-                    <th scope="col">{t('column.name')}</th>
-                    <th scope="col">{t('match.wanted')}</th>
-                    <th scope="col">{t('match.why')}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.slice(0, shown.value).map(({ id, name, wanted, why }) => (
-                    <tr key={id}>
-                      <td>
-                        <a href={formatRoute({ screen: 'webhook', accountId, id, tab: 'settings' })}>
-                          <Line text={name} />
-                        </a>
-                      </td>
-                      <td>
-                        <span aria-hidden="true">{wanted ? '✓' : '⊘'}</span>{' '}
-                        {t(wanted ? 'match.yes' : 'match.no')}
-                      </td>
-                      <td>
-                        {!wanted && reasonText(why)}
-                        {wanted && pauses.has(id) && <Pause until={pauses.get(id)} />}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-              <ShowMore shown={shown} of={rows.length} />
-            </>
-          )
-        }
-      </Loaded>
+      <div class="gap" />
+      {isKnown ? (
+        <Loaded resource={matches}>
+          {(found) => (
+            <Answer
+              {...{ accountId, kind }}
+              name={named.find(([id]) => id === kind)?.[1] ?? kind}
+              {...found}
+            />
+          )}
+        </Loaded>
+      ) : (
+        <None title={t('match.unknown', { kind })} />
+      )}
     </Page>
   )
 }
 
-/** It would be sent when the pause is over. */
-function Pause({ until }: { readonly until: string | undefined }) {
+/** The page's name of a kind, or that of the host. */
+const nameOf = (id: string, name: string) => (eventName(id) === id ? name : eventName(id))
+
+async function load(
+  accountId: string,
+  kind: string,
+  isInternal: boolean,
+  signal: AbortSignal,
+): Promise<Matches> {
+  const [rows, ...troubles] = await Promise.all([
+    accountRequest<readonly Match[]>(
+      'PUT',
+      '/events/match',
+      { accountId, data: { hook: kind, is_internal_leg: isInternal } },
+      signal,
+    ),
+    ...TROUBLES.map((state) => webhookRows(accountId, { state, text: '' }, undefined, signal)),
+  ])
+  const states = new Map(troubles.flatMap(({ items }) => items.map(({ id, state }) => [id, state] as const)))
+  return { rows, states }
+}
+
+/** The ladder of a call says for each event what each webhook was sent. */
+function ByCall({ accountId }: { readonly accountId: string }) {
+  const callId = useSignal('')
+  return (
+    <form
+      class="panel pad stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const id = callId.peek().trim()
+        if (id !== '') navigate({ screen: 'call', accountId, id })
+      }}
+    >
+      <h2>{t('match.byCall')}</h2>
+      <Field label={t('match.callId')} hint={t('match.callHint')}>
+        <input
+          value={callId.value}
+          autocapitalize="none"
+          spellcheck={false}
+          onInput={(event) => {
+            callId.value = event.currentTarget.value
+          }}
+        />
+      </Field>
+      <div>
+        <Button type="submit" icon="join">
+          {t('match.showCall')}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface AnswerProps extends Matches {
+  readonly accountId: string
+  readonly kind: string
+  readonly name: string
+}
+
+function Answer({ accountId, kind, name, rows, states }: AnswerProps) {
+  const shown = useShown()
+  if (rows.length === 0) {
+    return (
+      <None title={t('match.none')}>
+        <a href={formatRoute({ screen: 'new', accountId })}>{t('match.create')}</a>
+      </None>
+    )
+  }
+  const wanted = rows.filter((row) => row.wanted)
+  const inTrouble = wanted.filter(({ id }) => states.has(id))
+  // What does not get the event, and what does not get it now, is what the user looks for.
+  const rank = ({ id, wanted: isWanted }: Match) => (isWanted ? (states.has(id) ? 1 : 2) : 0)
+  const sorted = [...rows].sort((a, b) => rank(a) - rank(b))
   return (
     <>
-      <State state="paused" /> {until !== undefined && t('webhook.probe')}{' '}
-      {until !== undefined && <RelativeTime at={until} />}
+      <Note icon={wanted.length === 0 ? 'fail' : 'send'} {...(wanted.length === 0 && { tone: 'bad' })}>
+        <b>
+          <Line text={t('match.wanted', { count: wanted.length, of: rows.length, name })} />
+        </b>{' '}
+        {inTrouble.length > 0 && t('match.inTrouble', { count: inTrouble.length })}
+      </Note>
+      <div class="gap" />
+      <div class="panel">
+        <table class="grid">
+          <thead>
+            <tr>
+              <th scope="col">{t('match.webhook')}</th>
+              <th scope="col">{t('match.sent')}</th>
+              <th scope="col">{t('match.why')}</th>
+              <th scope="col">
+                <span class="hidden">{t('match.mend')}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.slice(0, shown.value).map((row) => (
+              <tr key={row.id}>
+                <td class="lead">
+                  <a class="open" href={formatRoute({ screen: 'webhook', accountId, id: row.id })}>
+                    <Line text={row.name} />
+                  </a>
+                </td>
+                <td class="how">
+                  <span class={row.wanted ? 'state is-ok' : 'state is-off'}>
+                    <Icon name={row.wanted ? 'ok' : 'off'} />
+                    {t(row.wanted ? 'match.yes' : 'match.no')}
+                  </span>
+                </td>
+                <td class="full">
+                  <Why row={row} state={states.get(row.id)} />
+                </td>
+                <td class="act num nowrap">
+                  <Mend {...{ accountId, kind, row }} state={states.get(row.id)} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {sorted.length > shown.value && (
+          <div class="foot">
+            <ShowMore shown={shown} of={sorted.length} />
+          </div>
+        )}
+      </div>
     </>
   )
 }
 
-function reasonText(why: string | undefined): string {
-  return REASONS.includes(why as Reason) ? t(`match.${why as Reason}`) : (why ?? '')
+interface RowProps {
+  readonly row: Match
+  /** State of the webhook, where it is not in order. */
+  readonly state: string | undefined
+}
+
+const isReason = (why: string | undefined): why is Reason => why !== undefined && Object.hasOwn(REASONS, why)
+
+function Why({ row: { wanted, why }, state }: RowProps) {
+  // Reasons may be added.
+  if (!wanted) return <>{isReason(why) ? t(`match.${why}`) : why}</>
+  if (state === undefined) return null
+  return (
+    <>
+      <State state={state} />{' '}
+      <span class="soft">{t(state === 'paused' ? 'match.paused' : 'match.failing')}</span>
+    </>
+  )
+}
+
+interface MendProps extends RowProps {
+  readonly accountId: string
+  readonly kind: string
+}
+
+/** Where the user goes next. */
+function Mend({ accountId, kind, row: { id, wanted, why }, state }: MendProps) {
+  const link = (text: string, tab: string, query = {}) => (
+    <a href={formatRoute({ screen: 'webhook', accountId, id, tab, query })}>{text}</a>
+  )
+  if (wanted) {
+    return state === undefined
+      ? link(t('match.seeActivity'), 'activity', { kind })
+      : link(t('match.seeWhy'), 'overview')
+  }
+  const tab = isReason(why) ? REASONS[why] : ''
+  if (tab === '') return null
+  return link(t(tab === 'overview' ? 'match.switchOn' : 'match.change'), tab)
 }

@@ -1,39 +1,79 @@
-/** A new webhook: saved and sending at once, or saved disabled and tested first. */
+/**
+ * A new webhook. Its test is sent before it is switched on: until then the service has it switched off, and without being
+ * created it is deleted again.
+ */
 import type { Webhook } from 'hookswitch/client'
+import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
+import { testWebhook } from '../api/test-webhook.js'
 import { Page } from '../components/page.js'
-import { notify } from '../state/announce.js'
-import { navigate } from '../state/router.js'
+import { navigate, route } from '../state/router.js'
 import { t } from '../state/translate.js'
-import type { SettingsInput } from '../text/webhook-form.js'
+import { forgetChanges } from '../state/unsaved.js'
+import { hostOf } from '../text/address.js'
+import { formatRoute } from '../text/routes.js'
+import { type FormValues, formValues, patchOf, type SettingsInput } from '../text/webhook-form.js'
 import { WebhookForm } from './webhook-form.js'
 
+/** Chosen at first: what every call has. */
+const FIRST_KINDS = ['channel_create', 'channel_answer', 'channel_destroy']
+
 export function NewWebhookScreen({ accountId }: { readonly accountId: string }) {
-  const create = (data: SettingsInput) => accountRequest<Webhook>('PUT', '/webhooks', { accountId, data })
+  const { query } = route.peek()
+  /** The webhook that was made for the test. */
+  const draft = useRef<Webhook | undefined>(undefined)
+  const save = async (settings: SettingsInput, enabled: boolean) => {
+    const { current } = draft
+    draft.current = current
+      ? await accountRequest<Webhook>('PATCH', '/webhooks/{webhook_id}', {
+          accountId,
+          webhookId: current.id,
+          data: { ...patchOf(current, settings), enabled },
+        })
+      : await accountRequest<Webhook>('PUT', '/webhooks', { accountId, data: { ...settings, enabled } })
+    return draft.current.id
+  }
+  useEffect(
+    () => () => {
+      const { current } = draft
+      if (!current) return
+      accountRequest('DELETE', '/webhooks/{webhook_id}', { accountId, webhookId: current.id }).catch(() => {
+        // It stays in the list, switched off.
+      })
+    },
+    [],
+  )
+  const list = formatRoute({ screen: 'webhooks', accountId })
   return (
-    <Page title={t('form.newTitle')} name="new">
+    <Page title={t('form.newTitle')} name="new" crumb={{ text: t('webhooks.title'), href: list }}>
       <WebhookForm
         accountId={accountId}
+        initial={initialValues(query)}
         submitLabel={t('form.create')}
+        submitting={t('form.creating')}
+        cancelHref={list}
+        isTestedAtOnce={query.test !== undefined}
         onSubmit={async (settings) => {
-          const { id } = await create(settings)
-          notify(t('form.created'))
-          navigate({ screen: 'webhook', accountId, id, tab: 'secret' })
+          const id = await save(settings, true)
+          draft.current = undefined
+          forgetChanges()
+          navigate({ screen: 'webhook', accountId, id, tab: 'secret', query: { created: '1' } })
         }}
-        extra={{
-          label: t('form.createAndTest'),
-          async run(settings) {
-            const { id } = await create({ ...settings, enabled: false })
-            const { delivery_id } = await accountRequest<{ readonly delivery_id: string }>(
-              'PUT',
-              '/webhooks/{webhook_id}/test',
-              { accountId, webhookId: id, data: {} },
-            )
-            notify(t('form.testing'))
-            navigate({ screen: 'delivery', accountId, id: delivery_id })
-          },
+        onTest={async (settings, signal) => {
+          const webhookId = await save(settings, false)
+          return testWebhook({ accountId, webhookId }, signal)
         }}
       />
     </Page>
   )
+}
+
+/** `uri`, `name` and `events` of the address of the screen. */
+function initialValues({ uri = '', name = '', events }: Readonly<Record<string, string>>): FormValues {
+  return {
+    ...formValues(),
+    uri,
+    name: name === '' ? hostOf(uri) : name,
+    kinds: events === undefined ? FIRST_KINDS : events.split(',').filter((kind) => kind !== ''),
+  }
 }

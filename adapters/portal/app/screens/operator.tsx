@@ -1,207 +1,350 @@
-/** The whole service, for its operators: is the fault ours, and which endpoints hold back deliveries? */
+/** The whole service, for its operators: is the fault ours, and which receivers hold back events? */
 import { useSignal } from '@preact/signals'
-import type { Page as ListPage, Overview as OverviewDocument } from 'hookswitch/client'
-import { accountRequest, optional, page, request } from '../api/api.js'
-import { countText, loadTroubles, TROUBLES, type Trouble } from '../api/trouble.js'
-import type { HealthRow } from '../api/webhook-rows.js'
-import { Chips } from '../components/chips.js'
+import type { Overview } from 'hookswitch/client'
+import { accountRequest, optional, request } from '../api/api.js'
+import { type FailingRow, failingRows, MOST_FAILING } from '../api/failing.js'
 import { ConfirmButton } from '../components/dialog.js'
-import { Line } from '../components/hostile-text.js'
-import { Empty, Loaded } from '../components/load-state.js'
+import { Icon } from '../components/icon.js'
+import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
-import { PagedTable } from '../components/paged-table.js'
+import { None, Panel, Strip } from '../components/panel.js'
+import { Pick } from '../components/pick.js'
+import { MinutePlot } from '../components/plot-minutes.js'
 import { ReplayFailedButton } from '../components/replay.js'
-import { Sparkline } from '../components/sparkline.js'
+import { Seg } from '../components/seg.js'
 import { State } from '../components/state.js'
-import { RelativeTime, Since } from '../components/time.js'
+import { In, Since, spanText } from '../components/time.js'
+import { VirtualTable } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
-import { usePagedList } from '../state/paged-list.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
 import { session } from '../state/session.js'
-import { number, t, word } from '../state/translate.js'
+import { failureText, number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
-import { duration } from '../text/times.js'
 import { ReplayJobs } from './replay-jobs.js'
 
 const REFRESH_MS = 5_000
-const PAGE_SIZE = 100
 /** A due delivery that waits longer than this is a sign that the service itself is behind. */
 const LATE_SECONDS = 30
+/** Rows before all are wanted. */
+const SHOWN = 8
 
-export function OperatorScreen({ query }: { readonly query: Readonly<Record<string, string>> }) {
+/** The overview with what newer services add. */
+type ServiceOverview = Overview & {
+  /** Failed attempts of the last hour by status or cause. */
+  readonly causes?: Readonly<Record<string, number>>
+  /** Webhooks whose last attempt failed. */
+  readonly failing?: number
+  readonly accounts_affected?: number
+}
+
+interface OperatorScreenProps {
+  readonly query: Readonly<Record<string, string>>
+}
+
+export function OperatorScreen({ query }: OperatorScreenProps) {
   const overview = useResource(
     async (signal) => ({
-      document: await optional(request<OverviewDocument>('GET', '/system/overview', {}, signal)),
+      document: await optional(request<ServiceOverview>('GET', '/system/overview', {}, signal)),
     }),
     [],
     REFRESH_MS,
   )
+  const { nodes = [], store, version } = overview.data.value?.document ?? {}
   return (
     <Page
       title={t('operator.title')}
       name="operator"
-      actions={
-        <>
-          <ReenableTree />
-          <ReplayFailedButton />
-        </>
-      }
+      lead={t('operator.lead')}
+      actions={<ReplayFailedButton />}
     >
       <ReplayJobs />
-      <Loaded resource={overview}>{({ document }) => document && <Overview overview={document} />}</Loaded>
-      <Endpoints query={query} />
+      <Loaded resource={overview}>{({ document }) => document && <Verdict overview={document} />}</Loaded>
+      <Failing query={query} />
+      {store && (
+        <>
+          <div class="gap" />
+          <div class="bar">
+            <h2>{t('operator.nodes')}</h2>
+            <span class="soft small push">
+              {t('operator.store', { store: storeText(store), version: version! })}
+            </span>
+          </div>
+          <div class="cols three">
+            {nodes.map((node) => (
+              <Node key={node.node} {...node} />
+            ))}
+          </div>
+        </>
+      )}
     </Page>
   )
 }
 
-function Overview({ overview }: { readonly overview: OverviewDocument }) {
-  const { pending, oldest_due_seconds: oldest, in_flight: inFlight, paused, disabled } = overview
-  const { attempts_per_minute: rate = [], nodes, store, version } = overview
+function Verdict({ overview }: { readonly overview: ServiceOverview }) {
+  const { pending, oldest_due_seconds: oldest, in_flight: sending, paused, disabled, causes } = overview
+  const { attempts_per_minute: rate, failing } = overview
   const isLate = oldest > LATE_SECONDS
+  const pausedCount = paused.waiting + paused.probing
+  const troubled = pausedCount + (failing ?? 0)
+  const more = overview.disabled_capped ? '+' : ''
+  const span = spanText(oldest * 1_000)
+  const lateText =
+    oldest < 1 ? t('operator.atOnce') : t(isLate ? 'operator.late' : 'operator.inTime', { span })
+  const receivers =
+    troubled === 0 ? t('operator.allReceive') : t('operator.someDoNot', { count: troubled, more })
   return (
     <>
-      <dl class="figures">
-        <Figure label={t('column.pending')} value={number(pending)} />
-        <Figure
-          label={t('operator.oldest')}
-          value={`${isLate ? '! ' : ''}${duration(oldest * 1_000)}`}
-          isBad={isLate}
-        />
-        <Figure label={t('operator.inFlight')} value={number(inFlight)} />
-        <Figure
-          label={t('operator.paused')}
-          value={t('operator.pausedValue', { waiting: paused.waiting, probing: paused.probing })}
-        />
-        <Figure
-          label={t('operator.disabled')}
-          value={`${number(disabled)}${overview.disabled_capped ? '+' : ''}`}
-        />
-        {rate.length > 0 && (
+      <section class="panel" aria-labelledby="verdict">
+        <div class="verdict">
+          <span class={`state ${isLate ? 'is-bad' : 'is-ok'}`}>
+            <Icon name={isLate ? 'fail' : 'ok'} />
+          </span>
           <div>
-            <dt>{t('operator.rate')}</dt>
-            <dd>
-              {number(rate.at(-2) ?? rate.at(-1)!)} <Sparkline ok={rate} failed={[]} />
-            </dd>
+            <h2 id="verdict">
+              {t(isLate ? 'operator.behind' : 'operator.healthy')} {receivers}
+            </h2>
+            <p class="soft">
+              {lateText} {t('operator.waiting', { count: pending })}
+            </p>
           </div>
-        )}
-      </dl>
-      {nodes.length > 0 && (
-        <ul class="nodes">
-          {nodes.map(({ node, alive_until, shards, leaving }) => (
-            <li key={node}>
-              <strong>
-                <Line text={node} />
-              </strong>{' '}
-              {alive_until !== undefined && (
-                <span>
-                  {t('operator.alive')} <RelativeTime at={alive_until} />
-                </span>
-              )}{' '}
-              {t('operator.shards', { count: shards })}{' '}
-              {leaving > 0 && t('operator.leaving', { count: leaving })}
-            </li>
-          ))}
-        </ul>
+        </div>
+        <Strip
+          items={[
+            ...(rate && rate.length > 0
+              ? [{ label: t('operator.rate'), value: number(rate.at(-2) ?? rate.at(-1)!) }]
+              : []),
+            { label: t('operator.pending'), value: number(pending) },
+            { label: t('operator.sending'), value: number(sending), note: t('operator.ofNode') },
+            {
+              label: failing === undefined ? word('state', 'paused') : t('operator.troubled'),
+              value: `${number(troubled)}${more}`,
+              ...(overview.accounts_affected !== undefined && {
+                note: t('operator.accounts', { count: overview.accounts_affected }),
+              }),
+            },
+            {
+              label: t('operator.disabled'),
+              value: `${number(disabled)}${more}`,
+              ...(disabled > 0 && { note: <ReenableTree /> }),
+            },
+          ]}
+        />
+      </section>
+      <div class="gap" />
+      {(rate !== undefined || causes !== undefined) && (
+        <div class={rate && causes ? 'cols' : ''}>
+          {rate && <MinutePlot title={t('operator.lastHour')} counts={rate} />}
+          {causes && <Causes causes={causes} />}
+        </div>
       )}
-      <p class="muted">{`${storeText(store)} · ${version}`}</p>
+      <div class="gap" />
     </>
   )
 }
 
-function storeText({ durable, shared }: OverviewDocument['store']): string {
+function storeText({ durable, shared }: Overview['store']): string {
   if (shared) return t('operator.shared')
   return t(durable ? 'operator.durable' : 'operator.memory')
 }
 
-function Figure({ label, value, isBad = false }: { label: string; value: string; isBad?: boolean }) {
+function Node({ node, alive_until: until, shards, leaving }: Overview['nodes'][number]) {
   return (
-    <div>
-      <dt>{label}</dt>
-      <dd class={isBad ? 'bad' : ''}>{value}</dd>
+    <div class="panel pad row">
+      <span class="is-ok state">
+        <Icon name="node" />
+      </span>
+      <div>
+        <b title={node}>{node.slice(0, NODE_NAME)}</b>
+        <br />
+        <span class="soft small">
+          {t(until === undefined ? 'operator.alone' : 'operator.alive')}{' '}
+          {until !== undefined && <In at={until} />}
+        </span>
+      </div>
+      <div class="push num small soft">
+        {t('operator.work', { part: number(Math.round((shards / SHARDS) * 100)) })}
+        {leaving > 0 && (
+          <>
+            <br />
+            {t('operator.leaving', { count: leaving })}
+          </>
+        )}
+      </div>
     </div>
   )
 }
 
-function endpoints(
-  state: string,
-  startKey: string | undefined,
-  signal: AbortSignal,
-): Promise<ListPage<HealthRow>> {
-  const parameters = { state, pageSize: PAGE_SIZE, ...(startKey === undefined ? {} : { startKey }) }
-  return page('/system/endpoints', parameters, signal)
-}
+/** Characters of a node's name that are shown; it is long and random. */
+const NODE_NAME = 8
+/** Parts into which the work of all nodes is divided. */
+const SHARDS = 64
 
-function Endpoints({ query }: { readonly query: Readonly<Record<string, string>> }) {
-  const troubles = useResource(
-    (signal) => loadTroubles((state) => endpoints(state, undefined, signal)),
-    [],
-    REFRESH_MS,
-  )
-  const opened = useSignal<Trouble | undefined>(undefined)
-  const found = troubles.data.value
-  // Chosen once: the list must not change to another state while somebody reads it.
-  if (found && opened.peek() === undefined)
-    opened.value = TROUBLES.find((state) => found[state].items.length > 0) ?? 'failing'
-  const state = TROUBLES.find((name) => name === query.state) ?? opened.value
-  const labelOf = (name: Trouble) =>
-    [word('state', name), found && countText(found[name], number)].filter(Boolean).join(' ')
+/** What failed requests have in common, the most frequent first. */
+function Causes({ causes }: { readonly causes: Readonly<Record<string, number>> }) {
+  const rows = Object.entries(causes)
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a)
+  const total = rows.reduce((sum, [, count]) => sum + count, 0)
   return (
-    <section>
-      <h2>{t('operator.endpoints')}</h2>
-      <Chips
-        label={t('filter.state')}
-        value={state ?? ''}
-        onChange={(value) => changeQuery({ state: value })}
-        chips={TROUBLES.map((value) => ({ value: value as string, label: labelOf(value) }))}
-      />
-      {state === undefined ? (
-        <Loaded resource={troubles}>{() => null}</Loaded>
+    <Panel title={t('operator.causes')} aside={t('operator.ofLastHour', { count: total })}>
+      {rows.length === 0 ? (
+        <None icon="ok" title={t('operator.noFailures')} />
       ) : (
-        <EndpointTable state={state} />
+        <ul class="causes">
+          {rows.map(([cause, count]) => (
+            <li key={cause}>
+              <div class="cause">
+                <span>{causeText(cause)}</span>
+                <b>{number(count)}</b>
+                <svg class="bar1" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                  <rect width={(count / total) * 100} height="4" />
+                </svg>
+              </div>
+            </li>
+          ))}
+        </ul>
       )}
-    </section>
+    </Panel>
   )
 }
 
-function EndpointTable({ state }: { readonly state: Trouble }) {
-  const list = usePagedList<HealthRow>(
-    (startKey, signal) => endpoints(state, startKey, signal),
-    [state],
-    ({ id }) => id,
-    REFRESH_MS,
-  )
+const causeText = (cause: string): string => {
+  if (cause === 'other') return t('operator.otherCause')
+  return /^\d{3}$/.test(cause) ? t('operator.answers', { status: cause }) : failureText(cause)
+}
+
+const STATES = ['failing', 'paused', 'disabled'] as const
+
+function Failing({ query }: { readonly query: Readonly<Record<string, string>> }) {
+  const isAll = useSignal(false)
+  const state = STATES.find((name) => name === query.state) ?? ''
+  const sort = query.sort === 'id' ? 'id' : 'waiting'
+  const found = useResource((signal) => failingRows(state, sort, signal), [state, sort], REFRESH_MS)
   return (
-    <PagedTable
-      list={list}
-      label={t('operator.endpoints')}
+    <>
+      <div class="bar">
+        <h2>{t('operator.failing')}</h2>
+        <span class="push" />
+        <Seg
+          label={t('filter.state')}
+          options={[
+            { value: '' as const, text: t('filter.all') },
+            ...STATES.map((value) => ({ value, text: word('state', value) })),
+          ]}
+          value={state}
+          onChange={(value) => changeQuery({ state: value })}
+        />
+        <Pick
+          label={t('operator.sort')}
+          options={[
+            { value: 'waiting', text: t('operator.byWaiting') },
+            { value: 'id', text: t('operator.byId') },
+          ]}
+          value={sort}
+          onChange={(value) => changeQuery({ sort: value === 'waiting' ? '' : value })}
+        />
+      </div>
+      <Loaded resource={found}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <div class="panel">
+              <None icon="ok" title={t('operator.none')} />
+            </div>
+          ) : (
+            <FailingTable
+              rows={isAll.value ? rows : rows.slice(0, SHOWN)}
+              total={rows.length}
+              onAll={() => {
+                isAll.value = true
+              }}
+            />
+          )
+        }
+      </Loaded>
+    </>
+  )
+}
+
+interface FailingTableProps {
+  readonly rows: readonly FailingRow[]
+  readonly total: number
+  readonly onAll: () => void
+}
+
+function FailingTable({ rows, total, onAll }: FailingTableProps) {
+  return (
+    <VirtualTable
+      label={t('operator.failing')}
+      rows={rows}
       idOf={({ id }) => id}
-      hrefOf={({ id, account_id = '' }) => formatRoute({ screen: 'webhook', accountId: account_id, id })}
-      cardHeight={150}
-      empty={<Empty text={t('operator.none')} />}
+      hrefOf={({ id, account_id }) => formatRoute({ screen: 'webhook', accountId: account_id, id })}
+      rowHeight={48}
+      cardHeight={130}
+      foot={
+        <>
+          <span>
+            {t('list.shown', {
+              shown: number(rows.length),
+              of: `${number(total)}${total >= MOST_FAILING ? '+' : ''}`,
+            })}
+          </span>
+          {rows.length < total && (
+            <button type="button" class="link push" onClick={onAll}>
+              {t('operator.showAll')}
+            </button>
+          )}
+        </>
+      }
       columns={[
         {
-          label: t('column.name'),
-          width: 'minmax(10rem, 1fr)',
-          cell: ({ name }) => <Line text={name} />,
-        },
-        { label: t('column.state'), width: '10rem', cell: (row) => <State state={row.state} /> },
-        { label: t('column.account'), width: '12rem', cell: ({ account_id }) => account_id },
-        { label: t('column.url'), width: 'minmax(10rem, 2fr)', cell: ({ uri }) => <Line text={uri} /> },
-        {
-          label: t('column.pending'),
-          width: '6rem',
-          cell: ({ pending, pending_capped }) => `${number(pending)}${pending_capped ? '+' : ''}`,
+          label: t('column.webhook'),
+          width: '18rem',
+          class: 'lead',
+          cell: ({ name }) => name,
+          sub: ({ uri }) => hostOf(uri),
         },
         {
-          label: t('state.failing'),
+          label: t('column.account'),
+          width: '13rem',
+          class: 'full',
+          cell: ({ account_name, account_id }) => account_name ?? account_id,
+        },
+        {
+          label: t('column.state'),
+          width: '11rem',
+          class: 'how',
+          cell: ({ state }) => <State state={state} pill />,
+        },
+        { label: t('column.reason'), width: '19rem', class: 'full', cell: reasonOf },
+        {
+          label: t('column.for'),
           width: '9rem',
-          cell: ({ failing_since }) => (failing_since === undefined ? '–' : <Since at={failing_since} />),
+          class: 'nowrap',
+          cardLabel: t('column.forCard'),
+          cell: ({ failing_since: since }) => (since === undefined ? '–' : <Since at={since} />),
+        },
+        {
+          label: t('column.waiting'),
+          width: '7rem',
+          class: 'num',
+          cardLabel: t('column.waitingCard'),
+          cell: ({ pending, pending_capped }) =>
+            pending === 0 ? <span class="faint">0</span> : `${number(pending)}${pending_capped ? '+' : ''}`,
         },
       ]}
     />
   )
+}
+
+const hostOf = (uri: string) => (URL.canParse(uri) ? new URL(uri).host : uri)
+
+function reasonOf({ state, disable_reason: reason, cause, last }: FailingRow): string {
+  if (state === 'disabled') return reason === undefined ? t('operator.byOwner') : word('disabled', reason)
+  const status = last?.resp_status_code
+  if (cause !== undefined) return causeText(cause)
+  return status === undefined ? '–' : causeText(status)
 }
 
 /** Enables what the service disabled, in the operator's account and all accounts below it. */
@@ -211,14 +354,15 @@ function ReenableTree() {
       accountId: session.value!.accountId,
       data: { 're-enable': true },
     })
-    notify(t('webhooks.reenabled'))
+    notify(t('operator.reenabled'))
   })
   return (
     <ConfirmButton
       action={action}
       label={t('operator.reenable')}
       text={t('operator.reenableText')}
-      verb={t('action.enable')}
+      verb={t('operator.reenableVerb')}
+      look={{ size: 'tiny' }}
     />
   )
 }

@@ -1,23 +1,38 @@
-/** Replays one delivery, or all that are selected: the count is shown first. */
+/** Replays one delivery, or all that are selected: how many there are is shown first. */
 import { useSignal } from '@preact/signals'
 import type { Hook } from 'hookswitch/client'
+import { useEffect, useRef } from 'preact/hooks'
 import { page } from '../api/api.js'
 import { type ReplayScope, replay, startedReplays } from '../api/replays.js'
+import { Button } from '../components/button.js'
 import { Dialog } from '../components/dialog.js'
-import { ActionButton } from '../components/load-state.js'
-import { Select } from '../components/select.js'
-import { useAction } from '../state/action.js'
+import { eventName } from '../components/event-name.js'
+import { Field } from '../components/field.js'
+import { Icon } from '../components/icon.js'
+import type { ReplayProposal } from '../components/replay.js'
+import { describe, useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
-import { t } from '../state/translate.js'
+import { number, t } from '../state/translate.js'
 import { toGregorian } from '../text/gregorian-time.js'
-import { parseInputTime } from '../text/times.js'
+import { exactTime, parseInputTime } from '../text/times.js'
 
-const RESULTS = ['failure', 'exhausted', 'expired', 'cancelled', 'quarantined', 'delivered'] as const
+/** Ends of deliveries that a replay can repeat. */
+const FAILURES = ['exhausted', 'expired', 'cancelled'] as const
+const RESULTS = [...FAILURES, 'delivered'] as const
+type Result = (typeof RESULTS)[number]
+const RESULT_TEXTS = {
+  exhausted: 'replay.exhausted',
+  expired: 'replay.expired',
+  cancelled: 'replay.cancelled',
+  delivered: 'replay.delivered',
+} as const
 /** Longest reason, characters. */
 const MAX_REASON = 256
+/** How long nothing changes until it is counted: a count walks over all that is kept. */
+const COUNT_AFTER_MS = 400
 
 export interface ReplayOneDialogProps {
   readonly accountId: string
@@ -38,153 +53,261 @@ export function ReplayOneDialog({ accountId, webhookId, deliveryId, onClose }: R
     navigate({ screen: 'delivery', accountId, id: delivery_ids[0] })
   })
   return (
-    <Dialog title={t('replay.title')} onClose={onClose}>
+    <Dialog
+      title={t('replay.oneTitle')}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button
+            kind="primary"
+            icon="replay"
+            busy={action.isRunning.value ? t('replay.starting') : undefined}
+            onClick={() => void action.run()}
+          >
+            {t('action.replay')}
+          </Button>
+        </>
+      }
+    >
       <p>{t('replay.one')}</p>
-      <p class="buttons">
-        <button type="button" onClick={onClose}>
-          {t('action.cancel')}
-        </button>
-        <ActionButton action={action} class="primary">
-          {t('action.replay')}
-        </ActionButton>
-      </p>
     </Dialog>
   )
 }
 
-export interface ReplayDialogProps extends ReplayScope {
+export interface ReplayDialogProps extends ReplayScope, ReplayProposal {
   readonly onClose: () => void
 }
 
 interface Selection {
+  /** Values of inputs. */
   readonly from: string
   readonly to: string
-  readonly result: string
+  readonly results: readonly Result[]
   readonly hook: string
   readonly reason: string
   readonly isWithRecovered: boolean
 }
 
-const NOT_DELIVERED: Selection = {
-  from: '',
-  to: '',
-  result: 'failure',
-  hook: '',
-  reason: '',
-  isWithRecovered: false,
-}
+/** What was counted of a selection. */
+type Counts = Readonly<Partial<Record<Result, number>>>
 
-/** Selects deliveries, counts them, and starts a job that replays them. */
-export function ReplayDialog({ onClose, ...scope }: ReplayDialogProps) {
-  const selection = useSignal(NOT_DELIVERED)
-  const counted = useSignal<number | undefined>(undefined)
+/** Selects deliveries, counts them, and starts jobs that replay them: one for each way in which they ended. */
+export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDialogProps) {
+  const selection = useSignal<Selection>({
+    from: from === undefined ? '' : inputOf(Date.parse(from)),
+    to: '',
+    results: ['exhausted', 'expired'],
+    hook: '',
+    reason: '',
+    isWithRecovered: false,
+  })
   const hooks = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
   const chosen = selection.value
   const change = (changed: Partial<Selection>) => {
     selection.value = { ...selection.peek(), ...changed }
-    counted.value = undefined
   }
-  const count = useAction(async () => {
-    const selected = selection.peek()
-    const found = await replay<{ readonly count: number }>(scope, { ...dataOf(selected), dry_run: true })
-    // The count of an earlier selection says nothing about this one.
-    if (selection.peek() === selected) counted.value = found.count
-  })
+  const isEmptyRange = msOf(chosen.to, Number.POSITIVE_INFINITY) < msOf(chosen.from, 0)
+  const { counts, error, countAgain } = useCounts(scope, chosen, isEmptyRange)
+  const wanted = chosen.results.map((result) => counts[result])
+  const count = wanted.includes(undefined)
+    ? undefined
+    : wanted.reduce<number>((total, next) => total + (next ?? 0), 0)
   const start = useAction(async () => {
-    await replay(scope, dataOf(selection.peek()))
+    const selected = selection.peek()
+    for (const result of selected.results)
+      if ((counts[result] ?? 0) > 0) await replay(scope, dataOf(selected, result))
     onClose()
     startedReplays.value += 1
   })
-  const isEmptyRange = msOf(chosen.to, Number.POSITIVE_INFINITY) < msOf(chosen.from, 0)
+  const choose = (result: Result, isChosen: boolean) =>
+    change({
+      results: RESULTS.filter((name) => (name === result ? isChosen : chosen.results.includes(name))),
+    })
   return (
-    <Dialog title={t('replay.title')} onClose={onClose}>
-      <p>{t(scopeText(scope))}</p>
-      <div class="fields">
-        <Select
-          class="field"
-          label={t('filter.result')}
-          value={chosen.result}
-          options={RESULTS.map((name) => [
-            name as string,
-            name === 'failure' ? t('replay.notDelivered') : t(`state.${name}`),
-          ])}
-          onChange={(result) => change({ result })}
-        />
-        <Select
-          class="field"
-          label={t('filter.hook')}
-          value={chosen.hook}
-          options={[
-            ['', t('filter.all')],
-            ...(hooks.data.value?.items ?? []).map(({ id }) => [id, id] as const),
-          ]}
-          onChange={(hook) => change({ hook })}
-        />
+    <Dialog
+      title={t('replay.title')}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button
+            kind="primary"
+            icon="replay"
+            disabled={!count}
+            busy={start.isRunning.value ? t('replay.starting') : undefined}
+            onClick={() => void start.run()}
+          >
+            {count ? t('replay.start', { count }) : t('action.replay')}
+          </Button>
+        </>
+      }
+    >
+      {scope.webhookId === undefined && (
+        <p>{t(scope.accountId === undefined ? 'replay.all' : 'replay.account')}</p>
+      )}
+      <div class="two">
         {(['from', 'to'] as const).map((end) => (
-          <label class="field" key={end}>
-            <span>{t(`filter.${end}`)}</span>
+          <Field
+            key={end}
+            label={t(end === 'from' ? 'replay.from' : 'replay.to')}
+            problem={end === 'to' && isEmptyRange ? t('filter.empty') : undefined}
+          >
             <input
               type="datetime-local"
               value={chosen[end]}
               onInput={(event) => change({ [end]: event.currentTarget.value })}
             />
-          </label>
+          </Field>
         ))}
-        <label class="field">
-          <span>{t('match.why')}</span>
-          <input
-            value={chosen.reason}
-            maxLength={MAX_REASON}
-            placeholder="status 500"
-            autocapitalize="none"
-            spellcheck={false}
-            onInput={(event) => change({ reason: event.currentTarget.value })}
-          />
-        </label>
       </div>
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={chosen.isWithRecovered}
-          onChange={(event) => change({ isWithRecovered: event.currentTarget.checked })}
-        />
-        {t('replay.withRecovered')}
-      </label>
-      {isEmptyRange && <p class="bad">{t('filter.empty')}</p>}
-      {counted.value !== undefined && (
-        <p role="status">
-          <strong>{t('replay.count', { count: counted.value })}</strong>{' '}
-          {counted.value > 0 && t('replay.leave')}
+      {FAILURES.map((result) => (
+        <Choice key={result} {...{ result, chosen, count: counts[result], onChoose: choose }} />
+      ))}
+      <details>
+        <summary>
+          <Icon name="right" />
+          {t('replay.more')}
+        </summary>
+        <div class="stack">
+          <Field label={t('replay.kind')}>
+            <select value={chosen.hook} onChange={(event) => change({ hook: event.currentTarget.value })}>
+              <option value="">{t('filter.all')}</option>
+              {(hooks.data.value?.items ?? []).map(({ id }) => (
+                <option key={id} value={id}>
+                  {eventName(id)}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Field label={t('replay.reason')} hint={t('replay.reasonHint')}>
+            <input
+              value={chosen.reason}
+              maxLength={MAX_REASON}
+              autocapitalize="none"
+              spellcheck={false}
+              onInput={(event) => change({ reason: event.currentTarget.value })}
+            />
+          </Field>
+          <Choice result="delivered" {...{ chosen, count: counts.delivered, onChoose: choose }} />
+          <label class="row">
+            <input
+              type="checkbox"
+              checked={chosen.isWithRecovered}
+              onChange={(event) => change({ isWithRecovered: event.currentTarget.checked })}
+            />
+            {t('replay.withRecovered')}
+          </label>
+        </div>
+      </details>
+      {!isEmptyRange && (
+        <p class="count-line" role="status">
+          {error !== undefined ? (
+            <>
+              <span>{describe(error)}</span>
+              <Button size="tiny" onClick={countAgain}>
+                {t('action.retry')}
+              </Button>
+            </>
+          ) : count === undefined ? (
+            t('replay.counting')
+          ) : (
+            <>
+              <b>{number(count)}</b>
+              <span>{t('replay.count', { count })}</span>
+            </>
+          )}
         </p>
       )}
-      <p class="buttons">
-        <button type="button" onClick={onClose}>
-          {t('action.cancel')}
-        </button>
-        {!isEmptyRange && counted.value === undefined && (
-          <ActionButton action={count} class="primary">
-            {t('replay.countFirst')}
-          </ActionButton>
-        )}
-        {counted.value !== undefined && counted.value > 0 && (
-          <ActionButton action={start} class="primary">
-            {t('replay.start', { count: counted.value })}
-          </ActionButton>
-        )}
+      <p class="soft small">
+        {waiting > 0 && t('replay.queue', { count: waiting })} {t('replay.leave')}
       </p>
     </Dialog>
   )
 }
 
-function scopeText({ accountId, webhookId }: ReplayScope) {
-  if (webhookId !== undefined) return 'replay.webhook'
-  return accountId === undefined ? 'replay.all' : 'replay.account'
+interface ChoiceProps {
+  readonly result: Result
+  readonly chosen: Selection
+  readonly count: number | undefined
+  readonly onChoose: (result: Result, isChosen: boolean) => void
+}
+
+function Choice({ result, chosen, count, onChoose }: ChoiceProps) {
+  return (
+    <label class="row">
+      <input
+        type="checkbox"
+        checked={chosen.results.includes(result)}
+        onChange={(event) => onChoose(result, event.currentTarget.checked)}
+      />
+      {t(RESULT_TEXTS[result])}
+      {count !== undefined && <span class="faint">({number(count)})</span>}
+    </label>
+  )
+}
+
+/**
+ * How many deliveries of a selection ended in each way. One count runs at a time, as the service allows no more; a later
+ * selection replaces one that has not been counted.
+ */
+function useCounts(scope: ReplayScope, selection: Selection, isEmptyRange: boolean) {
+  const counts = useSignal<Counts>({})
+  const error = useSignal<unknown>(undefined)
+  const version = useSignal(0)
+  const running = useRef<Promise<void>>(Promise.resolve())
+  const { results, ...limits } = selection
+  // Selected ones first: the button waits for them.
+  const wanted = [
+    ...results,
+    ...RESULTS.filter((result) => result !== 'delivered' && !results.includes(result)),
+  ]
+  useEffect(() => {
+    counts.value = {}
+    error.value = undefined
+    let isCurrent = true
+    const countAll = async () => {
+      for (const result of wanted) {
+        if (!isCurrent) return
+        const found = await replay<{ readonly count: number }>(scope, {
+          ...dataOf(selection, result),
+          dry_run: true,
+        })
+        if (isCurrent) counts.value = { ...counts.peek(), [result]: found.count }
+      }
+    }
+    const timer = setTimeout(() => {
+      if (isEmptyRange) return
+      running.current = running.current.then(countAll).catch((thrown: unknown) => {
+        if (isCurrent) error.value = thrown
+      })
+    }, COUNT_AFTER_MS)
+    return () => {
+      isCurrent = false
+      clearTimeout(timer)
+    }
+  }, [JSON.stringify(limits), results.includes('delivered'), version.value])
+  return {
+    counts: counts.value,
+    error: error.value,
+    countAgain() {
+      version.value += 1
+    },
+  }
 }
 
 const msOf = (input: string, absent: number) => parseInputTime(input, zone.peek()) ?? absent
 
+const MINUTE_MS = 60_000
+
+/** Value of the input of a time: the whole minute that is not later. */
+const inputOf = (ms: number) =>
+  exactTime(Math.floor(ms / MINUTE_MS) * MINUTE_MS, zone.peek())
+    .slice(0, 16)
+    .replace(' ', 'T')
+
 /** The selection as the service takes it: what is empty does not limit it. */
-function dataOf({ from, to, result, hook, reason, isWithRecovered }: Selection) {
+function dataOf({ from, to, hook, reason, isWithRecovered }: Omit<Selection, 'results'>, result: Result) {
   return {
     result,
     ...(from !== '' && { created_from: toGregorian(msOf(from, 0)) }),

@@ -11,9 +11,10 @@ import {
   setReplay,
   startedReplays,
 } from '../api/replays.js'
-import { ActionButton } from '../components/load-state.js'
+import { Button } from '../components/button.js'
+import { Icon } from '../components/icon.js'
 import { State } from '../components/state.js'
-import { RelativeTime } from '../components/time.js'
+import { Ago } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { useResource } from '../state/resource.js'
@@ -71,55 +72,63 @@ function Job({ scope, listed }: JobProps) {
   const resume = useAction(set('running'))
   const cancel = useAction(set('cancelled'))
   const job = resource.data.value ?? listed
+  const isPaused = job.state === 'paused'
   return (
-    <section class="replay" aria-label={t('replay.title')}>
-      <p>
-        <State state={job.state} /> <Progress job={job} />
-        {job.webhook_id === undefined && scope.webhookId !== undefined && ` · ${t('replay.ofAccount')}`}
-        {job.automatic && ` · ${t('replay.automatic')}`}{' '}
-        <span class="muted">
-          <RelativeTime at={job.ended_at ?? job.created_at} />
-        </span>
-      </p>
+    <section class="note job" aria-label={t('jobs.title')}>
+      <div>
+        <div class="row">
+          <State state={job.state} />
+          <Progress job={job} />
+          <span>
+            {progressText(job)}
+            {job.webhook_id === undefined && scope.webhookId !== undefined && ` · ${t('jobs.ofAccount')}`}
+            {job.automatic && ` · ${t('jobs.automatic')}`}
+          </span>
+          <span class="faint">
+            <Ago at={job.ended_at ?? job.created_at} />
+          </span>
+        </div>
+        <LeftOut job={job} />
+      </div>
       {!isOver.value && !isReadOnly.value && (
-        <p class="buttons">
-          {job.state === 'paused' ? (
-            <ActionButton action={resume}>{t('action.resume')}</ActionButton>
-          ) : (
-            <ActionButton action={pause}>{t('live.pause')}</ActionButton>
-          )}
-          <ActionButton action={cancel} class="danger">
+        <div class="row push">
+          <Button
+            size="tiny"
+            icon={isPaused ? 'send' : 'pause'}
+            onClick={() => void (isPaused ? resume : pause).run()}
+          >
+            {t(isPaused ? 'jobs.continue' : 'jobs.pause')}
+          </Button>
+          <Button size="tiny" kind="danger" onClick={() => void cancel.run()}>
             {t('action.cancel')}
-          </ActionButton>
-        </p>
+          </Button>
+        </div>
       )}
-      <LeftOut job={job} />
     </section>
   )
 }
 
+// Nobody has counted what the service itself repeats.
+const progressText = ({ automatic, count, replayed }: ReplayJob) =>
+  automatic ? t('jobs.soFar', { count: replayed }) : t('jobs.progress', { replayed: number(replayed), count })
+
 function Progress({ job: { automatic, count, replayed, state } }: { readonly job: ReplayJob }) {
-  // Nobody has counted what the service itself repeats.
-  if (automatic) return <>{t('replay.soFar', { count: replayed })}</>
-  return (
-    <>
-      {(state === 'running' || state === 'paused') && (
-        <progress aria-label={t('replay.title')} max={Math.max(count, replayed)} value={replayed} />
-      )}{' '}
-      {t('replay.progress', { replayed: number(replayed), count })}
-    </>
-  )
+  if (automatic || (state !== 'running' && state !== 'paused')) return null
+  return <progress aria-label={t('jobs.title')} max={Math.max(count, replayed)} value={replayed} />
 }
 
 function LeftOut({ job: { left_out: leftOut } }: { readonly job: ReplayJob }) {
   if (leftOut.length === 0) return null
   return (
     <details>
-      <summary>{t('replay.leftOut', { count: leftOut.length })}</summary>
-      <ul class="scroll">
+      <summary>
+        <Icon name="right" />
+        {t('jobs.leftOut', { count: leftOut.length })}
+      </summary>
+      <ul>
         {leftOut.map(({ webhook_id, reason }) => (
           <li key={webhook_id}>
-            <span class="number">{webhook_id}</span>: {t(`change.${reason}`)}
+            <span class="mono">{webhook_id}</span>: {t(`change.${reason}`)}
           </li>
         ))}
       </ul>

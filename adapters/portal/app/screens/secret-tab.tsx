@@ -2,18 +2,22 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
-import { Chips } from '../components/chips.js'
+import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
 import { ConfirmButton } from '../components/dialog.js'
-import { ActionButton, Loaded } from '../components/load-state.js'
+import { Loaded } from '../components/load-state.js'
+import { Note, Panel } from '../components/panel.js'
+import { Seg } from '../components/seg.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { useResource } from '../state/resource.js'
+import { route } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
 import { t } from '../state/translate.js'
 
 const SHOWN_MS = 30_000
 const PATH = '/webhooks/{webhook_id}/secret'
+const HIDDEN = 'whsec_••••••••••••••••'
 
 interface SecretDocument {
   readonly secret: string
@@ -34,48 +38,57 @@ export function SecretTab({ accountId, webhookId }: SecretTabProps) {
     secret.value = (await accountRequest<SecretDocument>('PUT', PATH, { ...address, data: {} })).secret
     notify(t('secret.rotated'))
   })
+  const hide = () => {
+    secret.value = ''
+  }
   useEffect(() => {
     if (secret.value === '') return
-    const timer = setTimeout(() => {
-      secret.value = ''
-    }, SHOWN_MS)
+    const timer = setTimeout(hide, SHOWN_MS)
     return () => clearTimeout(timer)
   }, [secret.value])
+  const isHidden = secret.value === ''
   return (
-    <>
-      <p>{t('secret.text')}</p>
-      <p>
-        <output class="secret number">{secret.value === '' ? 'whsec_••••••••••••••••' : secret.value}</output>
-      </p>
-      {secret.value !== '' && <p class="muted">{t('secret.hidden')}</p>}
-      <p class="buttons">
-        {secret.value === '' ? (
-          <ActionButton action={reveal}>{t('secret.reveal')}</ActionButton>
-        ) : (
-          <>
-            <CopyButton label={t('action.copy')} text={() => secret.value} />
-            <button
-              type="button"
-              onClick={() => {
-                secret.value = ''
-              }}
-            >
-              {t('secret.hide')}
-            </button>
-          </>
-        )}
-        <ConfirmButton
-          action={rotate}
-          class="danger"
-          isDisabled={isReadOnly.value}
-          label={t('secret.rotate')}
-          text={t('secret.rotateText')}
-          verb={t('secret.rotate')}
-          isDangerous
-        />
-      </p>
+    <div class="stack">
+      {route.value.query.created !== undefined && (
+        <Note tone="ok" icon="ok">
+          <b>{t('secret.created')}</b> {t('secret.createdText')}
+        </Note>
+      )}
+      <Panel title={t('secret.title')}>
+        <div class="pad stack">
+          <p class="soft">{t('secret.text')}</p>
+          <output class={isHidden ? 'code soft' : 'code'}>{isHidden ? HIDDEN : secret.value}</output>
+          <div class="row">
+            {isHidden ? (
+              <Button
+                icon="key"
+                busy={reveal.isRunning.value ? t('secret.reveal') : undefined}
+                onClick={() => void reveal.run()}
+              >
+                {t('secret.reveal')}
+              </Button>
+            ) : (
+              <>
+                <CopyButton label={t('secret.copy')} text={() => secret.value} />
+                <Button onClick={hide}>{t('secret.hide')}</Button>
+                <span class="small soft">{t('secret.hidden')}</span>
+              </>
+            )}
+            <span class="push" />
+            <ConfirmButton
+              action={rotate}
+              look={{ kind: 'danger' }}
+              isDisabled={isReadOnly.value}
+              label={t('secret.rotate')}
+              text={t('secret.rotateText')}
+              verb={t('secret.rotate')}
+              isDangerous
+            />
+          </div>
+        </div>
+      </Panel>
       <Snippets />
-    </>
+    </div>
   )
 }
 
@@ -84,29 +97,35 @@ function Snippets() {
   const snippets = useResource(async () => (await import('virtual:snippets')).default, [])
   const chosen = useSignal('')
   return (
-    <section>
-      <h2>{t('secret.verify')}</h2>
-      <Loaded resource={snippets}>
-        {(list) => {
-          const snippet = list.find(({ name }) => name === chosen.value) ?? list[0]!
-          return (
-            <>
-              <Chips
-                label={t('secret.language')}
-                value={snippet.name}
-                onChange={(name) => {
-                  chosen.value = name
-                }}
-                chips={list.map(({ name }) => ({ value: name, label: name }))}
-              />
-              <pre class="body" tabIndex={0} role="region" aria-label={snippet.name}>
-                <code>{snippet.code}</code>
-              </pre>
-              <CopyButton label={t('action.copy')} text={() => snippet.code} />
-            </>
-          )
-        }}
-      </Loaded>
-    </section>
+    <Panel title={t('secret.verify')}>
+      <div class="pad stack">
+        <p class="soft">{t('secret.verifyText')}</p>
+        <Loaded resource={snippets}>
+          {(list) => {
+            const snippet = list.find(({ name }) => name === chosen.value) ?? list[0]!
+            return (
+              <>
+                <div class="bar">
+                  <Seg
+                    label={t('secret.language')}
+                    value={snippet.name}
+                    onChange={(name) => {
+                      chosen.value = name
+                    }}
+                    options={list.map(({ name }) => ({ value: name, text: name }))}
+                  />
+                </div>
+                <pre class="code" tabIndex={0} role="region" aria-label={snippet.name}>
+                  {snippet.code}
+                </pre>
+                <div class="row">
+                  <CopyButton label={t('secret.copyCode')} text={() => snippet.code} />
+                </div>
+              </>
+            )
+          }}
+        </Loaded>
+      </div>
+    </Panel>
   )
 }

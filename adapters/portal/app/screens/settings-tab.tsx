@@ -1,11 +1,12 @@
 /** The settings of a webhook. A change that somebody else made meanwhile is not overwritten. */
-import type { Webhook } from 'hookswitch/client'
+import { HookswitchClientError, type Webhook } from 'hookswitch/client'
 import { call, statusOf } from '../api/api.js'
 import { Loaded } from '../components/load-state.js'
 import { notify } from '../state/announce.js'
 import { useResource } from '../state/resource.js'
 import { t } from '../state/translate.js'
-import { patchOf } from '../text/webhook-form.js'
+import { forgetChanges } from '../state/unsaved.js'
+import { formValues, patchOf } from '../text/webhook-form.js'
 import { WebhookForm } from './webhook-form.js'
 
 const PATH = '/accounts/{account_id}/webhooks/{webhook_id}'
@@ -31,8 +32,9 @@ export function SettingsTab({ accountId, webhookId, onSaved }: SettingsTabProps)
         <WebhookForm
           key={revision ?? ''}
           accountId={accountId}
-          webhook={webhook}
+          initial={formValues(webhook)}
           submitLabel={t('form.save')}
+          submitting={t('form.saving')}
           onSubmit={async (settings) => {
             const data = patchOf(webhook, settings)
             try {
@@ -43,10 +45,11 @@ export function SettingsTab({ accountId, webhookId, onSaved }: SettingsTabProps)
                 ),
               )
             } catch (thrown) {
-              if (statusOf(thrown) === 412) notify(t('form.changed'), true)
-              throw thrown
+              if (statusOf(thrown) !== 412) throw thrown
+              throw new HookswitchClientError('conflict', t('form.changed'), { status: 400 })
             }
             notify(t('form.saved'))
+            forgetChanges()
             start.reload()
             onSaved()
           }}

@@ -1,31 +1,33 @@
-/** One webhook: its health, attempts, deliveries, settings and secret. */
+/** One webhook: its overview, activity, settings and secret. */
 import { useSignal } from '@preact/signals'
-import type { Webhook } from 'hookswitch/client'
+import type { Webhook, WebhookHealth } from 'hookswitch/client'
 import { useEffect } from 'preact/hooks'
 import { accountRequest, statusOf } from '../api/api.js'
-import { webhookRows } from '../api/webhook-rows.js'
-import { ConfirmButton } from '../components/dialog.js'
+import { readHealth } from '../api/webhook-health.js'
+import { LinkButton } from '../components/button.js'
+import { Confirm } from '../components/dialog.js'
+import { eventName } from '../components/event-name.js'
 import { FollowWebhook } from '../components/follow-webhook.js'
 import { Line } from '../components/hostile-text.js'
 import { lazy } from '../components/lazy.js'
-import { ActionButton, Empty, Loaded } from '../components/load-state.js'
+import { Loaded } from '../components/load-state.js'
+import { Menu } from '../components/menu.js'
 import { Page } from '../components/page.js'
-import { ReplayFailedButton } from '../components/replay.js'
-import { isBroken, State } from '../components/state.js'
+import { None } from '../components/panel.js'
+import { ReplayDialog } from '../components/replay.js'
+import { State } from '../components/state.js'
 import { Tabs } from '../components/tabs.js'
-import { RelativeTime, Since } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { type Resource, useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
-import { t, word } from '../state/translate.js'
+import { t } from '../state/translate.js'
 import type { LiveItem } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 
-const AttemptsTab = lazy(async () => (await import('./attempts-tab.js')).AttemptsTab)
-const DeliveriesTab = lazy(async () => (await import('./deliveries-tab.js')).DeliveriesTab)
-const HealthTab = lazy(async () => (await import('./health-tab.js')).HealthTab)
+const ActivityTab = lazy(async () => (await import('./activity-tab.js')).ActivityTab)
+const OverviewTab = lazy(async () => (await import('./overview-tab.js')).OverviewTab)
 /** Most webhooks have none: nothing is in its place before. */
 const ReplayJobs = lazy(
   async () => (await import('./replay-jobs.js')).ReplayJobs,
@@ -34,13 +36,19 @@ const ReplayJobs = lazy(
 const SecretTab = lazy(async () => (await import('./secret-tab.js')).SecretTab)
 const SettingsTab = lazy(async () => (await import('./settings-tab.js')).SettingsTab)
 
-const TABS = ['health', 'attempts', 'deliveries', 'settings', 'secret'] as const
+const TABS = ['overview', 'activity', 'settings', 'secret'] as const
 
 interface WebhookScreenProps {
   readonly accountId: string
   readonly webhookId: string
   readonly tab: string | undefined
   readonly query: Readonly<Record<string, string>>
+}
+
+/** A webhook with its health. */
+export interface Subject {
+  readonly webhook: Webhook
+  readonly health: WebhookHealth
 }
 
 const REFRESH_MS = 10_000
@@ -52,30 +60,42 @@ export function WebhookScreen(props: WebhookScreenProps) {
   if (deleted.value === undefined)
     return <ExistingWebhook {...props} onDeleted={(name) => (deleted.value = name)} />
   return (
-    <Page title={deleted.value} name={`webhook/${webhookId}`}>
-      <Empty text={t('webhook.gone')}>
+    <Page title={deleted.value} name={`webhook/${webhookId}`} crumb={crumbOf(accountId)}>
+      <None icon="off" title={t('webhook.gone')}>
         <a href={formatRoute({ screen: 'webhooks', accountId })}>{t('nav.webhooks')}</a>
-      </Empty>
+      </None>
     </Page>
   )
 }
 
+const crumbOf = (accountId: string) => ({
+  text: t('nav.webhooks'),
+  href: formatRoute({ screen: 'webhooks', accountId }),
+})
+
 type ExistingWebhookProps = WebhookScreenProps & { readonly onDeleted: (name: string) => void }
 
 function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: ExistingWebhookProps) {
-  const webhook = useResource<Webhook>(
-    (signal) => accountRequest('GET', '/webhooks/{webhook_id}', { accountId, webhookId }, signal),
+  const subject = useResource<Subject>(
+    async (signal) => {
+      const address = { accountId, webhookId }
+      const [webhook, health] = await Promise.all([
+        accountRequest<Webhook>('GET', '/webhooks/{webhook_id}', address, signal),
+        readHealth(accountId, webhookId, signal),
+      ])
+      return { webhook, health }
+    },
     [accountId, webhookId],
     REFRESH_MS,
   )
-  const current = TABS.find((name) => name === tab) ?? 'health'
-  const loaded = webhook.data.value
+  const current = TABS.find((name) => name === tab) ?? 'overview'
+  const loaded = subject.data.value?.webhook
   const onNews = (items: readonly LiveItem[]) => {
     if (items.some(({ news }) => news === 'deleted')) onDeleted(loaded?.name ?? t('webhook.title'))
-    else webhook.reload()
+    else if (!subject.isLoading.peek()) subject.reload()
   }
   // Without a stream, or behind a gap of it, the next load tells.
-  const deletedName = statusOf(webhook.error.value) === 404 ? loaded?.name : undefined
+  const deletedName = statusOf(subject.error.value) === 404 ? loaded?.name : undefined
   useEffect(() => {
     if (deletedName !== undefined) onDeleted(deletedName)
   }, [deletedName])
@@ -83,17 +103,11 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
     <Page
       title={loaded?.name ?? t('webhook.title')}
       name={`webhook/${webhookId}`}
-      detail={loaded && <Condition webhook={loaded} />}
-      actions={
-        loaded && !isReadOnly.value && <Actions {...{ accountId, resource: webhook, webhook: loaded }} />
-      }
+      crumb={crumbOf(accountId)}
+      detail={loaded && <Condition state={subject.data.value!.health.state} />}
+      lead={loaded && <Target webhook={loaded} />}
+      actions={loaded && !isReadOnly.value && <Actions {...{ accountId, subject, webhook: loaded }} />}
     >
-      {loaded && (
-        <p class="muted">
-          <Line text={`${loaded.http_verb.toUpperCase()} ${loaded.uri}`} /> · {loaded.hook}
-        </p>
-      )}
-      <ReplayJobs {...{ accountId, webhookId }} />
       <Tabs
         label={t('webhook.sections')}
         current={current}
@@ -103,18 +117,17 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
           href: formatRoute({ screen: 'webhook', accountId, id: webhookId, tab: name }),
         }))}
       />
-      <Loaded resource={webhook}>
-        {() => {
+      <ReplayJobs {...{ accountId, webhookId }} />
+      <Loaded resource={subject}>
+        {(data) => {
           const common = { accountId, webhookId }
           switch (current) {
-            case 'health':
-              return <HealthTab {...common} query={query} />
-            case 'attempts':
-              return <AttemptsTab {...common} query={query} />
-            case 'deliveries':
-              return <DeliveriesTab {...common} query={query} />
+            case 'overview':
+              return <OverviewTab {...common} query={query} subject={data} onChanged={subject.reload} />
+            case 'activity':
+              return <ActivityTab {...common} query={query} />
             case 'settings':
-              return <SettingsTab {...common} onSaved={webhook.reload} />
+              return <SettingsTab {...common} onSaved={subject.reload} />
             case 'secret':
               return <SecretTab {...common} />
           }
@@ -125,107 +138,96 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
   )
 }
 
-function Condition({ webhook: { health, disable_reason } }: { readonly webhook: Webhook }) {
+/** What needs somebody has a tint. */
+function Condition({ state }: { readonly state: string }) {
+  return <State state={state} pill={state !== 'ok' && state !== 'idle'} />
+}
+
+/** Where it sends what. */
+function Target({ webhook: { http_verb: verb, uri, hook, only } }: { readonly webhook: Webhook }) {
   return (
-    <span class="condition">
-      <State state={health.state} />
-      {isBroken(health.state) && health.failing_since !== undefined && (
-        <span>
-          <Since at={health.failing_since} />
-        </span>
+    <>
+      <span class="mono small">{verb.toUpperCase()}</span> <Line text={uri} /> ·{' '}
+      {hook !== 'all' ? (
+        <Line text={eventName(hook)} />
+      ) : only === undefined ? (
+        t('webhook.allKinds')
+      ) : (
+        t('webhook.kinds', { count: only.length })
       )}
-      {health.state === 'paused' && health.paused_until !== undefined && (
-        <span>
-          {t('webhook.probe')} <RelativeTime at={health.paused_until} />
-        </span>
-      )}
-      {health.state === 'disabled' && disable_reason !== undefined && (
-        <span>
-          <Line text={word('disabled', disable_reason)} />
-        </span>
-      )}
-    </span>
+    </>
   )
 }
+
+type Question = 'replay' | 'disable' | 'delete'
 
 interface ActionsProps {
   readonly accountId: string
   readonly webhook: Webhook
-  readonly resource: Resource<Webhook>
+  readonly subject: Resource<Subject>
 }
 
-function Actions({ accountId, webhook, resource }: ActionsProps) {
+function Actions({ accountId, webhook, subject }: ActionsProps) {
   const address = { accountId, webhookId: webhook.id }
-  const resume = useAction(async () => {
-    await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { ...address, data: {} })
-    notify(t('webhook.resumed'))
-    resource.reload()
-  })
+  const asked = useSignal<Question | undefined>(undefined)
+  const question = asked.value
+  const isDeletion = question === 'delete'
+  const health = subject.data.value?.health
+  const ask = (next: Question) => () => {
+    asked.value = next
+  }
+  const close = () => {
+    asked.value = undefined
+  }
   const toggle = useAction(async () => {
     const data = { enabled: !webhook.enabled }
     await accountRequest('PATCH', '/webhooks/{webhook_id}', { ...address, data })
     notify(t(webhook.enabled ? 'webhook.disabled' : 'webhook.enabled'))
-    resource.reload()
-  })
-  const test = useAction(async () => {
-    const { delivery_id } = await accountRequest<{ readonly delivery_id: string }>(
-      'PUT',
-      '/webhooks/{webhook_id}/test',
-      { ...address, data: {} },
-    )
-    navigate({ screen: 'delivery', accountId, id: delivery_id })
+    subject.reload()
   })
   const remove = useAction(async () => {
     await accountRequest('DELETE', '/webhooks/{webhook_id}', address)
     notify(t('webhook.deleted'))
     navigate({ screen: 'webhooks', accountId })
   })
-  const question = (text: 'webhook.disableText' | 'webhook.deleteText') => (
-    <>
-      {t(text)} <Waiting {...address} />
-    </>
-  )
   return (
     <>
-      {webhook.health.state === 'paused' && (
-        <ActionButton action={resume} class="primary">
-          {t('action.resume')}
-        </ActionButton>
-      )}
-      <ActionButton action={test}>{t('action.test')}</ActionButton>
-      <ReplayFailedButton {...address} />
-      {webhook.enabled ? (
-        <ConfirmButton
-          action={toggle}
-          label={t('action.disable')}
-          title={t('webhook.disable', { name: webhook.name })}
-          text={question('webhook.disableText')}
-          verb={t('action.disable')}
-          isDangerous
-        />
-      ) : (
-        <ActionButton action={toggle}>{t('action.enable')}</ActionButton>
-      )}
-      <ConfirmButton
-        action={remove}
-        class="danger"
-        label={t('action.delete')}
-        title={t('webhook.delete', { name: webhook.name })}
-        text={question('webhook.deleteText')}
-        verb={t('action.delete')}
-        isDangerous
+      <LinkButton href={formatRoute({ screen: 'webhook', accountId, id: webhook.id, tab: 'settings' })}>
+        {t('webhook.edit')}
+      </LinkButton>
+      <Menu
+        label={t('webhook.more')}
+        items={[
+          // Nothing is replayed to a webhook that is switched off.
+          ...(webhook.enabled ? [{ text: t('webhook.replay'), onSelect: ask('replay') }] : []),
+          webhook.enabled
+            ? { text: t('webhook.switchOff'), onSelect: ask('disable') }
+            : { text: t('webhook.switchOn'), onSelect: () => void toggle.run() },
+          { text: t('webhook.deleteIt'), onSelect: ask('delete'), isDanger: true },
+        ]}
       />
+      {question === 'replay' && <ReplayDialog {...address} waiting={health?.pending} onClose={close} />}
+      {(question === 'disable' || question === 'delete') && (
+        <Confirm
+          title={t(isDeletion ? 'webhook.delete' : 'webhook.disable', { name: webhook.name })}
+          text={
+            <>
+              {t(isDeletion ? 'webhook.deleteText' : 'webhook.disableText')} <Waiting health={health} />
+            </>
+          }
+          verb={t(isDeletion ? 'action.delete' : 'webhook.switchOff')}
+          isDangerous
+          onClose={close}
+          onConfirm={() => void (isDeletion ? remove : toggle).run()}
+        />
+      )}
     </>
   )
 }
 
-/** How many deliveries would be cancelled. */
-function Waiting({ accountId, webhookId }: { readonly accountId: string; readonly webhookId: string }) {
-  const rows = useResource(
-    (signal) => webhookRows(accountId, { state: '', text: webhookId }, undefined, signal),
-    [webhookId],
-  )
-  const row = rows.data.value?.items.find(({ id }) => id === webhookId)
-  if (!row) return null
-  return <strong>{t('webhook.waiting', { count: row.pending, more: row.pending_capped ? '+' : '' })}</strong>
+/** How many events would be cancelled. */
+function Waiting({ health }: { readonly health: WebhookHealth | undefined }) {
+  if (!health || health.pending === 0) return null
+  const { pending: count, pending_capped: isCapped } = health
+  return <strong>{t('webhook.waiting', { count, more: isCapped ? '+' : '' })}</strong>
 }

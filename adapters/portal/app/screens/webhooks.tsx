@@ -1,45 +1,66 @@
-/** The webhooks of an account with their health: what is failing, and since when. */
+/** The webhooks of an account: what needs attention first, and why. */
 
 import { useSignal } from '@preact/signals'
-import { printableLine } from 'hookswitch/adapter'
+import type { Page as ListPage } from 'hookswitch/client'
 import { accountRequest } from '../api/api.js'
-import { API_URL } from '../api/settings.js'
-import { countText, loadTroubles, TROUBLES, type Troubles } from '../api/trouble.js'
-import { type HealthRow, webhookRows } from '../api/webhook-rows.js'
-import { Chips } from '../components/chips.js'
+import { loadAttention } from '../api/attention.js'
+import { testWebhook } from '../api/test-webhook.js'
+import { webhookRows } from '../api/webhook-rows.js'
+import { Button, LinkButton } from '../components/button.js'
 import { ConfirmButton } from '../components/dialog.js'
 import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
 import { lazy } from '../components/lazy.js'
-import { ActionButton, Empty } from '../components/load-state.js'
+import { OutcomeState } from '../components/outcome.js'
 import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
+import { None, Panel } from '../components/panel.js'
+import { Pick } from '../components/pick.js'
 import { ReplayFailedButton } from '../components/replay.js'
+import { RowReason } from '../components/row-reason.js'
+import { Seg } from '../components/seg.js'
 import { Sparkline } from '../components/sparkline.js'
-import { isBroken, State } from '../components/state.js'
-import { RelativeTime, Since } from '../components/time.js'
+import { State } from '../components/state.js'
+import { Ago, spanText, zoneLongText } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
+import { zone } from '../state/preferences.js'
+import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
 import { useStreamItems } from '../state/stream-items.js'
-import { currentLanguage, number, t, word } from '../state/translate.js'
+import { currentLanguage, number, t } from '../state/translate.js'
+import type { HealthRow } from '../text/health-row.js'
 import { percent, percentText, sum } from '../text/health-series.js'
 import { withAttempts } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 import { troubleFirst, unique } from '../text/trouble-first.js'
+import {
+  type Count,
+  type Counts,
+  countsOf,
+  totalOf,
+  VIEWS,
+  type View,
+  viewOf,
+  waitingOf,
+} from '../text/webhook-views.js'
 
 /** Most accounts have none: nothing is in its place before. */
 const ReplayJobs = lazy(
   async () => (await import('./replay-jobs.js')).ReplayJobs,
   () => null,
 )
-const STATES = [...TROUBLES, 'ok', 'idle'] as const
+const FirstScreen = lazy(async () => (await import('./first.js')).FirstScreen)
+
 const REFRESH_MS = 10_000
 /** While attempts happen all the time. */
 const LIVE_REFRESH_MS = 1_000
+/** Rows of a page from which webhooks are counted that are not all loaded: the most that the service gives. */
+const MAX_COUNTED = 200
+const COUNT_REFRESH_MS = 60_000
 
 const idOf = ({ id }: HealthRow) => id
 
@@ -49,25 +70,36 @@ interface WebhooksScreenProps {
 }
 
 export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
-  const { state = '', q: text = '' } = query
-  const troubles = useSignal<Troubles | undefined>(undefined)
+  const { q: text = '', group = '' } = query
+  const view = VIEWS.find((name) => name === query.state) ?? ''
+  const filter = { text, group }
+  const attention = useSignal<ListPage<HealthRow> | undefined>(undefined)
   const list = usePagedList<HealthRow>(
     async (startKey, signal) => {
-      const page = webhookRows(accountId, { state, text }, startKey, signal)
+      const loadTrouble = (key?: string) =>
+        loadAttention(
+          (source, sourceKey) => webhookRows(accountId, { ...filter, ...source }, sourceKey, signal),
+          key,
+        )
+      if (view === 'attention') {
+        const page = await loadTrouble(startKey)
+        if (startKey === undefined) attention.value = page
+        return page
+      }
+      const { state, isByService } = FILTERS[view]
+      const page = webhookRows(
+        accountId,
+        { ...filter, state, ...(isByService !== undefined && { isByService }) },
+        startKey,
+        signal,
+      )
       if (startKey !== undefined) return page
       // The service lists webhooks by name, so those in trouble are requested by state.
-      const [first, found] = await Promise.all([
-        page,
-        loadTroubles((trouble) => webhookRows(accountId, { state: trouble, text }, undefined, signal)),
-      ])
-      troubles.value = found
-      if (state !== '') return first
-      return {
-        ...first,
-        items: unique([...found.failing.items, ...found.paused.items, ...first.items], idOf),
-      }
+      const [first, found] = await Promise.all([page, loadTrouble()])
+      attention.value = found
+      return view === '' ? { ...first, items: unique([...found.items, ...first.items], idOf) } : first
     },
-    [accountId, state, text],
+    [accountId, view, text, group],
     idOf,
     REFRESH_MS,
     troubleFirst,
@@ -77,62 +109,51 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
     list.refresh()
   })
   const rows = list.items.value
-  const isComplete = list.isComplete.value
-  const isFiltered = state !== '' || text !== ''
-  const detail = rows.length > 0 && (
-    <span class="muted">{`${number(rows.length)}${isComplete ? '' : '+'}`}</span>
-  )
-  /** Other states are counted only where the whole list is loaded. */
-  const countOf = (name: (typeof STATES)[number]) => {
-    const found = troubles.value
-    if (found && name in found) return countText(found[name as keyof Troubles], number)
-    const count = isFiltered || !isComplete ? 0 : rows.filter((row) => row.state === name).length
-    return count === 0 ? undefined : number(count)
-  }
-  const chipLabel = (name: (typeof STATES)[number]) =>
-    [word('state', name), countOf(name)].filter(Boolean).join(' ')
-  /** The other state in which a webhook gets nothing. */
-  const alike = state === 'failing' ? 'paused' : state === 'paused' ? 'failing' : undefined
-  const alikeCount = alike && countOf(alike)
-  const create = (
-    <a class="button primary" href={formatRoute({ screen: 'new', accountId })}>
-      {t('webhooks.new')}
-    </a>
-  )
+  const isFiltered = view !== '' || text !== '' || group !== ''
+  const isEmpty = rows.length === 0 && list.isComplete.value && !list.isLoading.value
+  const counts = useCounts({
+    accountId,
+    filter,
+    all: view === '' && list.isComplete.value ? rows : undefined,
+    attention: attention.value,
+  })
+  if (isEmpty && !isFiltered && list.error.value === undefined)
+    return (
+      <Page title={t('webhooks.title')} name="webhooks">
+        <FirstScreen accountId={accountId} />
+      </Page>
+    )
   return (
     <Page
       title={t('webhooks.title')}
       name="webhooks"
-      detail={detail}
+      lead={attention.value && <Lead attention={attention.value} counts={counts} />}
       actions={
         !isReadOnly.value && (
           <>
+            {attention.value && (
+              <SwitchOnAgain accountId={accountId} attention={attention.value} onDone={list.reload} />
+            )}
             <ReplayFailedButton accountId={accountId} />
-            {create}
+            <LinkButton kind="primary" icon="plus" href={formatRoute({ screen: 'new', accountId })}>
+              {t('webhooks.new')}
+            </LinkButton>
           </>
         )
       }
     >
       <ReplayJobs accountId={accountId} />
-      <div class="filters">
-        <Chips
-          label={t('filter.state')}
-          value={state}
-          onChange={(value) => changeQuery({ state: value })}
-          chips={[
-            { value: '', label: t('filter.all') },
-            ...STATES.map((value) => ({ value: value as string, label: chipLabel(value) })),
-          ]}
+      <div class="bar">
+        <Seg
+          label={t('webhooks.state')}
+          value={view}
+          onChange={(state) => changeQuery({ state })}
+          options={viewOptions(counts, view)}
         />
-        <FilterInput
-          type="search"
-          label={t('webhooks.search')}
-          value={text}
-          onChange={(q) => changeQuery({ q })}
-        />
-        {troubles.value && (
-          <Reenable accountId={accountId} disabled={troubles.value.disabled} onDone={list.reload} />
-        )}
+        <GroupPick accountId={accountId} rows={rows} group={group} />
+        <span class="push">
+          <FilterInput label={t('webhooks.search')} value={text} onChange={(q) => changeQuery({ q })} />
+        </span>
       </div>
       <PagedTable
         list={list}
@@ -140,45 +161,177 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
         columns={columns(accountId, list.reload)}
         idOf={idOf}
         hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
-        cardHeight={200}
+        rowHeight={56}
+        cardHeight={118}
         empty={
-          isFiltered ? (
-            <Empty text={t('webhooks.noneMatch')}>
-              {alike && alikeCount && (
-                <a href={formatRoute({ screen: 'webhooks', accountId, query: { ...query, state: alike } })}>
-                  {t('webhooks.alike', { state: word('state', alike), count: alikeCount })}
-                </a>
-              )}
-            </Empty>
-          ) : (
-            <Empty text={t('webhooks.none')} curl={createCommand(accountId)}>
-              {isReadOnly.value || create}
-            </Empty>
-          )
+          <Panel>
+            <None icon="find" title={t('webhooks.noneMatch')} />
+          </Panel>
         }
       />
+      {rows.length > 0 && (
+        <p class="legal">
+          {t(zone.value === 'utc' ? 'webhooks.zoneUtc' : 'webhooks.zone', { zone: zoneLongText() })}{' '}
+          {t('webhooks.updated')} <Ago at={list.loadedMs.value} />.
+        </p>
+      )}
     </Page>
   )
 }
 
-/** Enables the webhooks that the service has disabled. */
-function Reenable(props: { accountId: string; disabled: Troubles['disabled']; onDone: () => void }) {
-  const { accountId, disabled, onDone } = props
+/** What the service lists for a view; for `attention` several lists. */
+const FILTERS: Readonly<Record<'' | 'ok' | 'idle' | 'off', { state: string; isByService?: boolean }>> = {
+  '': { state: '' },
+  ok: { state: 'ok' },
+  idle: { state: 'idle' },
+  off: { state: 'disabled', isByService: false },
+}
+
+interface CountsInput {
+  readonly accountId: string
+  readonly filter: { readonly text: string; readonly group: string }
+  /** The rows, where they are all that pass the filter. */
+  readonly all: readonly HealthRow[] | undefined
+  readonly attention: ListPage<HealthRow> | undefined
+}
+
+/** How many webhooks each view has. Where not all are loaded, the first ones of each state are counted. */
+function useCounts({ accountId, filter, all, attention }: CountsInput): Counts | undefined {
+  const key = JSON.stringify([accountId, filter])
+  const kept = useSignal<{ readonly key: string; readonly counts: Counts } | undefined>(undefined)
+  const own = all && countsOf(all)
+  if (own && JSON.stringify(kept.peek()) !== JSON.stringify({ key, counts: own }))
+    kept.value = { key, counts: own }
+  const isNeeded = attention !== undefined && kept.value?.key !== key
+  const counted = useResource(
+    async (signal) => {
+      if (!isNeeded) return undefined
+      const count = async (view: 'ok' | 'idle' | 'off') =>
+        countOf(
+          await webhookRows(
+            accountId,
+            { ...filter, ...FILTERS[view], pageSize: MAX_COUNTED },
+            undefined,
+            signal,
+          ),
+        )
+      const [ok, idle, off] = await Promise.all([count('ok'), count('idle'), count('off')])
+      return { ok, idle, off }
+    },
+    [key, isNeeded],
+    COUNT_REFRESH_MS,
+  )
+  if (kept.value?.key === key) return kept.value.counts
+  const others = counted.data.value
+  return others && attention && { ...others, attention: countOf(attention) }
+}
+
+const countOf = ({ items, nextStartKey }: ListPage<HealthRow>): Count => ({
+  count: items.length,
+  isCapped: nextStartKey !== undefined,
+})
+
+const countText = ({ count, isCapped }: Count) => `${number(count)}${isCapped ? '+' : ''}`
+
+/** The choices of the state; one that nothing is in is left out. */
+function viewOptions(counts: Counts | undefined, chosen: View | '') {
+  const some = VIEWS.filter((view) => view === chosen || (counts && counts[view].count > 0))
+  return [
+    { value: '' as const, text: t('webhooks.all'), count: counts && countText(totalOf(counts)) },
+    ...some.map((view) => ({
+      value: view,
+      text: t(VIEW_TEXTS[view]),
+      count: counts && countText(counts[view]),
+    })),
+  ]
+}
+
+const VIEW_TEXTS = {
+  attention: 'webhooks.attention',
+  ok: 'webhooks.working',
+  idle: 'webhooks.idle',
+  off: 'webhooks.off',
+} as const
+
+/** What is true now, in a sentence. */
+function Lead({ attention, counts }: { attention: ListPage<HealthRow>; counts: Counts | undefined }) {
+  const { count, isCapped } = countOf(attention)
+  const all = counts && totalOf(counts)
+  const waiting = waitingOf(attention.items)
+  const more = isCapped ? '+' : ''
+  return (
+    <>
+      {count === 0
+        ? t('webhooks.leadNone')
+        : all && !all.isCapped
+          ? t('webhooks.leadOf', { count, all: all.count })
+          : t('webhooks.lead', { count, more })}
+      {waiting.count > 0 &&
+        ` ${t('webhooks.leadWaiting', {
+          count: waiting.count,
+          more: waiting.isCapped || isCapped ? '+' : '',
+          servers: t('webhooks.servers', { count: waiting.webhooks }),
+        })}`}
+    </>
+  )
+}
+
+/** A filter by group, with the groups of all rows that were loaded. */
+function GroupPick({
+  accountId,
+  rows,
+  group,
+}: {
+  accountId: string
+  rows: readonly HealthRow[]
+  group: string
+}) {
+  const kept = useSignal<{ readonly accountId: string; readonly groups: readonly string[] }>({
+    accountId,
+    groups: [],
+  })
+  const known = new Set(kept.value.accountId === accountId ? kept.value.groups : [])
+  for (const row of rows) if (row.group !== undefined) known.add(row.group)
+  if (group !== '') known.add(group)
+  const groups = [...known].sort((a, b) => a.localeCompare(b))
+  if (kept.value.accountId !== accountId || groups.length !== kept.value.groups.length)
+    kept.value = { accountId, groups }
+  if (groups.length === 0) return null
+  return (
+    <Pick
+      label={t('webhooks.group')}
+      value={group}
+      onChange={(value) => changeQuery({ group: value })}
+      options={[
+        { value: '', text: t('webhooks.groupAll') },
+        ...groups.map((value) => ({ value, text: value })),
+      ]}
+    />
+  )
+}
+
+interface SwitchOnAgainProps {
+  readonly accountId: string
+  readonly attention: ListPage<HealthRow>
+  readonly onDone: () => void
+}
+
+/** Switches on all webhooks that the service has switched off; of a single one, its row has the button. */
+function SwitchOnAgain({ accountId, attention, onDone }: SwitchOnAgainProps) {
   const action = useAction(async () => {
     await accountRequest('PATCH', '/webhooks', { accountId, data: { 're-enable': true } })
     notify(t('webhooks.reenabled'))
     onDone()
   })
-  const count = disabled.items.filter(({ disable_reason }) => disable_reason !== undefined).length
-  const isWhole = disabled.nextStartKey === undefined
-  if ((count === 0 && isWhole) || isReadOnly.value) return null
-  const label = isWhole ? t('webhooks.reenable', { count }) : t('webhooks.reenableAll')
+  const count = attention.items.filter(({ state }) => state === 'disabled').length
+  if (count < 2) return null
+  const isWhole = attention.nextStartKey === undefined
   return (
     <ConfirmButton
       action={action}
-      label={label}
-      text={t('webhooks.reenableText')}
-      verb={t('action.enable')}
+      label={isWhole ? t('webhooks.switchOnSome', { count }) : t('webhooks.switchOnAll')}
+      text={t('webhooks.switchOnText')}
+      verb={t('webhooks.switchOn')}
     />
   )
 }
@@ -186,89 +339,132 @@ function Reenable(props: { accountId: string; disabled: Troubles['disabled']; on
 function columns(accountId: string, reload: () => void): readonly Column<HealthRow>[] {
   return [
     {
-      label: t('column.name'),
-      width: 'minmax(10rem, 1.3fr)',
-      cell: ({ name, group }) => (
+      label: t('webhooks.columnName'),
+      width: '19rem',
+      class: 'lead',
+      cell: ({ name, uri }) => (
         <>
-          {printableLine(name)}
-          {group !== undefined && (
-            <span class="muted group">
-              <Line text={group} />
-            </span>
-          )}
+          <Line text={name} />
+          <span class="sub cut">
+            <Line text={uri} />
+          </span>
         </>
       ),
     },
-    { label: t('column.state'), width: '20rem', cell: (row) => <StateCell {...{ accountId, row, reload }} /> },
     {
-      label: t('column.url'),
-      width: 'minmax(8rem, 1.5fr)',
-      isMuted: true,
-      cell: ({ uri }) => <Line text={uri} />,
+      label: t('webhooks.columnState'),
+      width: '21rem',
+      class: 'how',
+      cell: (row) => (
+        <>
+          <State state={row.state} pill={viewOf(row) === 'attention'} />
+          <RowReason row={row} class="sub wide-only" />
+        </>
+      ),
     },
-    { label: t('column.day'), width: '7rem', cell: ({ spark }) => (spark ? <Sparkline {...spark} /> : '–') },
     {
-      label: t('column.ok'),
-      width: '5rem',
-      isNumber: true,
+      label: t('webhooks.columnDay'),
+      width: '12rem',
+      class: 'full',
+      cell: (row) => (
+        <>
+          <RowReason row={row} class="small soft phone" />
+          {row.spark ? <Sparkline {...row.spark} /> : '–'}
+        </>
+      ),
+    },
+    {
+      label: t('webhooks.columnOk'),
+      width: '5.5rem',
+      class: 'num l',
+      cardLabel: t('webhooks.columnOk'),
       cell: ({ spark }) => {
         const ok = spark && percent(sum(spark.ok), sum(spark.ok) + sum(spark.failed))
         return ok === undefined ? '–' : percentText(ok, currentLanguage())
       },
     },
     {
-      label: t('column.pending'),
+      label: t('webhooks.columnWaiting'),
       width: '5rem',
-      isNumber: true,
-      cell: ({ pending, pending_capped }) => `${number(pending)}${pending_capped ? '+' : ''}`,
+      class: 'num l',
+      cardLabel: t('webhooks.columnWaiting'),
+      cell: ({ pending, pending_capped: isCapped }) =>
+        pending === 0 ? <span class="faint">0</span> : countText({ count: pending, isCapped }),
     },
     {
-      label: t('column.last'),
-      width: '9rem',
-      cell: ({ last }) =>
-        last ? (
-          <>
-            {last.resp_status_code ?? word('state', last.result)} <RelativeTime at={last.sent_at} />
-          </>
-        ) : (
-          '–'
-        ),
+      label: t('webhooks.columnAnswer'),
+      width: '7.5rem',
+      class: 'l',
+      cardLabel: t('webhooks.cardAnswer'),
+      cell: (row) => <LastAnswer row={row} />,
+    },
+    {
+      label: t('webhooks.columnAction'),
+      width: '7rem',
+      class: 'act',
+      isHeadHidden: true,
+      cell: (row) => !isReadOnly.value && <RowAction {...{ accountId, row, reload }} />,
     },
   ]
 }
 
-/** The state with what follows from it: since when it fails, when it is probed, why it is disabled. */
-function StateCell({ accountId, row, reload }: { accountId: string; row: HealthRow; reload: () => void }) {
-  const resume = useAction(async () => {
-    await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { accountId, webhookId: row.id, data: {} })
-    notify(t('webhook.resumed'))
-    reload()
-  })
+/** The status of the last answer, or that there was none, and when. */
+function LastAnswer({ row: { last, cause } }: { readonly row: HealthRow }) {
+  if (!last) return <>–</>
+  const { resp_status_code: status = '–', sent_at: at } = last
   return (
     <>
-      <span class="lines-of-state">
-        <State state={row.state} />{' '}
-        {isBroken(row.state) && row.failing_since !== undefined && <Since at={row.failing_since} />}
-        {row.state === 'paused' && row.paused_until !== undefined && (
-          <span class="muted">
-            {t('webhook.probe')} <RelativeTime at={row.paused_until} />
-          </span>
-        )}
+      {last.result === 'failure' ? (
+        <OutcomeState attempt={{ ...last, ...(cause !== undefined && { cause }) }} />
+      ) : (
+        status
+      )}
+      <span class="sub ago">
+        <Ago at={at} />
       </span>
-      {row.state === 'paused' && !isReadOnly.value && (
-        <ActionButton action={resume} class="small">
-          {t('action.resume')}
-        </ActionButton>
-      )}
-      {row.state === 'disabled' && row.disable_reason !== undefined && (
-        <span class="muted">
-          <Line text={word('disabled', row.disable_reason)} />
-        </span>
-      )}
     </>
   )
 }
 
-const createCommand = (accountId: string) => `curl -X PUT ${API_URL}v1/accounts/${accountId}/webhooks \\
-  -H "X-Auth-Token: $TOKEN" -H 'Content-Type: application/json' \\
-  -d '{"data":{"name":"Calls","uri":"https://crm.example.com/in","hook":"all"}}'`
+interface RowActionProps {
+  readonly accountId: string
+  readonly row: HealthRow
+  readonly reload: () => void
+}
+
+/** The next action for a webhook that needs attention. */
+function RowAction({ accountId, row, reload }: RowActionProps) {
+  const address = { accountId, webhookId: row.id }
+  const test = useAction(async () => {
+    const { attempt } = await testWebhook(address, new AbortController().signal)
+    const status = attempt?.resp_status_code
+    if (status === undefined) notify(t('webhooks.testedSilent', { name: row.name }), true)
+    else {
+      const took = spanText(attempt!.duration_ms ?? 0)
+      notify(t('webhooks.tested', { name: row.name, status, took }), attempt!.result !== 'success')
+    }
+    reload()
+  })
+  const resume = useAction(async () => {
+    await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { ...address, data: {} })
+    notify(t('webhooks.resumed'))
+    reload()
+  })
+  const switchOn = useAction(async () => {
+    await accountRequest('PATCH', '/webhooks/{webhook_id}', { ...address, data: { enabled: true } })
+    notify(t('webhooks.switchedOn', { name: row.name }))
+    reload()
+  })
+  const [action, text, busy] =
+    row.state === 'failing'
+      ? [test, t('webhooks.test'), t('webhooks.testing')]
+      : row.state === 'paused'
+        ? [resume, t('webhooks.resume'), t('webhooks.resuming')]
+        : [switchOn, t('webhooks.switchOn'), t('webhooks.switchingOn')]
+  if (row.state !== 'failing' && row.state !== 'paused' && row.state !== 'disabled') return null
+  return (
+    <Button size="tiny" busy={action.isRunning.value ? busy : undefined} onClick={() => void action.run()}>
+      {text}
+    </Button>
+  )
+}

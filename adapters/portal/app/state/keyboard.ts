@@ -10,6 +10,8 @@ interface KeyTarget {
 }
 
 export const isHelpOpen = signal(false)
+/** Id of the field that `/` leads to. */
+export const SEARCH_ID = 'search'
 
 const targets: KeyTarget[] = []
 
@@ -30,7 +32,7 @@ const isTyping = (target: EventTarget | null) =>
 
 const COMMANDS: Readonly<Record<string, () => boolean>> = {
   '/': () => {
-    const box = document.querySelector<HTMLInputElement>('#search')
+    const box = document.querySelector<HTMLInputElement>(`#${SEARCH_ID}`)
     box?.focus()
     box?.select()
     return box !== null

@@ -1,9 +1,13 @@
-/** What the user prefers, remembered by the browser: theme, zone, language, shortcuts. */
+/** What the user prefers, remembered by the browser: theme, zone, language, shortcuts. Otherwise the host's choice counts. */
 import { effect, type Signal, signal } from '@preact/signals'
+import { SETTINGS } from '../api/settings.js'
 import type { Zone } from '../text/times.js'
 
-type Theme = 'system' | 'light' | 'dark'
+export type Theme = 'auto' | 'light' | 'dark'
+const THEMES = ['auto', 'light', 'dark'] as const
 export const LANGUAGES = ['en', 'de'] as const
+/** The languages in themselves. */
+export const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch' } as const
 export type Language = (typeof LANGUAGES)[number]
 
 function preference<Value extends string>(
@@ -12,8 +16,15 @@ function preference<Value extends string>(
   initial: Value,
 ): Signal<Value> {
   const key = `hookswitch-portal-${name}`
-  const preferred = signal(values.find((value) => value === read(key)) ?? initial)
-  effect(() => write(key, preferred.value))
+  const stored = values.find((value) => value === read(key))
+  const preferred = signal(stored ?? initial)
+  let isChosen = stored !== undefined
+  effect(() => {
+    const { value } = preferred
+    // What nobody has chosen follows the host and the browser at the next visit too.
+    isChosen ||= value !== initial
+    if (isChosen) write(key, value)
+  })
   return preferred
 }
 
@@ -34,10 +45,12 @@ function write(key: string, value: string): void {
 }
 
 const browserLanguage = LANGUAGES.find((language) => navigator.language.toLowerCase().startsWith(language))
+const hostLanguage = LANGUAGES.find((language) => language === SETTINGS.language)
+const hostTheme = THEMES.find((name) => name === SETTINGS.colorScheme)
 
-export const theme = preference<Theme>('theme', ['system', 'light', 'dark'], 'system')
-export const zone = preference<Zone>('zone', ['utc', 'local'], 'utc')
-export const language = preference<Language>('language', LANGUAGES, browserLanguage ?? 'en')
+export const theme = preference<Theme>('theme', THEMES, hostTheme ?? 'auto')
+export const zone = preference<Zone>('zone', ['local', 'utc'], 'local')
+export const language = preference<Language>('language', LANGUAGES, hostLanguage ?? browserLanguage ?? 'en')
 export const shortcuts = preference<'on' | 'off'>('shortcuts', ['on', 'off'], 'on')
 
 effect(() => {

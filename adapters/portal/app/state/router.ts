@@ -1,11 +1,18 @@
 /** The current screen, from the address. */
 import { signal } from '@preact/signals'
 import { formatRoute, parseRoute, type Route } from '../text/routes.js'
+import { whenSaved } from './unsaved.js'
 
 export const route = signal<Route>(parseRoute(location.hash))
 
 addEventListener('hashchange', () => {
-  route.value = parseRoute(location.hash)
+  const next = parseRoute(location.hash)
+  const current = route.peek()
+  const go = () => {
+    route.value = next
+  }
+  if (formatRoute({ ...next, query: {} }) === formatRoute({ ...current, query: {} })) go()
+  else whenSaved(go, () => history.replaceState(null, '', formatRoute(current)))
 })
 
 export function navigate(to: Parameters<typeof formatRoute>[0]): void {

@@ -1,7 +1,7 @@
 /** The account whose data is shown, and which of the service's features the user has. */
 import { computed, effect, signal } from '@preact/signals'
 import type { Token } from 'hookswitch/client'
-import { accountPage, optional, request, statusOf } from '../api/api.js'
+import { accountPage, accountRequest, optional, request, statusOf } from '../api/api.js'
 import { notify } from './announce.js'
 import { replaceRoute, route } from './router.js'
 import { session } from './session.js'
@@ -23,6 +23,33 @@ effect(() => {
 export const isOperator = signal(false)
 /** Whether the user may read but not change. */
 export const isReadOnly = signal(false)
+/** Name of the session's account, as soon as it is known. */
+export const ownAccountName = signal<string | undefined>(undefined)
+/** Name of the user; `undefined` for an API key. */
+export const userName = signal<string | undefined>(undefined)
+
+/** Names of other accounts by id. */
+const names = signal<Readonly<Record<string, string>>>({})
+
+/** Name of the account whose data is shown; empty until it is known. */
+export const accountName = computed(() => {
+  const id = accountId.value
+  return (id === session.value?.accountId ? ownAccountName.value : names.value[id]) ?? ''
+})
+
+effect(() => {
+  const id = accountId.value
+  const current = session.value
+  if (!current || id === current.accountId || id in names.peek()) return
+  // What may not be seen keeps its id as the name; the screens say why.
+  const add = (name: string) => {
+    names.value = { ...names.peek(), [id]: name }
+  }
+  accountRequest<{ readonly name: string }>('GET', '', { accountId: id }).then(
+    ({ name }) => add(name),
+    () => add(id),
+  )
+})
 
 let checkedToken: string | undefined
 
@@ -32,6 +59,9 @@ effect(() => {
   checkedToken = current?.token
   isOperator.value = false
   isReadOnly.value = false
+  userName.value = undefined
+  ownAccountName.value = undefined
+  names.value = {}
   if (!current) return
   const isCurrent = () => session.peek()?.token === current.token
   readRights().then(
@@ -39,6 +69,11 @@ effect(() => {
       if (!isCurrent()) return
       isOperator.value = rights?.is_operator ?? false
       isReadOnly.value = rights?.is_read_only ?? false
+      ownAccountName.value = rights?.account_name
+      if (rights?.owner_id === undefined) return
+      void readUserName(current.accountId, rights.owner_id).then((name) => {
+        if (isCurrent()) userName.value = name
+      })
     },
     () => {
       // The service is unavailable: the screens say so.
@@ -53,6 +88,23 @@ effect(() => {
 })
 
 const readRights = () => optional(request<Token>('GET', '/token_auth'))
+
+interface User {
+  readonly first_name?: string
+  readonly last_name?: string
+  readonly username?: string
+}
+
+async function readUserName(account: string, userId: string): Promise<string | undefined> {
+  try {
+    const user = await accountRequest<User>('GET', '/users/{user_id}', { accountId: account, userId })
+    // A hyphen stands for a name that the user does not have.
+    const parts = [user.first_name, user.last_name].filter((part) => part !== undefined && part !== '-')
+    return parts.join(' ') || user.username
+  } catch {
+    return undefined
+  }
+}
 
 /** Whether the session may see the account of the address. */
 async function mayShow(named: string | undefined, own: string): Promise<boolean> {

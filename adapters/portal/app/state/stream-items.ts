@@ -14,22 +14,20 @@ interface StreamItemsOptions {
   readonly filters?: Pick<StreamParameters, 'webhookId' | 'result'>
   /** Items that arrive within this time come together. */
   readonly batchMs: number
-  /** While it returns true, items wait; those of long ago are left out. */
-  readonly isPaused?: () => boolean
 }
 
 type StreamState = 'connecting' | 'open' | 'waiting' | 'refused'
 
 /** @param onItems gets the items in the order of the stream, some of them perhaps twice */
 export function useStreamItems(
-  { accountId, filters, batchMs, isPaused }: StreamItemsOptions,
+  { accountId, filters, batchMs }: StreamItemsOptions,
   onItems: (items: readonly LiveItem[]) => void,
 ): Signal<StreamState> {
   const state = useSignal<StreamState>('connecting')
   const isHidden = useHidden()
   const pending = useRef<LiveItem[]>([])
-  const latest = useRef({ onItems, isPaused })
-  latest.current = { onItems, isPaused }
+  const latest = useRef(onItems)
+  latest.current = onItems
   const current = session.value
 
   useEffect(() => {
@@ -46,15 +44,15 @@ export function useStreamItems(
         const item = itemOf(received, Date.now())
         if (!item) continue
         pending.current.push(item)
-        // A list that is paused for long.
+        // A browser that lets the timers of a hidden tab rest.
         if (pending.current.length > 2 * MAX_ITEMS) pending.current = pending.current.slice(-MAX_ITEMS)
       }
     }).catch(() => onState('refused'))
     const timer = setInterval(() => {
-      if (pending.current.length === 0 || latest.current.isPaused?.()) return
+      if (pending.current.length === 0) return
       const items = pending.current
       pending.current = []
-      latest.current.onItems(items)
+      latest.current(items)
     }, batchMs)
     return () => {
       controller.abort()

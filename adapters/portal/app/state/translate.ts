@@ -1,17 +1,14 @@
-/** `t`: the texts of the page in the user's language. English is part of the page, others are loaded when chosen. */
+/**
+ * `t`: the texts of the page in the user's language. The English ones of the first screen are part of the page; those of
+ * other screens, and other languages, are loaded when they are needed.
+ */
 import { effect, signal } from '@preact/signals'
-import type { Delivery } from 'hookswitch/client'
 import en from '../locales/en.json'
 import type { FieldProblem } from '../text/field-problems.js'
 import { numberFormat } from '../text/formats.js'
+import type { MessageKey } from '../text/messages.js'
 import { formatMessage, type Messages, type Parameters } from '../text/plural.js'
 import { type Language, language } from './preferences.js'
-
-type English = keyof typeof en
-type Plural<Key> = Key extends `${infer Base}_other` ? Base : never
-
-/** A key of `locales/en.json`; of a text with plural forms, the part before `_one` and `_other`. */
-type MessageKey = English | Plural<English>
 
 interface Texts {
   readonly language: Language
@@ -24,13 +21,36 @@ const LOADERS: Readonly<Record<Exclude<Language, 'en'>, () => Promise<{ readonly
   de: () => import('../locales/de.json'),
 }
 
+/** Whether the page has been shown in another language. */
+let wasOther = false
+let english: Messages = en
+let loading: Promise<void> | undefined
+
+/** Loads the texts of the screens that are not part of the first one. @throws when they cannot be loaded */
+export async function loadTexts(): Promise<void> {
+  if (language.value !== 'en') return
+  loading ??= import('../locales/en.json?other').then(({ default: others }) => {
+    english = { ...en, ...others }
+    if (language.value === 'en') texts.value = { language: 'en', messages: english }
+  })
+  try {
+    await loading
+  } catch (thrown) {
+    loading = undefined
+    throw thrown
+  }
+}
+
 effect(() => {
   const wanted = language.value
   document.documentElement.lang = wanted
   if (wanted === 'en') {
-    texts.value = { language: 'en', messages: en }
+    texts.value = { language: 'en', messages: english }
+    // Screens that are shown already need them too; where they cannot be loaded, the next screen says so.
+    if (wasOther) loadTexts().catch(() => {})
     return
   }
+  wasOther = true
   LOADERS[wanted]().then(
     (module) => {
       if (language.value === wanted) texts.value = { language: wanted, messages: module.default }
@@ -48,46 +68,17 @@ export function t(key: MessageKey, parameters?: Parameters): string {
 
 /** The text of a key that the service chose, such as a state; the word itself where there is no text. */
 export function word(
-  prefix: 'state' | 'result' | 'kind' | 'change' | 'cause' | 'disabled' | 'type',
+  prefix: 'state' | 'found' | 'result' | 'kind' | 'change' | 'cause' | 'disabled' | 'type' | 'event',
   name: string,
 ): string {
   const key = `${prefix}.${name}`
-  return Object.hasOwn(en, key) ? t(key as MessageKey) : name
+  return Object.hasOwn(texts.value.messages, key) ? t(key as MessageKey) : name
 }
 
-/** A cause or a class of a failure. In English the service's sentence says more: the code itself is shown. */
+/** A cause or a class of a failure in a few words. */
 export function failureText(name: string): string {
-  const { messages } = texts.value
   const key = `failure.${name}`
-  return Object.hasOwn(messages, key) ? messages[key]! : word('cause', name)
-}
-
-/** A reason of the service, such as `own fault`; what has no text, such as `status 500`, is shown as it is. */
-function reasonText(reason: string): string {
-  const name = reason.replaceAll(' ', '_')
-  const text = failureText(name)
-  return text === name ? reason : text
-}
-
-/**
- * Why a delivery is not finished, or how it ended: in English the sentence of the service, in other languages a text of
- * the page, where it knows the code.
- */
-export function explanationText({ explain, explanation }: Pick<Delivery, 'explain' | 'explanation'>): string {
-  const { language: current, messages } = texts.value
-  const key = `explain.${explanation.code}`
-  if (!Object.hasOwn(messages, key) && !Object.hasOwn(messages, `${key}_other`)) return explain
-  const { reason, detail, took, timeout = 0, ahead, attempts, failures, limit, seconds = 0 } = explanation
-  const count = ahead ?? attempts ?? failures ?? limit
-  const sentence = formatMessage(messages, current, key, {
-    seconds,
-    ...(count !== undefined && { count }),
-    reason: reason === undefined ? '' : `: ${reasonText(reason)}`,
-  })
-  const late = took === undefined ? '' : t('delivery.lateAnswer', { took, timeout })
-  // A cause has a text of the page.
-  const isTranslated = reason !== undefined && reasonText(reason) !== reason
-  return [sentence, late, isTranslated ? '' : detail].filter(Boolean).join(' ')
+  return Object.hasOwn(en, key) ? t(key as MessageKey) : word('cause', name)
 }
 
 /** What is wrong with a field: a text of the page where it has one for the rule, else the service's sentence. */
@@ -101,7 +92,7 @@ const serviceText = (details: string): string =>
 
 function ruleText(rule: string, target: FieldProblem['target']): string | undefined {
   const key = `rule.${rule}`
-  if (!Object.hasOwn(en, key)) return undefined
+  if (!Object.hasOwn(texts.value.messages, key)) return undefined
   if (typeof target === 'number') return t(key as MessageKey, { target })
   const possible = rule === 'type' ? target.map((type) => word('type', type)) : target
   return t(key as MessageKey, { target: possible.join(rule === 'type' ? ` ${t('rule.or')} ` : ', ') })

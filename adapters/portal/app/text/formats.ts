@@ -15,7 +15,15 @@ export const numberFormat = cached((language) => new Intl.NumberFormat(language)
 export const percentFormat = cached(
   (language) => new Intl.NumberFormat(language, { maximumFractionDigits: 1 }),
 )
-export const relativeFormat = cached(
-  (language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
-)
+/** Of days. @param key language, zone, `short` or `long`, and whether it has the year: `en/utc/short/false` */
+export const dateFormat = cached((key) => {
+  const [language, zone, length, hasYear] = key.split('/') as [string, string, 'short' | 'long', string]
+  return new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
+    weekday: length,
+    day: 'numeric',
+    month: length,
+    ...(hasYear === 'true' && { year: 'numeric' }),
+    ...(zone === 'utc' && { timeZone: 'UTC' }),
+  })
+})
 export const pluralRules = cached((language) => new Intl.PluralRules(language))

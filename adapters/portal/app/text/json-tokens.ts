@@ -3,7 +3,7 @@
  * escapes, which `JSON.parse` and `JSON.stringify` would change. Pure.
  */
 
-type TokenKind = 'key' | 'string' | 'number' | 'literal' | 'punctuation' | 'space'
+export type TokenKind = 'key' | 'string' | 'number' | 'literal' | 'punctuation' | 'space'
 
 interface JsonToken {
   readonly kind: TokenKind

@@ -1,5 +1,7 @@
 /** Items of the live stream as rows. The stream sends an item at least once, so rows are told apart by their id. Pure. */
 import type { Attempt, StreamItem } from 'hookswitch/client'
+import { fromGregorian } from './gregorian-time.js'
+import { partiesText } from './parties.js'
 
 export interface LiveItem {
   readonly key: string
@@ -12,7 +14,9 @@ export interface LiveItem {
   readonly news?: string
 }
 
-/** Items that the page keeps; older ones are in the list of attempts. */
+/** Rows of the live list; older ones are in the activity of their webhooks. */
+export const MAX_ROWS = 200
+/** Items of one batch. */
 export const MAX_ITEMS = 5_000
 
 /** @returns `undefined` for an item without a row */
@@ -26,7 +30,12 @@ export function itemOf(item: StreamItem, nowMs: number): LiveItem | undefined {
     }
     case 'rate': {
       const { hook_id: webhookId, ok, failed, timestamp } = item.data
-      return { key: `${webhookId}/${timestamp}`, atMs: nowMs, webhookId, rate: { ok, failed } }
+      return {
+        key: `${webhookId}/${timestamp}`,
+        atMs: fromGregorian(timestamp),
+        webhookId,
+        rate: { ok, failed },
+      }
     }
     case 'gap':
       return { key: `gap/${nowMs}`, atMs: nowMs, news: 'gap' }
@@ -71,5 +80,69 @@ export function addItems(items: readonly LiveItem[], added: readonly LiveItem[])
   const known = new Set(items.map(({ key }) => key))
   const fresh = added.filter(({ key }) => !known.has(key) && known.add(key))
   if (fresh.length === 0) return items
-  return [...fresh.reverse(), ...items].slice(0, MAX_ITEMS)
+  return [...fresh.reverse(), ...items].slice(0, MAX_ROWS)
+}
+
+export interface LiveFilter {
+  /** Kind of the event; '': any. */
+  readonly kind: string
+  /** Part of a number, a name or the id of a call; '': any. */
+  readonly text: string
+}
+
+/** Whether a row passes; only attempts have a kind and a call. */
+export function passes({ attempt, news }: LiveItem, { kind, text }: LiveFilter): boolean {
+  if (kind === '' && text === '') return true
+  if (!attempt) return news === 'gap'
+  if (kind !== '' && attempt.hook_event !== kind) return false
+  const { call, caller_name, call_id } = attempt
+  const searched = [partiesText(call), caller_name, call_id].join(' ').toLowerCase()
+  return searched.includes(text.trim().toLowerCase())
+}
+
+/** Attempts of the last minute, by second. */
+export interface LiveRate {
+  /** The second of the last slot, in Unix time. */
+  readonly second: number
+  /** Oldest first. */
+  readonly ok: readonly number[]
+  readonly failed: readonly number[]
+}
+
+/** Seconds that are counted. */
+const SLOTS = 60
+
+export const emptyRate = (nowMs: number): LiveRate => ({
+  second: Math.floor(nowMs / 1_000),
+  ok: Array<number>(SLOTS).fill(0),
+  failed: Array<number>(SLOTS).fill(0),
+})
+
+/** Moves the slots to the present, and counts items in the second of their attempts. */
+export function addToRate(rate: LiveRate, items: readonly LiveItem[], nowMs: number): LiveRate {
+  const second = Math.max(rate.second, Math.floor(nowMs / 1_000))
+  const shift = Math.min(SLOTS, second - rate.second)
+  const moved = (counts: readonly number[]) => [...counts.slice(shift), ...Array<number>(shift).fill(0)]
+  const [ok, failed] = [moved(rate.ok), moved(rate.failed)]
+  for (const { atMs, attempt, rate: counted } of items) {
+    // The clock of the service may be ahead.
+    const slot = SLOTS - 1 - Math.max(0, second - Math.floor(atMs / 1_000))
+    if (slot < 0) continue
+    ok[slot]! += counted?.ok ?? (attempt?.result === 'success' ? 1 : 0)
+    failed[slot]! += counted?.failed ?? (attempt?.result === 'failure' ? 1 : 0)
+  }
+  return { second, ok, failed }
+}
+
+/** @returns attempts a second over the whole seconds that the list has been open, and failures of the minute */
+export function rateFigures({ ok, failed, second }: LiveRate, openedMs: number) {
+  const seconds = Math.max(1, Math.min(SLOTS - 1, second - Math.floor(openedMs / 1_000)))
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+  // The last second has just begun.
+  const whole = (counts: readonly number[]) => sum(counts.slice(SLOTS - 1 - seconds, -1))
+  return {
+    perSecond: (whole(ok) + whole(failed)) / seconds,
+    failed: sum(failed),
+    total: sum(ok) + sum(failed),
+  }
 }

@@ -1,23 +1,11 @@
-/** Where the lines and ticks of a plot are. Pure. */
+/** Where the bars, lines and ticks of a plot are. Pure. */
 import { exactTime, type Zone } from './times.js'
 
-export interface PlotBox {
-  /** Pixels of the whole plot. */
-  readonly width: number
-  readonly height: number
-  /** Pixels between the edge and the lines. */
-  readonly left: number
-  readonly right: number
-  readonly top: number
-  readonly bottom: number
-}
+/** Units of the drawing, which is stretched to the width of the page. */
+export const PLOT_WIDTH = 640
+export const PLOT_HEIGHT = 150
 
-interface Tick {
-  readonly at: number
-  readonly label: string
-}
-
-/** Maps a value of an axis to pixels. */
+/** Maps a value of an axis to the drawing. */
 type Scale = (value: number) => number
 
 export function linearScale(from: number, to: number, start: number, end: number): Scale {
@@ -25,17 +13,19 @@ export function linearScale(from: number, to: number, start: number, end: number
   return (value) => round(start + ((value - from) / span) * (end - start))
 }
 
-const round = (pixels: number) => Math.round(pixels * 10) / 10
+const round = (units: number) => Math.round(units * 10) / 10
 
-/** Around the point where the path is. */
-const CIRCLE = 'm-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0'
-
-/** The path of a line, with gaps where values are missing. A value between two gaps is a circle of 3 pixels. */
+/**
+ * The path of a line, with gaps where values are missing. A value between two gaps is a short line.
+ *
+ * @param width of that short line
+ */
 export function linePath(
   times: readonly number[],
   values: readonly (number | null)[],
   x: Scale,
   y: Scale,
+  width: number,
 ): string {
   let path = ''
   let isInLine = false
@@ -46,63 +36,86 @@ export function linePath(
       return
     }
     const isAlone = !isInLine && values[index + 1] == null
-    path += `${isInLine ? 'L' : 'M'}${x(time)} ${y(value)}${isAlone ? CIRCLE : ''}`
+    path += isAlone
+      ? `M${round(x(time) - width / 2)} ${y(value)}h${width}`
+      : `${isInLine ? 'L' : 'M'}${x(time)} ${y(value)}`
     isInLine = true
   })
   return path
 }
 
-/** The upper end of an axis that begins at 0: 1, 2 or 5 times a power of ten, so that its ticks are round. */
-export function niceMaximum(most: number): number {
-  if (!(most > 0)) return 1
-  const power = 10 ** Math.floor(Math.log10(most))
-  const factor = [1, 2, 5, 10].find((multiple) => multiple * power >= most) ?? 10
-  return factor * power
+/** Counts of one slot. */
+export interface Bar {
+  /** Unix ms. */
+  readonly fromMs: number
+  readonly toMs: number
+  readonly ok: number
+  readonly failed: number
 }
 
-/** Ticks of the values: both ends and the quarters between. */
-export function valueTicks(
-  from: number,
-  to: number,
+/** The part of a slot that its bar fills. */
+const BAR_PART = 0.8
+/** Least height of a bar that counts anything. */
+const LEAST_HEIGHT = 2
+
+/** The paths of bars: what was delivered at the bottom, what failed on top of it. */
+export function barPaths(
+  bars: readonly Bar[],
+  x: Scale,
   y: Scale,
-  format: (value: number) => string,
-): readonly Tick[] {
-  return [0, 0.25, 0.5, 0.75, 1].map((part) => {
-    const value = from + (to - from) * part
-    return { at: y(value), label: format(value) }
-  })
+): { readonly ok: string; readonly failed: string } {
+  let okPath = ''
+  let failedPath = ''
+  for (const { fromMs, toMs, ok, failed } of bars) {
+    const width = x(toMs) - x(fromMs)
+    const left = round(x(fromMs) + (width * (1 - BAR_PART)) / 2)
+    const bar = (bottom: number, top: number) => {
+      const height = round(Math.max(LEAST_HEIGHT, bottom - top))
+      return `M${left} ${round(bottom - height)}h${round(width * BAR_PART)}v${height}h${round(-width * BAR_PART)}z`
+    }
+    if (ok > 0) okPath += bar(y(0), y(ok))
+    if (failed > 0) failedPath += bar(y(ok), y(ok + failed))
+  }
+  return { ok: okPath, failed: failedPath }
 }
 
-/** Steps between ticks of the time, in seconds. */
-const STEPS = [300, 600, 900, 3_600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800]
-const DAY = 86_400
-/** Least distance between two ticks in pixels. */
-const TICK_PIXELS = 70
+/** The upper end of an axis that begins at 0: a round number whose half is round too, at least 2. */
+export function niceMaximum(most: number): number {
+  if (!(most > 2)) return 2
+  const power = 10 ** Math.floor(Math.log10(most))
+  const factors = power < 10 ? [2, 4, 6, 8] : [1, 1.2, 1.6, 2, 3, 4, 6, 8]
+  return (factors.find((multiple) => multiple * power >= most) ?? 10) * power
+}
 
-/** Ticks at round times of the zone: hours of a day, or days. */
-export function timeTicks(from: number, to: number, x: Scale, zone: Zone): readonly Tick[] {
-  const pixels = Math.abs(x(to) - x(from))
-  const most = Math.max(1, Math.floor(pixels / TICK_PIXELS))
-  const step = STEPS.find((step) => (to - from) / step <= most) ?? STEPS.at(-1)!
-  const shift = zone === 'utc' ? 0 : new Date(from * 1_000).getTimezoneOffset() * 60
+/** Steps between ticks of the time, ms. */
+const STEPS = [1, 5, 10, 15, 30, 60, 180, 360, 720, 1_440, 2_880, 7_200, 10_080].map(
+  (minutes) => minutes * 60_000,
+)
+const DAY_MS = 86_400_000
+
+interface Tick {
+  readonly ms: number
+  readonly label: string
+}
+
+/**
+ * Ticks at round times of the zone: hours of a day, or days.
+ *
+ * @param most number of ticks
+ * @param dayText `26 Nov`
+ */
+export function timeTicks(
+  fromMs: number,
+  toMs: number,
+  most: number,
+  zone: Zone,
+  dayText: (ms: number) => string,
+): readonly Tick[] {
+  const step = STEPS.find((stepMs) => (toMs - fromMs) / stepMs <= most) ?? STEPS.at(-1)!
+  const shift = zone === 'utc' ? 0 : new Date(fromMs).getTimezoneOffset() * 60_000
   const ticks: Tick[] = []
-  for (let time = Math.ceil((from - shift) / step) * step + shift; time <= to; time += step) {
-    const text = exactTime(time * 1_000, zone)
-    ticks.push({ at: x(time), label: step >= DAY ? text.slice(5, 10) : text.slice(11, 16) })
+  for (let ms = Math.ceil((fromMs - shift) / step) * step + shift; ms <= toMs; ms += step) {
+    ticks.push({ ms, label: step >= DAY_MS ? dayText(ms) : exactTime(ms, zone).slice(11, 16) })
   }
   return ticks
-}
-
-/** Index of the time that is nearest to a position; -1 of nothing. */
-export function nearestIndex(times: readonly number[], position: number, x: Scale): number {
-  let nearest = -1
-  let least = Number.POSITIVE_INFINITY
-  times.forEach((time, index) => {
-    const distance = Math.abs(x(time) - position)
-    if (distance < least) {
-      least = distance
-      nearest = index
-    }
-  })
-  return nearest
 }

@@ -9,6 +9,7 @@ export interface Route {
     | 'call'
     | 'live'
     | 'match'
+    | 'search'
     | 'operator'
     | 'unknown'
   /** The account whose data is shown; absent: the account of the session. */
@@ -50,6 +51,7 @@ export function parseRoute(hash: string): Route {
       return { screen: kind === 'calls' ? 'call' : 'delivery', accountId, id, query }
     case 'live':
     case 'match':
+    case 'search':
       return id === undefined ? { screen: kind, accountId, query } : { screen: 'unknown', query }
     default:
       return { screen: 'unknown', query }

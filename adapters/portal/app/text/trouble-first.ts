@@ -1,10 +1,11 @@
-/** The order of the list: what fails first, then what is paused, then the others as the service sorts them. Pure. */
+/** The order of the list: what needs attention first, then the others as the service sorts them. Pure. */
+import { type Listed, viewOf } from './webhook-views.js'
 
-const RANKS: Readonly<Record<string, number>> = { failing: 0, paused: 1 }
-const rank = ({ state }: { readonly state: string }) => RANKS[state] ?? 2
+const RANKS: Readonly<Record<string, number>> = { failing: 0, paused: 1, disabled: 2 }
+const rank = (row: Listed) => (viewOf(row) === 'attention' ? RANKS[row.state]! : 3)
 
-/** Sorts rows by their trouble; rows of the same trouble keep their order. */
-export const troubleFirst = <Row extends { readonly state: string }>(rows: readonly Row[]): readonly Row[] =>
+/** Sorts rows: what fails, what is paused, what the service has switched off. Rows of the same rank keep their order. */
+export const troubleFirst = <Row extends Listed>(rows: readonly Row[]): readonly Row[] =>
   [...rows].sort((a, b) => rank(a) - rank(b))
 
 /** The items without those whose id came before. */

@@ -1,4 +1,39 @@
-/** Which rows of a long list are in the document. Pure. */
+/** Which rows of a long list are in the document, where every row has a height of its own. Pure. */
+
+/** The upper edges of the rows in pixels, and the height of all at the end. */
+export type RowEdges = Float64Array
+
+/** @param heightOf height of a row in pixels */
+export function rowEdges(count: number, heightOf: (index: number) => number): RowEdges {
+  const edges = new Float64Array(count + 1)
+  for (let index = 0; index < count; index += 1) edges[index + 1] = edges[index]! + heightOf(index)
+  return edges
+}
+
+/** Moves the edges of all rows after those whose heights have changed. @param heights heights by index */
+export function resizeRows(edges: RowEdges, heights: ReadonlyMap<number, number>): void {
+  let moved = 0
+  for (let index = Math.min(...heights.keys()); index < edges.length - 1; index += 1) {
+    const height = heights.get(index)
+    const upper = edges[index]!
+    const lower = edges[index + 1]!
+    // The upper edge is moved already.
+    if (height !== undefined) moved = upper + height - lower
+    edges[index + 1] = lower + moved
+  }
+}
+
+/** The row at a position; the nearest one where there is none. */
+export function rowAt(edges: RowEdges, position: number): number {
+  let low = 0
+  let high = edges.length - 2
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (edges[middle]! <= position) low = middle
+    else high = middle - 1
+  }
+  return low
+}
 
 interface VirtualRange {
   /** Index of the first row that is rendered. */
@@ -13,49 +48,22 @@ interface VirtualRange {
 /** Rows rendered beyond the visible ones, so that a fast scroll shows no gap. */
 const OVERSCAN = 1
 
-/** @param rowHeight height of every row in pixels */
-export function virtualRange(
-  scrollTop: number,
-  viewport: number,
-  rowHeight: number,
-  count: number,
-): VirtualRange {
-  const visible = Math.ceil(viewport / rowHeight) + 1
-  const wanted = Math.floor(Math.max(0, scrollTop) / rowHeight) - OVERSCAN
-  const first = Math.max(0, Math.min(wanted, count - visible - OVERSCAN))
-  const end = Math.min(count, first + visible + 2 * OVERSCAN)
-  return { first, end, above: first * rowHeight, below: (count - end) * rowHeight }
+/** @param top the first visible position, in pixels from the upper edge of the first row */
+export function virtualRange(edges: RowEdges, top: number, viewport: number): VirtualRange {
+  const count = edges.length - 1
+  if (count === 0) return { first: 0, end: 0, above: 0, below: 0 }
+  const first = Math.max(0, rowAt(edges, top) - OVERSCAN)
+  const end = Math.min(count, rowAt(edges, top + viewport) + 1 + OVERSCAN)
+  return { first, end, above: edges[first]!, below: edges[count]! - edges[end]! }
 }
 
-/** A panel of fixed height below one row. */
-interface OpenPanel {
-  /** Index of the row. */
-  readonly index: number
-  /** Pixels. */
-  readonly height: number
-}
-
-/** As `virtualRange`, where the panel of one row is open. A panel that is not rendered leaves its height as space. */
-export function rangeWithPanel(
-  scrollTop: number,
-  viewport: number,
-  rowHeight: number,
-  count: number,
-  { index, height }: OpenPanel,
-): VirtualRange {
-  const top = (index + 1) * rowHeight
-  const closedTop = scrollTop <= top ? scrollTop : Math.max(top, scrollTop - height)
-  const range = virtualRange(closedTop, viewport, rowHeight, count)
-  return {
-    ...range,
-    above: range.above + (index < range.first ? height : 0),
-    below: range.below + (index >= range.end ? height : 0),
-  }
-}
-
-/** The scroll position that shows a row, as near as possible to the current one. */
-export function scrollToShow(index: number, scrollTop: number, viewport: number, rowHeight: number): number {
-  const top = index * rowHeight
-  if (top < scrollTop) return top
-  return top + rowHeight > scrollTop + viewport ? top + rowHeight - viewport : scrollTop
+/**
+ * How far to scroll so that a row is visible, as little as possible.
+ *
+ * @param top the first visible position below what covers the list
+ * @returns pixels; negative: upwards
+ */
+export function scrollToShow(edges: RowEdges, index: number, top: number, viewport: number): number {
+  if (edges[index]! < top) return edges[index]! - top
+  return Math.max(0, edges[index + 1]! - top - viewport)
 }

@@ -1,58 +1,85 @@
 /** The values of the form of a webhook, to and from the document. Pure. */
 import type { Webhook } from 'hookswitch/client'
+import { CallFilterError, callFilterOf, filterOf } from './call-filter.js'
 
 export interface FormValues {
   readonly name: string
   readonly uri: string
-  readonly hook: string
-  /** Kinds of events, separated by commas or spaces. */
-  readonly only: string
+  /** All kinds of events, also those that the service gets later. */
+  readonly isAll: boolean
+  /** The chosen kinds, where they are not all. */
+  readonly kinds: readonly string[]
   readonly verb: string
   readonly format: string
   readonly retries: string
   readonly maxAge: string
+  readonly maxAgeUnit: AgeUnit
   readonly rate: string
   readonly ordering: string
   readonly group: string
-  readonly isEnabled: boolean
   readonly hasSubaccounts: boolean
   readonly hasInternalLegs: boolean
   /** `name: value`, one per line. */
   readonly headers: string
   /** The same. */
   readonly customData: string
+  /** The conditions of the filter, unless it is written as JSON. */
+  readonly direction: '' | 'inbound' | 'outbound'
+  readonly caller: string
+  readonly called: string
+  readonly isFilterJson: boolean
   /** JSON. */
   readonly filter: string
 }
 
+/** Units of the maximum age, in seconds. */
+export const AGE_UNITS = { day: 86_400, hour: 3_600, minute: 60, second: 1 } as const
+export type AgeUnit = keyof typeof AGE_UNITS
+
 /** What the service gets; it checks the values. */
 export type SettingsInput = Readonly<Record<string, unknown>>
 
+/** The value of `hook` for all kinds of events. */
+const ALL = 'all'
+/** Events about accounts and users: a webhook of this kind alone must say which; one of several kinds gets all of them. */
+const OBJECT = 'object'
+
 export function formValues(webhook?: Webhook): FormValues {
+  const conditions = callFilterOf(webhook?.filter)
+  const seconds = webhook?.max_age_seconds
+  const unit =
+    (Object.keys(AGE_UNITS) as AgeUnit[]).find((name) => (seconds ?? 1) % AGE_UNITS[name] === 0) ?? 'second'
   return {
     name: webhook?.name ?? '',
     uri: webhook?.uri ?? '',
-    hook: webhook?.hook ?? 'all',
-    only: (webhook?.only ?? []).join(', '),
+    isAll: webhook?.hook === ALL && webhook.only === undefined,
+    kinds: webhook === undefined ? [] : webhook.hook === ALL ? (webhook.only ?? []) : [webhook.hook],
     verb: webhook?.http_verb ?? 'post',
     format: webhook?.format ?? 'json',
     retries: webhook === undefined ? '' : String(webhook.retries),
-    maxAge: webhook?.max_age_seconds === undefined ? '' : String(webhook.max_age_seconds),
+    maxAge: seconds === undefined ? '' : String(seconds / AGE_UNITS[unit]),
+    maxAgeUnit: seconds === undefined ? 'hour' : unit,
     rate: webhook?.rate_limit === undefined ? '' : String(webhook.rate_limit),
     ordering: webhook?.ordering ?? 'call',
     group: webhook?.group ?? '',
-    isEnabled: webhook?.enabled ?? true,
     hasSubaccounts: webhook?.include_subaccounts ?? false,
     hasInternalLegs: webhook?.include_internal_legs ?? true,
     headers: pairsText(webhook?.custom_request_headers),
     customData: pairsText(webhook?.custom_data),
+    direction: conditions?.direction ?? '',
+    caller: conditions?.caller ?? '',
+    called: conditions?.called ?? '',
+    isFilterJson: conditions === undefined,
     filter: webhook?.filter === undefined ? '' : JSON.stringify(webhook.filter, undefined, 2),
   }
 }
 
+/** A field whose value the service would not understand. */
+export type FormProblem = 'kinds' | 'headers' | 'customData' | 'filter' | 'caller' | 'called'
+
 type FormResult =
   | { readonly settings: SettingsInput; readonly problem?: undefined }
-  | { readonly problem: 'headers' | 'customData' | 'filter' }
+  | { readonly problem: FormProblem }
 
 /** Empty fields are left out; decimal numbers are sent as numbers, other text as it is, so that the service names the field. */
 export function settingsOf(values: FormValues): FormResult {
@@ -60,30 +87,56 @@ export function settingsOf(values: FormValues): FormResult {
   if (!headers) return { problem: 'headers' }
   const customData = parsePairs(values.customData)
   if (!customData) return { problem: 'customData' }
-  const filter = parseObject(values.filter)
-  if (!filter) return { problem: 'filter' }
-  const only = values.only.split(/[\s,]+/).filter((hook) => hook !== '')
+  const filter = readFilter(values)
+  if (typeof filter === 'string') return { problem: filter }
+  if (!values.isAll && values.kinds.length === 0) return { problem: 'kinds' }
   return {
     settings: {
       name: values.name,
       uri: values.uri.trim(),
-      hook: values.hook,
-      ...(values.hook === 'all' && only.length > 0 ? { only } : {}),
+      ...chosenEvents(values, customData),
       http_verb: values.verb,
       format: values.format,
-      enabled: values.isEnabled,
       include_subaccounts: values.hasSubaccounts,
       include_internal_legs: values.hasInternalLegs,
       ordering: values.ordering,
       ...(values.retries === '' ? {} : { retries: numberOr(values.retries) }),
-      ...(values.maxAge === '' ? {} : { max_age_seconds: numberOr(values.maxAge) }),
+      ...(values.maxAge === '' ? {} : { max_age_seconds: ageOf(values) }),
       ...(values.rate === '' ? {} : { rate_limit: numberOr(values.rate) }),
       ...(values.group === '' ? {} : { group: values.group }),
       ...(headers.size === 0 ? {} : { custom_request_headers: Object.fromEntries(headers) }),
       ...(customData.size === 0 ? {} : { custom_data: Object.fromEntries(customData) }),
-      ...(values.filter.trim() === '' ? {} : { filter }),
+      ...(filter === undefined ? {} : { filter }),
     },
   }
+}
+
+/** One kind is the webhook's `hook`; several are all kinds, with a list of those that it gets. */
+function chosenEvents(
+  { isAll, kinds }: Pick<FormValues, 'isAll' | 'kinds'>,
+  customData: ReadonlyMap<string, string>,
+): SettingsInput {
+  if (isAll) return { hook: ALL }
+  const [first] = kinds
+  if (kinds.length === 1 && (first !== OBJECT || customData.has('type'))) return { hook: first }
+  return { hook: ALL, only: kinds }
+}
+
+/** @returns the filter, `undefined` for none, or the name of the field that cannot be read */
+function readFilter(values: FormValues): JsonObject | undefined | 'filter' | 'caller' | 'called' {
+  if (values.isFilterJson)
+    return values.filter.trim() === '' ? undefined : (parseObject(values.filter) ?? 'filter')
+  try {
+    return filterOf(values)
+  } catch (thrown) {
+    if (thrown instanceof CallFilterError) return thrown.field
+    throw thrown
+  }
+}
+
+function ageOf({ maxAge, maxAgeUnit }: FormValues): number | string {
+  const amount = numberOr(maxAge)
+  return typeof amount === 'number' ? amount * AGE_UNITS[maxAgeUnit] : amount
 }
 
 /**
@@ -131,9 +184,12 @@ function objectPatch(before: JsonObject, after: JsonObject): JsonObject {
 
 function pairsText(pairs: Readonly<Record<string, string>> | undefined): string {
   return Object.entries(pairs ?? {})
-    .map(([name, value]) => `${name}: ${value}`)
+    .map(([name, value]) => `${name}: ${isPlain(value) ? value : JSON.stringify(value)}`)
     .join('\n')
 }
+
+/** Whether a value stays the same on a line of its own; others are written as JSON strings. */
+const isPlain = (value: string) => value === value.trim() && !/[\r\n]|^"/.test(value)
 
 function parsePairs(text: string): ReadonlyMap<string, string> | undefined {
   const pairs = new Map<string, string>()
@@ -142,13 +198,22 @@ function parsePairs(text: string): ReadonlyMap<string, string> | undefined {
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(0, colon)).trim()
     if (name === '') return undefined
-    pairs.set(name, line.slice(colon + 1).trim())
+    pairs.set(name, parseValue(line.slice(colon + 1).trim()))
   }
   return pairs
 }
 
-function parseObject(text: string): JsonObject | undefined {
-  if (text.trim() === '') return {}
+function parseValue(text: string): string {
+  if (!text.startsWith('"')) return text
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return text
+  }
+}
+
+/** `undefined`: the text is no JSON object. */
+export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined

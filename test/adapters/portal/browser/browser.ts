@@ -1,7 +1,7 @@
 /** Debian's Chromium through playwright-core, which downloads none. */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 const PATHS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser']
@@ -73,17 +73,30 @@ export async function storedSession(page: Page): Promise<{ readonly token: strin
 /** Logs in by API key and waits for the list. */
 export async function logIn(page: Page, url: string, apiKey: string): Promise<void> {
   await page.goto(url)
-  await page.getByLabel('API key').last().fill(apiKey)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await fillApiKey(page, apiKey)
   await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+}
+
+/** Fills in the form of an API key, and sends it. */
+export async function fillApiKey(form: Page | Locator, apiKey: string): Promise<void> {
+  await form.getByRole('button', { name: 'API key', exact: true }).click()
+  await form.getByLabel('API key', { exact: true }).fill(apiKey)
+  await form.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Opens the user's menu. */
+export const openMenu = (page: Page): Promise<void> => page.getByRole('button', { name: /menu$/i }).click()
+
+export async function signOut(page: Page): Promise<void> {
+  await openMenu(page)
+  await page.getByRole('button', { name: 'Sign out' }).click()
 }
 
 /** Fills in the form of a user of the realm `acme.example`, and sends it. */
 export async function logInAsUser(page: Page, username: string, password: string): Promise<void> {
-  await page.getByLabel('User and password').check()
+  await page.getByLabel('Company').fill('acme.example')
   await page.getByLabel('User name').fill(username)
   await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByLabel('Realm').fill('acme.example')
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
@@ -108,6 +121,24 @@ export async function violations(page: Page): Promise<readonly string[]> {
   return found.violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
   )
+}
+
+const LOOKS = [
+  { colorScheme: 'light', width: 1_280 },
+  { colorScheme: 'dark', width: 390 },
+  { colorScheme: 'light', width: 320 },
+] as const
+
+/** In each look axe finds nothing, and the page is not wider than the window. */
+export async function expectFit(page: Page): Promise<void> {
+  for (const { colorScheme, width } of LOOKS) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 800 })
+    expect([colorScheme, width, await violations(page)]).toEqual([colorScheme, width, []])
+    const tooWide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+    expect([width, Math.max(0, tooWide)]).toEqual([width, 0])
+  }
+  await page.setViewportSize({ width: 1_280, height: 900 })
 }
 
 interface AxeViolation {

@@ -1,50 +1,12 @@
 /** Screens of routes that count over time or need a long wait: their answers are given here, in the form of the API. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { CHROMIUM, FAST_POLLING, logIn, violations } from './browser.js'
+import { CHROMIUM, logIn, violations } from './browser.js'
 import { pageTest as it } from './page-test.js'
 
-const HOUR_MS = 3_600_000
 const GREGORIAN_EPOCH = 62_167_219_200
 
 describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', () => {
-  it('plot success rate and latency, with the numbers as tables and the causes', async ({
-    world,
-    page,
-    open,
-    answer,
-  }) => {
-    const now = Math.floor(Date.now() / HOUR_MS) * 3_600 + GREGORIAN_EPOCH
-    const slots = Array.from({ length: 24 }, (_, index) => index)
-    await answer('**/stats?*', {
-      step: 3_600,
-      start: slots.map((slot) => now - (23 - slot) * 3_600),
-      ok: slots.map((slot) => (slot === 5 ? 0 : 90)),
-      failed: slots.map((slot) => (slot === 5 ? 0 : slot)),
-      outcomes: { http_5xx: slots, timeout: slots.map(() => 1) },
-      latency_ms: {
-        p50: slots.map((slot) => (slot === 5 ? null : 20)),
-        p95: slots.map((slot) => (slot === 5 ? null : 200)),
-        p99: slots.map((slot) => (slot === 5 ? null : 900)),
-      },
-    })
-    await logIn(page, world.url, world.apiKey)
-    await open(`webhooks/${world.badId}/health`)
-    await page.getByRole('img', { name: 'Success rate' }).waitFor()
-    await page.getByRole('row', { name: /response 5xx 276/ }).waitFor()
-    const line = await page.locator('.lines .line').first().getAttribute('d')
-    // One line before the hour without attempts and one after it.
-    expect(line!.match(/M/g)).toHaveLength(2)
-    await page.getByText('Response time as a table').click()
-    const table = page.getByRole('region', { name: 'Response time' }).getByRole('table')
-    expect(await table.getByRole('row').count()).toBe(24)
-    await page.getByRole('img', { name: 'Response time' }).hover()
-    await page.getByText('≈ p95 200 ms').waitFor()
-    expect(await violations(page)).toEqual([])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await violations(page)).toEqual([])
-  })
-
   it('show a pause, when it ends, and end it now', async ({ world, page, row, answer }) => {
     const paused = {
       id: world.badId,
@@ -95,7 +57,8 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await page.route(`**${under}/replay`, (route) => {
       const { data } = route.request().postDataJSON()
       bodies.push(data)
-      if (data.dry_run) return route.fulfill({ json: { data: { count: 1_500 }, status: 'success' } })
+      const count = data.result === 'exhausted' ? 1_500 : 0
+      if (data.dry_run) return route.fulfill({ json: { data: { count }, status: 'success' } })
       kept.unshift(job)
       return route.fulfill({ status: 202, json: { data: job, status: 'success' } })
     })
@@ -109,82 +72,6 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
       return route.fulfill({ json: { data: kept[at], status: 'success' } })
     })
   }
-  const shownJobs = (page: Page) => page.getByRole('region', { name: 'Replay' })
-
-  it('count what a replay would send, start it, and show how far it is until it has ended', async ({
-    world,
-    page,
-    open,
-  }) => {
-    const kept: (typeof job)[] = []
-    const bodies: Record<string, unknown>[] = []
-    await page.addInitScript(FAST_POLLING)
-    await replays(page, '/webhooks/*', kept, bodies)
-    await logIn(page, world.url, world.apiKey)
-    await open(`webhooks/${world.badId}/attempts`)
-    await page.getByRole('button', { name: 'Replay failed…' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Replay' })
-    expect(await dialog.getByLabel('Also what was recovered already').isChecked()).toBe(false)
-    // Nothing is replayed before the count is shown, and a change makes it void.
-    await dialog.getByRole('button', { name: 'Count' }).click()
-    const counted = dialog.getByText('1,500 deliveries would be sent again.')
-    await counted.waitFor()
-    await dialog.getByLabel('Event').selectOption('channel_destroy')
-    await dialog.getByLabel('Reason').fill('status 500')
-    await counted.waitFor({ state: 'detached' })
-    await dialog.getByRole('button', { name: 'Count' }).click()
-    await counted.waitFor()
-    expect(await violations(page)).toEqual([])
-    await dialog.getByRole('button', { name: 'Replay 1,500' }).click()
-    const selection = { result: 'failure', hook: 'channel_destroy', reason: 'status 500' }
-    await shownJobs(page).getByText('0 of 1,500 sent again').waitFor()
-    expect(bodies).toEqual([{ result: 'failure', dry_run: true }, { ...selection, dry_run: true }, selection])
-    kept[0] = { ...kept[0]!, replayed: 200 }
-    await shownJobs(page).getByText('200 of 1,500 sent again').waitFor()
-    expect(await violations(page)).toEqual([])
-    await shownJobs(page).getByRole('button', { name: 'Pause' }).click()
-    await shownJobs(page).getByText('paused').waitFor()
-    await shownJobs(page).getByRole('button', { name: 'Resume now' }).click()
-    await shownJobs(page).getByText('running').waitFor()
-    const leftOut = [{ webhook_id: world.goodId, reason: 'disabled' }]
-    kept[0] = { ...kept[0]!, state: 'completed', replayed: 1_400, left_out: leftOut }
-    await page.getByText('1,400 deliveries are sent again.').waitFor()
-    await shownJobs(page).getByText('1,400 of 1,500 sent again').waitFor()
-    await shownJobs(page).getByText('1 webhook did not get everything').click()
-    await shownJobs(page).getByText(`${world.goodId}: disabled`).waitFor()
-    expect(await shownJobs(page).getByRole('button').count()).toBe(0)
-    // The page does not read an ended replay again.
-    const asked: string[] = []
-    page.on('request', (request) => asked.push(request.url()))
-    await page.waitForRequest((request) => request.url().includes('/replays?'))
-    await page.waitForRequest((request) => request.url().includes('/replays?'))
-    expect(asked.filter((url) => url.endsWith(job.id))).toEqual([])
-  })
-
-  it('show again the replays of an account that have not ended, and of the ended ones the latest', async ({
-    world,
-    page,
-    open,
-  }) => {
-    const ended = { ...job, state: 'completed', replayed: 7, count: 7 }
-    const kept = [
-      { ...job, id: '1'.repeat(32), webhook_id: world.badId, count: 3 },
-      { ...job, id: '2'.repeat(32), automatic: true, count: 0, replayed: 40 },
-      { ...ended, id: '3'.repeat(32) },
-      { ...ended, id: '4'.repeat(32), replayed: 6 },
-    ]
-    await replays(page, '/acme', kept)
-    await logIn(page, world.url, world.apiKey)
-    await shownJobs(page).getByText('40 sent again so far · The service by itself').waitFor()
-    await shownJobs(page).getByText('7 of 7 sent again').waitFor()
-    expect(await shownJobs(page).count()).toBe(2)
-    await shownJobs(page).getByRole('button', { name: 'Cancel' }).click()
-    await shownJobs(page).getByText('cancelled').waitFor()
-    await open(`webhooks/${world.badId}/health`)
-    await shownJobs(page).getByText('0 of 3 sent again').waitFor()
-    await shownJobs(page).getByText('40 sent again so far · to all webhooks of the account · The').waitFor()
-    expect(await shownJobs(page).count()).toBe(2)
-  })
 
   it('replay what all accounts did not get, for an operator', async ({ world, page }) => {
     const kept: (typeof job)[] = []
@@ -192,19 +79,19 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await replays(page, '/system', kept, bodies)
     await logIn(page, world.url, world.apiKey)
     await page.getByRole('link', { name: 'Operator' }).click()
-    await page.getByRole('button', { name: 'Replay failed…' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Replay' })
-    await dialog.getByText('to all webhooks of all accounts').waitFor()
+    await page.getByRole('button', { name: 'Replay not delivered…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Replay what was not delivered' })
+    await dialog.getByText('Events of all webhooks of all accounts.').waitFor()
     await dialog.getByLabel('To').fill('2026-01-01T00:00')
     await dialog.getByLabel('From').fill('2026-01-02T00:00')
     await dialog.getByText('This time range ends before it begins.').waitFor()
-    expect(await dialog.getByRole('button', { name: 'Count' }).count()).toBe(0)
+    expect(await dialog.getByRole('button', { name: /^Replay/ }).isDisabled()).toBe(true)
     await dialog.getByLabel('From').fill('2025-12-31T00:00')
-    await dialog.getByRole('button', { name: 'Count' }).click()
-    await dialog.getByRole('button', { name: 'Replay 1,500' }).click()
+    await dialog.getByRole('button', { name: 'Replay 1,500 events' }).click()
     await dialog.waitFor({ state: 'detached' })
-    expect(bodies[1]).toEqual({
-      result: 'failure',
+    const [sent] = bodies.filter(({ dry_run }) => !dry_run)
+    expect(sent).toEqual({
+      result: 'exhausted',
       created_from: GREGORIAN_EPOCH + Date.UTC(2025, 11, 31) / 1_000,
       created_to: GREGORIAN_EPOCH + Date.UTC(2026, 0, 1) / 1_000,
     })
@@ -232,43 +119,6 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await page.getByText('12 waiting, 3 tried now').waitFor()
     await page.getByText('32 shards').waitFor()
     await page.getByText('store shared between nodes · 0.2.0').waitFor()
-    expect(await violations(page)).toEqual([])
-  })
-
-  it('follow the stream, each item once, and go on after a lost connection', async ({
-    world,
-    page,
-    open,
-  }) => {
-    const requests: (string | undefined)[] = []
-    const item = (id: string, result: string) =>
-      `id: p${id}\nevent: attempt\ndata: ${JSON.stringify({
-        id,
-        account_id: 'acme',
-        hook_id: world.badId,
-        hook_event: 'channel_create',
-        delivery_id: 'd',
-        event_id: 'e',
-        uri: 'https://crm.example/in',
-        method: 'post',
-        result,
-        sent_at: new Date().toISOString(),
-        call_id: `leg-${id}`,
-      })}\n\n`
-    // The list reads a stream too.
-    await logIn(page, world.url, world.apiKey)
-    await page.route('**/stream', (route) => {
-      requests.push(route.request().headers()['last-event-id'])
-      const first = `retry: 50\n\n${item('1', 'success')}${item('2', 'failure')}`
-      const rest = `${item('2', 'failure')}${item('3', 'success')}`
-      const body = requests.length === 1 ? first : requests.length === 2 ? rest : ': beat\n\n'
-      return route.fulfill({ contentType: 'text/event-stream', body })
-    })
-    await open('live')
-    await page.getByText('3 loaded').waitFor()
-    expect(requests.slice(0, 2)).toEqual([undefined, 'p2'])
-    const calls = await page.getByRole('row').filter({ hasText: 'leg-' }).allInnerTexts()
-    expect(calls.map((text) => /leg-\d/.exec(text)![0])).toEqual(['leg-3', 'leg-2', 'leg-1'])
     expect(await violations(page)).toEqual([])
   })
 })

@@ -1,5 +1,13 @@
 import { describe, expect } from 'vitest'
-import { CHROMIUM, expectRefusals, logIn, logInAsUser, storedSession } from './browser.js'
+import {
+  CHROMIUM,
+  expectRefusals,
+  fillApiKey,
+  logIn,
+  logInAsUser,
+  signOut,
+  storedSession,
+} from './browser.js'
 import { pageTest as it } from './page-test.js'
 import { PASSWORD, startWorld } from './world.js'
 
@@ -33,7 +41,7 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     })
     await page.goto(world.url)
     await logInAsUser(page, 'alice', 'wrong')
-    await page.getByRole('alert').getByText('The login is wrong.').waitFor()
+    await page.getByRole('alert').getByText('This login is not right.').waitFor()
     expectRefusals(reports, 401)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -54,10 +62,9 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     const second = await context.newPage()
     await second.goto(`${world.url}#/acme/webhooks/${world.goodId}/attempts`)
     await second.getByRole('heading', { name: 'Dashboard' }).waitFor()
-    await second.getByText('Menu').click()
-    await second.getByRole('button', { name: 'Sign out' }).click()
-    await second.getByRole('heading', { name: 'Sign in to hookswitch' }).waitFor()
-    await page.getByRole('heading', { name: 'Sign in to hookswitch' }).waitFor()
+    await signOut(second)
+    await second.getByRole('heading', { name: 'Sign in to webhooks' }).waitFor()
+    await page.getByRole('heading', { name: 'Sign in to webhooks' }).waitFor()
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
     await expect
       .poll(() => world.hs.auth.authenticate(token).catch((error) => error.code))
@@ -72,12 +79,11 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     await logIn(page, world.url, world.betaKey)
     await page.goto(`${world.url}#/beta/webhooks`)
     await page.getByText('This account has no webhooks yet.').waitFor()
-    await page.getByRole('link', { name: 'Operator' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Service' }).waitFor({ state: 'detached' })
     // An account that is no operator causes no refused request.
     expect(reports.problems).toEqual([])
     // Acme is an operator and sees Beta; its user without admin rights does not.
-    await page.getByText('Menu').click()
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(page)
     await logInAsUser(page, 'bob', PASSWORD)
     await page.getByText('Dashboard').waitFor()
     expect(page.url()).toContain('#/acme/webhooks')
@@ -98,8 +104,7 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     await page.getByLabel('URL').fill('http://127.0.0.1:9/x')
     await page.getByRole('button', { name: 'Create' }).click()
     const dialog = page.getByRole('dialog', { name: 'Sign in again' })
-    await dialog.getByLabel('API key').last().fill(world.apiKey)
-    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await fillApiKey(dialog, world.apiKey)
     await dialog.waitFor({ state: 'detached' })
     expect(await page.getByLabel('Name').inputValue()).toBe('Half written')
     await page.getByRole('button', { name: 'Create' }).click()
@@ -109,17 +114,19 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
 })
 
 describe.skipIf(CHROMIUM === undefined)('the login of the host', () => {
-  it('is that of the page: no form, and an invitation where it has ended', async ({
+  it('is that of the page: no form, its rights and brand, and an invitation where it has ended', async ({
     page,
     context,
     reports,
   }) => {
-    let key: string | undefined
     const world = await startWorld({
+      title: 'Acme Cloud',
+      accent: '#0a7d55',
       session: ({ cookie }) =>
-        cookie === 'sid=1' && key !== undefined ? world.hs.auth.signIn({ apiKey: key }) : undefined,
+        cookie === 'sid=1'
+          ? world.hs.auth.issue({ accountId: 'acme', role: 'read', ttlSeconds: 600 })
+          : undefined,
     })
-    key = world.apiKey
     try {
       await page.goto(world.url)
       await page.getByText('You are not signed in, or your session has ended.').waitFor()
@@ -128,6 +135,24 @@ describe.skipIf(CHROMIUM === undefined)('the login of the host', () => {
       await context.addCookies([{ name: 'sid', value: '1', url: world.url }])
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+      await page.getByText('Dashboard').waitFor()
+      expect(await page.title()).toBe('Webhooks · Acme Cloud')
+      expect(
+        await page.evaluate<string>(
+          "getComputedStyle(document.documentElement).getPropertyValue('--accent')",
+        ),
+      ).toContain('#006c48')
+      expect(await page.getByRole('link', { name: 'New webhook' }).count()).toBe(0)
+
+      // Its token ends, the login of the host does not.
+      const { token } = await storedSession(page)
+      await world.hs.auth.signOut(token)
+      await page.goto(`${world.url}#/acme/webhooks/${world.goodId}`)
+      await expect.poll(async () => (await storedSession(page)).token).not.toBe(token)
+      await page.getByRole('heading', { name: 'Dashboard' }).waitFor()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      // A request with the old token was refused, unless the live stream said first that it had ended.
+      if (reports.problems.length > 0) expectRefusals(reports, 401)
     } finally {
       await context.close()
       await world.close()

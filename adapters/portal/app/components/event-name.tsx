@@ -1,0 +1,47 @@
+/** A kind of event in the user's words, with its picture. */
+
+import { word } from '../state/translate.js'
+import type { IconName } from '../text/looks.js'
+import { Icon } from './icon.js'
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  channel_create: 'start',
+  channel_answer: 'answer',
+  channel_bridge: 'join',
+  channel_hold: 'hold',
+  channel_unhold: 'answer',
+  channel_destroy: 'end',
+  channel_transferee: 'send',
+  channel_transferor: 'send',
+  channel_dtmf: 'key',
+  parking: 'hold',
+  missed_call: 'missed',
+  voicemail_new: 'voice',
+  queue_join: 'queue',
+  queue_agent_offer: 'queue',
+  queue_agent_answer: 'queue',
+  queue_leave: 'queue',
+  object: 'user',
+  webhook_paused: 'link',
+  webhook_failing: 'link',
+  webhook_disabled: 'link',
+  delivery_exhausted: 'link',
+  webhook_backlog_full: 'link',
+}
+
+/** The kinds that every service has. */
+export const BUILT_IN_KINDS: readonly string[] = Object.keys(ICONS)
+
+/** The name of a kind; the id itself of one that the host has added. */
+export const eventName = (hook: string): string => word('event', hook)
+
+export const eventIcon = (hook: string): IconName => ICONS[hook] ?? 'list'
+
+export function EventName({ hook }: { readonly hook: string }) {
+  return (
+    <span class="state">
+      <Icon name={eventIcon(hook)} />
+      {eventName(hook)}
+    </span>
+  )
+}

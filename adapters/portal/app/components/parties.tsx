@@ -1,0 +1,51 @@
+/** Who called whom. */
+import { type Parties as CallParties, partyName } from '../text/parties.js'
+import { Line } from './hostile-text.js'
+import { Icon } from './icon.js'
+
+interface PartiesProps {
+  /** Absent: unknown, or no longer kept. */
+  readonly call: CallParties | undefined
+  /** Beside the calling party. */
+  readonly callerName?: string | undefined
+  /** Shown where no party is known. */
+  readonly callId?: string | undefined
+  readonly isBig?: boolean
+}
+
+export function Parties({ call, callerName, callId, isBig = false }: PartiesProps) {
+  const { from, to } = call ?? {}
+  if (from === undefined && to === undefined) {
+    if (callId === undefined) return <span class="faint">–</span>
+    return (
+      <span class="mono soft cut">
+        <Line text={callId} />
+      </span>
+    )
+  }
+  return (
+    <span class={isBig ? 'party big' : 'party'}>
+      <span>
+        <Party party={from} />
+        {callerName !== undefined && (
+          <>
+            , <Line text={callerName} />
+          </>
+        )}
+      </span>
+      <Icon name="send" />
+      <span class="hidden"> → </span>
+      <Party party={to} />
+    </span>
+  )
+}
+
+function Party({ party }: { readonly party: string | undefined }) {
+  if (party === undefined) return <span>?</span>
+  const name = partyName(party)
+  return (
+    <span title={name === party ? undefined : party}>
+      <Line text={name} />
+    </span>
+  )
+}

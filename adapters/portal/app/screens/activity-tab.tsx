@@ -1,0 +1,449 @@
+/** What a webhook was sent: its events with their tries, or every request, newest first. */
+
+import { useSignal } from '@preact/signals'
+import type { Attempt, Delivery } from 'hookswitch/client'
+import { useRef } from 'preact/hooks'
+import { accountPage, optional } from '../api/api.js'
+import { BUILT_IN_KINDS, EventName, eventName } from '../components/event-name.js'
+import { FilterInput } from '../components/filter-input.js'
+import { answerText, OutcomeLine, OutcomeState } from '../components/outcome.js'
+import { PagedTable } from '../components/paged-table.js'
+import { None } from '../components/panel.js'
+import { Parties } from '../components/parties.js'
+import { Pick as Choice, Picked } from '../components/pick.js'
+import { ReplayFailedButton, useReplayOne } from '../components/replay.js'
+import { ReplayMarks } from '../components/replay-marks.js'
+import { Seg } from '../components/seg.js'
+import { State } from '../components/state.js'
+import { Clock, dayText, dayTimeText, spanText, zoneText } from '../components/time.js'
+import type { Column } from '../components/virtual-table.js'
+import { type PagedList, usePagedList } from '../state/paged-list.js'
+import { zone } from '../state/preferences.js'
+import { changeQuery } from '../state/router.js'
+import { isReadOnly } from '../state/scope.js'
+import { useStreamItems } from '../state/stream-items.js'
+import { number, t } from '../state/translate.js'
+import {
+  type ActivityFilter,
+  activityFilter,
+  attemptFilters,
+  deliveryFilters,
+  EVENT_RESULTS,
+  REQUEST_RESULTS,
+  resultIn,
+} from '../text/activity.js'
+import { toGregorian } from '../text/gregorian-time.js'
+import { formatRoute } from '../text/routes.js'
+import { parseInputTime } from '../text/times.js'
+
+const REFRESH_MS = 5_000
+const LIVE_REFRESH_MS = 1_000
+const PAGE_SIZE = 100
+/** Attempts that are read beside a page of events, for their last answers. */
+const MAX_ANSWERS = 300
+const ROW_HEIGHT = 40
+const CARD_HEIGHT = 92
+
+export interface ActivityTabProps {
+  readonly accountId: string
+  readonly webhookId: string
+  readonly query: Readonly<Record<string, string>>
+}
+
+export function ActivityTab({ accountId, webhookId, query }: ActivityTabProps) {
+  const filter = activityFilter(query, (text) => parseInputTime(text, zone.value))
+  const props = {
+    accountId,
+    webhookId,
+    filter,
+    isFiltered: Object.keys(query).some((name) => name !== 'view'),
+  }
+  return (
+    <>
+      <Filters {...props} query={query} />
+      {filter.view === 'events' ? <Events {...props} /> : <Requests {...props} />}
+    </>
+  )
+}
+
+interface ListProps {
+  readonly accountId: string
+  readonly webhookId: string
+  readonly filter: ActivityFilter
+  readonly isFiltered: boolean
+}
+
+const HOUR_MS = 3_600_000
+const SPANS = [
+  ['activity.last1h', HOUR_MS],
+  ['activity.last24h', 24 * HOUR_MS],
+  ['activity.last7d', 168 * HOUR_MS],
+] as const
+
+function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<ActivityTabProps, 'query'>) {
+  const isChoosing = useSignal(false)
+  const { view, result, status, cause, kind } = filter
+  const { from = '', to = '' } = query
+  const results = view === 'events' ? Object.keys(EVENT_RESULTS) : REQUEST_RESULTS
+  const kinds = kind === '' || BUILT_IN_KINDS.includes(kind) ? BUILT_IN_KINDS : [kind, ...BUILT_IN_KINDS]
+  return (
+    <div class="bar">
+      <Seg
+        label={t('activity.show')}
+        value={view}
+        options={[
+          { value: 'events', text: t('activity.events') },
+          { value: 'requests', text: t('activity.requests') },
+        ]}
+        onChange={(next) => changeQuery({ view: next, result: resultIn(next, result) })}
+      />
+      <FilterInput
+        label={t('activity.callId')}
+        value={filter.call}
+        onChange={(call) => changeQuery({ call })}
+      />
+      <Choice
+        label={t('activity.result')}
+        value={result}
+        options={[
+          { value: '', text: t('activity.any') },
+          ...results.map((name) => ({ value: name, text: t(RESULT_TEXTS[name]!) })),
+        ]}
+        onChange={(next) => changeQuery({ result: next })}
+      />
+      <Choice
+        label={t('activity.event')}
+        value={kind}
+        options={[
+          { value: '', text: t('activity.any') },
+          ...kinds.map((name) => ({ value: name, text: eventName(name) })),
+        ]}
+        onChange={(next) => changeQuery({ kind: next })}
+      />
+      {(status !== '' || cause !== '') && (
+        <Picked label={t('activity.answer')} onRemove={() => changeQuery({ status: '', cause: '' })}>
+          {t('activity.answer')} <b>{answerText(status === '' ? cause : status)}</b>
+        </Picked>
+      )}
+      {isChoosing.value ? (
+        (['from', 'to'] as const).map((end) => (
+          <FilterInput
+            key={end}
+            type="datetime-local"
+            label={t(`activity.${end}`)}
+            value={query[end] ?? ''}
+            onChange={(value) => changeQuery({ [end]: value })}
+          />
+        ))
+      ) : (
+        <>
+          {filter.fromMs !== undefined && (
+            <Picked label={t('activity.from')} onRemove={() => changeQuery({ from: '' })}>
+              {t('activity.from')} <b>{dayTimeText(filter.fromMs)}</b>
+            </Picked>
+          )}
+          {filter.toMs !== undefined && (
+            <Picked label={t('activity.to')} onRemove={() => changeQuery({ to: '' })}>
+              {t('activity.to')} <b>{dayTimeText(filter.toMs)}</b>
+            </Picked>
+          )}
+          {from === '' && to === '' && (
+            <Choice
+              label={t('activity.time')}
+              value=""
+              options={[
+                { value: '', text: t('activity.any') },
+                ...SPANS.map(([key, ms]) => ({ value: String(ms), text: t(key) })),
+                { value: 'choose', text: t('activity.choose') },
+              ]}
+              onChange={(chosen) => {
+                if (chosen === 'choose') isChoosing.value = true
+                else if (chosen !== '')
+                  changeQuery({ from: new Date(Date.now() - Number(chosen)).toISOString() })
+              }}
+            />
+          )}
+        </>
+      )}
+      {!isReadOnly.value && (
+        <span class="push">
+          <ReplayFailedButton {...{ accountId, webhookId }} />
+        </span>
+      )}
+    </div>
+  )
+}
+
+const RESULT_TEXTS = {
+  delivered: 'state.delivered',
+  success: 'state.delivered',
+  waiting: 'state.waiting',
+  failure: 'activity.notDelivered',
+  cancelled: 'state.cancelled',
+} as Readonly<
+  Record<string, 'state.delivered' | 'state.waiting' | 'activity.notDelivered' | 'state.cancelled'>
+>
+
+const rangeOf = ({ fromMs, toMs }: ActivityFilter) => ({
+  ...(fromMs !== undefined && { createdFrom: toGregorian(fromMs) }),
+  ...(toMs !== undefined && { createdTo: toGregorian(toMs) }),
+})
+
+const isEmptyRange = ({ fromMs, toMs }: ActivityFilter) =>
+  fromMs !== undefined && toMs !== undefined && toMs < fromMs
+
+function Nothing({ filter, isFiltered }: Pick<ListProps, 'filter' | 'isFiltered'>) {
+  if (isEmptyRange(filter)) return <None title={t('activity.emptyRange')} />
+  return isFiltered ? (
+    <None title={t('activity.noneMatch')} />
+  ) : (
+    <None title={t('activity.none')}>{t('activity.noneText')}</None>
+  )
+}
+
+interface FootProps {
+  readonly list: PagedList<unknown>
+  readonly text: 'activity.loadedEvents' | 'activity.loadedRequests'
+}
+
+function Foot({ list, text }: FootProps) {
+  return (
+    <>
+      <span>
+        {t(text, { count: list.items.value.length })}
+        {!list.isComplete.value && ` ${t('activity.scroll')}`}
+      </span>
+      <span class="push wide-only">
+        <kbd>j</kbd> <kbd>k</kbd> {t('activity.move')} · <kbd>Enter</kbd> {t('activity.open')} · <kbd>r</kbd>{' '}
+        {t('activity.replay')}
+      </span>
+    </>
+  )
+}
+
+function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
+  const replay = useReplayOne(accountId)
+  /** The last attempts of deliveries, as far as they were read. */
+  const answers = useRef(new Map<string, Attempt>()).current
+  const list = usePagedList<Delivery>(
+    async (startKey, signal) => {
+      if (isEmptyRange(filter)) return { items: [] }
+      const page = await accountPage<Delivery>(
+        '/webhooks/{webhook_id}/deliveries',
+        {
+          accountId,
+          webhookId,
+          pageSize: PAGE_SIZE,
+          filters: deliveryFilters(filter),
+          ...rangeOf(filter),
+          ...(startKey !== undefined && { startKey }),
+        },
+        signal,
+      )
+      const read = await lastAttempts(accountId, webhookId, page.items, signal)
+      for (const attempt of read) {
+        const known = answers.get(attempt.delivery_id)
+        if (!known || known.sent_at <= attempt.sent_at) answers.set(attempt.delivery_id, attempt)
+      }
+      return page
+    },
+    [accountId, webhookId, JSON.stringify(filter)],
+    ({ id }) => id,
+    REFRESH_MS,
+  )
+  useStreamItems({ accountId, filters: { webhookId }, batchMs: LIVE_REFRESH_MS }, list.refresh)
+  const columns: readonly Column<Delivery>[] = [
+    {
+      label: t('activity.timeIn', { zone: zoneText() }),
+      width: '9rem',
+      class: 'nowrap last',
+      cell: ({ accepted_at }) => <Clock at={accepted_at} ms isTimeOnly />,
+    },
+    {
+      label: t('activity.event'),
+      width: '9rem',
+      class: 'lead',
+      cell: ({ hook_event }) => <EventName hook={hook_event} />,
+    },
+    { label: t('activity.call'), width: '20rem', class: 'full', cell: (row) => <PartiesCell row={row} /> },
+    {
+      label: t('activity.result'),
+      width: '9rem',
+      class: 'how',
+      cell: ({ state }) => <State state={state} />,
+    },
+    {
+      label: t('activity.tries'),
+      width: '5rem',
+      class: 'num tries',
+      cell: ({ attempts }) => (
+        <>
+          {number(attempts)}
+          <span class="phone"> {t('activity.triesUnit', { count: attempts })}</span>
+        </>
+      ),
+    },
+    {
+      label: t('activity.lastAnswer'),
+      width: '11rem',
+      cell: (row) => <LastAnswer row={row} attempt={answers.get(row.id)} />,
+    },
+    {
+      label: t('activity.mark'),
+      width: '10rem',
+      class: 'mk nowrap',
+      isHeadHidden: true,
+      cell: (row) => <ReplayMarks accountId={accountId} delivery={row} />,
+    },
+  ]
+  return (
+    <>
+      <PagedTable
+        list={list}
+        label={t('activity.events')}
+        columns={columns}
+        idOf={({ id }) => id}
+        hrefOf={({ id }) => formatRoute({ screen: 'delivery', accountId, id })}
+        rowHeight={ROW_HEIGHT}
+        cardHeight={CARD_HEIGHT}
+        headOf={(row, previous) => dayHead(row.accepted_at, previous?.accepted_at)}
+        onReplay={({ id }) => replay.ask({ webhookId, deliveryId: id })}
+        empty={<Nothing {...{ filter, isFiltered }} />}
+        foot={<Foot list={list} text="activity.loadedEvents" />}
+      />
+      {replay.dialog}
+    </>
+  )
+}
+
+/** The head of a day above the first of its rows. */
+function dayHead(at: string, previous: string | undefined): string | undefined {
+  const day = dayText(at)
+  return previous !== undefined && dayText(previous) === day ? undefined : day
+}
+
+function PartiesCell({ row }: { readonly row: Attempt | Delivery }) {
+  return <Parties call={row.call} callId={row.call_id} />
+}
+
+/** The attempts of these deliveries that are easily found: in the time from the first one's acceptance to the last one's end. */
+async function lastAttempts(
+  accountId: string,
+  webhookId: string,
+  deliveries: readonly Delivery[],
+  signal: AbortSignal,
+): Promise<readonly Attempt[]> {
+  const tried = deliveries.filter(({ attempts }) => attempts > 0)
+  if (tried.length === 0) return []
+  const times = (pick: (row: Delivery) => string | undefined) =>
+    tried.map((row) => Date.parse(pick(row) ?? '') || Date.now())
+  const page = await optional(
+    accountPage<Attempt>(
+      '/webhooks/{webhook_id}/attempts',
+      {
+        accountId,
+        webhookId,
+        slim: true,
+        pageSize: MAX_ANSWERS,
+        createdFrom: toGregorian(Math.min(...times(({ accepted_at }) => accepted_at))),
+        createdTo: toGregorian(Math.max(...times(({ ended_at }) => ended_at))),
+      },
+      signal,
+    ),
+  )
+  return page?.items ?? []
+}
+
+function LastAnswer(props: { readonly row: Delivery; readonly attempt: Attempt | undefined }) {
+  const { row, attempt } = props
+  if (attempt) return <OutcomeLine attempt={attempt} />
+  if (row.attempts > 0 && row.reason !== undefined && row.state !== 'delivered') {
+    return <span class="is-bad">{answerText(row.reason)}</span>
+  }
+  return <span class="ms">– {row.state === 'waiting' && waitText(row)}</span>
+}
+
+function waitText({ explanation: { code } }: Delivery): string | undefined {
+  if (code === 'call_order') return t('activity.afterEarlier')
+  return code === 'paused' || code === 'probe' ? t('activity.inPause') : undefined
+}
+
+function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
+  const replay = useReplayOne(accountId)
+  const list = usePagedList<Attempt>(
+    async (startKey, signal) =>
+      isEmptyRange(filter)
+        ? { items: [] }
+        : accountPage<Attempt>(
+            '/webhooks/{webhook_id}/attempts',
+            {
+              accountId,
+              webhookId,
+              slim: true,
+              pageSize: PAGE_SIZE,
+              filters: attemptFilters(filter),
+              ...rangeOf(filter),
+              ...(startKey !== undefined && { startKey }),
+            },
+            signal,
+          ),
+    [accountId, webhookId, JSON.stringify(filter)],
+    ({ id }) => id,
+    REFRESH_MS,
+  )
+  useStreamItems({ accountId, filters: { webhookId }, batchMs: LIVE_REFRESH_MS }, list.refresh)
+  const columns: readonly Column<Attempt>[] = [
+    {
+      label: t('activity.timeIn', { zone: zoneText() }),
+      width: '9rem',
+      class: 'nowrap last',
+      cell: ({ sent_at }) => <Clock at={sent_at} ms isTimeOnly />,
+    },
+    {
+      label: t('activity.answer'),
+      width: '14rem',
+      class: 'how',
+      cell: (row) => <OutcomeState attempt={row} />,
+    },
+    {
+      label: t('activity.event'),
+      width: '9rem',
+      class: 'lead',
+      cell: ({ hook_event }) => <EventName hook={hook_event} />,
+    },
+    { label: t('activity.call'), width: '20rem', class: 'full', cell: (row) => <PartiesCell row={row} /> },
+    {
+      label: t('activity.try'),
+      cardLabel: t('activity.try'),
+      width: '5rem',
+      class: 'num',
+      cell: ({ attempt }) => (attempt === undefined ? '–' : number(attempt)),
+    },
+    {
+      label: t('activity.duration'),
+      width: '6rem',
+      class: 'num ms',
+      cell: ({ duration_ms }) => (duration_ms === undefined ? '–' : spanText(duration_ms)),
+    },
+  ]
+  return (
+    <>
+      <PagedTable
+        list={list}
+        label={t('activity.requests')}
+        columns={columns}
+        idOf={({ id }) => id}
+        hrefOf={({ id, delivery_id }) =>
+          formatRoute({ screen: 'delivery', accountId, id: delivery_id, query: { try: id } })
+        }
+        rowHeight={ROW_HEIGHT}
+        cardHeight={CARD_HEIGHT}
+        headOf={(row, previous) => dayHead(row.sent_at, previous?.sent_at)}
+        onReplay={({ delivery_id }) => replay.ask({ webhookId, deliveryId: delivery_id })}
+        empty={<Nothing {...{ filter, isFiltered }} />}
+        foot={<Foot list={list} text="activity.loadedRequests" />}
+      />
+      {replay.dialog}
+    </>
+  )
+}

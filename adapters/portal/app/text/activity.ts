@@ -1,0 +1,87 @@
+/** The filters of a webhook's activity, as the address has them. Pure. */
+
+/** What the rows are: events, each with all of its tries, or single requests. */
+export type ActivityView = 'events' | 'requests'
+
+export interface ActivityFilter {
+  readonly view: ActivityView
+  readonly result: string
+  /** Exact status of the answer: `503`. */
+  readonly status: string
+  /** Code of a failure without an answer: `timeout_answer`. */
+  readonly cause: string
+  readonly kind: string
+  readonly call: string
+  readonly fromMs: number | undefined
+  readonly toMs: number | undefined
+}
+
+/** Results of events, with the states that each stands for. */
+export const EVENT_RESULTS: Readonly<Record<string, readonly string[]>> = {
+  delivered: ['delivered'],
+  waiting: ['waiting', 'in_flight'],
+  failure: ['exhausted', 'expired', 'quarantined'],
+  cancelled: ['cancelled'],
+}
+export const REQUEST_RESULTS: readonly string[] = ['success', 'failure']
+
+/** @param timeOf Unix ms of a time in the user's zone; `undefined`: it is none */
+export function activityFilter(
+  query: Readonly<Record<string, string>>,
+  timeOf: (text: string) => number | undefined,
+): ActivityFilter {
+  const { status = '', cause = '', kind = '', call = '', result = '', from = '', to = '' } = query
+  // A status or a cause is that of a request.
+  const preset = status === '' && cause === '' ? 'events' : 'requests'
+  const view = query.view === 'events' || query.view === 'requests' ? query.view : preset
+  const known = view === 'events' ? Object.keys(EVENT_RESULTS) : REQUEST_RESULTS
+  const ms = (text: string) => (/Z$/.test(text) ? msOf(text) : timeOf(text))
+  return {
+    view,
+    result: known.includes(result) ? result : '',
+    status,
+    cause,
+    kind,
+    call,
+    fromMs: ms(from),
+    toMs: ms(to),
+  }
+}
+
+function msOf(text: string): number | undefined {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** The result of the other view that comes nearest; '' where it has none. */
+export function resultIn(view: ActivityView, result: string): string {
+  if (result === 'failure') return result
+  if (view === 'requests') return result === 'delivered' ? 'success' : ''
+  return result === 'success' ? 'delivered' : ''
+}
+
+/** The filters of the list of deliveries. */
+export function deliveryFilters({ result, status, cause, kind, call }: ActivityFilter) {
+  const reason = status === '' ? cause : `status ${status}`
+  const states = EVENT_RESULTS[result]
+  return {
+    ...(states && { filter_state: states.length === 1 ? states[0]! : JSON.stringify(states) }),
+    ...(reason !== '' && { filter_reason: reason }),
+    ...common(kind, call),
+  }
+}
+
+/** The filters of the list of attempts. */
+export function attemptFilters({ result, status, cause, kind, call }: ActivityFilter) {
+  return {
+    ...(result !== '' && { filter_result: result }),
+    ...(status !== '' && { filter_resp_status_code: status }),
+    ...(cause !== '' && { filter_cause: cause }),
+    ...common(kind, call),
+  }
+}
+
+const common = (kind: string, call: string) => ({
+  ...(kind !== '' && { filter_hook_event: kind }),
+  ...(call !== '' && { filter_call_id: call }),
+})

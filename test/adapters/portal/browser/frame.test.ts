@@ -1,0 +1,149 @@
+/** The frame of every screen: the login, the account, the search, what the user prefers, and the question before leaving. */
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { CHROMIUM, expectFit, expectRefusals, fillApiKey, logInAsUser, openMenu } from './browser.js'
+import { pageTest, signedInTest } from './page-test.js'
+import { PASSWORD } from './world.js'
+
+const focused = (page: Page) => page.evaluate<string>('document.activeElement?.outerHTML ?? ""')
+
+describe.skipIf(CHROMIUM === undefined)('the login', () => {
+  const it = pageTest
+
+  it('begins in the first empty field, shows what is typed on request, and leads to the heading', async ({
+    world,
+    page,
+    reports,
+  }) => {
+    await page.goto(world.url)
+    await expect.poll(() => focused(page)).toContain('organization')
+    await expectFit(page)
+    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.getByRole('heading', { name: 'Bei Webhooks anmelden' }).waitFor()
+    await page.getByRole('button', { name: 'English' }).click()
+    await page.getByLabel('Password', { exact: true }).fill('seen')
+    await page.getByRole('button', { name: 'Show: Password' }).click()
+    expect(await page.getByLabel('Password', { exact: true }).getAttribute('type')).not.toBe('password')
+    await logInAsUser(page, 'alice', 'wrong')
+    await page.getByRole('alert').getByText('This login is not right.').waitFor()
+    expectRefusals(reports, 401)
+    await logInAsUser(page, 'alice', PASSWORD)
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+    await expect.poll(() => focused(page)).toContain('<h1')
+    await page.getByRole('button', { name: 'alice: menu' }).waitFor()
+  })
+
+  it('takes an API key, and names the account, not its id', async ({ world, page }) => {
+    await page.goto(world.url)
+    await fillApiKey(page, world.betaKey)
+    await page.locator('.account').getByText('Beta', { exact: true }).waitFor()
+  })
+})
+
+describe.skipIf(CHROMIUM === undefined)('the frame', () => {
+  const it = signedInTest
+
+  it('switches between accounts, which operators find by name', async ({ page, answer }) => {
+    await answer('**/system/lookup?*', [
+      { type: 'account', id: 'beta', account_id: 'beta', account_name: 'Beta' },
+      { type: 'webhook', id: 'w', account_id: 'acme', account_name: 'Acme' },
+    ])
+    const button = page.getByRole('button', { name: /^Account: / })
+    await page.getByRole('button', { name: 'Account: Acme' }).click()
+    await page.getByRole('link', { name: 'Acme Branch' }).click()
+    await page.getByRole('button', { name: 'Account: Acme Branch' }).waitFor()
+    expect(page.url()).toContain('#/branch/webhooks')
+    await button.click()
+    await page.getByLabel('Find an account by its name').fill('bet')
+    await page.getByRole('link', { name: 'Beta' }).click()
+    await page.getByRole('button', { name: 'Account: Beta' }).waitFor()
+    expect(page.url()).toContain('#/beta/webhooks')
+    await button.click()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => focused(page)).toContain('Account: Beta')
+    expect(await button.getAttribute('aria-expanded')).toBe('false')
+  })
+
+  it('finds by id in all accounts: one result opens, several are listed, none says what is found', async ({
+    page,
+    answer,
+  }) => {
+    const found = { account_id: 'beta', account_name: 'Beta' }
+    const search = async (text: string) => {
+      await page.keyboard.press('/')
+      await page.keyboard.type(text)
+      await page.keyboard.press('Enter')
+    }
+    await answer('**/system/lookup?q=none', [])
+    await answer('**/system/lookup?q=both', [
+      { ...found, type: 'webhook', id: 'w1', label: 'Zulu \u202Egpj' },
+      { ...found, type: 'account', id: 'beta' },
+    ])
+    await answer('**/system/lookup?q=only', [{ ...found, type: 'account', id: 'beta' }])
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+    await search('none')
+    await page.getByText('Nothing found with none').waitFor()
+    await search('both')
+    await page.getByRole('row').filter({ hasText: 'Zulu \\u{202E}gpj' }).waitFor()
+    expect(await page.getByRole('link', { name: /^Zulu/ }).getAttribute('href')).toBe('#/beta/webhooks/w1')
+    await expectFit(page)
+    await search('only')
+    await page.getByRole('button', { name: 'Account: Beta' }).waitFor()
+    expect(page.url()).toContain('#/beta/webhooks')
+    // Back does not lead to the search, which would open the result again.
+    await page.goBack()
+    await page.getByText('Zulu').waitFor()
+  })
+
+  it('has a menu that closes on Escape and on a click elsewhere, and remembers what is chosen', async ({
+    page,
+  }) => {
+    const local = page.getByRole('button', { name: 'Local time' })
+    await openMenu(page)
+    await local.waitFor()
+    await expectFit(page)
+    await page.keyboard.press('Escape')
+    await local.waitFor({ state: 'hidden' })
+    await expect.poll(() => focused(page)).toContain('avatar')
+    await openMenu(page)
+    await page.getByRole('heading', { level: 1 }).click()
+    await local.waitFor({ state: 'hidden' })
+    await openMenu(page)
+    await page.getByRole('button', { name: 'Dark', exact: true }).click()
+    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.getByRole('button', { name: 'Dunkel', pressed: true }).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Hell oder dunkel' }).waitFor()
+    expect(
+      await page.evaluate('[document.documentElement.lang, document.documentElement.dataset.theme]'),
+    ).toEqual(['de', 'dark'])
+    await page.getByRole('button', { name: 'Hell oder dunkel' }).click()
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('light')
+  })
+
+  it('explains its shortcuts, and gives the focus back', async ({ page }) => {
+    await openMenu(page)
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await help.waitFor()
+    await expectFit(page)
+    await page.keyboard.press('Escape')
+    await help.waitFor({ state: 'detached' })
+    await expect.poll(() => focused(page)).toContain('avatar')
+  })
+
+  it('skips to the heading, and says where an address leads nowhere', async ({ page, open }) => {
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => focused(page)).toContain('<h1')
+    await open('nowhere/at/all')
+    await page.getByText('This address leads nowhere.').waitFor()
+    await expectFit(page)
+    await page.getByRole('main').getByRole('link', { name: 'To the webhooks' }).click()
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+    await expect.poll(() => focused(page)).toContain('<h1')
+  })
+})

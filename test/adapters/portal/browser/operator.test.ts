@@ -1,0 +1,121 @@
+/** The screen of the whole service, for its operators. */
+import { describe, expect } from 'vitest'
+import { CHROMIUM, expectFit, logIn } from './browser.js'
+import { pageTest, signedInTest } from './page-test.js'
+
+const MINUTE = 60_000
+const overview = {
+  pending: 18_204,
+  oldest_due_seconds: 41.2,
+  in_flight: 310,
+  paused: { waiting: 12, probing: 3 },
+  failing: 4,
+  accounts_affected: 7,
+  disabled: 9,
+  disabled_capped: true,
+  attempts_per_minute: Array.from({ length: 60 }, (_, minute) => minute),
+  causes: { timeout_answer: 6_412, 503: 902, other: 5, 404: 0 },
+  nodes: [
+    {
+      node: '3f0123456789',
+      alive_until: new Date(Date.now() + 24_000).toISOString(),
+      shards: 32,
+      leaving: 1,
+    },
+  ],
+  store: { durable: true, shared: true },
+  version: '0.2.0',
+}
+
+const row = (index: number, more: object = {}) => ({
+  account_id: 'beta',
+  account_name: 'Beta',
+  id: `w${index}`,
+  name: `Receiver ${index}`,
+  uri: `https://r${index}.example/in`,
+  state: 'failing',
+  failures_in_row: 3,
+  failing_since: new Date(Date.now() - 135 * MINUTE).toISOString(),
+  exhausted: 0,
+  pending: 100 - index,
+  pending_capped: false,
+  cause: 'timeout_answer',
+  ...more,
+})
+
+describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
+  const it = pageTest
+
+  it('says first whether the fault is its own, then who fails, why and for how long', async ({
+    world,
+    page,
+    answer,
+  }) => {
+    await answer('**/system/overview', overview)
+    await answer('**/system/endpoints?*', [
+      row(1),
+      row(2, {
+        cause: undefined,
+        last: { resp_status_code: '503', result: 'failure' },
+        pending: 1_000,
+        pending_capped: true,
+      }),
+      row(3, { state: 'disabled', disable_reason: 'gone', cause: undefined }),
+      ...Array.from({ length: 17 }, (_, index) => row(index + 4)),
+    ])
+    await logIn(page, world.url, world.apiKey)
+    await page.getByRole('link', { name: 'Service' }).click()
+    await page.getByRole('heading', { name: 'The service is behind. 19+ receivers are not.' }).waitFor()
+    await page.getByText('An event that is due has waited 41 s, because of us. 18,204 events wait.').waitFor()
+    await page.getByText('in 7 accounts').waitFor()
+    const causes = page.getByRole('region', { name: 'Why requests fail' }).getByRole('listitem')
+    expect(await causes.count()).toBe(3)
+    expect(await causes.nth(1).innerText()).toMatch(/Answers 503\s+902/)
+    await page.getByText('50 % of the work').waitFor()
+    await page.getByText('Store shared between nodes, version 0.2.0').waitFor()
+    const rows = page.getByRole('table', { name: 'Who is failing' }).getByRole('row')
+    expect(await rows.nth(1).innerText()).toMatch(
+      /Receiver 1\s+r1\.example\s+Beta\s+Failing\s+.*\s+2 h 15 min\s+99/,
+    )
+    expect(await rows.nth(2).innerText()).toMatch(/Answers 503[\s\S]*1,000\+/)
+    expect(await rows.nth(3).innerText()).toMatch(/Switched off[\s\S]*410/)
+    expect(await rows.nth(1).getByRole('link').getAttribute('href')).toBe('#/beta/webhooks/w1')
+    expect(await rows.count()).toBe(1 + 8)
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await expect.poll(() => rows.count()).toBe(1 + 20)
+    await expectFit(page)
+    await page.getByRole('button', { name: 'As a table' }).click()
+    await page.getByRole('region', { name: 'Last hour, requests a minute' }).getByRole('table').waitFor()
+  })
+
+  it('asks for one state, and for what waits most unless another order is chosen', async ({
+    world,
+    page,
+    answer,
+  }) => {
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/system/endpoints')) asked.push(new URL(request.url()).search)
+    })
+    await answer('**/system/endpoints?*', [])
+    await logIn(page, world.url, world.apiKey)
+    await page.getByRole('link', { name: 'Service' }).click()
+    await page.getByText('No webhook is in this state').waitFor()
+    await page.getByRole('button', { name: 'Paused' }).click()
+    await expect.poll(() => asked.at(-1)).toMatch(/^(?=.*state=paused)(?=.*sort=waiting)/)
+    await page.getByLabel('Sort:').selectOption('id')
+    await expect.poll(() => asked.at(-1)).not.toContain('sort=')
+    await page.getByRole('button', { name: 'Remove the filter: Sort' }).click()
+    await expect.poll(() => asked.at(-1)).toContain('sort=waiting')
+  })
+})
+
+describe.skipIf(CHROMIUM === undefined)('the real service', () => {
+  signedInTest('lists the webhooks of all accounts that fail', async ({ page }) => {
+    await page.getByRole('link', { name: 'Service' }).click()
+    await page.getByRole('heading', { name: 'The service is healthy.' }).waitFor()
+    await page.getByRole('row').filter({ hasText: 'CRM <b>popup</b>' }).getByText('Failing').waitFor()
+    await page.getByRole('link', { name: 'CRM <b>popup</b>' }).click()
+    await page.getByRole('heading', { name: 'CRM <b>popup</b>' }).waitFor()
+  })
+})
