@@ -7,7 +7,7 @@ export interface WebhookHealth extends EndpointHealth {
   /** While the webhook is paused because it fails. */
   readonly pause?: {
     readonly kind: 'unavailable' | 'rejected'
-    readonly since?: string
+    readonly since: string
     /** Probes that have failed. */
     readonly probes: number
   }
