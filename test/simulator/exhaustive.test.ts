@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { exhaust, type FaultInjector } from '../../src/simulator/index.js'
 import type { Acceptance } from '../../src/store/index.js'
-import { acceptedOf, acknowledged } from './fault-injectors.js'
+import { acceptedOf, acknowledged } from '../mutants/simulation.js'
 
 /** Two or three events for a few webhooks. */
 const SCENARIO = { minutes: 0.1, callsPerDay: 15_000, faults: 'none' } as const

@@ -18,7 +18,7 @@ describe.skipIf(!server)('the stepper', { timeout: 120_000 }, () => {
     ['a poll that skips running transactions', 7],
     ['a takeover that forgets starts', 4],
     ['an acceptance without nudges', 2],
-  ])('finds %s', async (name, known) => {
+  ])('notices %s', async (name, known) => {
     const isFound = ({ violations }: Stepped) => violations.length > 0
     await findSeed(known, isFound, (seed) => run(seed, FAULTS[name]))
   })

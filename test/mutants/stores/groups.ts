@@ -1,15 +1,16 @@
-import type { AcceptanceResult, Group, Polled, Start } from '../../src/delivery/queue-store.js'
-import { HookswitchError } from '../../src/errors.js'
+import type { AcceptanceResult, Group, Polled, Start } from '../../../src/delivery/queue-store.js'
+import { HookswitchError } from '../../../src/errors.js'
 import {
   accepted,
-  type Fault,
   faultsOf,
   lastLease,
   onAcceptance,
   onCommitted,
   onGroup,
+  STORE_MODEL,
+  type StoreFault,
   versionOf,
-} from './broken-store.js'
+} from './store-fault.js'
 
 const refused: AcceptanceResult = { kind: 'refused', error: new HookswitchError('NotFound', 'refused') }
 const nothing = { accepted: [], ended: [], finished: [] } as const
@@ -20,11 +21,11 @@ function withoutStarts({ starting: _none, ...group }: Group): Group {
 
 const acceptFault = faultsOf('accept', 'deliveries')
 const numberFault = faultsOf('numbers and idempotency keys', 'deliveries')
-const groupFault = faultsOf('groups', 'deliveries')
-const repeatFault = faultsOf('repeated groups', 'deliveries')
+const groupFault = faultsOf('groups', 'deliveries', [STORE_MODEL])
+const repeatFault = faultsOf('repeated groups', 'deliveries', [STORE_MODEL])
 
 /** Defects of acceptances. */
-export const brokenAcceptances: readonly Fault[] = [
+export const brokenAcceptances: readonly StoreFault[] = [
   acceptFault(
     'the encoding of a body is not stored',
     onAcceptance((one) => ({
@@ -32,15 +33,19 @@ export const brokenAcceptances: readonly Fault[] = [
       deliveries: one.deliveries.map((row) => ({ ...row, encoding: 'json' as const })),
     })),
   ),
-  acceptFault('a delivery is due one second after its acceptance', (store) => ({
-    async load(...args) {
-      const part = await store.load(...args)
-      part?.waiting.dueMs.forEach((_, row, column) => {
-        column[row] = 1
-      })
-      return part
-    },
-  })),
+  acceptFault(
+    'a delivery is due one second after its acceptance',
+    (store) => ({
+      async load(...args) {
+        const part = await store.load(...args)
+        part?.waiting.dueMs.forEach((_, row, column) => {
+          column[row] = 1
+        })
+        return part
+      },
+    }),
+    [STORE_MODEL],
+  ),
   acceptFault(
     'events without deliveries are not accepted',
     onCommitted((result, group) => ({
@@ -125,7 +130,7 @@ function withoutKey<Event extends { readonly idempotency?: unknown }>({
 }
 
 /** Defects of sequence numbers and idempotency keys. */
-export const brokenNumbers: readonly Fault[] = [
+export const brokenNumbers: readonly StoreFault[] = [
   numberFault(
     'a result has another number than the stored event',
     onCommitted((result) => ({
@@ -136,6 +141,7 @@ export const brokenNumbers: readonly Fault[] = [
           : { ...one, events: one.events.map((event) => ({ ...event, sequence: event.sequence + 1 })) },
       ),
     })),
+    [STORE_MODEL],
   ),
   numberFault('the acceptances of a group are numbered backwards', (store) => ({
     async commit(group) {
@@ -180,17 +186,21 @@ export const brokenNumbers: readonly Fault[] = [
       return store.commit(group)
     },
   })),
-  numberFault('a duplicate takes the deliveries of the whole acceptance with it', (store) => {
-    const used = new Set<string>()
-    return onAcceptance((one) => {
-      const keys = one.events.flatMap(({ accountId, idempotency }) =>
-        idempotency ? [`${accountId}/${idempotency.key}`] : [],
-      )
-      const hasUsed = keys.some((key) => used.has(key))
-      for (const key of keys) used.add(key)
-      return hasUsed ? { ...one, deliveries: [] } : one
-    })(store)
-  }),
+  numberFault(
+    'a duplicate takes the deliveries of the whole acceptance with it',
+    (store) => {
+      const used = new Set<string>()
+      return onAcceptance((one) => {
+        const keys = one.events.flatMap(({ accountId, idempotency }) =>
+          idempotency ? [`${accountId}/${idempotency.key}`] : [],
+        )
+        const hasUsed = keys.some((key) => used.has(key))
+        for (const key of keys) used.add(key)
+        return hasUsed ? { ...one, deliveries: [] } : one
+      })(store)
+    },
+    [STORE_MODEL],
+  ),
   numberFault('a key of one account is used in all accounts', (store) => {
     const accounts = new Map<string, string>()
     return onCommitted((result, group) => ({
@@ -232,6 +242,7 @@ export const brokenNumbers: readonly Fault[] = [
         index === 0 ? one : { ...one, events: one.events.map(withoutKey) },
       ),
     })),
+    [STORE_MODEL],
   ),
   numberFault(
     'a key is remembered 1 ms too long',
@@ -243,11 +254,12 @@ export const brokenNumbers: readonly Fault[] = [
           : event,
       ),
     })),
+    [STORE_MODEL],
   ),
 ]
 
 /** Defects of groups as a whole. */
-export const brokenGroups: readonly Fault[] = [
+export const brokenGroups: readonly StoreFault[] = [
   groupFault('an empty group is outdated', (store) => ({
     async commit(group) {
       const isEmpty = group.accepted.length + group.ended.length + group.finished.length === 0
@@ -289,16 +301,20 @@ export const brokenGroups: readonly Fault[] = [
       return result.kind === 'committed' ? { ...result, ended: ended.ended } : result
     },
   })),
-  groupFault('fences are not compared', (store) => {
-    const { methods, current } = lastLease(store)
-    return {
-      ...methods,
-      commit: async (group) =>
-        group.lease
-          ? store.commit({ ...group, lease: current(), version: await versionOf(store, current()) })
-          : store.commit(group),
-    }
-  }),
+  groupFault(
+    'fences are not compared',
+    (store) => {
+      const { methods, current } = lastLease(store)
+      return {
+        ...methods,
+        commit: async (group) =>
+          group.lease
+            ? store.commit({ ...group, lease: current(), version: await versionOf(store, current()) })
+            : store.commit(group),
+      }
+    },
+    ['ownership', 'several nodes'],
+  ),
   groupFault('a fenced group still accepts', (store) => ({
     async commit(group) {
       const result = await store.commit(group)
@@ -325,13 +341,17 @@ export const brokenGroups: readonly Fault[] = [
       return result
     },
   })),
-  groupFault('versions are not compared', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind !== 'outdated') return result
-      return store.commit({ ...group, version: await versionOf(store, group.lease!) })
-    },
-  })),
+  groupFault(
+    'versions are not compared',
+    (store) => ({
+      async commit(group) {
+        const result = await store.commit(group)
+        if (result.kind !== 'outdated') return result
+        return store.commit({ ...group, version: await versionOf(store, group.lease!) })
+      },
+    }),
+    ['changes'],
+  ),
   groupFault('a node polls what it has', (store) => ({
     async poll(lease) {
       const polled = await store.poll(lease)
@@ -362,10 +382,12 @@ export const brokenGroups: readonly Fault[] = [
 ]
 
 /** Defects of repeated groups. */
-export const brokenRepeats: readonly Fault[] = [
+export const brokenRepeats: readonly StoreFault[] = [
   repeatFault(
     'a repeated group is a new group',
     onGroup((group) => ({ ...group, isRepeat: false })),
+    ['I17'],
+    { options: { minutes: 10, faults: ['store unheard'] } },
   ),
   repeatFault(
     'a repeated group refuses nothing',
@@ -418,5 +440,6 @@ export const brokenRepeats: readonly Fault[] = [
   repeatFault(
     'starts are never forgotten',
     onGroup((group) => ({ ...group, finished: [] })),
+    ['starts'],
   ),
 ]

@@ -1,10 +1,10 @@
-import { type Fault, faultsOf, onAcceptance } from './broken-store.js'
+import { faultsOf, onAcceptance, type StoreFault } from './store-fault.js'
 
 const inboxFault = faultsOf('inbox', 'inbox')
 const relayFault = faultsOf('inbox', 'deliveries')
 
 /** Defects of the inbox. */
-export const brokenInboxes: readonly Fault[] = [
+export const brokenInboxes: readonly StoreFault[] = [
   inboxFault('entries are listed backwards', (store) => ({
     staged: async (owner, limit) => (await store.staged(owner, 1e9)).toReversed().slice(0, limit),
   })),
@@ -58,11 +58,9 @@ export const brokenInboxes: readonly Fault[] = [
 ]
 
 /** Defects of the inbox that only show with several nodes. */
-export const brokenSharedInboxes: readonly Fault[] = [
-  {
-    ...faultsOf('inbox of several nodes', 'deliveries')(
-      'two nodes relay one entry',
-      onAcceptance(({ inboxIds: _ignored, ...one }) => one),
-    ),
-  },
+export const brokenSharedInboxes: readonly StoreFault[] = [
+  faultsOf('inbox of several nodes', 'deliveries')(
+    'two nodes relay one entry',
+    onAcceptance(({ inboxIds: _ignored, ...acceptance }) => acceptance),
+  ),
 ]

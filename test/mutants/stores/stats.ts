@@ -1,5 +1,5 @@
-import type { StatsBatch, StatsRow, StatsStore } from '../../src/stats/stats-store.js'
-import { type Fault, faultsOf } from './broken-store.js'
+import type { StatsBatch, StatsRow, StatsStore } from '../../../src/stats/stats-store.js'
+import { faultsOf, type StoreFault } from './store-fault.js'
 
 const fault = faultsOf('statistics', 'stats')
 
@@ -8,7 +8,7 @@ const onRows = (change: (rows: readonly StatsRow[]) => readonly StatsRow[]) => (
 })
 
 /** Defects of statistics. */
-export const brokenStats: readonly Fault[] = [
+export const brokenStats: readonly StoreFault[] = [
   fault('totals leave out the last outcome', (store) => ({
     async totals(query) {
       const rows = await store.read(query)

@@ -1,18 +1,19 @@
-import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
-import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import type { QueueStore } from '../../src/delivery/queue-store.js'
-import type { Health } from '../../src/webhooks/health.js'
-import { onDelivery } from './broken-settlements.js'
+import type { StoredAttempt } from '../../../src/delivery/attempt-record.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../../src/delivery/delivery-queries.js'
+import type { QueueStore } from '../../../src/delivery/queue-store.js'
+import type { Health } from '../../../src/webhooks/health.js'
+import { onDelivery } from './settlements.js'
 import {
-  type Fault,
   faultsOf,
   filterRows,
   onAcceptance,
   onCommitted,
   onGroup,
   onLoad,
+  STORE_MODEL,
+  type StoreFault,
   withPort,
-} from './broken-store.js'
+} from './store-fault.js'
 
 const epochFault = faultsOf('epochs', 'deliveries')
 const healthFault = faultsOf('health', 'deliveries')
@@ -29,20 +30,25 @@ const asWaiting = (row: StoredDelivery): StoredDelivery =>
 const onReplace =
   (caughtBy: string) =>
   (
-    sentence: string,
+    what: string,
     change: (
-      webhook: Parameters<Fault['breakStore']>[0]['webhooks'],
+      webhook: Parameters<StoreFault['breakStore']>[0]['webhooks'],
     ) => ReturnType<Parameters<typeof withPort<'webhooks'>>[1]>,
-  ): Fault => ({ sentence, caughtBy, breakStore: withPort('webhooks', change) })
+  ): StoreFault => ({ what, caughtBy, breakStore: withPort('webhooks', change) })
 
 /** Defects of epochs. */
-export const brokenEpochs: readonly Fault[] = [
-  epochFault('deliveries of an older epoch are listed as waiting', (store) => ({
-    deliveries: async (query) => (await store.deliveries(query)).map(asWaiting),
-  })),
+export const brokenEpochs: readonly StoreFault[] = [
+  epochFault(
+    'deliveries of an older epoch are listed as waiting',
+    (store) => ({
+      deliveries: async (query) => (await store.deliveries(query)).map(asWaiting),
+    }),
+    [STORE_MODEL],
+  ),
   epochFault(
     'a delivery of an older epoch starts',
     onCommitted((result) => ({ ...result, notStarted: [] })),
+    [STORE_MODEL],
   ),
   epochFault('deliveries of an older epoch are not accepted', (store) => ({
     async commit(group) {
@@ -89,10 +95,11 @@ const onEndpoint = (
   }))
 
 /** Defects of health. */
-export const brokenHealth: readonly Fault[] = [
+export const brokenHealth: readonly StoreFault[] = [
   healthFault(
     'health is not written',
     onEndpoint(({ health: _lost, ...endpoint }) => endpoint),
+    [STORE_MODEL],
   ),
   healthFault(
     'clean health is not written',
@@ -120,6 +127,7 @@ export const brokenHealth: readonly Fault[] = [
   healthFault(
     'a disabled webhook is not reported',
     onCommitted((result) => ({ ...result, ended: result.ended.map(({ kind }) => ({ kind })) })),
+    [STORE_MODEL],
   ),
   healthFault('every settlement that disables reports the webhook', (store) => ({
     async commit(group) {
@@ -196,7 +204,7 @@ function trackSlimEnds(store: QueueStore) {
 }
 
 /** Defects of delivery queries. */
-export const brokenDeliveries: readonly Fault[] = [
+export const brokenDeliveries: readonly StoreFault[] = [
   deliveryFault(
     'a page of deliveries includes the row at its cursor',
     onList((query) => (query.cursor === undefined ? query : { ...query, cursor: query.cursor + 1 })),
@@ -256,7 +264,7 @@ const onAttempts = (change: (query: AttemptQuery) => AttemptQuery) => (store: Qu
 })
 
 /** Defects of attempts. */
-export const brokenAttempts: readonly Fault[] = [
+export const brokenAttempts: readonly StoreFault[] = [
   attemptFault('the last success is the newest record', (store) => ({
     async lastSuccesses(ids) {
       const found = new Map<string, number>()
@@ -334,7 +342,7 @@ export const brokenAttempts: readonly Fault[] = [
 ]
 
 /** Defects of legs. */
-export const brokenLegs: readonly Fault[] = [
+export const brokenLegs: readonly StoreFault[] = [
   legFault('a call comes last in its own list', (store) => ({
     legs: async (accountId, callId) => (await store.legs(accountId, callId)).toReversed(),
   })),
@@ -377,7 +385,7 @@ const whenPruned = (store: QueueStore, work: (...args: Parameters<Prune>) => Pro
 })
 
 /** Defects of pruning. */
-export const brokenPruning: readonly Fault[] = [
+export const brokenPruning: readonly StoreFault[] = [
   pruneFault('prune removes rows of any age', (store) => ({
     prune: (limits, now) => store.prune({ ...limits, beforeMs: now + 1 }, now),
   })),
@@ -391,9 +399,13 @@ export const brokenPruning: readonly Fault[] = [
       return store.prune({ ...limits, attemptsPerWebhook }, now)
     },
   })),
-  pruneFault('nothing is removed by number', (store) => ({
-    prune: (limits, now) => store.prune({ ...limits, attemptsPerWebhook: 1e9 }, now),
-  })),
+  pruneFault(
+    'nothing is removed by number',
+    (store) => ({
+      prune: (limits, now) => store.prune({ ...limits, attemptsPerWebhook: 1e9 }, now),
+    }),
+    [STORE_MODEL],
+  ),
   pruneFault('prune keeps rows that are too old', (store) => ({
     prune: (limits, now) => store.prune({ ...limits, beforeMs: 0 }, now),
   })),
@@ -466,8 +478,8 @@ export const brokenPruning: readonly Fault[] = [
 ]
 
 /** Defects of erasure. */
-export const brokenErasure: readonly Fault[] = [
-  erasureFault('nothing is erased', () => ({ erase: async () => 0 })),
+export const brokenErasure: readonly StoreFault[] = [
+  erasureFault('nothing is erased', () => ({ erase: async () => 0 }), [STORE_MODEL]),
   erasureFault('erasing a call erases the whole account', (store) => ({
     erase: ({ accountId }, limit) => store.erase({ accountId }, limit),
   })),

@@ -1,7 +1,7 @@
-import type { DeliveryReplays, StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import type { QueueStore } from '../../src/delivery/queue-store.js'
-import type { StoredReplay } from '../../src/delivery/replay-store.js'
-import { type Fault, faultsOf, onGroup } from './broken-store.js'
+import type { DeliveryReplays, StoredDelivery } from '../../../src/delivery/delivery-queries.js'
+import type { QueueStore } from '../../../src/delivery/queue-store.js'
+import type { StoredReplay } from '../../../src/delivery/replay-store.js'
+import { faultsOf, onGroup, STORE_MODEL, type StoreFault } from './store-fault.js'
 
 const replayFault = faultsOf('replays', 'deliveries')
 const jobFault = faultsOf('replay jobs', 'replays')
@@ -58,7 +58,7 @@ const _countsWithout = (name: 'fromMs' | 'toMs' | 'hooks' | 'reason'): Parameter
 }
 
 /** Defects of replays. */
-export const brokenReplays: readonly Fault[] = [
+export const brokenReplays: readonly StoreFault[] = [
   replayFault(
     'a replay marks the deliveries of its event to all webhooks',
     onMark(async (row, store) => {
@@ -74,6 +74,7 @@ export const brokenReplays: readonly Fault[] = [
   replayFault(
     'every replay is a recovery',
     recoversIn(() => true),
+    [STORE_MODEL],
   ),
   replayFault(
     'only the newest replay can be a recovery',
@@ -135,7 +136,7 @@ const _unfinishedOf = (jobs: readonly StoredReplay[]) =>
   jobs.filter(({ state }) => state === 'running' || state === 'paused')
 
 /** Defects of replay jobs. */
-export const brokenReplayJobs: readonly Fault[] = [
+export const brokenReplayJobs: readonly StoreFault[] = [
   jobFault('the document of a job is cut', (store) => ({
     create: (job) => store.create({ ...job, doc: job.doc.slice(0, 65_000) }),
   })),
@@ -189,7 +190,7 @@ export const brokenReplayJobs: readonly Fault[] = [
 ]
 
 /** Defects of the size of the history. */
-export const brokenHistory: readonly Fault[] = [
+export const brokenHistory: readonly StoreFault[] = [
   historyFault('pruneOldest removes the oldest, whatever became of them', (store) => ({
     async pruneOldest(limit) {
       const { deliveries } = await store.search({ limit: 1e9 })
