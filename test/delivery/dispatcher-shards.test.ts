@@ -166,7 +166,7 @@ describe('a poll', () => {
     await node.start()
     await harness.publish('a')
     await harness.clock.settle()
-    // Another node accepts the next event; its nudge is found by a poll only.
+    // Another node accepts the next event; a poll alone finds it.
     const { store } = harness.faults
     const other = harness.node({}, { store: { ...store, subscribe: () => () => {} } })
     harness.faults.failing.add('poll')

@@ -180,7 +180,7 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     expect(accepted.map(({ kind }) => kind)).toEqual(events.map(() => 'accepted'))
   })
 
-  it('a node that may have missed nudges loads its shards again', async () => {
+  it('a node that may have missed incoming deliveries loads its shards again', async () => {
     const webhook = await node.webhook()
     const publisher = await arena.openNode('node-2')
     const { acceptance, deliveries } = publisher.prepare(webhook)
@@ -200,7 +200,7 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     expect(node.loaded.rows.map(keyOf)).toEqual(deliveries.map(keyOf))
   })
 
-  it('a node finds nudges of a server that gives the numbers of lost transactions again', async () => {
+  it('a node finds incoming deliveries of a server that gives the numbers of lost transactions again', async () => {
     const future = await arena.openNode('node-2', hooks)
     await node.store.deliveries.release(node.owner)
     hooks.rewrite = (query) =>

@@ -331,7 +331,7 @@ describe.skipIf(!server)('a race in PostgreSQL', () => {
   }
 
   race(direct, {
-    name: 'a nudge of a transaction that was running at the last poll is found by the next',
+    name: 'an incoming delivery of a transaction that was running at the last poll is found by the next',
     without: 'where the next poll begins after all transactions that the last one saw',
     simpler: [replacing('queue_poll_', /pg_snapshot_xmin/, 'pg_snapshot_xmax')],
     async run(arena) {
@@ -358,7 +358,7 @@ describe.skipIf(!server)('a race in PostgreSQL', () => {
   })
 
   race(direct, {
-    name: 'a former owner takes no nudges of the next',
+    name: 'a former owner takes no incoming deliveries of the next',
     without: 'where it takes those of the shards that it remembers',
     simpler: [
       replacing(

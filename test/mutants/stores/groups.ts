@@ -362,7 +362,7 @@ export const brokenGroups: readonly StoreFault[] = [
       return polled && part && { ...polled, waiting: part.waiting, webhooks: part.webhooks }
     },
   })),
-  groupFault('nudges of ended deliveries are returned', (store) => {
+  groupFault('incoming deliveries that ended are returned', (store) => {
     const { methods, current } = lastLease(store)
     let early: Polled | undefined
     return {
