@@ -438,8 +438,8 @@ describe('the tables of delivery', () => {
   })
 
   it('are the causes that other pages name', () => {
-    const named = PAGES.flatMap((one) =>
-      [...read(one).matchAll(/`(?:"cause": "|cause: )([a-z_]+)"?`/g)].map(([, cause]) => cause!),
+    const named = PAGES.flatMap((page) =>
+      [...read(page).matchAll(/`(?:"cause": "|cause: )([a-z_]+)"?`/g)].map(([, cause]) => cause!),
     )
     expect(named.length).toBeGreaterThan(10)
     expect(named.filter((cause) => !Object.hasOwn(FAILURE_CAUSES, cause))).toEqual([])

@@ -91,8 +91,8 @@ export function isForbidden(address) {
 }
 
 /** @param {string} one @param {string} other whether both are the same address in any spelling */
-export function isSame(one, other) {
+export function isSame(left, right) {
   const value = (/** @type {string} */ text) =>
     text.includes(':') ? numberOfSix(text) : numberOfFour(text) | (0xffffn << 32n)
-  return value(one) === value(other)
+  return value(left) === value(right)
 }

@@ -375,7 +375,7 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
         async commit(group) {
           const result = await real.commit(group)
           for (const { deliveries } of group.accepted)
-            for (const one of deliveries) Object.assign(one, { lane: `-/${one.id}` })
+            for (const delivery of deliveries) Object.assign(delivery, { lane: `-/${delivery.id}` })
           return result
         },
       })),
@@ -539,7 +539,7 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
         async commit(group) {
           const result = await real.commit(group)
           if (result.kind !== 'committed') return result
-          const accepted = result.accepted.map((one) => ({ ...one, mayHaveGap: false }))
+          const accepted = result.accepted.map((acceptance) => ({ ...acceptance, mayHaveGap: false }))
           return { ...result, accepted }
         },
         // Notifications come too late.

@@ -12,7 +12,7 @@ const OPENING = 'GET /ari/events?app=x&subscribeAll=true&api_key=hookswitch:sesa
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
+  for (const opened of open.splice(0)) await opened.close()
 })
 
 async function started(): Promise<FakeAsterisk> {

@@ -10,7 +10,7 @@ const lines = recording.toString().trimEnd().split('\n')
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
+  for (const opened of open.splice(0)) await opened.close()
 })
 async function started(options: Partial<FakeKamailioOptions> = {}) {
   const fake = fakeKamailio({ recording, ...options })

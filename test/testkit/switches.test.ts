@@ -62,7 +62,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
+  for (const opened of open.splice(0)) await opened.close()
 })
 
 describe.each(Object.entries(CASES))('%s', (_, switchCase) => {

@@ -120,7 +120,7 @@ export const SWITCH_EVENTS = { AMI: amiEvents([amiBytes]), ARI: ariEvents(ariFra
 /** The AMI messages, without their last line end. */
 export const amiTexts: readonly string[] = amiBytes.toString('utf8').split('\r\n\r\n').slice(1)
 
-export const recordedLegs = (call: string) => recordedCalls.find((one) => one.call === call)!.legs
+export const recordedLegs = (call: string) => recordedCalls.find((recording) => recording.call === call)!.legs
 
 /** Returns the SIP Call-ID of a leg of a call; 1: the dialled leg. */
 export const recordedLegId = (call: string, index = 1) => recordedLegs(call)[index]!.callId

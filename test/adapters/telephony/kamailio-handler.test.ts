@@ -16,7 +16,7 @@ const [first = '', second = '', third = ''] = recordedLines
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
+  for (const opened of open.splice(0)) await opened.close()
 })
 
 function sourceWith(options: Partial<KamailioSourceOptions> = {}) {

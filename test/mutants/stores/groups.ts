@@ -28,9 +28,9 @@ const repeatFault = faultsOf('repeated groups', 'deliveries', [STORE_MODEL])
 export const brokenAcceptances: readonly StoreFault[] = [
   acceptFault(
     'the encoding of a body is not stored',
-    onAcceptance((one) => ({
-      ...one,
-      deliveries: one.deliveries.map((row) => ({ ...row, encoding: 'json' as const })),
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      deliveries: acceptance.deliveries.map((row) => ({ ...row, encoding: 'json' as const })),
     })),
   ),
   acceptFault(
@@ -50,30 +50,36 @@ export const brokenAcceptances: readonly StoreFault[] = [
     'events without deliveries are not accepted',
     onCommitted((result, group) => ({
       ...result,
-      accepted: result.accepted.map((one, index) =>
-        group.accepted[index]!.deliveries.length === 0 ? refused : one,
+      accepted: result.accepted.map((acceptance, index) =>
+        group.accepted[index]!.deliveries.length === 0 ? refused : acceptance,
       ),
     })),
   ),
   acceptFault(
     'all webhooks get the first body',
-    onAcceptance((one) => ({ ...one, deliveries: one.deliveries.map((row) => ({ ...row, variant: 0 })) })),
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      deliveries: acceptance.deliveries.map((row) => ({ ...row, variant: 0 })),
+    })),
   ),
   acceptFault('the events of an acceptance are numbered backwards', (store) => ({
     commit: (group) =>
       store.commit({
         ...group,
-        accepted: group.accepted.map((one) => ({ ...one, events: one.events.toReversed() })),
+        accepted: group.accepted.map((acceptance) => ({
+          ...acceptance,
+          events: acceptance.events.toReversed(),
+        })),
       }),
   })),
   acceptFault('a delivery that has ended cannot be replayed', (store) => ({
     async commit(group) {
       const bare = await Promise.all(
-        group.accepted.map(async (one) => {
-          const [first] = one.deliveries
-          if (first?.replayOf === undefined) return one
+        group.accepted.map(async (acceptance) => {
+          const [first] = acceptance.deliveries
+          if (first?.replayOf === undefined) return acceptance
           const old = await store.delivery(first.accountId, first.replayOf)
-          return old?.state === 'waiting' ? one : { ...one, deliveries: [] }
+          return old?.state === 'waiting' ? acceptance : { ...acceptance, deliveries: [] }
         }),
       )
       return store.commit({ ...group, accepted: bare })
@@ -81,10 +87,11 @@ export const brokenAcceptances: readonly StoreFault[] = [
   })),
   acceptFault(
     'an event has one replay to a webhook',
-    onAcceptance((one) => ({
-      ...one,
-      deliveries: one.deliveries.filter(
-        (row, index) => one.deliveries.findIndex(({ webhookId }) => webhookId === row.webhookId) === index,
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      deliveries: acceptance.deliveries.filter(
+        (row, index) =>
+          acceptance.deliveries.findIndex(({ webhookId }) => webhookId === row.webhookId) === index,
       ),
     })),
   ),
@@ -101,11 +108,11 @@ export const brokenAcceptances: readonly StoreFault[] = [
   acceptFault('a delivery to an unknown webhook is left out', (store) => ({
     async commit(group) {
       const known = await Promise.all(
-        group.accepted.map(async (one) => {
+        group.accepted.map(async (acceptance) => {
           const webhooks = await Promise.all(
-            one.deliveries.map(({ webhookId }) => store.webhookOf(webhookId)),
+            acceptance.deliveries.map(({ webhookId }) => store.webhookOf(webhookId)),
           )
-          return { ...one, deliveries: one.deliveries.filter((_, index) => webhooks[index]) }
+          return { ...acceptance, deliveries: acceptance.deliveries.filter((_, index) => webhooks[index]) }
         }),
       )
       return store.commit({ ...group, accepted: known })
@@ -115,8 +122,10 @@ export const brokenAcceptances: readonly StoreFault[] = [
     'an acceptance with a taken id is confirmed',
     onCommitted((result, group) => ({
       ...result,
-      accepted: result.accepted.map((one, index) =>
-        one.kind === 'refused' && one.error.field === 'id' ? accepted(group.accepted[index]!) : one,
+      accepted: result.accepted.map((acceptance, index) =>
+        acceptance.kind === 'refused' && acceptance.error.field === 'id'
+          ? accepted(group.accepted[index]!)
+          : acceptance,
       ),
     })),
   ),
@@ -135,10 +144,13 @@ export const brokenNumbers: readonly StoreFault[] = [
     'a result has another number than the stored event',
     onCommitted((result) => ({
       ...result,
-      accepted: result.accepted.map((one) =>
-        one.kind === 'refused'
-          ? one
-          : { ...one, events: one.events.map((event) => ({ ...event, sequence: event.sequence + 1 })) },
+      accepted: result.accepted.map((acceptance) =>
+        acceptance.kind === 'refused'
+          ? acceptance
+          : {
+              ...acceptance,
+              events: acceptance.events.map((event) => ({ ...event, sequence: event.sequence + 1 })),
+            },
       ),
     })),
     [STORE_MODEL],
@@ -159,8 +171,8 @@ export const brokenNumbers: readonly StoreFault[] = [
     async commit(group) {
       const result = await store.commit(group)
       if (result.kind !== 'committed') return result
-      for (const [index, one] of result.accepted.entries()) {
-        if (one.kind === 'accepted') continue
+      for (const [index, acceptance] of result.accepted.entries()) {
+        if (acceptance.kind === 'accepted') continue
         const { events } = group.accepted[index]!
         const [first] = events
         if (first)
@@ -181,7 +193,7 @@ export const brokenNumbers: readonly StoreFault[] = [
       await store.commit({
         ...withoutStarts(group),
         ...nothing,
-        accepted: lost.map((one) => ({ ...one, deliveries: [] })),
+        accepted: lost.map((acceptance) => ({ ...acceptance, deliveries: [] })),
       })
       return store.commit(group)
     },
@@ -190,13 +202,13 @@ export const brokenNumbers: readonly StoreFault[] = [
     'a duplicate takes the deliveries of the whole acceptance with it',
     (store) => {
       const used = new Set<string>()
-      return onAcceptance((one) => {
-        const keys = one.events.flatMap(({ accountId, idempotency }) =>
+      return onAcceptance((acceptance) => {
+        const keys = acceptance.events.flatMap(({ accountId, idempotency }) =>
           idempotency ? [`${accountId}/${idempotency.key}`] : [],
         )
         const hasUsed = keys.some((key) => used.has(key))
         for (const key of keys) used.add(key)
-        return hasUsed ? { ...one, deliveries: [] } : one
+        return hasUsed ? { ...acceptance, deliveries: [] } : acceptance
       })(store)
     },
     [STORE_MODEL],
@@ -205,22 +217,22 @@ export const brokenNumbers: readonly StoreFault[] = [
     const accounts = new Map<string, string>()
     return onCommitted((result, group) => ({
       ...result,
-      accepted: result.accepted.map((one, index) => {
+      accepted: result.accepted.map((acceptance, index) => {
         const [event] = group.accepted[index]!.events
-        if (one.kind === 'refused' || !event?.idempotency) return one
+        if (acceptance.kind === 'refused' || !event?.idempotency) return acceptance
         const first = accounts.get(event.idempotency.key) ?? event.accountId
         accounts.set(event.idempotency.key, first)
         return first === event.accountId
-          ? one
-          : { ...one, events: one.events.map((known) => ({ ...known, duplicate: true })) }
+          ? acceptance
+          : { ...acceptance, events: acceptance.events.map((known) => ({ ...known, duplicate: true })) }
       }),
     }))(store)
   }),
   numberFault(
     'idempotency keys are compared without case',
-    onAcceptance((one) => ({
-      ...one,
-      events: one.events.map((event) =>
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) =>
         event.idempotency
           ? { ...event, idempotency: { ...event.idempotency, key: event.idempotency.key.toLowerCase() } }
           : event,
@@ -229,26 +241,26 @@ export const brokenNumbers: readonly StoreFault[] = [
   ),
   numberFault(
     'the keys of one acceptance are not compared with each other',
-    onAcceptance((one) => ({
-      ...one,
-      events: one.events.map((event, index) => (index === 0 ? event : withoutKey(event))),
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map((event, index) => (index === 0 ? event : withoutKey(event))),
     })),
   ),
   numberFault(
     'the keys of one group are not compared with each other',
     onGroup((group) => ({
       ...group,
-      accepted: group.accepted.map((one, index) =>
-        index === 0 ? one : { ...one, events: one.events.map(withoutKey) },
+      accepted: group.accepted.map((acceptance, index) =>
+        index === 0 ? acceptance : { ...acceptance, events: acceptance.events.map(withoutKey) },
       ),
     })),
     [STORE_MODEL],
   ),
   numberFault(
     'a key is remembered 1 ms too long',
-    onAcceptance((one) => ({
-      ...one,
-      events: one.events.map((event) =>
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) =>
         event.idempotency
           ? { ...event, idempotency: { ...event.idempotency, untilMs: event.idempotency.untilMs + 1 } }
           : event,
@@ -277,12 +289,12 @@ export const brokenGroups: readonly StoreFault[] = [
   groupFault('a refused acceptance refuses those after it', (store) => ({
     async commit(group) {
       const results: AcceptanceResult[] = []
-      for (const one of group.accepted) {
+      for (const acceptance of group.accepted) {
         if (results.some(({ kind }) => kind === 'refused')) {
           results.push(refused)
           continue
         }
-        const result = await store.commit({ ...withoutStarts(group), ...nothing, accepted: [one] })
+        const result = await store.commit({ ...withoutStarts(group), ...nothing, accepted: [acceptance] })
         if (result.kind !== 'committed') return result
         results.push(...result.accepted)
       }
@@ -394,8 +406,8 @@ export const brokenRepeats: readonly StoreFault[] = [
     onCommitted((result, group) => ({
       ...result,
       accepted: group.isRepeat
-        ? result.accepted.map((one, index) =>
-            one.kind === 'refused' ? accepted(group.accepted[index]!) : one,
+        ? result.accepted.map((acceptance, index) =>
+            acceptance.kind === 'refused' ? accepted(group.accepted[index]!) : acceptance,
           )
         : result.accepted,
     })),
@@ -404,10 +416,10 @@ export const brokenRepeats: readonly StoreFault[] = [
     'the events of a repeated group are duplicates of themselves',
     onCommitted((result, group) => ({
       ...result,
-      accepted: result.accepted.map((one) =>
-        one.kind === 'refused' || !group.isRepeat
-          ? one
-          : { ...one, events: one.events.map((event) => ({ ...event, duplicate: true })) },
+      accepted: result.accepted.map((acceptance) =>
+        acceptance.kind === 'refused' || !group.isRepeat
+          ? acceptance
+          : { ...acceptance, events: acceptance.events.map((event) => ({ ...event, duplicate: true })) },
       ),
     })),
   ),

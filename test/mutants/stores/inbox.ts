@@ -13,8 +13,8 @@ export const brokenInboxes: readonly StoreFault[] = [
     return {
       async staged(owner, limit) {
         owners.add(owner)
-        for (const one of ['node-1', ...owners]) {
-          const found = await store.staged(one, limit)
+        for (const owner of ['node-1', ...owners]) {
+          const found = await store.staged(owner, limit)
           if (found.length > 0) return found
         }
         return []
@@ -30,7 +30,7 @@ export const brokenInboxes: readonly StoreFault[] = [
   relayFault('a fenced group removes its entries', (store) => ({
     async commit(group) {
       const result = await store.commit(group)
-      const inboxIds = group.accepted.flatMap((one) => one.inboxIds ?? [])
+      const inboxIds = group.accepted.flatMap((acceptance) => acceptance.inboxIds ?? [])
       if (result.kind === 'fenced' && inboxIds.length > 0) {
         const gone = { events: [], deliveries: [], inboxIds }
         await store.commit({ ...group, lease: undefined, accepted: [gone] })
@@ -40,10 +40,10 @@ export const brokenInboxes: readonly StoreFault[] = [
   })),
   relayFault('an entry that is gone is relayed', (store) => {
     const seen = new Set<string>()
-    return onAcceptance(({ inboxIds, ...one }) => {
+    return onAcceptance(({ inboxIds, ...acceptance }) => {
       const isAgain = inboxIds?.some((id) => seen.has(id))
       for (const id of inboxIds ?? []) seen.add(id)
-      return isAgain || !inboxIds ? one : { ...one, inboxIds }
+      return isAgain || !inboxIds ? acceptance : { ...acceptance, inboxIds }
     })(store)
   }),
   relayFault('a repeated group finds its entries gone', (store) => ({
@@ -51,7 +51,9 @@ export const brokenInboxes: readonly StoreFault[] = [
   })),
   relayFault(
     'an acceptance without events removes nothing',
-    onAcceptance(({ inboxIds, ...one }) => (one.events.length > 0 && inboxIds ? { ...one, inboxIds } : one)),
+    onAcceptance(({ inboxIds, ...acceptance }) =>
+      acceptance.events.length > 0 && inboxIds ? { ...acceptance, inboxIds } : acceptance,
+    ),
   ),
   relayFault('nobody is notified', () => ({ subscribe: () => () => {} })),
   relayFault('an erasure keeps the entries', () => ({ erase: async () => 0 })),

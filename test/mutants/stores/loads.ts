@@ -358,7 +358,7 @@ export const brokenSharedLanes: readonly StoreFault[] = [
       return rows.map((row) => ({
         ...row,
         ahead: rows.filter(
-          (one) => one.sequence < row.sequence || (!row.sequence && one.position < row.position),
+          (other) => other.sequence < row.sequence || (!row.sequence && other.position < row.position),
         ).length,
       }))
     },
@@ -396,7 +396,7 @@ export const brokenNotifications: readonly StoreFault[] = [
         listeners.add(listener)
         if (isFirst) {
           store.subscribe(() => {
-            for (const one of listeners) one()
+            for (const listener of listeners) listener()
           })
         }
         return () => listeners.delete(listener)

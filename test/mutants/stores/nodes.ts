@@ -143,7 +143,8 @@ export const brokenNodes: readonly StoreFault[] = [
       async commit(group) {
         const result = await alarm.commit(group)
         const hasDisabled =
-          result.kind === 'committed' && result.ended.some((one) => 'disabled' in one && one.disabled)
+          result.kind === 'committed' &&
+          result.ended.some((settlement) => 'disabled' in settlement && settlement.disabled)
         if (hasDisabled) alarm.raise(group.lease?.owner)
         return result
       },
@@ -160,15 +161,17 @@ export const brokenNodes: readonly StoreFault[] = [
     'no gap is reported',
     onCommitted((result) => ({
       ...result,
-      accepted: result.accepted.map((one) => (one.kind === 'accepted' ? { ...one, mayHaveGap: false } : one)),
+      accepted: result.accepted.map((acceptance) =>
+        acceptance.kind === 'accepted' ? { ...acceptance, mayHaveGap: false } : acceptance,
+      ),
     })),
     [STORE_MODEL],
   ),
   nodeFault('idempotency keys hold for one node', (store) => {
     const { commit, current } = trackOwner(store)
-    return onAcceptance((one, group) => ({
-      ...one,
-      events: one.events.map((event) =>
+    return onAcceptance((acceptance, group) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) =>
         event.idempotency
           ? {
               ...event,
@@ -182,9 +185,12 @@ export const brokenNodes: readonly StoreFault[] = [
     }))({ ...store, commit })
   }),
   nodeFault('each node numbers the events of a call', (store) =>
-    onAcceptance((one, group) => ({
-      ...one,
-      events: one.events.map((event) => ({ ...event, callId: `${event.callId} ${group.lease?.owner}` })),
+    onAcceptance((acceptance, group) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) => ({
+        ...event,
+        callId: `${event.callId} ${group.lease?.owner}`,
+      })),
     }))(store),
   ),
   nodeFault(

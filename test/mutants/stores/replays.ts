@@ -63,7 +63,7 @@ export const brokenReplays: readonly StoreFault[] = [
     'a replay marks the deliveries of its event to all webhooks',
     onMark(async (row, store) => {
       const { deliveries } = await store.search({ limit: 1e9 })
-      const marked = deliveries.find((one) => one.eventId === row.eventId && one.replays)
+      const marked = deliveries.find((delivery) => delivery.eventId === row.eventId && delivery.replays)
       return row.replays ?? (row.replayOf === undefined ? marked?.replays : undefined)
     }),
   ),
@@ -103,10 +103,12 @@ export const brokenReplays: readonly StoreFault[] = [
     async commit(group) {
       const result = await store.commit(group)
       if (result.kind !== 'committed') return result
-      const accepted = result.accepted.map((one, index) =>
-        one.kind === 'refused' && one.error.code === 'Conflict' && group.accepted[index]!.events.length === 0
+      const accepted = result.accepted.map((acceptance, index) =>
+        acceptance.kind === 'refused' &&
+        acceptance.error.code === 'Conflict' &&
+        group.accepted[index]!.events.length === 0
           ? ({ kind: 'accepted', events: [], mayHaveGap: false } as const)
-          : one,
+          : acceptance,
       )
       return { ...result, accepted }
     },
@@ -115,8 +117,10 @@ export const brokenReplays: readonly StoreFault[] = [
     'of replays that are repeated the first decides',
     onGroup((group) => ({
       ...group,
-      accepted: group.accepted.map((one) =>
-        group.isRepeat && one.events.length === 0 ? { ...one, deliveries: one.deliveries.slice(0, 1) } : one,
+      accepted: group.accepted.map((acceptance) =>
+        group.isRepeat && acceptance.events.length === 0
+          ? { ...acceptance, deliveries: acceptance.deliveries.slice(0, 1) }
+          : acceptance,
       ),
     })),
   ),

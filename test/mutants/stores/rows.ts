@@ -56,9 +56,9 @@ export const brokenEpochs: readonly StoreFault[] = [
       for (const { deliveries } of group.accepted)
         for (const { webhookId } of deliveries)
           epochs.set(webhookId, (await store.webhookOf(webhookId))?.epoch ?? 0)
-      return onAcceptance((one) => ({
-        ...one,
-        deliveries: one.deliveries.filter(({ webhookId, epoch }) => epoch >= epochs.get(webhookId)!),
+      return onAcceptance((acceptance) => ({
+        ...acceptance,
+        deliveries: acceptance.deliveries.filter(({ webhookId, epoch }) => epoch >= epochs.get(webhookId)!),
       }))(store).commit(group)
     },
   })),
@@ -88,9 +88,9 @@ const onEndpoint = (
 ) =>
   onGroup((group) => ({
     ...group,
-    ended: group.ended.map(({ endpoint, ...one }, index) => {
+    ended: group.ended.map(({ endpoint, ...settlement }, index) => {
       const changed = endpoint && change(endpoint, index)
-      return changed ? { ...one, endpoint: changed } : one
+      return changed ? { ...settlement, endpoint: changed } : settlement
     }),
   }))
 
@@ -134,10 +134,10 @@ export const brokenHealth: readonly StoreFault[] = [
       const result = await store.commit(group)
       if (result.kind !== 'committed') return result
       const ended = await Promise.all(
-        result.ended.map(async (one, index) => {
+        result.ended.map(async (settlement, index) => {
           const { endpoint, webhookId } = group.ended[index]!
           const disabled = endpoint?.disable && (await store.webhookOf(webhookId))
-          return one.kind === 'settled' && disabled ? { ...one, disabled } : one
+          return settlement.kind === 'settled' && disabled ? { ...settlement, disabled } : settlement
         }),
       )
       return { ...result, ended }
@@ -146,9 +146,11 @@ export const brokenHealth: readonly StoreFault[] = [
   healthFault('a fenced settlement writes its health', (store) => ({
     async commit(group) {
       const ended = await Promise.all(
-        group.ended.map(async (one) => {
-          const [claim] = await store.bodies([{ webhookId: one.webhookId, position: one.position! }])
-          return { ...one, expect: { ...one.expect, attempts: claim?.delivery.attempts ?? 0 } }
+        group.ended.map(async (settlement) => {
+          const [claim] = await store.bodies([
+            { webhookId: settlement.webhookId, position: settlement.position! },
+          ])
+          return { ...settlement, expect: { ...settlement.expect, attempts: claim?.delivery.attempts ?? 0 } }
         }),
       )
       return store.commit({ ...group, ended })
@@ -367,9 +369,9 @@ export const brokenLegs: readonly StoreFault[] = [
   })),
   legFault(
     'an event without a call has a number',
-    onAcceptance((one) => ({
-      ...one,
-      events: one.events.map((event) => ({ ...event, numbered: true, callId: event.callId ?? '' })),
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) => ({ ...event, numbered: true, callId: event.callId ?? '' })),
     })),
   ),
 ]
@@ -435,9 +437,9 @@ export const brokenPruning: readonly StoreFault[] = [
   pruneFault('prune restarts the numbers of calls', (store) => {
     let pruned = 0
     return {
-      ...onAcceptance((one) => ({
-        ...one,
-        events: one.events.map((event) => ({ ...event, callId: `${event.callId}-${pruned}` })),
+      ...onAcceptance((acceptance) => ({
+        ...acceptance,
+        events: acceptance.events.map((event) => ({ ...event, callId: `${event.callId}-${pruned}` })),
       }))(store),
       ...whenPruned(store, () => {
         pruned = 1
@@ -462,9 +464,9 @@ export const brokenPruning: readonly StoreFault[] = [
   pruneFault('prune removes idempotency keys within their window', (store) => {
     let pruned = 0
     return {
-      ...onAcceptance((one) => ({
-        ...one,
-        events: one.events.map((event) =>
+      ...onAcceptance((acceptance) => ({
+        ...acceptance,
+        events: acceptance.events.map((event) =>
           event.idempotency
             ? { ...event, idempotency: { ...event.idempotency, key: `${event.idempotency.key} ${pruned}` } }
             : event,

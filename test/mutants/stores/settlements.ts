@@ -34,35 +34,39 @@ const withoutFailure = (settlement: Settlement): Settlement => ({
 export const brokenSettlements: readonly StoreFault[] = [
   settleFault(
     'interruptions are not stored',
-    onSettlement((one) => ({ ...one, next: { ...one.next, interruptions: 0 } })),
+    onSettlement((settlement) => ({ ...settlement, next: { ...settlement.next, interruptions: 0 } })),
     [STORE_MODEL],
   ),
   settleFault(
     'first failures of ended deliveries are not stored',
-    onSettlement((one) => (isTerminal(one.next.state) ? withoutFailure(one) : one)),
+    onSettlement((settlement) =>
+      isTerminal(settlement.next.state) ? withoutFailure(settlement) : settlement,
+    ),
   ),
   settleFault('a settlement without a reason keeps the previous one', (store) => {
     const reasons = new Map<string, string>()
-    return onSettlement((one) => {
-      const reason = one.next.reason ?? reasons.get(one.deliveryId)
-      if (reason === undefined) return one
-      reasons.set(one.deliveryId, reason)
-      return { ...one, next: { ...one.next, reason } }
+    return onSettlement((settlement) => {
+      const reason = settlement.next.reason ?? reasons.get(settlement.deliveryId)
+      if (reason === undefined) return settlement
+      reasons.set(settlement.deliveryId, reason)
+      return { ...settlement, next: { ...settlement.next, reason } }
     })(store)
   }),
   settleFault(
     'a settlement without a record counts an attempt',
-    onSettlement((one) =>
-      one.record || one.next.state !== 'waiting'
-        ? one
-        : { ...one, next: { ...one.next, attempts: one.next.attempts + 1 } },
+    onSettlement((settlement) =>
+      settlement.record || settlement.next.state !== 'waiting'
+        ? settlement
+        : { ...settlement, next: { ...settlement.next, attempts: settlement.next.attempts + 1 } },
     ),
   ),
   ...(['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'] as const).map((state) =>
     settleFault(
       `a delivery that ends as ${state} waits again`,
-      onSettlement((one) =>
-        one.next.state === state ? { ...one, next: { ...one.next, state: 'waiting', dueMs: 1 } } : one,
+      onSettlement((settlement) =>
+        settlement.next.state === state
+          ? { ...settlement, next: { ...settlement.next, state: 'waiting', dueMs: 1 } }
+          : settlement,
       ),
       state === 'expired' ? [STORE_MODEL] : [],
     ),
@@ -72,9 +76,9 @@ export const brokenSettlements: readonly StoreFault[] = [
     (store) => ({
       async commit(group) {
         const ended = await Promise.all(
-          group.ended.map(async (one) => ({
-            ...one,
-            expect: { ...one.expect, attempts: (await storedAttempts(store, one)) ?? 0 },
+          group.ended.map(async (settlement) => ({
+            ...settlement,
+            expect: { ...settlement.expect, attempts: (await storedAttempts(store, settlement)) ?? 0 },
           })),
         )
         return store.commit({ ...group, ended })
@@ -159,8 +163,8 @@ export const brokenStarts: readonly StoreFault[] = [
     'a settlement of an older epoch refuses the starts of its group',
     onCommitted((result, { ended, starting }) => {
       const isRefused = ended.some(({ endpoint }, at) => {
-        const one = result.ended[at]
-        return endpoint?.disable !== undefined && one?.kind === 'settled' && !one.disabled
+        const ended = result.ended[at]
+        return endpoint?.disable !== undefined && ended?.kind === 'settled' && !ended.disabled
       })
       return isRefused && starting
         ? { ...result, notStarted: starting.deliveries.map((_, at) => at) }

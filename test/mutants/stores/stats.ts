@@ -18,8 +18,8 @@ export const brokenStats: readonly StoreFault[] = [
         failed: failed.map((count, slot) => {
           const { accountId, webhookId } = query.series[index]!
           const row = rows.find(
-            (one) =>
-              one.accountId === accountId && one.webhookId === webhookId && one.startMs === query.slots[slot],
+            (row) =>
+              row.accountId === accountId && row.webhookId === webhookId && row.startMs === query.slots[slot],
           )
           return count - (row?.counts[11] ?? 0)
         }),

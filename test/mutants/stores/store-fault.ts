@@ -90,7 +90,7 @@ export const onGroup = (change: (group: Group) => Group) => (store: QueueStore) 
 
 /** Replaces every acceptance that `commit` gets. */
 export const onAcceptance = (change: (acceptance: Acceptance, group: Group) => Acceptance) =>
-  onGroup((group) => ({ ...group, accepted: group.accepted.map((one) => change(one, group)) }))
+  onGroup((group) => ({ ...group, accepted: group.accepted.map((acceptance) => change(acceptance, group)) }))
 
 /** Replaces every settlement that `commit` gets. */
 export const onSettlement = (change: (settlement: Settlement) => Settlement) =>
