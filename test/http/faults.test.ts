@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { HookswitchError } from '../../src/errors.js'
 import { createHookswitch } from '../../src/hookswitch.js'
 import { memoryStore } from '../../src/store/memory.js'
-import { jsonOf, NOW, request } from './records.js'
+import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
+import { API_KEY, jsonOf, NOW, request } from './records.js'
 import { startService } from './service.js'
 
 const ID = { headers: { 'x-request-id': 'request-1' } }
@@ -122,5 +123,27 @@ describe('an operation on ids', () => {
       expect((await send('GET', webhook.replace(/webhooks.*/, `calls/${id}/attempts`))).status).toBe(404)
     }
     expect((await send('GET', `${lookup}?id=`)).status).toBe(400)
+  })
+})
+
+describe('an instance that closes while the token of a request is checked', () => {
+  expectNothingUnhandled()
+
+  it('looks nothing up: no read is under way that nobody awaits', async () => {
+    const { hs, send, store, webhook, webhookId } = await startService({ tokenCacheSize: 1 })
+    // The cache forgets the token of `send`.
+    await hs.auth.signIn({ apiKey: API_KEY })
+    const { read } = store.tokens
+    const closings: Promise<void>[] = []
+    store.tokens.read = (hash) => {
+      closings.push(hs.close())
+      return read(hash)
+    }
+    store.webhooks.read = async () => {
+      throw new HookswitchError('StoreUnavailable', 'the store is closed')
+    }
+    const response = await send('GET', `${webhook.replace(/webhooks.*/, 'lookup')}?id=${webhookId}`)
+    expect([response.status, closings.length]).toEqual([503, 1])
+    await Promise.all(closings)
   })
 })
