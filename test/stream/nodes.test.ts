@@ -3,6 +3,7 @@ import { HookswitchError, memoryStore, type StreamItem } from 'hookswitch'
 import type { LiveBatch, LiveStore, Store } from 'hookswitch/store'
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
+import { deferred } from '../support/deferred.js'
 import { addLiveItems } from '../support/live-store.js'
 import { type Instance, type Reader, readStream, startInstance, typesOf } from './harness.js'
 
@@ -349,10 +350,7 @@ describe('what nodes exchange', () => {
     const first = await openStream(nodeA, EVENTS)
     await nodeB.publish(1, 'top', { callId: 'first' })
     await first.until(1)
-    let release = () => {}
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const { promise: isReleased, resolve: release } = deferred()
     replace({
       async read(reader, after) {
         const result = await live.read(reader, after)

@@ -6,6 +6,7 @@ import { errorCode } from 'hookswitch'
 import type { HttpService } from 'hookswitch/adapter'
 import { createServer, type ServerOptions } from 'hookswitch/node'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import { echoService } from './echo.js'
 import { connect, sendRaw } from './raw.js'
 import { GET, parseErrorEnvelope, put, useServers } from './server-setup.js'
@@ -82,10 +83,7 @@ describe('createServer with idle connections', () => {
   })
 
   it('closes those that answer their last request after the server was closed', async () => {
-    let answer = () => {}
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve
-    })
+    const { promise: answered, resolve: answer } = deferred()
     const service: HttpService = {
       ...namedService,
       handle: (request) => answered.then(() => namedService.handle(request)),
@@ -109,10 +107,7 @@ describe('createServer with idle connections', () => {
     const record = (warning: Error) => warnings.push(warning)
     process.on('warning', record)
     onTestFinished(() => void process.off('warning', record))
-    let answer = () => {}
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve
-    })
+    const { promise: answered, resolve: answer } = deferred()
     let handled = 0
     const service: HttpService = {
       ...namedService,
