@@ -8,7 +8,7 @@ interface EventSource {
   watchEvents(accountId: string, listener: (event: PublishedEvent) => unknown): () => void
 }
 
-export interface EventWatches {
+interface EventWatches {
   bind(session: Session, accountId: string): void
   unbind(session: Session, accountId: string): void
 }

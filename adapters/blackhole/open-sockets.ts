@@ -5,7 +5,7 @@ import type { Session } from './session.js'
 /** Time between two checks of all sockets, ms. */
 const TICK_MS = 5_000
 
-export interface OpenSockets {
+interface OpenSockets {
   readonly size: number
   /** How many sockets this address has. @param source what the address counts as */
   countOf(source: string): number

@@ -28,7 +28,7 @@ const DEFAULT_PATH = './hookswitch.db'
 const STORES = ['data', 'postgres', 'memory'] as const
 
 /** The settings that choose a store, or flags with the same names. */
-export interface StoreSettings extends Pick<Settings, 'labelOf' | 'nameOf'> {
+interface StoreSettings extends Pick<Settings, 'labelOf' | 'nameOf'> {
   readonly values: Partial<
     Pick<
       Settings['values'],

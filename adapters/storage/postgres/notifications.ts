@@ -28,7 +28,7 @@ export interface Notifier {
   flush(): Promise<void>
 }
 
-/** Payload of NOTIFY, as JSON. */
+/** Payload of NOTIFY, as JSON. @internal */
 export interface Message {
   /** Shards whose owner has something to do. */
   readonly shards: readonly number[]

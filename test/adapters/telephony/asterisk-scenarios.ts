@@ -8,7 +8,8 @@ import {
 import { createAmiFrameReader } from '../../../adapters/telephony/asterisk/ami-frames.js'
 import { createAmiMessage, eventNameOf } from '../../../adapters/telephony/asterisk/ami-message.js'
 import { parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
-import { createAsteriskMapping, type MappingOptions } from '../../../adapters/telephony/asterisk/mapping.js'
+import type { MappingOptions } from '../../../adapters/telephony/asterisk/channel-registry.js'
+import { createAsteriskMapping } from '../../../adapters/telephony/asterisk/mapping.js'
 import type { SwitchEvent } from '../../../adapters/telephony/asterisk/switch-event.js'
 import {
   createAccountBuffer,
