@@ -352,7 +352,7 @@ describe('the next group', () => {
   )
 })
 
-describe('the number of deliveries that a group may start ahead of free slots', () => {
+describe('the number of deliveries that a group may start before a slot is free', () => {
   it('is that of the attempts that ended during the last commit', async () => {
     const { start, finish, answer, ahead } = createFixture()
     await start(aDelivery('first'))

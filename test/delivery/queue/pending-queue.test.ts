@@ -551,7 +551,7 @@ describe('displaced deliveries', () => {
   })
 })
 
-describe('lanes that a search for the oldest has found ahead', () => {
+describe('lanes that a search for the oldest has found before', () => {
   /** An endpoint just above its limit of 300, of which the next lanes are known. */
   function above() {
     const created = createQueue({ maxContents: 5, limits: { ...LIMITS, maxPendingPerWebhook: 300 } })

@@ -99,7 +99,7 @@ export const mutants = [
     file: 'src/delivery/commit-loop.ts',
     find: 'if (isWaiting && isCollision(',
     replace: 'if (isCollision(',
-    tests: ['test/delivery/dispatcher-early-start.test.ts'],
+    tests: ['test/delivery/dispatcher-start-with-acceptance.test.ts'],
   },
   {
     what: 'the webhook of a first event is read only when its group is written',
