@@ -17,7 +17,7 @@ const MAX_NAMED = 5
 
 /**
  * @typedef {object} Running a case in progress
- * @property {import('./cases.js').Case} one
+ * @property {import('./cases.js').Case} testCase
  * @property {{ A: number, AAAA: number }} lookups so far
  */
 

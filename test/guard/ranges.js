@@ -90,7 +90,7 @@ export function isForbidden(address) {
   return SIX.some(([base, bits]) => isIn(six, base, bits, 128n)) || embedded(six).some(isForbiddenFour)
 }
 
-/** @param {string} one @param {string} other whether both are the same address in any spelling */
+/** @param {string} left @param {string} right whether both are the same address in any spelling */
 export function isSame(left, right) {
   const value = (/** @type {string} */ text) =>
     text.includes(':') ? numberOfSix(text) : numberOfFour(text) | (0xffffn << 32n)

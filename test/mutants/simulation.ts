@@ -1,5 +1,5 @@
 import type { FaultInjector } from '../../src/simulator/index.js'
-import type { Acceptance, AcceptanceResult, Group, Store } from '../../src/store/index.js'
+import type { Store } from '../../src/store/index.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { onAcceptance, onGroup, onSettlement, type Scenario } from './stores/store-fault.js'
 
@@ -29,27 +29,6 @@ const nodeDeliveries = (change: Change): FaultInjector => ({
   nodeStore: (store) => changeDeliveries(store, change),
 })
 
-/** What a group accepts, as a group of its own. */
-export const acceptedOf = ({ version, now, accepted, pending }: Group): Group => ({
-  lease: undefined,
-  version,
-  now,
-  accepted,
-  ended: [],
-  finished: [],
-  pending,
-  isRepeat: false,
-})
-
-/** The result of an acceptance that is not written. */
-export function acknowledged({ events }: Acceptance, sequence: number): AcceptanceResult {
-  return {
-    kind: 'accepted',
-    events: events.map(({ id }) => ({ id, sequence, duplicate: false })),
-    mayHaveGap: false,
-  }
-}
-
 /** True for every `count`-th time. */
 function everyNth(count: number): () => boolean {
   let times = 0
@@ -72,26 +51,6 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
         own: (owner, leaseMs) => withoutClock(own(owner, leaseMs)),
         renew: (owner, leaseMs) => withoutClock(renew(owner, leaseMs)),
       })),
-  },
-  {
-    what: 'a store that acknowledges without writing',
-    caughtBy: ['I1'],
-    faultInjector() {
-      const isLost = everyNth(5)
-      return sharedDeliveries((real) => ({
-        async commit(group) {
-          const areLost = group.accepted.map(() => isLost())
-          const accepted = group.accepted.filter((_, index) => !areLost[index])
-          const result = await real.commit({ ...group, accepted })
-          if (result.kind !== 'committed') return result
-          const written = [...result.accepted]
-          const all = group.accepted.map((acceptance, index) =>
-            areLost[index] ? acknowledged(acceptance, 1) : written.shift()!,
-          )
-          return { ...result, accepted: all }
-        },
-      }))
-    },
   },
   {
     what: 'a store that loses one delivery of an acceptance',
@@ -183,17 +142,6 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
         onAcceptance((acceptance) => ({
           ...acceptance,
           events: acceptance.events.map(({ idempotency: _, ...event }) => event),
-        })),
-      ),
-  },
-  {
-    what: 'a retry budget that does not count one try',
-    caughtBy: ['I7'],
-    faultInjector: () =>
-      nodeDeliveries(
-        onSettlement((settlement) => ({
-          ...settlement,
-          next: { ...settlement.next, tries: Math.max(0, settlement.next.tries - 1) },
         })),
       ),
   },
@@ -346,12 +294,15 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
           const grant = await call(owner, leaseMs * 1000)
           return { ...grant, aliveUntilMs: grant.storeMs + leaseMs }
         }
-        return withDeliveries(store, { own: granted(deliveries.own), renew: granted(deliveries.renew) })
+        return changeDeliveries(store, () => ({
+          own: granted(deliveries.own),
+          renew: granted(deliveries.renew),
+        }))
       },
       nodeStore(store, { clock }) {
         let last: Awaited<ReturnType<Deliveries['own']>> | undefined
         let lastMs = 0
-        return withDeliveries(store, {
+        return changeDeliveries(store, () => ({
           async own(owner, leaseMs) {
             lastMs = clock.monotonic()
             last = await store.deliveries.own(owner, leaseMs)
@@ -362,7 +313,7 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
             const { storeMs, aliveUntilMs } = last!
             return { ...last!, storeMs: storeMs + passedMs, aliveUntilMs: aliveUntilMs + passedMs }
           },
-        })
+        }))
       },
     }),
   },
@@ -497,56 +448,6 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
     },
   },
   {
-    what: 'a store that does not keep starts',
-    caughtBy: ['I10 or I19'],
-    options: { minutes: 10, faults: ['crash'] },
-    faultInjector: () =>
-      sharedDeliveries((real) => ({
-        async commit(group) {
-          const result = await real.commit(group)
-          const { starting, lease } = group
-          if (result.kind !== 'committed' || !starting) return result
-          const { version } = result
-          await real.commit({ ...acceptedOf(group), lease, version, accepted: [], finished: [starting.key] })
-          return result
-        },
-      })),
-  },
-  {
-    what: 'a node that does not read changes',
-    caughtBy: ['I21'],
-    options: { minutes: 40 },
-    faultInjector: () =>
-      sharedDeliveries((real) => ({
-        async commit(group) {
-          const changes = group.lease && (await real.changes(group.lease, group.version))
-          const result = await real.commit({ ...group, version: changes?.version ?? group.version })
-          // It also starts what the store refuses to start.
-          return result.kind === 'committed' ? { ...result, notStarted: [], version: group.version } : result
-        },
-        async poll(lease) {
-          const polled = await real.poll(lease)
-          return polled && { ...polled, version: 0 }
-        },
-      })),
-  },
-  {
-    what: 'a node that does not poll before it sends an event of another node',
-    caughtBy: ['I17'],
-    options: { minutes: 10, callsPerDay: 30_000 },
-    faultInjector: () =>
-      nodeDeliveries((real) => ({
-        async commit(group) {
-          const result = await real.commit(group)
-          if (result.kind !== 'committed') return result
-          const accepted = result.accepted.map((acceptance) => ({ ...acceptance, mayHaveGap: false }))
-          return { ...result, accepted }
-        },
-        // Notifications come too late.
-        subscribe: () => () => {},
-      })),
-  },
-  {
     what: 'a store in which tokens never expire',
     caughtBy: ['I12'],
     options: { minutes: 1800, nodes: 1, callsPerDay: 10, leaseSeconds: 3000 },
@@ -566,28 +467,6 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
     }),
   },
   {
-    what: 'an address guard that checks only the first address',
-    caughtBy: ['I14'],
-    options: { faults: ['dns hostile'] },
-    faultInjector: () => ({
-      approve: (real) => async (deps, host, timeoutMs) => {
-        const { resolver } = deps
-        let others: readonly string[] = []
-        const first = {
-          async resolve(name: string, ms: number) {
-            const found = await resolver.resolve(name, ms)
-            if (found.kind !== 'addresses') return found
-            others = found.addresses.slice(1)
-            return { ...found, addresses: found.addresses.slice(0, 1) }
-          },
-          close() {},
-        }
-        const approved = await real({ ...deps, resolver: first }, host, timeoutMs)
-        return 'kind' in approved ? approved : [...approved, ...others]
-      },
-    }),
-  },
-  {
     what: 'a dialler that resolves the name again',
     caughtBy: ['I14'],
     options: { faults: ['dns hostile'] },
@@ -599,24 +478,6 @@ export const SIMULATION_FAULTS: readonly SimulationFault[] = [
         return again.kind === 'addresses' && again.addresses.length > 0 ? again.addresses : approved
       },
     }),
-  },
-  {
-    what: 'an address guard that caches its result',
-    caughtBy: ['I14'],
-    options: { faults: ['dns hostile'] },
-    faultInjector: () => {
-      const approvedByHost = new Map<string, readonly string[]>()
-      return {
-        approve: (real) => async (deps, host, timeoutMs) => {
-          await deps.resolver.resolve(host, timeoutMs)
-          const cached = approvedByHost.get(host)
-          if (cached) return cached
-          const approved = await real(deps, host, timeoutMs)
-          if (!('kind' in approved)) approvedByHost.set(host, approved)
-          return approved
-        },
-      }
-    },
   },
   {
     what: 'a sender that sends one request at a time',

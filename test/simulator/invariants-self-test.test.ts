@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { simulate } from '../../src/simulator/index.js'
+import type { Store } from '../../src/store/index.js'
 import { SIMULATION_FAULTS, type SimulationFault } from '../mutants/simulation.js'
 import { STORE_FAULTS } from '../mutants/stores/index.js'
 import { newClock } from '../testkit/conformance-self-test-harness.js'
@@ -14,12 +15,14 @@ const isInvariant = (check: string) => /^I\d/.test(check)
 
 const FAULTS: readonly SimulationFault[] = [
   ...SIMULATION_FAULTS,
-  ...STORE_FAULTS.filter(({ caughtBy }) => caughtBy.some(isInvariant)).map(({ breakStore, ...fault }) => ({
-    ...fault,
-    faultInjector: () => ({
-      store: (store: Parameters<typeof breakStore>[0]) => breakStore(store, newClock()),
+  ...STORE_FAULTS.filter(({ caughtBy }) => caughtBy.some(isInvariant)).map(
+    ({ breakStore, isPerNode, ...fault }): SimulationFault => ({
+      ...fault,
+      faultInjector: () => ({
+        [isPerNode ? 'nodeStore' : 'store']: (store: Store) => breakStore(store, newClock()),
+      }),
     }),
-  })),
+  ),
 ]
 
 describe('the simulation reports a broken invariant', () => {

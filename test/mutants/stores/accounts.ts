@@ -3,7 +3,7 @@ import type { User } from '../../../src/accounts/user.js'
 import type { TokenRow } from '../../../src/auth/token-store.js'
 import { errorCode, HookswitchError } from '../../../src/errors.js'
 import type { Webhook } from '../../../src/webhooks/webhook.js'
-import { faultsOf, RACING_MODEL, STORE_MODEL, type StoreFault } from './store-fault.js'
+import { faultsOf, STORE_MODEL, type StoreFault } from './store-fault.js'
 
 const accountFault = faultsOf('accounts', 'accounts')
 const userFault = faultsOf('users', 'accounts')
@@ -332,17 +332,13 @@ export const brokenWebhooks: readonly StoreFault[] = [
       options: { minutes: 30, faults: ['store slow'] },
     },
   ),
-  webhookFault(
-    'concurrent replacements all succeed',
-    (store) => ({
-      async replace(webhook, revision) {
-        const before = await store.read(webhook.accountId, webhook.id)
-        await store.replace(webhook, revision)
-        return before?.revision === revision
-      },
-    }),
-    [RACING_MODEL],
-  ),
+  webhookFault('concurrent replacements all succeed', (store) => ({
+    async replace(webhook, revision) {
+      const before = await store.read(webhook.accountId, webhook.id)
+      await store.replace(webhook, revision)
+      return before?.revision === revision
+    },
+  })),
   webhookFault('the replacement of an unknown webhook inserts it', (store) => ({
     async replace(webhook, revision) {
       const isUnknown = !(await store.read(webhook.accountId, webhook.id))

@@ -271,11 +271,12 @@ export const brokenOwnership: readonly StoreFault[] = [
       },
     }
   }),
-  ownFault('release releases nothing', () => ({ release: async () => {} }), [
-    'several nodes',
-    STORE_MODEL,
-    'I18',
-  ]),
+  ownFault(
+    'release releases nothing',
+    () => ({ release: async () => {} }),
+    ['several nodes', STORE_MODEL, 'I18'],
+    { isPerNode: true },
+  ),
   ownFault(
     'what is edited between two owners is not loaded',
     (store) => {
@@ -387,6 +388,7 @@ export const brokenNotifications: readonly StoreFault[] = [
       },
     }),
     ['I18'],
+    { isPerNode: true },
   ),
   notifyFault('a listener that throws silences the others', (store) => {
     const listeners = new Set<() => void>()

@@ -12,7 +12,6 @@ import {
   onLoad,
   STORE_MODEL,
   type StoreFault,
-  withPort,
 } from './store-fault.js'
 
 const epochFault = faultsOf('epochs', 'deliveries')
@@ -25,16 +24,6 @@ const erasureFault = faultsOf('erasure', 'deliveries')
 
 const asWaiting = (row: StoredDelivery): StoredDelivery =>
   row.state === 'cancelled' && row.endedMs === undefined ? { ...row, state: 'waiting' } : row
-
-/** Replaces the webhooks that `replace` gets. */
-const onReplace =
-  (caughtBy: string) =>
-  (
-    what: string,
-    change: (
-      webhook: Parameters<StoreFault['breakStore']>[0]['webhooks'],
-    ) => ReturnType<Parameters<typeof withPort<'webhooks'>>[1]>,
-  ): StoreFault => ({ what, caughtBy, breakStore: withPort('webhooks', change) })
 
 /** Defects of epochs. */
 export const brokenEpochs: readonly StoreFault[] = [
@@ -68,7 +57,7 @@ export const brokenEpochs: readonly StoreFault[] = [
       return row && (await store.webhookOf(row.webhookId))?.deletedMs === undefined ? row : undefined
     },
   })),
-  onReplace('epochs')('every replacement raises the epoch', (webhooks) => ({
+  faultsOf('epochs', 'webhooks')('every replacement raises the epoch', (webhooks) => ({
     replace: (webhook, revision) => webhooks.replace({ ...webhook, epoch: webhook.epoch + 1 }, revision),
   })),
   epochFault('all deliveries of a disabled webhook are cancelled', (store) => ({
@@ -106,11 +95,11 @@ export const brokenHealth: readonly StoreFault[] = [
     onEndpoint(({ health, ...endpoint }) => (health ? { ...endpoint, health } : endpoint)),
   ),
   {
-    ...onReplace('health')('unhealthy lists webhooks of the page before again', (webhooks) => ({
+    ...faultsOf('health', 'webhooks')('unhealthy lists webhooks of the page before again', (webhooks) => ({
       unhealthy: (limit) => webhooks.unhealthy(limit),
     })),
   },
-  onReplace('health')('ids lists webhooks of the page before again', (webhooks) => ({
+  faultsOf('health', 'webhooks')('ids lists webhooks of the page before again', (webhooks) => ({
     ids: (limit) => webhooks.ids(limit),
   })),
   healthFault(
@@ -156,7 +145,7 @@ export const brokenHealth: readonly StoreFault[] = [
       return store.commit({ ...group, ended })
     },
   })),
-  onReplace('health')('a replacement restores the health that it contains', (webhooks) => {
+  faultsOf('health', 'webhooks')('a replacement restores the health that it contains', (webhooks) => {
     const replaced = new Map<string, Health | undefined>()
     return {
       replace(webhook, revision) {
@@ -170,7 +159,7 @@ export const brokenHealth: readonly StoreFault[] = [
       },
     }
   }),
-  onReplace('health')('a webhook that is resumed stays paused', (webhooks) => {
+  faultsOf('health', 'webhooks')('a webhook that is resumed stays paused', (webhooks) => {
     const paused = new Map<string, Health>()
     return {
       async replace(webhook, revision) {

@@ -10,6 +10,15 @@ const aWhile = async () => {
 
 /** Defects that show after a sequence of calls, or while calls overlap. */
 export const brokenSequences: readonly StoreFault[] = [
+  faultsOf(RACING_MODEL, 'webhooks')('a replacement overwrites what was replaced meanwhile', (store) => ({
+    async replace(webhook, expected) {
+      const before = await store.read(webhook.accountId, webhook.id)
+      if (before?.revision !== expected) return false
+      await aWhile()
+      const now = await store.read(webhook.accountId, webhook.id)
+      return now === undefined ? false : store.replace(webhook, now.revision)
+    },
+  })),
   modelFault('deliveries of a call have lanes to themselves after a retry', (store) => {
     const retried = new Set<string>()
     return {

@@ -27,6 +27,8 @@ export interface Scenario {
   readonly seed?: number
   /** How many other seeds are tried when that one does not show it any more. Default 7. */
   readonly otherSeeds?: number
+  /** True: the defect is in how each node uses the store, not in the store that they share. Default false. */
+  readonly isPerNode?: boolean
 }
 
 /** A defect, and what adds it to a correct store. */
