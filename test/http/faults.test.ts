@@ -3,7 +3,7 @@ import { HookswitchError } from '../../src/errors.js'
 import { createHookswitch } from '../../src/hookswitch.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
-import { API_KEY, jsonOf, NOW, request } from './records.js'
+import { CHILD_ACCOUNT, jsonOf, NOW, request } from './records.js'
 import { startService } from './service.js'
 
 const ID = { headers: { 'x-request-id': 'request-1' } }
@@ -126,23 +126,20 @@ describe('an operation on ids', () => {
   })
 })
 
-describe('an instance that closes while the token of a request is checked', () => {
+describe('an instance that closes while a request is authorized', () => {
   expectNothingUnhandled()
 
   it('looks nothing up: no read is under way that nobody awaits', async () => {
-    const { hs, send, store, webhook, webhookId } = await startService({ tokenCacheSize: 1 })
-    // The cache forgets the token of `send`.
-    await hs.auth.signIn({ apiKey: API_KEY })
-    const { read } = store.tokens
+    const { hs, send, store } = await startService()
+    const { lineage } = store.accounts
     const closings: Promise<void>[] = []
-    store.tokens.read = (hash) => {
-      closings.push(hs.close())
-      return read(hash)
-    }
-    store.webhooks.read = async () => {
-      throw new HookswitchError('StoreUnavailable', 'the store is closed')
-    }
-    const response = await send('GET', `${webhook.replace(/webhooks.*/, 'lookup')}?id=${webhookId}`)
+    Object.assign(store.accounts, {
+      async lineage(id: string) {
+        if (id === CHILD_ACCOUNT) closings.push(hs.close())
+        return lineage(id)
+      },
+    })
+    const response = await send('GET', `/v1/accounts/${CHILD_ACCOUNT}/lookup?id=webhook`)
     expect([response.status, closings.length]).toEqual([503, 1])
     await Promise.all(closings)
   })
