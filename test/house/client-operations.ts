@@ -2,24 +2,10 @@
 
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import { openapiDocument } from '../../src/wire/openapi.js'
+import type { Schema } from './http-reference.js'
 
 /** The generated module, relative to the root. */
 export const OPERATIONS_FILE = 'adapters/client/operations.generated.ts'
-
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly description?: string
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly items?: Schema
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
-  readonly allOf?: readonly Schema[]
-  readonly additionalProperties?: Schema | boolean
-}
 
 interface Parameter {
   readonly name: string

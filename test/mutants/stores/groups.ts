@@ -327,32 +327,17 @@ export const brokenGroups: readonly StoreFault[] = [
     },
     ['ownership', 'several nodes'],
   ),
-  groupFault('a fenced group still accepts', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind === 'fenced')
-        await store.commit({
-          ...withoutStarts(group),
-          ...nothing,
-          accepted: group.accepted,
-          lease: undefined,
-        })
-      return result
-    },
-  })),
-  groupFault('an outdated group still accepts', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind === 'outdated')
-        await store.commit({
-          ...withoutStarts(group),
-          ...nothing,
-          accepted: group.accepted,
-          lease: undefined,
-        })
-      return result
-    },
-  })),
+  ...(['fenced', 'outdated'] as const).map((kind) =>
+    groupFault(`a group that is ${kind} still accepts`, (store) => ({
+      async commit(group) {
+        const result = await store.commit(group)
+        const { accepted } = group
+        if (result.kind === kind)
+          await store.commit({ ...withoutStarts(group), ...nothing, accepted, lease: undefined })
+        return result
+      },
+    })),
+  ),
   groupFault(
     'versions are not compared',
     (store) => ({
