@@ -34,7 +34,7 @@ const TUNED = [
   { perSecond: 100, limit: 200 },
 ]
 const HEADERS = IS_FULL_SIZE ? (['right', 1, undefined, 0] as const) : (['right', undefined] as const)
-it.each(TUNED.flatMap((one) => HEADERS.map((header) => ({ ...one, header }))))(
+it.each(TUNED.flatMap((row) => HEADERS.map((header) => ({ ...row, header }))))(
   'check 7: $perSecond/s with Retry-After $header: at least 80 % is used',
   async ({ perSecond, limit, header }) => {
     const { used, refused } = await deliver(

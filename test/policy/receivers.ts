@@ -132,7 +132,7 @@ export function calls(
     const ended = answered + length * (0.5 + random())
     arrivals.push([at, `c${call}`, 0], [answered, `c${call}`, 1], [ended, `c${call}`, 2])
   }
-  return arrivals.filter(([time]) => time <= to).sort((one, other) => one[0] - other[0])
+  return arrivals.filter(([time]) => time <= to).sort((left, right) => left[0] - right[0])
 }
 
 /** Events of calls of their own, one each `every` seconds. */
@@ -142,7 +142,7 @@ export function singles(count: number, every: number, from = 0): readonly Arriva
 
 /** The quantile of numbers; NaN of none. */
 export function quantile(values: readonly number[], fraction: number): number {
-  const sorted = [...values].sort((one, other) => one - other)
+  const sorted = [...values].sort((left, right) => left - right)
   return sorted.length === 0
     ? Number.NaN
     : sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))]!
