@@ -57,6 +57,26 @@ it('check 7: 100 in windows of 60 s with a right Retry-After: at least 90 % is u
   expect(used).toBeGreaterThanOrEqual(0.9)
 })
 
+it.each(TUNED)(
+  'check 7: $perSecond/s of a receiver that takes one request at first: most of the first minute is used',
+  async ({ perSecond }) => {
+    const receiver = limited(perSecond, 1, 'right', Math.max(1, perSecond), 1)
+    // Answers come together.
+    const together: Receiver = (now, request) => ({ ...receiver(now, request), seconds: 0.05 - (now % 0.05) })
+    const run = await runPolicy({
+      until: 60,
+      isFull: true,
+      endpoints: [{ receiver: together, arrivals: singles(perSecond * 90, 0.001) }],
+      hasWitness: false,
+    })
+    const endpoint = run.endpoints[0]!
+    const used = endpoint.count('delivered') / (perSecond * 60)
+    figures(`7 ${perSecond}/s from 1`, { used, refused: endpoint.failures().length, lost: endpoint.lost })
+    expect(used).toBeGreaterThanOrEqual(0.75)
+    expect(endpoint.lost).toBe(0)
+  },
+)
+
 const OTHERS = [0.3, 2, 20].flatMap((perSecond) => [1, 5, 20].map((burst) => ({ perSecond, burst })))
 it.each(OTHERS)(
   'check 7: $perSecond/s with bursts of $burst: at least 70 % is used',

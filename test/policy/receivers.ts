@@ -64,17 +64,19 @@ export const away =
  * @param window 1: a bucket that fills all the time; more: fixed windows of so many seconds
  * @param retryAfter `right`: the time until it takes the next one; undefined: no header
  * @param burst size of the bucket. Default: `perSecond`, at least 1.
+ * @param atFirst what is in the bucket at first. Default: `burst`.
  */
 export function limited(
   perSecond: number,
   window: number,
   retryAfter: 'right' | number | undefined,
   burst = Math.max(1, perSecond),
+  atFirst = burst,
 ): Receiver {
   const ok = answers(200, undefined, 0.05)
   const refuse = (seconds: number) =>
     answers(429, retryAfter === 'right' ? Math.ceil(seconds) : retryAfter, 0.05)
-  let tokens = burst
+  let tokens = atFirst
   let last = 0
   let start = Number.NEGATIVE_INFINITY
   let used = 0
