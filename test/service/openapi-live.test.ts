@@ -177,13 +177,14 @@ describe('the OpenAPI document', () => {
     await call('listWebhookAttempts', hook)
     for (const id of ['readAccountStats', 'listEndpoints']) await call(id, account)
     await call('readWebhookStats', { ...hook, query: '?step=60' })
+    await call('readWebhookHealth', hook)
     await call('listCallAttempts', { ...account, call_id: 'call 1' })
     const deliveries = await call('listDeliveries', hook)
     const delivery_id = deliveries.json.data[0].id
     await call('readDelivery', { ...account, delivery_id })
     await call('listDeliveryAttempts', { ...account, delivery_id, query: '?slim=true' })
     await call('readCall', { ...account, call_id: 'call 1' })
-    await call('lookUp', { ...account, query: '?id=call%201' })
+    await call('lookUp', { ...account, query: '?q=call%201' })
     await call('previewWebhook', account, {
       data: { webhook: { name: 'p', uri: receiver.url('/hook'), hook: 'all', http_verb: 'get' } },
     })
@@ -222,6 +223,7 @@ describe('the OpenAPI document', () => {
     await call('patchAccount', child, { data: { enabled: true, timezone: null } })
     await call('listAccounts', {}, { token: operator })
     await call('readOverview', {}, { token: operator })
+    await call('lookUpAnywhere', { query: '?q=call%201' }, { token: operator })
     await call('replayAllAccounts', {}, { data: { dry_run: true }, token: operator })
     await call('replayAllAccounts', {}, { data: {}, token: operator })
     await call('listAllReplays', {}, { token: operator })
@@ -283,7 +285,13 @@ describe('the OpenAPI document', () => {
     expect((await call('readWebhook', account)).status).toBe(404)
     expect((await call('readDelivery', account)).status).toBe(404)
 
-    for (const id of ['readOverview', 'listUnhealthyWebhooks', 'searchDeliveries', 'listAllReplays'])
+    for (const id of [
+      'readOverview',
+      'listUnhealthyWebhooks',
+      'lookUpAnywhere',
+      'searchDeliveries',
+      'listAllReplays',
+    ])
       expect((await call(id)).status).toBe(403)
 
     await checkStream(service)

@@ -92,7 +92,7 @@ handleRequests({
     const layout = backlogLayout(pending)
     await setUp(location, layout, port)
     const store = await createStore(location)
-    const { systemClock } = await import('hookswitch')
+    const { systemClock } = await import('hookswitch/adapter')
     await store.open({ clock: systemClock(), log: LOG })
     const { lease, version } = await takeAll(store, OWNER, LEASE_MS)
     const now = lease.storeMs
