@@ -1,7 +1,6 @@
 /** What the page says about a webhook that needs somebody, in both languages. */
-import type { Attempt, Webhook } from 'hookswitch/client'
+import type { Attempt, Webhook, WebhookHealth } from 'hookswitch/client'
 import { describe, expect, it } from 'vitest'
-import type { WebhookHealth } from '../../../adapters/portal/app/api/webhook-health.js'
 import de from '../../../adapters/portal/app/locales/de.json'
 import en from '../../../adapters/portal/app/locales/en.json'
 import {
@@ -62,7 +61,7 @@ const input = ({ webhook, health, attempt: fields = { resp_status_code: '503' } 
   } as WebhookHealth,
 })
 
-const PAUSED: Partial<WebhookHealth> = {
+const PAUSED = {
   state: 'paused',
   pause: { kind: 'unavailable', since: at('12:45:00'), probes: 40 },
   paused_until: at('14:33:10'),
@@ -70,7 +69,7 @@ const PAUSED: Partial<WebhookHealth> = {
   not_delivered: 0,
   max_age_seconds: 86_400,
   oldest_expires_at: '2026-11-29T12:45:00.000Z',
-}
+} satisfies Partial<WebhookHealth>
 
 const bothHeadlines = (given: Given) =>
   (['en', 'de'] as const).map((language) => caseOf(input(given), words(language))?.headline)
@@ -207,7 +206,7 @@ describe('a webhook that is paused', () => {
   it('connects first where the server cannot be reached', () => {
     const { steps } = caseOf(input({ health: PAUSED, attempt: { cause: 'refused' } }), words('en'))!
     expect(steps[0]!.text).toMatch(/^We try to connect\./)
-    const rejected = { ...PAUSED, pause: { kind: 'rejected', probes: 2 } } as const
+    const rejected = { ...PAUSED, pause: { kind: 'rejected', since: PAUSED.pause.since, probes: 2 } } as const
     const found = caseOf(input({ health: rejected, attempt: { cause: 'refused' } }), words('en'))!
     expect(found.steps[0]!.text).toMatch(/^We send one waiting event\./)
     expect(found.role).toBe('bad')

@@ -3,12 +3,11 @@
  * arrived it says so.
  */
 import { useSignal } from '@preact/signals'
-import type { Attempt } from 'hookswitch/client'
+import type { Attempt, WebhookHealth } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { type TestResult, testWebhook } from '../api/test-webhook.js'
-import type { WebhookHealth } from '../api/webhook-health.js'
 import { Body } from '../components/body.js'
 import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'

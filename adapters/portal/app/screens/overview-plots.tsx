@@ -1,6 +1,7 @@
 /** Figures of a webhook, and its requests over time: from an hour before the first failure, or over a choice of time. */
+
+import type { WebhookHealth } from 'hookswitch/client'
 import { accountRequest, optional } from '../api/api.js'
-import type { WebhookHealth } from '../api/webhook-health.js'
 import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
 import { Strip } from '../components/panel.js'

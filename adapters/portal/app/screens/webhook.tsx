@@ -1,9 +1,9 @@
 /** One webhook: its overview, activity, settings and secret. */
 import { useSignal } from '@preact/signals'
-import type { Webhook } from 'hookswitch/client'
+import type { Webhook, WebhookHealth } from 'hookswitch/client'
 import { useEffect } from 'preact/hooks'
 import { accountRequest, statusOf } from '../api/api.js'
-import { readHealth, type WebhookHealth } from '../api/webhook-health.js'
+import { readHealth } from '../api/webhook-health.js'
 import { LinkButton } from '../components/button.js'
 import { Confirm } from '../components/dialog.js'
 import { eventName } from '../components/event-name.js'
