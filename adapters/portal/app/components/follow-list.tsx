@@ -1,7 +1,8 @@
 /** Keeps the rows of an account's webhooks up to date by its live stream. Without a stream the timer of the list remains. */
-import type { HealthRow } from '../api/webhook-rows.js'
+
 import type { PagedList } from '../state/paged-list.js'
 import { useStreamItems } from '../state/stream-items.js'
+import type { HealthRow } from '../text/health-row.js'
 import { withAttempts } from '../text/live-items.js'
 
 /** While attempts happen all the time. */
