@@ -47,12 +47,13 @@ export function lazy<Props extends object>(
         },
       )
     }
-    useEffect(() => {
-      if (!loaded) start()
-    }, [])
     // Read, so that the component is rendered again when it has arrived.
     void version.value
     const Component = loaded
+    useEffect(() => {
+      // Not by `loaded`, which it may have become after this was rendered.
+      if (!Component) start()
+    }, [])
     if (Component) return <Component {...props} />
     return error.value === undefined ? (
       <Waiting />
