@@ -1,5 +1,4 @@
 /** One delivery: what became of it in a sentence, its tries, and one exchange with its request and its answer. */
-
 import type { Attempt, Delivery, WebhookHealth } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
