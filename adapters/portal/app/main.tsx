@@ -2,15 +2,18 @@
 import { render } from 'preact'
 import { startHostSession } from './api/host-session.js'
 import { HAS_HOST_LOGIN } from './api/settings.js'
-import { App } from './app.js'
-import { restore } from './state/session.js'
+import { App, SignIn } from './app.js'
+import { restore, session } from './state/session.js'
 import './style/tokens.css'
 import './style/components.css'
 import { escapeTextNodes } from './text-nodes.js'
 
 async function start(): Promise<void> {
   escapeTextNodes()
-  await (HAS_HOST_LOGIN ? startHostSession() : restore())
+  const restoring = HAS_HOST_LOGIN ? startHostSession() : restore()
+  // While other tabs or the host are asked for a session, what is shown without one is loaded.
+  if (!session.value) SignIn.preload().catch(() => {})
+  await restoring
   render(<App />, document.querySelector('#app')!)
 }
 
