@@ -78,7 +78,7 @@ function caller(service: RunningService) {
     params: Record<string, string> = {},
     request: ApiRequest = {},
   ): Promise<ApiResponse> => {
-    const { method, path, doc } = operations.find((one) => one.id === id)!
+    const { method, path, doc } = operations.find((operation) => operation.id === id)!
     const url = path.replace(/\{([a-z_]+)\}/g, (_, name: string) =>
       encodeURIComponent(params[name] ?? 'unknown'),
     )
@@ -267,7 +267,11 @@ describe('the OpenAPI document', () => {
       const by = ofOperators.has(id) ? { token: operator } : {}
       const token = doc.security === undefined
       if (token) expect((await call(id, hook, { token: 'bad', data: {} })).status, id).toBe(401)
-      if (token && doc.parameters && operations.find((one) => one.id === id)!.path.includes('{account_id}'))
+      if (
+        token &&
+        doc.parameters &&
+        operations.find((operation) => operation.id === id)!.path.includes('{account_id}')
+      )
         expect((await call(id, { ...hook, account_id: 'other' }, { data: {} })).status, id).toBe(403)
       if (doc.requestBody && method !== 'GET')
         expect((await call(id, hook, { ...by, body: '{"data":' })).status, id).toBe(400)
@@ -310,8 +314,9 @@ describe('the OpenAPI document', () => {
     for (const id of ['listHooks', 'listSamples', 'readApiKey', 'listWebhooks'])
       responses.set(id, await call(id, { account_id: 'parent' }))
     const schemaOf = (id: string) =>
-      dereference(operations.find((one) => one.id === id)!.doc.responses['200']).content['application/json']
-        .schema
+      dereference(operations.find((operation) => operation.id === id)!.doc.responses['200']).content[
+        'application/json'
+      ].schema
     const { json } = responses.get('listHooks')!
     expect(violations(schemaOf('readApiKey'), json)).not.toEqual([])
     expect(violations(schemaOf('listSamples'), json)).not.toEqual([])

@@ -59,7 +59,9 @@ async function acceptAll(commit, webhooks, events, onAccepted = () => {}) {
 /** Settles a failed attempt of each delivery, which opens the circuit breaker of its endpoint for a day. */
 async function openBreakers(commit, deliveries, now) {
   for (const batch of batchesOf(deliveries, SETTLEMENTS_PER_GROUP)) {
-    const { ended } = await commit({ ended: batch.map((one) => failedSettlement(one, now, now + DAY_MS)) })
+    const { ended } = await commit({
+      ended: batch.map((delivery) => failedSettlement(delivery, now, now + DAY_MS)),
+    })
     if (ended.some(({ kind }) => kind !== 'settled')) throw new Error('a settlement was fenced')
   }
 }
