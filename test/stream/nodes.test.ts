@@ -76,12 +76,12 @@ const documentsOf = (items: readonly StreamItem[]) => items.map(({ type, data })
 
 describe('attempts', () => {
   it('of all nodes name the parties of the call to the readers of every node', async () => {
-    const { one, two } = await startNodes()
-    await one.webhook('top', { ordering: 'none' })
+    const { nodeA, nodeB } = await startNodes()
+    await nodeA.webhook('top', { ordering: 'none' })
     const request = { accountId: 'top', types: ['attempt'] } as const
-    const readers = [await openStream(one, request), await openStream(two, request)]
-    await one.publish(1, 'top', { from: '1@a.example' })
-    await one.clock.advance(30_000)
+    const readers = [await openStream(nodeA, request), await openStream(nodeB, request)]
+    await nodeA.publish(1, 'top', { from: '1@a.example' })
+    await nodeA.clock.advance(30_000)
     for (const reader of readers) {
       const items = await reader.until(1)
       expect(items.map(({ data }) => data)).toMatchObject([{ call: { from: '1@a.example' } }])
