@@ -306,7 +306,9 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.accepted_at, previous?.accepted_at)}
-        onReplay={({ id }) => replay.ask({ webhookId, deliveryId: id })}
+        {...(!isReadOnly.value && {
+          onReplay: ({ id }: Delivery) => replay.ask({ webhookId, deliveryId: id }),
+        })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedEvents" />}
       />
@@ -444,7 +446,9 @@ function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.sent_at, previous?.sent_at)}
-        onReplay={({ delivery_id }) => replay.ask({ webhookId, deliveryId: delivery_id })}
+        {...(!isReadOnly.value && {
+          onReplay: ({ delivery_id }: Attempt) => replay.ask({ webhookId, deliveryId: delivery_id }),
+        })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedRequests" />}
       />

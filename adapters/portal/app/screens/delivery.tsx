@@ -70,7 +70,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
   const replay = useReplayOne(accountId)
   const askReplay = () => {
     const current = resource.data.peek()?.delivery
-    if (current) replay.ask({ webhookId: current.hook_id, deliveryId })
+    if (current && !isReadOnly.peek()) replay.ask({ webhookId: current.hook_id, deliveryId })
   }
   const resume = useAction(async () => {
     await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { accountId, webhookId, data: {} })
@@ -192,18 +192,16 @@ const LOST: ReadonlySet<string> = new Set(['exhausted', 'expired', 'cancelled', 
 const isOver = ({ state }: Delivery) => state !== 'waiting' && state !== 'in_flight'
 
 async function load(accountId: string, deliveryId: string, signal: AbortSignal): Promise<DeliveryData> {
-  const delivery = await accountRequest<Delivery>(
-    'GET',
-    '/deliveries/{delivery_id}',
-    { accountId, deliveryId },
-    signal,
-  )
-  const found = await accountItems<Attempt>(
-    '/deliveries/{delivery_id}/attempts',
-    { accountId, deliveryId, slim: true },
-    MAX_ATTEMPTS,
-    signal,
-  )
+  const address = { accountId, deliveryId }
+  const [delivery, found] = await Promise.all([
+    accountRequest<Delivery>('GET', '/deliveries/{delivery_id}', address, signal),
+    accountItems<Attempt>(
+      '/deliveries/{delivery_id}/attempts',
+      { ...address, slim: true },
+      MAX_ATTEMPTS,
+      signal,
+    ),
+  ])
   const attempts = [...found].sort((a, b) => Date.parse(a.sent_at) - Date.parse(b.sent_at))
   return { delivery, attempts }
 }
