@@ -41,6 +41,8 @@ const LIVE_REFRESH_MS = 1_000
 const PAGE_SIZE = 100
 /** Attempts that are read beside a page of events, for their last answers. */
 const MAX_ANSWERS = 300
+/** Last answers that are kept, the oldest of which go first. */
+const MAX_KEPT = 10_000
 const ROW_HEIGHT = 40
 const CARD_HEIGHT = 92
 
@@ -230,6 +232,10 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
     for (const attempt of attempts) {
       const known = answers.get(attempt.delivery_id)
       if (!known || known.sent_at <= attempt.sent_at) answers.set(attempt.delivery_id, attempt)
+    }
+    for (const id of answers.keys()) {
+      if (answers.size <= MAX_KEPT) break
+      answers.delete(id)
     }
   }
   const list = usePagedList<Delivery>(
