@@ -1,5 +1,6 @@
 /** The webhooks that need somebody: the service lists each state by itself. */
 import type { Page } from 'hookswitch/client'
+import { unique } from '../text/trouble-first.js'
 import type { HealthRow } from './webhook-rows.js'
 
 /** A list of the service. */
@@ -31,6 +32,10 @@ export async function loadAttention(
   due.forEach((index, at) => {
     keys[index] = pages[at]!.nextStartKey ?? null
   })
-  const items = pages.flatMap((page) => page.items)
+  // One that changes meanwhile may be in two lists.
+  const items = unique(
+    pages.flatMap((page) => page.items),
+    ({ id }) => id,
+  )
   return keys.every((key) => key === null) ? { items } : { items, nextStartKey: JSON.stringify(keys) }
 }

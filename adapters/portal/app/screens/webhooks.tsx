@@ -339,7 +339,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
   return [
     {
       label: t('webhooks.columnName'),
-      width: '19rem',
+      width: '17rem',
       class: 'lead',
       cell: ({ name, uri }) => (
         <>
@@ -352,18 +352,18 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
     },
     {
       label: t('webhooks.columnState'),
-      width: '21rem',
+      width: '24rem',
       class: 'how',
       cell: (row) => (
         <>
           <State state={row.state} pill={viewOf(row) === 'attention'} />
-          <RowReason row={row} class="sub wide-only" />
+          <RowReason row={row} class="sub cut wide-only" />
         </>
       ),
     },
     {
       label: t('webhooks.columnDay'),
-      width: '12rem',
+      width: '10.5rem',
       class: 'full',
       cell: (row) => (
         <>
@@ -374,7 +374,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
     },
     {
       label: t('webhooks.columnOk'),
-      width: '5.5rem',
+      width: '5.75rem',
       class: 'num l',
       cardLabel: t('webhooks.columnOk'),
       cell: ({ spark }) => {
@@ -384,7 +384,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
     },
     {
       label: t('webhooks.columnWaiting'),
-      width: '5rem',
+      width: '4.75rem',
       class: 'num l',
       cardLabel: t('webhooks.columnWaiting'),
       cell: ({ pending, pending_capped: isCapped }) =>
@@ -392,14 +392,14 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
     },
     {
       label: t('webhooks.columnAnswer'),
-      width: '7.5rem',
+      width: '7.25rem',
       class: 'l',
       cardLabel: t('webhooks.cardAnswer'),
       cell: (row) => <LastAnswer row={row} />,
     },
     {
       label: t('webhooks.columnAction'),
-      width: '7rem',
+      width: '8.5rem',
       class: 'act',
       isHeadHidden: true,
       cell: (row) => !isReadOnly.value && <RowAction {...{ accountId, row, reload }} />,
