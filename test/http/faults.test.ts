@@ -100,27 +100,28 @@ describe('errors during a request', () => {
 describe('an operation on ids', () => {
   it('does not take a store that is unavailable for an id that nothing has', async () => {
     const { send, store, webhookId, webhook } = await startService()
-    store.webhooks.read = async () => {
+    store.deliveries.webhookOf = async () => {
       throw new HookswitchError('StoreUnavailable', 'the store is unavailable')
     }
     const lookup = webhook.replace(/webhooks.*/, 'lookup')
-    expect((await send('GET', `${lookup}?id=${webhookId}`)).status).toBe(503)
+    expect((await send('GET', `${lookup}?q=${webhookId}`)).status).toBe(503)
   })
 
   it('queries the store for no id that nothing can have', async () => {
     const { send, store, webhook } = await startService()
     const lookup = webhook.replace(/webhooks.*/, 'lookup')
-    store.webhooks.read =
+    store.deliveries.webhookOf =
+      store.deliveries.search =
       store.deliveries.delivery =
       store.deliveries.legs =
         async () => {
           throw new Error('the store is queried')
         }
     for (const id of ['%00', 'a%0Ab', 'x'.repeat(256)]) {
-      const found = await send('GET', `${lookup}?id=${id}`)
+      const found = await send('GET', `${lookup}?q=${id}`)
       expect([found.status, jsonOf(found).data]).toEqual([200, []])
       expect((await send('GET', webhook.replace(/webhooks.*/, `calls/${id}/attempts`))).status).toBe(404)
     }
-    expect((await send('GET', `${lookup}?id=`)).status).toBe(400)
+    expect((await send('GET', `${lookup}?q=`)).status).toBe(400)
   })
 })

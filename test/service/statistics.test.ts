@@ -351,6 +351,7 @@ describe('the list of endpoints', () => {
       pending: 2,
       isPendingCapped: false,
       oldestDueMs: expect.any(Number),
+      oldestAcceptedMs: startMs,
       last: { atMs: startMs, result: 'failure', status: 500 },
     })
     await clock.advance(10_000)

@@ -3,6 +3,7 @@ import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import { ATTEMPT_OUTCOMES } from '../../src/metrics.js'
 import {
   bucketIndex,
+  causeOf,
   COUNTS,
   countAttempt,
   DURATION_BOUNDS_MS,
@@ -44,6 +45,23 @@ describe('a row of counts', () => {
     ['interrupted', { ...failure, reason: 'interrupted' }],
   ] as const)('counts as %s the record %o', (outcome, record) => {
     expect(outcomeOf(record)).toBe(outcome)
+  })
+
+  it.each([
+    ['503', { ...failure, status: 503, cause: 'refused' }],
+    ['302', { ...failure, status: 302, clientError: 'redirect' }],
+    ['404', { ...failure, status: 404 }],
+    ['other', { ...failure, status: 460 }],
+    ['other', { ...failure, status: 999 }],
+    ['other', { ...failure, status: 100 }],
+    ['timeout_answer', { ...failure, clientError: 'timeout', cause: 'timeout_answer' }],
+    ['other', { ...failure, clientError: 'timeout' }],
+    ['other', { ...failure, clientError: 'tls', cause: 'of a later version' }],
+    ['own_fault', { ...failure, reason: 'own fault', clientError: 'own_fault' }],
+    ['interrupted', { ...failure, reason: 'interrupted' }],
+  ] as const)('has the cause %s for the record %o', (cause, { ...record }) => {
+    const { status: _ok, ...unanswered } = newRecord()
+    expect(causeOf({ ...unanswered, ...record })).toBe(cause)
   })
 
   it('puts a duration into the first bucket whose bound it does not exceed', () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { completeToMs } from '../../src/stats/series.js'
+import { newCounts } from '../../src/stats/columns.js'
+import { completeToMs, seriesOf } from '../../src/stats/series.js'
 
 it.each([
   // The longest attempt, and two intervals of 10 s in which counts are written; then the start of its minute.
@@ -17,3 +18,19 @@ it.each([
     expect(completeToMs(nowMs, attemptTimeoutMs, oldestUnwrittenMs)).toBe(expected)
   },
 )
+
+it('a series has the 20 most frequent causes of its range, and the rest as other', () => {
+  const causes = Object.fromEntries(Array.from({ length: 22 }, (_, index) => [400 + index, index + 1]))
+  const row = { accountId: 'a', webhookId: 'w', step: 60, counts: newCounts() } as const
+  const rows = [
+    { ...row, startMs: 60_000, causes: { ...causes, other: 4 } },
+    { ...row, startMs: 120_000, causes: { 400: 1, 421: 2 } },
+  ]
+  const series = seriesOf(rows, 60, [0, 60_000, 120_000], 0).causes
+  expect(Object.keys(series)).toHaveLength(21)
+  expect(series[421]).toEqual([0, 22, 2])
+  expect(series[402]).toEqual([0, 3, 0])
+  // Those of 400 and 401 are the rarest.
+  expect(series.other).toEqual([0, 4 + 1 + 2, 1])
+  expect(seriesOf([{ ...row, startMs: 60_000 }], 60, [60_000], 0).causes).toEqual({})
+})

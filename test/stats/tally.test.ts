@@ -90,6 +90,23 @@ describe('a tally', () => {
     )
   })
 
+  it('counts failed attempts by cause, and above 20 causes of a minute as other', () => {
+    const tally = createTally()
+    for (let status = 400; status < 425; status += 1)
+      tally.count(newRecord({ result: 'failure', status, webhookId: 'hostile' }))
+    tally.count(newRecord({ result: 'failure', status: 503 }))
+    tally.count(newRecord({ result: 'failure', status: 503 }))
+    tally.count(newRecord())
+    const rows = new Map(tally.take(500).map((row) => [nameOf(row), row.causes]))
+    const hostile = rows.get(`60/${HOUR}/account/hostile`)!
+    expect(Object.keys(hostile)).toHaveLength(21)
+    expect([hostile[419], hostile[420], hostile.other]).toEqual([1, undefined, 5])
+    expect(rows.get(`3600/${HOUR}/account/webhook`)).toEqual({ 503: 2 })
+    expect(rows.get(`60/${HOUR}//`)).toEqual({ ...hostile, 503: 2 })
+    tally.count(newRecord())
+    expect(tally.take(500).every((row) => row.causes === undefined)).toBe(true)
+  })
+
   it('above its bound counts only what it has a row for, and says how many attempts are missing', () => {
     const tally = createTally(2)
     for (const webhookId of ['one', 'two', 'three', 'one', 'four']) tally.count(newRecord({ webhookId }))

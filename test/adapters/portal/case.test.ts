@@ -1,7 +1,6 @@
 /** What the page says about a webhook that needs somebody, in both languages. */
-import type { Attempt, Webhook } from 'hookswitch/client'
+import type { Attempt, Webhook, WebhookHealth } from 'hookswitch/client'
 import { describe, expect, it } from 'vitest'
-import type { WebhookHealth } from '../../../adapters/portal/app/api/webhook-health.js'
 import de from '../../../adapters/portal/app/locales/de.json'
 import en from '../../../adapters/portal/app/locales/en.json'
 import {
@@ -30,6 +29,7 @@ function words(language: 'en' | 'de', nowMs = NOW): CaseWords {
       return say('time.sinceDay', { day: shortDate(ms, nowMs, 'utc', language), time })
     },
     at: (ms) => dayTime(ms, nowMs, 'utc', language),
+    moment: (ms) => `${dayTime(ms, nowMs, 'utc', language)}, exactly`,
     span: (ms) => span(ms, (unit, count) => say(`unit.${unit}`, { count })),
     nowMs,
   }
@@ -57,6 +57,9 @@ const input = ({ webhook, health, attempt: fields = { resp_status_code: '503' } 
     failing_since: at('12:14:00'),
     pending: 0,
     pending_capped: false,
+    not_delivered: 0,
+    not_delivered_capped: false,
+    max_age_seconds: 86_400,
     last_attempt: attempt(fields),
     ...health,
   } as WebhookHealth,
@@ -67,8 +70,6 @@ const PAUSED: Partial<WebhookHealth> = {
   pause: { kind: 'unavailable', since: at('12:45:00'), probes: 40 },
   paused_until: at('14:33:10'),
   pending: 1_284,
-  not_delivered: 0,
-  max_age_seconds: 86_400,
   oldest_expires_at: '2026-11-29T12:45:00.000Z',
 }
 
@@ -167,7 +168,7 @@ describe('a webhook that is paused', () => {
     expect(found.steps).toEqual([
       {
         icon: 'wait',
-        title: '14:33',
+        title: '14:33, exactly',
         atMs: Date.parse(at('14:33:10')),
         text: 'We send one waiting event. If your server takes it, the others follow at once, oldest first.',
       },
@@ -194,7 +195,7 @@ describe('a webhook that is paused', () => {
       'Seit heute 12:45 kommt nichts mehr durch. Wir senden deshalb nur einzelne Versuche. **1.284 Ereignisse warten**; sie werden von selbst gesendet, sobald Ihr Server wieder antwortet. **1.000+ Ereignisse sind nicht angekommen**; Sie können sie erneut senden.',
     )
     expect(found.steps.map(({ title }) => title)).toEqual([
-      '14:33',
+      '14:33, exactly',
       'Dann etwa jede Minute',
       'So., 29. Nov. 12:45',
     ])
@@ -207,7 +208,7 @@ describe('a webhook that is paused', () => {
   it('connects first where the server cannot be reached', () => {
     const { steps } = caseOf(input({ health: PAUSED, attempt: { cause: 'refused' } }), words('en'))!
     expect(steps[0]!.text).toMatch(/^We try to connect\./)
-    const rejected = { ...PAUSED, pause: { kind: 'rejected', probes: 2 } } as const
+    const rejected = { ...PAUSED, pause: { kind: 'rejected', since: at('12:45:00'), probes: 2 } } as const
     const found = caseOf(input({ health: rejected, attempt: { cause: 'refused' } }), words('en'))!
     expect(found.steps[0]!.text).toMatch(/^We send one waiting event\./)
     expect(found.role).toBe('bad')
@@ -252,7 +253,7 @@ describe('a webhook that fails', () => {
       '**3 events wait** for their next try. **212 events were not delivered**; you can replay them.',
     )
     expect(found.steps.map(({ title, text }) => `${title}: ${text}`)).toEqual([
-      '14:34: We try the next event that waits.',
+      '14:34, exactly: We try the next event that waits.',
       'If your server rejects an event: It is sent up to 5 times more. Then it is not delivered, and you can replay it.',
     ])
   })
@@ -264,11 +265,11 @@ describe('a webhook that fails', () => {
     expect(caseOf(input({ webhook: { retries } }), words('en'))!.steps.at(-1)!.text).toBe(text)
   })
 
-  it('names the day on which it is switched off, and says nothing that the service does not count', () => {
+  it('names the day on which it is switched off', () => {
     const auto_disable_at = '2026-12-03T12:14:00.000Z'
     const found = caseOf(input({ health: { auto_disable_at } }), words('de'))!
     expect(found.steps.at(-1)).toMatchObject({ icon: 'off', title: 'Do., 3. Dez. 12:14' })
-    expect(found.lead).toBe('')
+    expect(found.lead).toBe('Bisher ist nichts verloren.')
     expect(caseOf(input({ health: { auto_disable_at: at('14:00:00') } }), words('de'))!.steps).toHaveLength(1)
   })
 })

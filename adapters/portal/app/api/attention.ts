@@ -1,7 +1,7 @@
 /** The webhooks that need somebody: the service lists each state by itself. */
 import type { Page } from 'hookswitch/client'
+import type { HealthRow } from '../text/health-row.js'
 import { unique } from '../text/trouble-first.js'
-import type { HealthRow } from './webhook-rows.js'
 
 /** A list of the service. */
 export interface AttentionList {

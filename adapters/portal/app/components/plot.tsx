@@ -33,6 +33,8 @@ interface PlotProps {
   /** Beside the title: what the drawing shows. */
   readonly keys: ComponentChildren
   readonly marks: PlotMarks
+  /** Most ticks of the time. Default: 9, for the whole width */
+  readonly mostTicks?: number
   /** The highest value. */
   readonly highest: number
   /** Writes a value of the axis. */
@@ -45,9 +47,18 @@ interface PlotProps {
   readonly children: (x: Scale, y: Scale) => ComponentChildren
 }
 
-const MOST_TICKS = 8
-
-export function Plot({ title, keys, marks, highest, format, label, columns, rows, children }: PlotProps) {
+export function Plot({
+  title,
+  keys,
+  mostTicks = 9,
+  marks,
+  highest,
+  format,
+  label,
+  columns,
+  rows,
+  children,
+}: PlotProps) {
   const isTable = useSignal(false)
   const id = useId()
   const { fromMs, toMs, pausedMs, failingMs } = marks
@@ -100,7 +111,7 @@ export function Plot({ title, keys, marks, highest, format, label, columns, rows
               <line class="since" x1={x(failingMs)} x2={x(failingMs)} y1="0" y2={PLOT_HEIGHT} />
             )}
           </svg>
-          <Ticks fromMs={fromMs} toMs={toMs} />
+          <Ticks {...{ fromMs, toMs, mostTicks }} />
         </div>
       )}
     </section>
@@ -108,12 +119,18 @@ export function Plot({ title, keys, marks, highest, format, label, columns, rows
 }
 
 /** The part of the width in which the label of the end stands. */
-const END_PART = 0.93
+const END_PART = 0.86
 
-function Ticks({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }) {
+interface TicksProps {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly mostTicks: number
+}
+
+function Ticks({ fromMs, toMs, mostTicks }: TicksProps) {
   const dayText = (ms: number) => shortDate(ms, nowMs.value, zone.value, currentLanguage())
   const partOf = (ms: number) => (ms - fromMs) / (toMs - fromMs)
-  const ticks = timeTicks(fromMs, toMs, MOST_TICKS, zone.value, dayText).filter(
+  const ticks = timeTicks(fromMs, toMs, mostTicks, zone.value, dayText).filter(
     ({ ms }) => partOf(ms) < END_PART,
   )
   return (
@@ -125,7 +142,7 @@ function Ticks({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: numbe
           class={index % 2 === 1 ? 'wide-only' : undefined}
           x={`${(partOf(ms) * 100).toFixed(2)}%`}
           y="12"
-          text-anchor={partOf(ms) < 1 - END_PART ? 'start' : 'middle'}
+          text-anchor={partOf(ms) < 0.06 ? 'start' : 'middle'}
         >
           {label}
         </text>

@@ -81,6 +81,9 @@ export function In({ at }: { readonly at: At }) {
 /** `1 h 47 min`. */
 export const spanText = (ms: number): string => span(ms, unit)
 
+/** The same after a preposition, such as `for`. */
+export const lastingText = (ms: number): string => span(ms, unitDative)
+
 /** `37 s ago`, `3 days ago`. */
 export const agoText = (at: At): string =>
   t('time.ago', { span: roughSpan(nowMs.value - toMs(at), unitDative) })

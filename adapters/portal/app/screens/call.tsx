@@ -15,7 +15,6 @@ import { None, Note } from '../components/panel.js'
 import { useReplayOne } from '../components/replay.js'
 import { Seg } from '../components/seg.js'
 import { ShowMore, useShown } from '../components/show-more.js'
-import { lookOf, type Role } from '../components/state.js'
 import { dayTimeText, spanText } from '../components/time.js'
 import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
@@ -34,6 +33,7 @@ import {
   missingOf,
   withWebhooks,
 } from '../text/ladder.js'
+import { lookOf, type Role } from '../text/looks.js'
 import { partiesText } from '../text/parties.js'
 import { formatRoute } from '../text/routes.js'
 import { clockTime } from '../text/times.js'
@@ -152,7 +152,7 @@ async function load(accountId: string, callId: string, signal: AbortSignal): Pro
   for (const { hook_id, hook_name } of call.events.flatMap(({ deliveries }) => deliveries)) {
     if (hook_name !== undefined) names.set(hook_id, hook_name)
   }
-  return { call, ladder: buildLadder(call, attempts ?? []), names }
+  return { call, ladder: buildLadder(call, attempts ?? [], Date.now()), names }
 }
 
 const wordsOf = (webhook: (id: string) => string): LadderWords => ({

@@ -3,22 +3,22 @@
  * arrived it says so.
  */
 import { useSignal } from '@preact/signals'
-import type { Attempt } from 'hookswitch/client'
+import type { Attempt, WebhookHealth } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { type TestResult, testWebhook } from '../api/test-webhook.js'
-import type { WebhookHealth } from '../api/webhook-health.js'
+import { Body } from '../components/body.js'
 import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
-import { Body, Line } from '../components/hostile-text.js'
+import { Line } from '../components/hostile-text.js'
 import { Icon } from '../components/icon.js'
-import { Note } from '../components/panel.js'
 import { ReplayFailedButton } from '../components/replay.js'
-import { Clock, dayTimeText, In, sinceText, spanText } from '../components/time.js'
+import { Clock, dayTimeText, In, lastingText, sinceText } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { nowMs } from '../state/clock.js'
+import { zone } from '../state/preferences.js'
 import { isReadOnly } from '../state/scope.js'
 import { failureText, t } from '../state/translate.js'
 import {
@@ -33,13 +33,13 @@ import {
 import { curlCommand } from '../text/curl.js'
 import { formatRoute } from '../text/routes.js'
 import { isStatus, statusText } from '../text/statuses.js'
+import { clockTime, isSameDay } from '../text/times.js'
 import type { Subject } from './webhook.js'
 
 interface CasePanelProps {
   readonly accountId: string
   readonly webhookId: string
   readonly subject: Subject
-  readonly health: WebhookHealth
   readonly onChanged: () => void
 }
 
@@ -48,18 +48,25 @@ interface Mended extends AnsweredTest {
   readonly before: WebhookHealth
 }
 
+/** With seconds where the day is today. */
+function momentText(ms: number): string {
+  const isToday = isSameDay(ms, nowMs.value, zone.value)
+  return isToday ? clockTime(ms, zone.value).slice(0, 8) : dayTimeText(ms)
+}
+
 const wordsNow = (): CaseWords => ({
   say: t,
   failure: failureText,
   since: sinceText,
   at: dayTimeText,
-  span: spanText,
+  moment: momentText,
+  span: lastingText,
   nowMs: nowMs.value,
 })
 
 export function CasePanel(props: CasePanelProps) {
-  const { accountId, webhookId, health, onChanged } = props
-  const { webhook } = props.subject
+  const { accountId, webhookId, subject, onChanged } = props
+  const { webhook, health } = subject
   const mended = useSignal<Mended | undefined>(undefined)
   const aborting = useRef(new AbortController())
   useEffect(() => () => aborting.current.abort(), [])
@@ -78,9 +85,8 @@ export function CasePanel(props: CasePanelProps) {
   })
   const isTesting = test.isRunning.value ? t('case.testing') : undefined
   const current = isStillTrue(mended.value, health) ? mended.value : undefined
-  const input = { webhook, health }
-  const shown = current ? mendedCase(input, current, wordsNow()) : caseOf(input, wordsNow())
-  const lost = health.not_delivered ?? 0
+  const shown = current ? mendedCase(subject, current, wordsNow()) : caseOf(subject, wordsNow())
+  const lost = health.not_delivered
   const replay = (isFirst: boolean) => (
     <ReplayFailedButton
       {...{ accountId, webhookId }}
@@ -269,12 +275,11 @@ function NextStep({ step: { icon, title, text, atMs } }: { readonly step: Step }
 
 interface LastProps extends Subject {
   readonly accountId: string
-  readonly health: WebhookHealth
 }
 
 /** What the server answered last, or why it did not. */
 function Last({ accountId, webhook, health }: LastProps) {
-  const { last_attempt: attempt, same_answers: same = 0, same_answers_capped: isCapped } = health
+  const { last_attempt: attempt, same_answers: same, same_answers_capped: isCapped } = health
   const { checked_at: checkedAt, check_cause: checkCause } = webhook.health
   if (checkedAt !== undefined && checkCause !== undefined && checkedAt >= (attempt?.sent_at ?? '')) {
     return (
@@ -339,7 +344,7 @@ function Answer({ accountId, label, attempt, children }: AnswerProps) {
         <b>{answerText(attempt)}</b>
         <span class="soft">
           <Clock at={attempt.sent_at} />
-          {tookMs !== undefined && t('case.after', { span: spanText(tookMs) })}
+          {tookMs !== undefined && t('case.after', { span: lastingText(tookMs) })}
         </span>
       </p>
       {location && (
@@ -363,14 +368,18 @@ function CopyCurl({ attempt }: { readonly attempt: Attempt }) {
   if (headers === undefined || isCut) return null
   return (
     <span class="push">
-      <CopyButton label={t('case.copyCurl')} text={() => curlCommand({ method, uri, headers, body })} />
+      <CopyButton
+        size="tiny"
+        label={t('case.copyCurl')}
+        text={() => curlCommand({ method, uri, headers, body })}
+      />
     </span>
   )
 }
 
 /** The answer before the test. */
 function Before({ health }: { readonly health: WebhookHealth }) {
-  const { last_attempt: attempt, same_answers: count = 0, same_answers_capped: isCapped } = health
+  const { last_attempt: attempt, same_answers: count, same_answers_capped: isCapped } = health
   if (!attempt || attempt.result === 'success') return null
   const answer = answerText(attempt)
   const more = isCapped ? '+' : ''

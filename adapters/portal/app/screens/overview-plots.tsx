@@ -1,12 +1,12 @@
 /** Figures of a webhook, and its requests over time: from an hour before the first failure, or over a choice of time. */
+import type { WebhookHealth } from 'hookswitch/client'
 import { accountRequest, optional } from '../api/api.js'
-import type { WebhookHealth } from '../api/webhook-health.js'
 import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
 import { Strip } from '../components/panel.js'
 import { Plot, PlotKey, type PlotMarks } from '../components/plot.js'
 import { Seg } from '../components/seg.js'
-import { dayTimeText, sinceText, spanText } from '../components/time.js'
+import { dayTimeText, lastingText, sinceText, spanText } from '../components/time.js'
 import { nowMs } from '../state/clock.js'
 import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
@@ -41,7 +41,7 @@ interface OverviewPlotsProps {
   readonly accountId: string
   readonly webhookId: string
   readonly query: Readonly<Record<string, string>>
-  readonly health: WebhookHealth | undefined
+  readonly health: WebhookHealth
 }
 
 const msOf = (at: string | undefined) => (at === undefined ? undefined : Date.parse(at))
@@ -59,7 +59,7 @@ function rangeAround(failingMs: number, now: number): Range {
 }
 
 export function OverviewPlots({ accountId, webhookId, query, health }: OverviewPlotsProps) {
-  const failingMs = msOf(health?.failing_since)
+  const failingMs = msOf(health.failing_since)
   const spans = Object.keys(SPANS) as readonly (keyof typeof SPANS)[]
   const usual = failingMs === undefined ? '24h' : 'around'
   const name = spans.find((span) => span === query.range) ?? usual
@@ -121,7 +121,7 @@ export function OverviewPlots({ accountId, webhookId, query, health }: OverviewP
               marks={{
                 fromMs: Math.min(fromMs, healthSeries(stats, MOST_BARS).bars[0]?.fromMs ?? fromMs),
                 toMs: Math.max(nowMs.value, fromMs + step * 1_000),
-                pausedMs: msOf(health?.pause?.since),
+                pausedMs: msOf(health.pause?.since),
                 failingMs,
               }}
               {...{ accountId, webhookId }}
@@ -138,19 +138,19 @@ export function OverviewPlots({ accountId, webhookId, query, health }: OverviewP
 interface FiguresProps {
   /** Of 24 hours. */
   readonly stats: StatsDocument | undefined
-  readonly health: WebhookHealth | undefined
+  readonly health: WebhookHealth
 }
 
 /** What is known of a day, and of what waits. */
 function Figures({ stats, health }: FiguresProps) {
-  const failingMs = msOf(health?.failing_since)
+  const failingMs = msOf(health.failing_since)
   const answerMs = stats && (typicalAnswerMs(stats, failingMs) ?? typicalAnswerMs(stats))
   const isBefore =
     stats !== undefined && failingMs !== undefined && typicalAnswerMs(stats, failingMs) !== undefined
   const figures = [
     ...(stats ? [deliveredFigure(stats)] : []),
-    ...(health ? [waitingFigure(health)] : []),
-    ...(health?.not_delivered === undefined ? [] : [lostFigure(health)]),
+    waitingFigure(health),
+    lostFigure(health),
     ...(answerMs === undefined
       ? []
       : [
@@ -161,7 +161,7 @@ function Figures({ stats, health }: FiguresProps) {
           },
         ]),
   ]
-  return figures.length === 0 ? null : <Strip isAlone items={figures} />
+  return <Strip isAlone items={figures} />
 }
 
 function deliveredFigure(stats: StatsDocument) {
@@ -182,12 +182,12 @@ function waitingFigure({ pending, pending_capped: isCapped, oldest_accepted_at: 
     note:
       oldest === undefined
         ? t('webhook.nothingWaits')
-        : t('webhook.oldest', { span: spanText(nowMs.value - Date.parse(oldest)) }),
+        : t('webhook.oldest', { span: lastingText(nowMs.value - Date.parse(oldest)) }),
   }
 }
 
 function lostFigure({
-  not_delivered: lost = 0,
+  not_delivered: lost,
   not_delivered_capped: isCapped,
   failing_since: since,
 }: WebhookHealth) {
@@ -206,7 +206,9 @@ interface PlotsProps {
 }
 
 function Plots({ accountId, webhookId, series, marks }: PlotsProps) {
-  const { bars, ok, failed, causes } = series
+  const { ok, failed, causes } = series
+  // The last one has only begun.
+  const bars = series.bars.map((bar) => ({ ...bar, toMs: Math.min(bar.toMs, marks.toMs) }))
   if (ok + failed === 0) return <p class="soft">{t('plot.none')}</p>
   const from = dayTimeText(marks.fromMs)
   const isPaused = marks.pausedMs !== undefined
@@ -249,7 +251,7 @@ function Plots({ accountId, webhookId, series, marks }: PlotsProps) {
       </Plot>
       <div class="cols">
         <AnswerTimes series={series} marks={marks} from={from} />
-        {causes && <Causes {...{ accountId, webhookId, causes }} fromMs={marks.fromMs} failed={failed} />}
+        <Causes {...{ accountId, webhookId, causes, failed }} fromMs={marks.fromMs} />
       </div>
     </div>
   )
@@ -261,12 +263,14 @@ interface AnswerTimesProps {
   readonly from: string
 }
 
-function AnswerTimes({ series: { times, p50, p95 }, marks, from }: AnswerTimesProps) {
+function AnswerTimes({ series: { times: middles, p50, p95 }, marks, from }: AnswerTimesProps) {
+  const times = middles.map((ms) => Math.min(ms, marks.toMs))
   const known = [...p50, ...p95].filter((value) => value !== null)
   const text = (value: number | null | undefined) => (value == null ? '–' : spanText(value))
   return (
     <Plot
       title={t('plot.answerTime')}
+      mostTicks={6}
       keys={
         <>
           <PlotKey look="half">{t('plot.half')}</PlotKey>
@@ -275,7 +279,7 @@ function AnswerTimes({ series: { times, p50, p95 }, marks, from }: AnswerTimesPr
       }
       marks={marks}
       highest={Math.max(0, ...known)}
-      format={spanText}
+      format={(ms) => (ms === 0 ? '0' : spanText(ms))}
       label={t('plot.answerLabel', { from, most: text(Math.max(0, ...known)) })}
       columns={[t('plot.half'), t('plot.most')]}
       rows={times.flatMap((ms, index) =>

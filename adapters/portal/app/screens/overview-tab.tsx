@@ -20,8 +20,8 @@ export function OverviewTab(props: OverviewTabProps) {
   const { health } = subject
   return (
     <>
-      {health && <CasePanel {...props} health={health} />}
-      {health?.state === 'idle' && (
+      <CasePanel {...props} />
+      {health.state === 'idle' && (
         <Note icon="idle">
           {t('webhook.idle')} <a href={formatRoute({ screen: 'match', accountId })}>{t('webhook.whyIdle')}</a>
         </Note>

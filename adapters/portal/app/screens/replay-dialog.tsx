@@ -19,9 +19,16 @@ import { number, t } from '../state/translate.js'
 import { toGregorian } from '../text/gregorian-time.js'
 import { exactTime, parseInputTime } from '../text/times.js'
 
-/** Ends of deliveries that a replay can repeat; the first ones are selected at first. */
-const RESULTS = ['exhausted', 'expired', 'cancelled', 'delivered'] as const
+/** Ends of deliveries that a replay can repeat. */
+const FAILURES = ['exhausted', 'expired', 'cancelled'] as const
+const RESULTS = [...FAILURES, 'delivered'] as const
 type Result = (typeof RESULTS)[number]
+const RESULT_TEXTS = {
+  exhausted: 'replay.exhausted',
+  expired: 'replay.expired',
+  cancelled: 'replay.cancelled',
+  delivered: 'replay.delivered',
+} as const
 /** Longest reason, characters. */
 const MAX_REASON = 256
 /** How long nothing changes until it is counted: a count walks over all that is kept. */
@@ -154,16 +161,8 @@ export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDia
           </Field>
         ))}
       </div>
-      {RESULTS.map((result) => (
-        <label class="row" key={result}>
-          <input
-            type="checkbox"
-            checked={chosen.results.includes(result)}
-            onChange={(event) => choose(result, event.currentTarget.checked)}
-          />
-          {t(`replay.${result}`)}
-          {counts[result] !== undefined && <span class="faint">({number(counts[result])})</span>}
-        </label>
+      {FAILURES.map((result) => (
+        <Choice key={result} {...{ result, chosen, count: counts[result], onChoose: choose }} />
       ))}
       <details>
         <summary>
@@ -190,6 +189,7 @@ export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDia
               onInput={(event) => change({ reason: event.currentTarget.value })}
             />
           </Field>
+          <Choice result="delivered" {...{ chosen, count: counts.delivered, onChoose: choose }} />
           <label class="row">
             <input
               type="checkbox"
@@ -223,6 +223,27 @@ export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDia
         {waiting > 0 && t('replay.queue', { count: waiting })} {t('replay.leave')}
       </p>
     </Dialog>
+  )
+}
+
+interface ChoiceProps {
+  readonly result: Result
+  readonly chosen: Selection
+  readonly count: number | undefined
+  readonly onChoose: (result: Result, isChosen: boolean) => void
+}
+
+function Choice({ result, chosen, count, onChoose }: ChoiceProps) {
+  return (
+    <label class="row">
+      <input
+        type="checkbox"
+        checked={chosen.results.includes(result)}
+        onChange={(event) => onChoose(result, event.currentTarget.checked)}
+      />
+      {t(RESULT_TEXTS[result])}
+      {count !== undefined && <span class="faint">({number(count)})</span>}
+    </label>
   )
 }
 

@@ -75,16 +75,19 @@ function Job({ scope, listed }: JobProps) {
   const isPaused = job.state === 'paused'
   return (
     <section class="note job" aria-label={t('jobs.title')}>
-      <Icon name="replay" />
       <div>
-        <p>
-          <State state={job.state} /> <Progress job={job} />
-          {job.webhook_id === undefined && scope.webhookId !== undefined && ` · ${t('jobs.ofAccount')}`}
-          {job.automatic && ` · ${t('jobs.automatic')}`}{' '}
+        <div class="row">
+          <State state={job.state} />
+          <Progress job={job} />
+          <span>
+            {progressText(job)}
+            {job.webhook_id === undefined && scope.webhookId !== undefined && ` · ${t('jobs.ofAccount')}`}
+            {job.automatic && ` · ${t('jobs.automatic')}`}
+          </span>
           <span class="faint">
             <Ago at={job.ended_at ?? job.created_at} />
           </span>
-        </p>
+        </div>
         <LeftOut job={job} />
       </div>
       {!isOver.value && !isReadOnly.value && (
@@ -105,17 +108,13 @@ function Job({ scope, listed }: JobProps) {
   )
 }
 
+// Nobody has counted what the service itself repeats.
+const progressText = ({ automatic, count, replayed }: ReplayJob) =>
+  automatic ? t('jobs.soFar', { count: replayed }) : t('jobs.progress', { replayed: number(replayed), count })
+
 function Progress({ job: { automatic, count, replayed, state } }: { readonly job: ReplayJob }) {
-  // Nobody has counted what the service itself repeats.
-  if (automatic) return <>{t('jobs.soFar', { count: replayed })}</>
-  return (
-    <>
-      {(state === 'running' || state === 'paused') && (
-        <progress aria-label={t('jobs.title')} max={Math.max(count, replayed)} value={replayed} />
-      )}{' '}
-      {t('jobs.progress', { replayed: number(replayed), count })}
-    </>
-  )
+  if (automatic || (state !== 'running' && state !== 'paused')) return null
+  return <progress aria-label={t('jobs.title')} max={Math.max(count, replayed)} value={replayed} />
 }
 
 function LeftOut({ job: { left_out: leftOut } }: { readonly job: ReplayJob }) {

@@ -1,9 +1,9 @@
 /** One webhook: its overview, activity, settings and secret. */
 import { useSignal } from '@preact/signals'
-import type { Webhook } from 'hookswitch/client'
+import type { Webhook, WebhookHealth } from 'hookswitch/client'
 import { useEffect } from 'preact/hooks'
 import { accountRequest, statusOf } from '../api/api.js'
-import { readHealth, type WebhookHealth } from '../api/webhook-health.js'
+import { readHealth } from '../api/webhook-health.js'
 import { LinkButton } from '../components/button.js'
 import { Confirm } from '../components/dialog.js'
 import { eventName } from '../components/event-name.js'
@@ -48,8 +48,7 @@ interface WebhookScreenProps {
 /** A webhook with its health. */
 export interface Subject {
   readonly webhook: Webhook
-  /** `undefined` where the service does not have it. */
-  readonly health: WebhookHealth | undefined
+  readonly health: WebhookHealth
 }
 
 const REFRESH_MS = 10_000
@@ -105,7 +104,7 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
       title={loaded?.name ?? t('webhook.title')}
       name={`webhook/${webhookId}`}
       crumb={crumbOf(accountId)}
-      detail={loaded && <State state={subject.data.value?.health?.state ?? loaded.health.state} pill />}
+      detail={loaded && <Condition state={subject.data.value!.health.state} />}
       lead={loaded && <Target webhook={loaded} />}
       actions={loaded && !isReadOnly.value && <Actions {...{ accountId, subject, webhook: loaded }} />}
     >
@@ -137,6 +136,11 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
       <FollowWebhook {...{ accountId, webhookId }} onNews={onNews} />
     </Page>
   )
+}
+
+/** What needs somebody has a tint. */
+function Condition({ state }: { readonly state: string }) {
+  return <State state={state} pill={state !== 'ok' && state !== 'idle'} />
 }
 
 /** Where it sends what. */

@@ -1,9 +1,8 @@
 /** What is wrong with a webhook and what happens next, as sentences made of codes and numbers. Pure. */
-import type { Attempt, Webhook } from 'hookswitch/client'
-import type { WebhookHealth } from '../api/webhook-health.js'
-import type { IconName } from '../components/icon.js'
-import type { Role } from '../components/state.js'
-import type { MessageKey } from '../state/translate.js'
+
+import type { Attempt, Webhook, WebhookHealth } from 'hookswitch/client'
+import type { IconName, Role } from './looks.js'
+import type { MessageKey } from './messages.js'
 import type { Parameters } from './plural.js'
 import { isStatus } from './statuses.js'
 
@@ -14,9 +13,11 @@ export interface CaseWords {
   readonly failure: (code: string) => string
   /** `since 12:14 today`. */
   readonly since: (ms: number) => string
-  /** `14:36:10`, with the day if that is not today. */
+  /** `14:36`, with the day if that is not today. */
   readonly at: (ms: number) => string
-  /** `1 h 47 min`. */
+  /** `14:36:10`, with the day and without the seconds if that is not today. */
+  readonly moment: (ms: number) => string
+  /** `1 h 47 min`, after a preposition. */
   readonly span: (ms: number) => string
   readonly nowMs: number
 }
@@ -155,12 +156,10 @@ const counted = (count: number, isCapped: boolean | undefined) => ({ count, more
 function leadOf(input: CaseInput, words: CaseWords): string {
   const { say, since } = words
   const { pause, pending, pending_capped: isCapped, state } = input.health
-  const pauseMs = msOf(pause?.since)
   const waits = counted(pending, isCapped)
   return [
     isRedirect(lastCauseOf(input) ?? '') && say('case.redirectAdvice'),
-    pause && pauseMs !== undefined && say('case.pausedSince', { since: capital(since(pauseMs)) }),
-    pause && pauseMs === undefined && say('case.paused'),
+    pause && say('case.pausedSince', { since: capital(since(Date.parse(pause.since))) }),
     pending > 0 && say(state === 'paused' ? 'case.waits' : 'case.waitsForTry', waits),
     lossOf(input.health, words),
   ]
@@ -168,9 +167,8 @@ function leadOf(input: CaseInput, words: CaseWords): string {
     .join(' ')
 }
 
-/** What was not delivered; nothing where the service does not count it. */
+/** What was not delivered. */
 function lossOf({ not_delivered: lost, not_delivered_capped: isCapped }: WebhookHealth, { say }: CaseWords) {
-  if (lost === undefined) return ''
   return lost === 0 ? say('case.nothingLost') : say('case.lost', counted(lost, isCapped))
 }
 
@@ -187,7 +185,7 @@ const LEAST_SECONDS = 5
 function pauseSteps(input: CaseInput, words: CaseWords): readonly Step[] {
   const { say, at, nowMs } = words
   const { health } = input
-  const { max_age_seconds: maxAge = Number.POSITIVE_INFINITY } = health
+  const { max_age_seconds: maxAge } = health
   const isConnecting = health.pause?.kind === 'unavailable' && UNCONNECTED.test(lastCauseOf(input) ?? '')
   const nextMs = msOf(health.paused_until)
   const rarelyFromMs = (msOf(health.failing_since) ?? 0) + OFTEN_MS
@@ -234,16 +232,16 @@ function dated(
   atMs: number | undefined,
   icon: IconName,
   text: string,
-  { at, nowMs }: CaseWords,
+  { moment, nowMs }: CaseWords,
   now: string,
 ): readonly Step[] {
   if (atMs === undefined) return []
-  return [atMs > nowMs ? { icon, title: at(atMs), text, atMs } : { icon, title: now, text }]
+  return [atMs > nowMs ? { icon, title: moment(atMs), text, atMs } : { icon, title: now, text }]
 }
 
 /** When something is lost, and when the webhook is switched off. */
 function lastSteps(health: WebhookHealth, { say, at, nowMs }: CaseWords): readonly Step[] {
-  const { oldest_expires_at: expiresAt, auto_disable_at: disableAt, not_delivered: lost = 0 } = health
+  const { oldest_expires_at: expiresAt, auto_disable_at: disableAt, not_delivered: lost } = health
   const step = (icon: IconName, atMs: number | undefined, text: string) =>
     atMs === undefined || atMs <= nowMs ? [] : [{ icon, title: at(atMs), text, atMs }]
   return [
@@ -259,7 +257,7 @@ function disabledCase({ webhook, health }: CaseInput, words: CaseWords): Case {
   const since = disabledMs === undefined ? '' : sinceOf(disabledMs)
   const key =
     reason === undefined ? 'case.disabled' : reason === 'gone' ? 'case.disabledGone' : 'case.disabledByUs'
-  const { not_delivered: lost = 0, not_delivered_capped: isCapped } = health
+  const { not_delivered: lost, not_delivered_capped: isCapped } = health
   return {
     role: 'off',
     icon: 'off',
@@ -283,7 +281,7 @@ export interface AnsweredTest {
 export function mendedCase({ webhook, health }: CaseInput, test: AnsweredTest, words: CaseWords): Case {
   const { say, span, nowMs } = words
   const { attempt, wasBroken } = test
-  const { pending, pending_capped: isCapped, oldest_accepted_at: oldestAt, not_delivered: lost = 0 } = health
+  const { pending, pending_capped: isCapped, oldest_accepted_at: oldestAt, not_delivered: lost } = health
   const answer = { status: attempt.resp_status_code ?? '', took: span(attempt.duration_ms ?? 0) }
   const oldestMs = msOf(oldestAt)
   const waits = counted(pending, isCapped)

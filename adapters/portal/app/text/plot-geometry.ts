@@ -83,8 +83,8 @@ export function barPaths(
 export function niceMaximum(most: number): number {
   if (!(most > 2)) return 2
   const power = 10 ** Math.floor(Math.log10(most))
-  const factor = [1, 2, 4, 6, 8].find((multiple) => multiple * power >= most) ?? 10
-  return factor * power
+  const factors = power < 10 ? [2, 4, 6, 8] : [1, 1.2, 1.6, 2, 3, 4, 6, 8]
+  return (factors.find((multiple) => multiple * power >= most) ?? 10) * power
 }
 
 /** Steps between ticks of the time, ms. */

@@ -11,8 +11,8 @@ export interface StatsDocument {
   readonly start: readonly number[]
   readonly ok: readonly number[]
   readonly failed: readonly number[]
-  /** Failed attempts by status or code of the cause. Absent where the service does not count them. */
-  readonly causes?: Readonly<Record<string, readonly number[]>>
+  /** Failed attempts by status or code of the cause. */
+  readonly causes: Readonly<Record<string, readonly number[]>>
   readonly latency_ms: {
     readonly p50: readonly (number | null)[]
     readonly p95: readonly (number | null)[]
@@ -36,8 +36,8 @@ export interface HealthSeries {
   readonly p95: readonly (number | null)[]
   readonly ok: number
   readonly failed: number
-  /** The most frequent first; absent as `StatsDocument.causes`. */
-  readonly causes: readonly CauseCount[] | undefined
+  /** The most frequent first. */
+  readonly causes: readonly CauseCount[]
 }
 
 /** How many slots of the statistics a bar may have: each divides an hour, or a day. */
@@ -48,7 +48,6 @@ export function healthSeries(stats: StatsDocument, mostBars: number): HealthSeri
   const stepMs = stats.step * 1_000
   const starts = stats.start.map(fromGregorian)
   const merged = MERGED.find((slots) => starts.length / slots <= mostBars) ?? MERGED.at(-1)!
-  const { causes } = stats
   return {
     barMs: merged * stepMs,
     bars: barsOf(stats, starts, merged * stepMs, stepMs),
@@ -57,12 +56,10 @@ export function healthSeries(stats: StatsDocument, mostBars: number): HealthSeri
     p95: stats.latency_ms.p95,
     ok: sum(stats.ok),
     failed: sum(stats.failed),
-    causes:
-      causes &&
-      Object.entries(causes)
-        .map(([cause, counts]) => ({ cause, count: sum(counts) }))
-        .filter(({ count }) => count > 0)
-        .sort((a, b) => b.count - a.count),
+    causes: Object.entries(stats.causes)
+      .map(([cause, counts]) => ({ cause, count: sum(counts) }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Screens of routes that count over time or need a long wait: their answers are given here, in the form of the API. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { CHROMIUM, FAST_POLLING, logIn, violations } from './browser.js'
+import { CHROMIUM, logIn, violations } from './browser.js'
 import { pageTest as it } from './page-test.js'
 
 const GREGORIAN_EPOCH = 62_167_219_200
@@ -91,43 +91,6 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await page.getByText('12 waiting, 3 tried now').waitFor()
     await page.getByText('32 shards').waitFor()
     await page.getByText('store shared between nodes · 0.2.0').waitFor()
-    expect(await violations(page)).toEqual([])
-  })
-
-  it('follow the stream, each item once, and go on after a lost connection', async ({
-    world,
-    page,
-    open,
-  }) => {
-    const requests: (string | undefined)[] = []
-    const item = (id: string, result: string) =>
-      `id: p${id}\nevent: attempt\ndata: ${JSON.stringify({
-        id,
-        account_id: 'acme',
-        hook_id: world.badId,
-        hook_event: 'channel_create',
-        delivery_id: 'd',
-        event_id: 'e',
-        uri: 'https://crm.example/in',
-        method: 'post',
-        result,
-        sent_at: new Date().toISOString(),
-        call_id: `leg-${id}`,
-      })}\n\n`
-    // The list reads a stream too.
-    await logIn(page, world.url, world.apiKey)
-    await page.route('**/stream', (route) => {
-      requests.push(route.request().headers()['last-event-id'])
-      const first = `retry: 50\n\n${item('1', 'success')}${item('2', 'failure')}`
-      const rest = `${item('2', 'failure')}${item('3', 'success')}`
-      const body = requests.length === 1 ? first : requests.length === 2 ? rest : ': beat\n\n'
-      return route.fulfill({ contentType: 'text/event-stream', body })
-    })
-    await open('live')
-    await page.getByText('3 loaded').waitFor()
-    expect(requests.slice(0, 2)).toEqual([undefined, 'p2'])
-    const calls = await page.getByRole('row').filter({ hasText: 'leg-' }).allInnerTexts()
-    expect(calls.map((text) => /leg-\d/.exec(text)![0])).toEqual(['leg-3', 'leg-2', 'leg-1'])
     expect(await violations(page)).toEqual([])
   })
 })

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { CHROMIUM, expectRefusals, logIn, violations } from './browser.js'
-import { pageTest, signedInTest as it } from './page-test.js'
+import { signedInTest as it, pageTest } from './page-test.js'
 
 /** The field with this label, with its hint. */
 const fieldOf = (page: Page, label: string) =>
@@ -67,11 +67,20 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
       last: { sent_at: at(0), result: 'failure', resp_status_code: '503' },
       spark: { ok: [3, 0], failed: [1, 2] },
     }
-    const asked = { ...paused, id: 'asked', name: 'Texts', pause: undefined, pending: 1, pending_capped: false }
-    await answer('**/webhooks/health?*', [
-      paused,
-      { ...asked, last: { ...paused.last, resp_status_code: '429' } },
-    ])
+    const asked = {
+      ...paused,
+      id: 'asked',
+      name: 'Texts',
+      pause: undefined,
+      pending: 1,
+      pending_capped: false,
+    }
+    const texts = { ...asked, last: { ...paused.last, resp_status_code: '429' } }
+    await page.route('**/webhooks/health?*', (route) => {
+      const state = new URL(route.request().url()).searchParams.get('state') ?? 'paused'
+      const data = state === 'paused' ? [paused, texts] : []
+      return route.fulfill({ json: { data, status: 'success' } })
+    })
     await answer('**/resume', {})
     await page.reload()
     await page.getByText('2 of 2 need attention. 1,001+ events wait for 2 servers.').waitFor()
@@ -109,8 +118,11 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
     let more: object = {}
     await page.route('**/webhooks/health?*', (route) => {
       const { searchParams } = new URL(route.request().url())
-      const isOff = searchParams.get('state') === 'disabled' && searchParams.get('has_key') === 'disable_reason'
-      return route.fulfill({ json: { ...(isOff ? { data: off, ...more } : { data: [] }), status: 'success' } })
+      const isOff =
+        searchParams.get('state') === 'disabled' && searchParams.get('has_key') === 'disable_reason'
+      return route.fulfill({
+        json: { ...(isOff ? { data: off, ...more } : { data: [] }), status: 'success' },
+      })
     })
     await page.reload()
     await page.getByRole('button', { name: 'Switch 100 on again…' }).waitFor()
@@ -128,7 +140,10 @@ describe.skipIf(CHROMIUM === undefined)('an account without webhooks', () => {
   pageTest('has one field and one button that lead to a test', async ({ world, page }) => {
     await logIn(page, world.url, world.betaKey)
     await page.getByRole('heading', { name: 'Let your systems know about every call' }).waitFor()
-    await page.getByRole('region', { name: 'What arrives when a call ends' }).getByText('hangup_cause').waitFor()
+    await page
+      .getByRole('region', { name: 'What arrives when a call ends' })
+      .getByText('hangup_cause')
+      .waitFor()
     expect(await violations(page)).toEqual([])
     const field = page.getByLabel('Address of your server')
     await field.fill('my server')
@@ -164,7 +179,9 @@ describe.skipIf(CHROMIUM === undefined)('the form of a webhook', () => {
     expect(await hintOf(page, 'Address of your server')).toBe('must be an absolute http or https URL')
     expect(await address.getAttribute('aria-invalid')).toBe('true')
     await page.getByText('Some values are not accepted. The reasons are beside the fields.').waitFor()
-    expect(await page.evaluate('document.activeElement === document.querySelector("[aria-invalid]")')).toBe(true)
+    expect(await page.evaluate('document.activeElement === document.querySelector("[aria-invalid]")')).toBe(
+      true,
+    )
     expectRefusals(reports, 400)
     await page.getByLabel('Name').fill('Billing')
     const bad = await world.hs.webhooks.read('acme', world.badId)
