@@ -252,7 +252,7 @@ const VIEW_TEXTS = {
 
 /** What is true now, in a sentence. */
 function Lead({ attention, counts }: { attention: ListPage<HealthRow>; counts: Counts | undefined }) {
-  const { count, isCapped } = countOf(attention)
+  const { count, isCapped } = counts?.attention ?? countOf(attention)
   const all = counts && totalOf(counts)
   const waiting = waitingOf(attention.items)
   const more = isCapped ? '+' : ''
