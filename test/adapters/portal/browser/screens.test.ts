@@ -69,7 +69,6 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
   })
 
   it('keep old data with its age while the service cannot be reached', async ({
-    world,
     page,
     context,
     reports,
