@@ -95,9 +95,17 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
       )
       if (startKey !== undefined) return page
       // The service lists webhooks by name, so those in trouble are requested by state.
-      const [first, found] = await Promise.all([page, loadTrouble()])
-      attention.value = found
-      return view === '' ? { ...first, items: unique([...found.items, ...first.items], idOf) } : first
+      const trouble = loadTrouble().then((found) => {
+        attention.value = found
+        return found
+      })
+      if (view !== '') {
+        // Only for the counts: the rows do not wait for it.
+        trouble.catch(() => {})
+        return page
+      }
+      const [first, { items }] = await Promise.all([page, trouble])
+      return { ...first, items: unique([...items, ...first.items], idOf) }
     },
     [accountId, view, text, group],
     idOf,
