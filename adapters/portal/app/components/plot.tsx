@@ -156,7 +156,7 @@ function Ticks({ fromMs, toMs, mostTicks }: TicksProps) {
 
 function Numbers({ title, columns, rows }: Pick<PlotProps, 'title' | 'columns' | 'rows'>) {
   return (
-    <div class="numbers" tabIndex={0} role="region" aria-label={title}>
+    <div class="numbers" tabIndex={0} role="region" aria-label={`${title}, ${t('plot.asTable')}`}>
       <table class="grid">
         <thead>
           <tr>
