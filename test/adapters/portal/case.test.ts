@@ -65,13 +65,13 @@ const input = ({ webhook, health, attempt: fields = { resp_status_code: '503' } 
   } as WebhookHealth,
 })
 
-const PAUSED: Partial<WebhookHealth> = {
+const PAUSED = {
   state: 'paused',
   pause: { kind: 'unavailable', since: at('12:45:00'), probes: 40 },
   paused_until: at('14:33:10'),
   pending: 1_284,
   oldest_expires_at: '2026-11-29T12:45:00.000Z',
-}
+} satisfies Partial<WebhookHealth>
 
 const bothHeadlines = (given: Given) =>
   (['en', 'de'] as const).map((language) => caseOf(input(given), words(language))?.headline)
@@ -208,7 +208,7 @@ describe('a webhook that is paused', () => {
   it('connects first where the server cannot be reached', () => {
     const { steps } = caseOf(input({ health: PAUSED, attempt: { cause: 'refused' } }), words('en'))!
     expect(steps[0]!.text).toMatch(/^We try to connect\./)
-    const rejected = { ...PAUSED, pause: { kind: 'rejected', since: at('12:45:00'), probes: 2 } } as const
+    const rejected = { ...PAUSED, pause: { kind: 'rejected', since: PAUSED.pause.since, probes: 2 } } as const
     const found = caseOf(input({ health: rejected, attempt: { cause: 'refused' } }), words('en'))!
     expect(found.steps[0]!.text).toMatch(/^We send one waiting event\./)
     expect(found.role).toBe('bad')

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { formatRoute, parseRoute } from '../../../adapters/portal/app/text/routes.js'
 import { sparkPaths } from '../../../adapters/portal/app/text/spark-paths.js'
 import {
+  resizeRows,
   rowAt,
   rowEdges,
   scrollToShow,
@@ -103,6 +104,23 @@ describe('the rows in the document', () => {
     expect([-5, 0, 9, 10, 29, 30, 59, 60, 999].map((position) => rowAt(edges, position))).toEqual([
       0, 0, 0, 1, 1, 2, 2, 2, 2,
     ])
+  })
+
+  it('move when others turn out higher or lower', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(100), { minLength: 1, maxLength: 50 }),
+        fc.dictionary(fc.nat(49).map(String), fc.nat(100), { minKeys: 1 }),
+        (heights, changes) => {
+          const known = Object.entries(changes).filter(([index]) => Number(index) < heights.length)
+          if (known.length === 0) return
+          const edges = rowEdges(heights.length, (index) => heights[index]!)
+          resizeRows(edges, new Map(known.map(([index, height]) => [Number(index), height])))
+          const wanted = heights.map((height, index) => changes[index] ?? height)
+          expect([...edges]).toEqual([...rowEdges(wanted.length, (index) => wanted[index]!)])
+        },
+      ),
+    )
   })
 
   it('scroll no further than needed to show one', () => {

@@ -2,7 +2,7 @@
 import type { Page } from 'hookswitch/client'
 import { describe, expect, it } from 'vitest'
 import { type AttentionList, loadAttention } from '../../../adapters/portal/app/api/attention.js'
-import type { HealthRow } from '../../../adapters/portal/app/api/webhook-rows.js'
+import type { HealthRow } from '../../../adapters/portal/app/text/health-row.js'
 import { troubleFirst, unique } from '../../../adapters/portal/app/text/trouble-first.js'
 import { countsOf, totalOf, viewOf, waitingOf } from '../../../adapters/portal/app/text/webhook-views.js'
 

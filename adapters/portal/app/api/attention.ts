@@ -1,6 +1,6 @@
 /** The webhooks that need somebody: the service lists each state by itself. */
 import type { Page } from 'hookswitch/client'
-import type { HealthRow } from './webhook-rows.js'
+import type { HealthRow } from '../text/health-row.js'
 
 /** A list of the service. */
 export interface AttentionList {

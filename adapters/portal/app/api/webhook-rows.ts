@@ -1,16 +1,7 @@
 /** Rows of the lists of webhooks with their health. */
-import type { EndpointHealth, Page } from 'hookswitch/client'
+import type { Page } from 'hookswitch/client'
+import type { HealthRow } from '../text/health-row.js'
 import { accountPage } from './api.js'
-
-/** One row of `GET webhooks/health`, or of `GET system/endpoints`. */
-export type HealthRow = EndpointHealth & {
-  readonly account_id?: string
-  readonly account_name?: string
-  /** Code of the failure of the last attempt, if it failed. */
-  readonly cause?: string
-  /** While it is paused because it fails. */
-  readonly pause?: { readonly kind: 'unavailable' | 'rejected'; readonly since?: string }
-}
 
 interface RowFilter {
   /** Empty: all of them. */

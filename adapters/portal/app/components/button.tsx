@@ -1,6 +1,8 @@
 /** Buttons, and links that look like them. */
+
 import type { ComponentChildren } from 'preact'
-import { Icon, type IconName } from './icon.js'
+import type { IconName } from '../text/looks.js'
+import { Icon } from './icon.js'
 
 interface Look {
   /** Default: a plain button. */

@@ -1,6 +1,8 @@
 /** A kind of event in the user's words, with its picture. */
+
 import { word } from '../state/translate.js'
-import { Icon, type IconName } from './icon.js'
+import type { IconName } from '../text/looks.js'
+import { Icon } from './icon.js'
 
 const ICONS: Readonly<Record<string, IconName>> = {
   channel_create: 'start',

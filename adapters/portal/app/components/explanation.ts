@@ -1,7 +1,8 @@
 /** Explanations of deliveries in the language of the page. */
 import type { Explanation } from 'hookswitch/client'
-import { failureText, type MessageKey, t } from '../state/translate.js'
+import { failureText, t } from '../state/translate.js'
 import { type ExplanationContext, explain } from '../text/explanation.js'
+import type { MessageKey } from '../text/messages.js'
 import { clockText } from './time.js'
 
 export const explanationText = (explanation: Explanation, context: ExplanationContext) =>

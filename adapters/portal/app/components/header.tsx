@@ -1,22 +1,17 @@
 /** The header of every screen: the host's brand, the account, the sections, the search and the user's menu. */
 import { useSignal } from '@preact/signals'
-import { revoke } from '../api/api.js'
-import { SETTINGS } from '../api/settings.js'
-import { isHelpOpen, SEARCH_ID } from '../state/keyboard.js'
-import { LANGUAGES, language, theme, zone } from '../state/preferences.js'
+import { SEARCH_ID } from '../state/keyboard.js'
+import { theme } from '../state/preferences.js'
 import { navigate, route } from '../state/router.js'
 import { accountId, isOperator, userName } from '../state/scope.js'
-import { end } from '../state/session.js'
 import { t } from '../state/translate.js'
-import { whenSaved } from '../state/unsaved.js'
 import { formatRoute } from '../text/routes.js'
 import { AccountSwitcher } from './account-switcher.js'
 import { Brand } from './brand.js'
 import { Button, LinkButton } from './button.js'
 import { Icon } from './icon.js'
+import { lazy } from './lazy.js'
 import { Popup } from './popup.js'
-import { Seg } from './seg.js'
-import { zoneLongText } from './time.js'
 
 export function Header() {
   const account = accountId.value
@@ -135,6 +130,11 @@ const initials = (name: string) =>
     .map(([first = '']) => first.toUpperCase())
     .join('')
 
+const UserMenuItems = lazy(
+  async () => (await import('./user-menu.js')).UserMenuItems,
+  () => null,
+)
+
 function UserMenu() {
   const name = userName.value
   return (
@@ -144,73 +144,7 @@ function UserMenu() {
       label={name === undefined ? t('menu.title') : t('menu.ofUser', { name })}
       button={name === undefined ? <Icon name="user" /> : initials(name)}
     >
-      {(close) => (
-        <div class="settings">
-          {name !== undefined && <b class="item-text">{name}</b>}
-          <Seg
-            label={t('menu.zone')}
-            isEven
-            options={[
-              { value: 'local', text: t('menu.local') },
-              { value: 'utc', text: 'UTC' },
-            ]}
-            value={zone.value}
-            onChange={(value) => {
-              zone.value = value
-            }}
-          />
-          <p class="item-text small soft">{t('menu.zoneText', { zone: zoneLongText() })}</p>
-          <Seg
-            label={t('menu.theme')}
-            isEven
-            options={[
-              { value: 'auto', text: t('menu.auto') },
-              { value: 'light', text: t('menu.light') },
-              { value: 'dark', text: t('menu.dark') },
-            ]}
-            value={theme.value}
-            onChange={(value) => {
-              theme.value = value
-            }}
-          />
-          <Seg
-            label={t('menu.language')}
-            isEven
-            options={LANGUAGES.map((code) => ({ value: code, text: LANGUAGE_NAMES[code] }))}
-            value={language.value}
-            onChange={(value) => {
-              language.value = value
-            }}
-          />
-          {SETTINGS.helpUrl !== undefined && (
-            <a class="item" href={SETTINGS.helpUrl} target="_blank" rel="noreferrer">
-              {t('menu.help', { title: SETTINGS.title })}
-            </a>
-          )}
-          <button
-            type="button"
-            class="item wide-only"
-            onClick={() => {
-              close()
-              isHelpOpen.value = true
-            }}
-          >
-            {t('shortcut.title')}
-          </button>
-          <button type="button" class="item" onClick={signOut}>
-            {t('menu.signOut')}
-          </button>
-        </div>
-      )}
+      {(close) => <UserMenuItems name={name} onDone={close} />}
     </Popup>
   )
-}
-
-export const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch' } as const
-
-function signOut(): void {
-  whenSaved(() => {
-    const ended = end()
-    if (ended) void revoke(ended)
-  })
 }

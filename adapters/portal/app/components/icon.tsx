@@ -1,8 +1,9 @@
 /** The icons of the page, drawn on a grid of 16 px: one sprite, whose symbols are used by name. */
-import type { ComponentChildren } from 'preact'
-import type { Role } from './state.js'
 
-const DRAWINGS = {
+import type { ComponentChildren } from 'preact'
+import type { IconName, Role } from '../text/looks.js'
+
+const DRAWINGS: Readonly<Record<IconName, ComponentChildren>> = {
   ok: (
     <>
       <circle cx="8" cy="8" r="6" />
@@ -210,10 +211,7 @@ const DRAWINGS = {
       <path d="M5 5h.1M5 11h.1" />
     </>
   ),
-} satisfies Record<string, ComponentChildren>
-
-/** Name of an icon. */
-export type IconName = keyof typeof DRAWINGS
+}
 
 /** The sprite; once, before everything that uses an icon. */
 export function IconSprite() {

@@ -1,11 +1,12 @@
 /** What a receiver answered, in a few characters, with the role of its colour. */
+
 import type { Attempt } from 'hookswitch/client'
 import { failureText } from '../state/translate.js'
+import type { IconName, Role } from '../text/looks.js'
 import { outcomeOf } from '../text/outcome.js'
 import { isStatus, statusText } from '../text/statuses.js'
 import { Line } from './hostile-text.js'
-import { Icon, type IconName } from './icon.js'
-import type { Role } from './state.js'
+import { Icon } from './icon.js'
 import { spanText } from './time.js'
 
 type Outcome = Pick<

@@ -1,10 +1,11 @@
 /** Surfaces of a screen: panels, rows of figures, messages, what is shown where nothing is, and skeletons. */
+
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 import { t } from '../state/translate.js'
-import { Icon, type IconName } from './icon.js'
-import type { Role } from './state.js'
+import type { IconName, Role } from '../text/looks.js'
+import { Icon } from './icon.js'
 
 interface PanelProps {
   readonly title?: ComponentChildren

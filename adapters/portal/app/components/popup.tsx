@@ -21,6 +21,13 @@ interface PopupProps {
 
 const REACHABLE = 'a[href], button:not(:disabled), input, select'
 
+const reachableIn = (element: ParentNode) => [...element.querySelectorAll<HTMLElement>(REACHABLE)]
+
+/** For content that comes later than it is opened: gives the focus to its first control. */
+export function focusFirst(element: ParentNode): void {
+  reachableIn(element)[0]?.focus()
+}
+
 export function Popup(props: PopupProps) {
   const { button, label, align = 'start', children } = props
   const isOpen = useSignal(false)
@@ -33,8 +40,8 @@ export function Popup(props: PopupProps) {
   }
   useLayoutEffect(() => {
     if (!open) return
-    const reachable = () => [...box.current!.querySelectorAll<HTMLElement>(`.popup :is(${REACHABLE})`)]
-    reachable()[0]?.focus()
+    const content = box.current!.querySelector('.popup')!
+    focusFirst(content)
     const closeOutside = ({ target }: Event) => {
       if (!box.current!.contains(target as Node)) isOpen.value = false
     }
@@ -46,7 +53,7 @@ export function Popup(props: PopupProps) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
       if (step === undefined || (event.target as HTMLElement).tagName === 'SELECT') return
       event.preventDefault()
-      const all = reachable()
+      const all = reachableIn(content)
       const index = all.indexOf(document.activeElement as HTMLElement)
       all[(index + step + all.length) % all.length]?.focus()
     }

@@ -1,6 +1,7 @@
 /** Why a webhook of the list needs attention, in one line. */
-import type { HealthRow } from '../api/webhook-rows.js'
+
 import { failureText, t } from '../state/translate.js'
+import type { HealthRow } from '../text/health-row.js'
 import { dayTimeText, inText, sinceText } from './time.js'
 
 /** Nothing where nothing is wrong. A component, because its times pass. */

@@ -6,7 +6,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { registerKeys } from '../state/keyboard.js'
-import { rowAt, rowEdges, scrollToShow, virtualRange } from '../text/virtual-range.js'
+import { resizeRows, rowAt, rowEdges, scrollToShow, virtualRange } from '../text/virtual-range.js'
 import { Button } from './button.js'
 
 export interface Column<Row> {
@@ -76,8 +76,8 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const selected = useSignal(-1)
   const hasMoved = useRef(false)
   const openId = useSignal<string | undefined>(undefined)
-  /** Height of a row as it turned out, with the user's size of text. */
-  const height = useSignal(rowHeight)
+  /** Height of a row with the user's size of text. */
+  const height = useSignal(rowHeight * textScale())
   /** Heights of rows that differ, by id; emptied when the layout changes. */
   const measured = useRef(new Map<string, number>())
   const measures = useSignal(0)
@@ -99,7 +99,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
           ? expectedOf(index)
           : (measured.current.get(idOf(rows[index]!)) ?? expectedOf(index)),
       ),
-    [rows, heads, expected, openIndex, measures.value],
+    [rows, heads, expected, openIndex],
   )
 
   const state = useRef({ rows, edges, onReplay, hrefOf })
@@ -113,16 +113,18 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     const { first: shownFirst, end: shownEnd } = visible.peek()
     if (first !== shownFirst || end !== shownEnd) visible.value = { first, end }
   }
+  // Read, so that the table is rendered again with the heights as they turned out.
+  void measures.value
   const isWhole = rows.length <= WHOLE
   const first = isWhole ? 0 : Math.min(visible.value.first, rows.length - 1)
   const end = isWhole ? rows.length : Math.min(visible.value.end, rows.length)
 
   useLayoutEffect(() => {
     const onWidth = () => {
-      isNarrow.value = NARROW.matches
       measured.current.clear()
+      isNarrow.value = NARROW.matches
+      height.value = rowHeight * textScale()
       measures.value += 1
-      look()
     }
     addEventListener('scroll', look, { passive: true })
     addEventListener('resize', onWidth)
@@ -135,23 +137,18 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   useLayoutEffect(() => {
     look()
     const parts = body.current!.querySelectorAll<HTMLElement>('[data-index]')
-    const plain = body.current!.querySelector<HTMLElement>('.plain')
-    if (plain && !isNarrow.peek() && Math.abs(heightOf(plain) - height.peek()) > 0.5) {
-      height.value = heightOf(plain)
-      return
-    }
     const heights = new Map<number, number>()
     for (const part of parts) {
       const index = Number(part.dataset.index)
       heights.set(index, (heights.get(index) ?? 0) + heightOf(part))
     }
-    let isChanged = false
     for (const [index, actual] of heights) {
-      if (Math.abs(actual - (edges[index + 1]! - edges[index]!)) < 1) continue
-      isChanged = true
-      measured.current.set(idOf(rows[index]!), actual)
+      if (Math.abs(actual - (edges[index + 1]! - edges[index]!)) < 0.25) heights.delete(index)
+      else measured.current.set(idOf(rows[index]!), actual)
     }
-    if (isChanged) measures.value += 1
+    if (heights.size === 0) return
+    resizeRows(edges, heights)
+    measures.value += 1
   })
 
   // Not by the number of rows: a page may add none.
@@ -317,6 +314,9 @@ function headBefore(heads: readonly (string | undefined)[], index: number): stri
   while (before >= 0 && heads[before] === undefined) before -= 1
   return heads[before]
 }
+
+/** The user's size of text, relative to that of most browsers. */
+const textScale = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
 
 const heightOf = (element: HTMLElement) => element.getBoundingClientRect().height
 

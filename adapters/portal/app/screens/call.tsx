@@ -15,7 +15,6 @@ import { None, Note } from '../components/panel.js'
 import { useReplayOne } from '../components/replay.js'
 import { Seg } from '../components/seg.js'
 import { ShowMore, useShown } from '../components/show-more.js'
-import { lookOf, type Role } from '../components/state.js'
 import { dayTimeText, spanText } from '../components/time.js'
 import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
@@ -34,6 +33,7 @@ import {
   missingOf,
   withWebhooks,
 } from '../text/ladder.js'
+import { lookOf, type Role } from '../text/looks.js'
 import { partiesText } from '../text/parties.js'
 import { formatRoute } from '../text/routes.js'
 import { clockTime } from '../text/times.js'

@@ -1,16 +1,18 @@
 /** The list of an account without webhooks: one field and one button lead to a test event. */
+
 import { useSignal } from '@preact/signals'
 import type { RequestPreview } from 'hookswitch/client'
 import { accountRequest, optional } from '../api/api.js'
 import { API_URL, SETTINGS } from '../api/settings.js'
 import { Button } from '../components/button.js'
-import { Icon, type IconName } from '../components/icon.js'
+import { Icon } from '../components/icon.js'
 import { RequestText } from '../components/request-text.js'
 import { useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
 import { addressProblem } from '../text/address.js'
+import type { IconName } from '../text/looks.js'
 import { formatRoute } from '../text/routes.js'
 
 const EXAMPLE = { name: '-', uri: 'https://your-server.com/calls', hook: 'channel_destroy' }

@@ -1,6 +1,7 @@
 /** Kinds of events of the catalogue in the user's words; those of the host have its name and description. */
 import type { Hook } from 'hookswitch/client'
-import { type MessageKey, t, word } from './translate.js'
+import type { MessageKey } from '../text/messages.js'
+import { t, word } from './translate.js'
 
 /** `Call started`. */
 export function kindName({ id, name }: Pick<Hook, 'id' | 'name'>): string {

@@ -6,6 +6,8 @@ import type { Zone } from '../text/times.js'
 export type Theme = 'auto' | 'light' | 'dark'
 const THEMES = ['auto', 'light', 'dark'] as const
 export const LANGUAGES = ['en', 'de'] as const
+/** The languages in themselves. */
+export const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch' } as const
 export type Language = (typeof LANGUAGES)[number]
 
 function preference<Value extends string>(

@@ -6,14 +6,9 @@ import { effect, signal } from '@preact/signals'
 import en from '../locales/en.json'
 import type { FieldProblem } from '../text/field-problems.js'
 import { numberFormat } from '../text/formats.js'
+import type { MessageKey } from '../text/messages.js'
 import { formatMessage, type Messages, type Parameters } from '../text/plural.js'
 import { type Language, language } from './preferences.js'
-
-type English = keyof typeof en
-type Plural<Key> = Key extends `${infer Base}_other` ? Base : never
-
-/** A key of `locales/en.json`; of a text with plural forms, the part before `_one` and `_other`. */
-export type MessageKey = English | Plural<English>
 
 interface Texts {
   readonly language: Language

@@ -1,8 +1,8 @@
 /** What is wrong with a webhook and what happens next, as sentences made of codes and numbers. Pure. */
+
 import type { Attempt, Webhook, WebhookHealth } from 'hookswitch/client'
-import type { IconName } from '../components/icon.js'
-import type { Role } from '../components/state.js'
-import type { MessageKey } from '../state/translate.js'
+import type { IconName, Role } from './looks.js'
+import type { MessageKey } from './messages.js'
 import type { Parameters } from './plural.js'
 import { isStatus } from './statuses.js'
 

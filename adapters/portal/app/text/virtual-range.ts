@@ -10,6 +10,19 @@ export function rowEdges(count: number, heightOf: (index: number) => number): Ro
   return edges
 }
 
+/** Moves the edges of all rows after those whose heights have changed. @param heights heights by index */
+export function resizeRows(edges: RowEdges, heights: ReadonlyMap<number, number>): void {
+  let moved = 0
+  for (let index = Math.min(...heights.keys()); index < edges.length - 1; index += 1) {
+    const height = heights.get(index)
+    const upper = edges[index]!
+    const lower = edges[index + 1]!
+    // The upper edge is moved already.
+    if (height !== undefined) moved = upper + height - lower
+    edges[index + 1] = lower + moved
+  }
+}
+
 /** The row at a position; the nearest one where there is none. */
 export function rowAt(edges: RowEdges, position: number): number {
   let low = 0

@@ -22,13 +22,13 @@ const SCROLL = `(async () => {
   let most = 0
   let previous = await frame()
   for (let step = 0; step < 120; step += 1) {
-    table.scrollTop += 2000
+    scrollBy(0, 2000)
     const now = await frame()
     frames.push(now - previous)
     previous = now
     most = Math.max(most, table.querySelectorAll('*').length)
   }
-  table.scrollTop = table.scrollHeight
+  scrollTo(0, document.documentElement.scrollHeight)
   await frame()
   await frame()
   const rows = table.querySelectorAll('[role="row"]')

@@ -1,7 +1,7 @@
 /** Screens of routes that count over time or need a long wait: their answers are given here, in the form of the API. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { CHROMIUM, FAST_POLLING, logIn, violations } from './browser.js'
+import { CHROMIUM, logIn, violations } from './browser.js'
 import { pageTest as it } from './page-test.js'
 
 const GREGORIAN_EPOCH = 62_167_219_200
