@@ -224,7 +224,8 @@ describe('the ladder', () => {
     }),
     attempt({ resp_status_code: '503', duration_ms: 100, sent_at: '2026-01-31T02:31:08.000Z' }),
   ]
-  const ladder = buildLadder(call, attempts)
+  const NOW = Date.UTC(2026, 0, 31, 14)
+  const ladder = buildLadder(call, attempts, NOW)
   const words = {
     event: (hook: string) => hook.toUpperCase(),
     state: (state: string) => state,
@@ -244,6 +245,7 @@ describe('the ladder', () => {
     const { rows } = buildLadder(
       { ...call, unwanted: [], events: [event('a', 'x', 1, 0, deliveries)] },
       found,
+      NOW,
     )
     return (rows[0] as LadderEvent).deliveries.map((delivery) => hitText(delivery, words))
   }
@@ -299,9 +301,11 @@ describe('the ladder', () => {
       answer(3, 'waiting'),
       answer(4, 'waiting', 'leg-b'),
     ]
-    const { rows } = buildLadder({ ...call, unwanted: [], events }, [
-      attempt({ delivery_id: 'd2', resp_status_code: '503' }),
-    ])
+    const { rows } = buildLadder(
+      { ...call, unwanted: [], events },
+      [attempt({ delivery_id: 'd2', resp_status_code: '503' })],
+      NOW,
+    )
     const texts = (rows as LadderEvent[]).map(({ deliveries }) => hitText(deliveries[0]!, words))
     expect(texts).toEqual(['exhausted', 'waiting', 'waits for CHANNEL_ANSWER', 'waiting'])
   })
@@ -322,7 +326,7 @@ describe('the ladder', () => {
         { id: 'd7', kind: 'replay', state: 'exhausted' },
       ]),
     ]
-    const { wanted, waiting, lost } = missingOf(buildLadder({ ...call, events }, []))
+    const { wanted, waiting, lost } = missingOf(buildLadder({ ...call, events }, [], NOW))
     expect([wanted, waiting.map(({ id }) => id), lost.map(({ delivery }) => delivery.id)]).toEqual([
       4,
       ['d5'],
@@ -335,7 +339,7 @@ describe('the ladder', () => {
     const events = [
       event('a', 'x', 1, 1, [{ hook_id: 'w1' }, { hook_id: 'w2' }, { hook_id: 'w3', state: 'waiting' }]),
     ]
-    const whole = buildLadder({ ...call, events, unwanted: [] }, [])
+    const whole = buildLadder({ ...call, events, unwanted: [] }, [], NOW)
     expect(withWebhooks(whole, 3)).toBe(whole)
     const two = withWebhooks(whole, 2)
     expect(two.webhookIds).toEqual(['w3', 'w1'])
@@ -344,7 +348,7 @@ describe('the ladder', () => {
 
   it('as text has no character that turns the direction or breaks a line', () => {
     const legs = [{ call_id: 'leg-a', from: '\u202Egnp.exe\nB = x', events: 0 }]
-    const ofLegs = buildLadder({ ...call, legs, events: [], unwanted: [] }, [])
+    const ofLegs = buildLadder({ ...call, legs, events: [], unwanted: [] }, [], NOW)
     const text = ladderText('leg-a', ofLegs, words)
     expect(text).toBe('leg-a\nA = leg-a (\\u{202E}gnp.exe\\u{A}B = x)\n')
   })

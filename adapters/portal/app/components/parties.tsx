@@ -25,12 +25,14 @@ export function Parties({ call, callerName, callId, isBig = false }: PartiesProp
   }
   return (
     <span class={isBig ? 'party big' : 'party'}>
-      <Party party={from} />
-      {callerName !== undefined && (
-        <>
-          , <Line text={callerName} />
-        </>
-      )}{' '}
+      <span>
+        <Party party={from} />
+        {callerName !== undefined && (
+          <>
+            , <Line text={callerName} />
+          </>
+        )}
+      </span>
       <Icon name="send" />
       <span class="hidden"> → </span>
       <Party party={to} />

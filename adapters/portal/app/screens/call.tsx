@@ -152,7 +152,7 @@ async function load(accountId: string, callId: string, signal: AbortSignal): Pro
   for (const { hook_id, hook_name } of call.events.flatMap(({ deliveries }) => deliveries)) {
     if (hook_name !== undefined) names.set(hook_id, hook_name)
   }
-  return { call, ladder: buildLadder(call, attempts ?? []), names }
+  return { call, ladder: buildLadder(call, attempts ?? [], Date.now()), names }
 }
 
 const wordsOf = (webhook: (id: string) => string): LadderWords => ({

@@ -69,8 +69,11 @@ export interface Ladder {
 /** A pause between two events that gets a row of its own, ms. */
 const LONG_PAUSE_MS = 5_000
 
-/** @param attempts of the call, in any order */
-export function buildLadder(call: Call, attempts: readonly Attempt[]): Ladder {
+/**
+ * @param attempts of the call, in any order
+ * @param nowMs a time before it says nothing about the next attempt: that of a pause counts, which the call does not have
+ */
+export function buildLadder(call: Call, attempts: readonly Attempt[], nowMs: number): Ladder {
   const events = [...call.events].sort((a, b) => timeOf(a) - timeOf(b) || a.sequence - b.sequence)
   const legs = legsOf(call, events)
   const legIndex = new Map(legs.map((leg, index) => [leg.call_id, index]))
@@ -86,7 +89,8 @@ export function buildLadder(call: Call, attempts: readonly Attempt[]): Ladder {
     const laterMs = timeMs - previousMs
     previousMs = timeMs
     const deliveries = event.deliveries.map((delivery): LadderDelivery => {
-      const { id, hook_id: webhookId, kind, state } = delivery
+      const { id, hook_id: webhookId, kind, state, next_attempt_at: next } = delivery
+      const nextMs = next === undefined ? 0 : Date.parse(next)
       return {
         id,
         webhookId,
@@ -94,7 +98,7 @@ export function buildLadder(call: Call, attempts: readonly Attempt[]): Ladder {
         state,
         attempts: (byDelivery.get(id) ?? []).map(attemptOf),
         ...(delivery.last_status !== undefined && { lastStatus: delivery.last_status }),
-        ...(delivery.next_attempt_at !== undefined && { nextMs: Date.parse(delivery.next_attempt_at) }),
+        ...(nextMs > nowMs && { nextMs }),
         ...waitOf(event, state, byDelivery.has(id), earlier.get(laneOf(event, webhookId))),
       }
     })

@@ -1,7 +1,4 @@
-/** Screens of one webhook and of one delivery follow the live stream: no timer of theirs runs here. */
-import http, { type ServerResponse } from 'node:http'
 import { describe, expect } from 'vitest'
-import { listen } from '../../http/servers.js'
 import { CHROMIUM, expectProblems, expectRefusals, FAST_POLLING, logIn, WITHOUT_POLLING } from './browser.js'
 import { pageTest } from './page-test.js'
 import type { World } from './world.js'
@@ -76,21 +73,5 @@ describe.skipIf(CHROMIUM === undefined)('without timers', () => {
     expect(asked).toBe(0)
     expectRefusals(reports, 404)
     expectProblems(reports, /\/stream\?/)
-  })
-
-  it('the screen of a delivery shows the response when it comes', async ({ world, page, follow }) => {
-    const held: ServerResponse[] = []
-    const receiver = await listen(
-      http.createServer((request, response) => held.push(request.resume() && response)),
-    )
-    const uri = `http://127.0.0.1:${receiver.port}/slow`
-    const { id } = await world.hs.webhooks.create('acme', { name: 'Slow', uri, hook: 'channel_bridge' })
-    const deliveryId = await world.hs.webhooks.test('acme', id)
-    await expect.poll(() => held.length).toBe(1)
-    await follow(`deliveries/${deliveryId}`)
-    await page.getByText('in flight').first().waitFor()
-    held[0]!.writeHead(204).end()
-    await page.getByText('delivered').first().waitFor()
-    await receiver.close()
   })
 })

@@ -121,41 +121,4 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
     await page.getByText('store shared between nodes · 0.2.0').waitFor()
     expect(await violations(page)).toEqual([])
   })
-
-  it('follow the stream, each item once, and go on after a lost connection', async ({
-    world,
-    page,
-    open,
-  }) => {
-    const requests: (string | undefined)[] = []
-    const item = (id: string, result: string) =>
-      `id: p${id}\nevent: attempt\ndata: ${JSON.stringify({
-        id,
-        account_id: 'acme',
-        hook_id: world.badId,
-        hook_event: 'channel_create',
-        delivery_id: 'd',
-        event_id: 'e',
-        uri: 'https://crm.example/in',
-        method: 'post',
-        result,
-        sent_at: new Date().toISOString(),
-        call_id: `leg-${id}`,
-      })}\n\n`
-    // The list reads a stream too.
-    await logIn(page, world.url, world.apiKey)
-    await page.route('**/stream', (route) => {
-      requests.push(route.request().headers()['last-event-id'])
-      const first = `retry: 50\n\n${item('1', 'success')}${item('2', 'failure')}`
-      const rest = `${item('2', 'failure')}${item('3', 'success')}`
-      const body = requests.length === 1 ? first : requests.length === 2 ? rest : ': beat\n\n'
-      return route.fulfill({ contentType: 'text/event-stream', body })
-    })
-    await open('live')
-    await page.getByText('3 loaded').waitFor()
-    expect(requests.slice(0, 2)).toEqual([undefined, 'p2'])
-    const calls = await page.getByRole('row').filter({ hasText: 'leg-' }).allInnerTexts()
-    expect(calls.map((text) => /leg-\d/.exec(text)![0])).toEqual(['leg-3', 'leg-2', 'leg-1'])
-    expect(await violations(page)).toEqual([])
-  })
 })
