@@ -60,7 +60,7 @@ export function WebhookScreen(props: WebhookScreenProps) {
   if (deleted.value === undefined)
     return <ExistingWebhook {...props} onDeleted={(name) => (deleted.value = name)} />
   return (
-    <Page title={deleted.value} name={`webhook/${webhookId}`} crumb={crumbOf(accountId)}>
+    <Page title={deleted.value} name={`webhook/${webhookId}`}>
       <None icon="off" title={t('webhook.gone')}>
         <a href={formatRoute({ screen: 'webhooks', accountId })}>{t('nav.webhooks')}</a>
       </None>
