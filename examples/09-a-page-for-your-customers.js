@@ -43,7 +43,7 @@ site.get('/', (_request, response) => {
 const page = portal({
   title: 'Acme Cloud',
   logo: Buffer.from(
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4"/></svg>',
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4" fill="#0a7d55"/></svg>',
   ),
   accent: '#0a7d55',
   helpUrl: 'https://help.acme.example/webhooks',

@@ -16,7 +16,7 @@ type Triple = readonly [number, number, number]
 /** The style sheet that sets the accent. Its selector outranks those of the page's own style sheets. */
 export function brandCss(accent: string): string {
   const { light, dark } = accentColours(accent)
-  return `html:root {\n  --brand: ${accent};\n  --accent: light-dark(${light}, ${dark});\n}\n`
+  return `html:root {\n  --accent: light-dark(${light}, ${dark});\n}\n`
 }
 
 /**

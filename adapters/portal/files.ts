@@ -33,6 +33,10 @@ export interface PageSettings {
   /** Content of `<meta>` elements that the page reads, by name. */
   readonly metas: Readonly<Record<string, string>>
   readonly title: string
+  /** Until the page knows the choice of its user. */
+  readonly language: 'en' | 'de'
+  /** As `language`; `undefined`: that of the system. */
+  readonly theme: 'light' | 'dark' | undefined
   /** The host's own files, by their path below the page; style sheets are linked. */
   readonly files: ReadonlyMap<string, PageFile>
 }
@@ -80,7 +84,8 @@ function content(plain: Uint8Array): Pick<PageFile, 'plain' | 'tag' | 'encoded'>
   }
 }
 
-function readPage(path: string, { metas, title, files }: PageSettings): PageFile {
+function readPage(path: string, { metas, title, language, theme, files }: PageSettings): PageFile {
+  const attributes = ` lang="${language}"${theme === undefined ? '' : ` data-theme="${theme}"`}`
   const elements = Object.entries(metas).map(
     ([name, value]) => `<meta name="hookswitch-${name}" content="${escapeAttribute(value)}">`,
   )
@@ -89,6 +94,7 @@ function readPage(path: string, { metas, title, files }: PageSettings): PageFile
   }
   const html = readFileSync(path, 'utf8')
     .replace('<!-- settings -->', () => elements.join('\n    '))
+    .replace('<html lang="en">', () => `<html${attributes}>`)
     .replace(/<title>[^<]*<\/title>/, () => `<title>${escapeAttribute(title)}</title>`)
   const plain = Buffer.from(html)
   return { type: TYPES['.html']!, isImmutable: false, ...content(plain) }

@@ -81,7 +81,13 @@ function pageSettingsOf(settings: PortalSettings): PageSettings {
     'help-url': helpUrl,
     'color-scheme': colorScheme,
   }
-  return { metas, title, files }
+  return {
+    metas,
+    title,
+    language: language === 'auto' ? 'en' : language,
+    theme: colorScheme === 'auto' ? undefined : colorScheme,
+    files,
+  }
 }
 
 /** The origin of an API elsewhere; `undefined` for a relative URL. */

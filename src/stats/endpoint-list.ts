@@ -282,10 +282,13 @@ function listed(
 ): ListedEndpoint {
   const { id, accountId, settings, disableReason, health } = webhook
   const { name, uri, group } = settings
-  const { state, failuresInRow, failingSinceMs, pausedUntilMs, pause, checkedMs, checkCause } =
-    endpointHealthOf(webhook, storeMs)
+  const { state, failuresInRow, failingSinceMs, pausedUntilMs, checkedMs, checkCause } = endpointHealthOf(
+    webhook,
+    storeMs,
+  )
   const { pending = 0, oldestDueMs, oldestAcceptedMs, last } = activity ?? {}
   const cause = checkCause ?? last?.cause
+  const pause = state === 'paused' ? health?.pause : undefined
   const isIdle =
     state === 'ok' &&
     (last === undefined || last.atMs < nowMs - HOURS * HOUR_MS) &&

@@ -140,8 +140,6 @@ export interface EndpointHealth {
   readonly failingSinceMs?: number
   /** End of the pause, in Unix milliseconds; only with the state `paused`. */
   readonly pausedUntilMs?: number
-  /** Why it is paused, unless its receiver asked for that; absent: it is not. */
-  readonly pause?: Pause
   /**
    * Time of the last success, in Unix milliseconds. Absent: none among the newest 1,000 attempts that are kept (the option
    * `recordSuccesses` may keep none).
@@ -181,7 +179,7 @@ export function endpointHealthOf(
     state,
     failuresInRow,
     ...(failingSinceMs !== undefined && { failingSinceMs }),
-    ...(state === 'paused' && { pausedUntilMs, ...(pause && { pause }) }),
+    ...(state === 'paused' && { pausedUntilMs }),
     ...(lastSuccessMs !== undefined && { lastSuccessMs }),
     ...(checkedMs !== undefined && { checkedMs }),
     ...(checkCause !== undefined && { checkCause }),

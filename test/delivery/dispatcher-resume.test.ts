@@ -58,7 +58,7 @@ describe('a webhook that is resumed while it is paused', () => {
     const { harness, node } = await openPause()
     await resume(harness)
     const { health } = await read(harness)
-    expect(health?.pause).toEqual({ kind: 'rejected', probes: 0 })
+    expect(health?.pause).toMatchObject({ kind: 'rejected', probes: 0 })
     expect(isPaused(health, harness.clock.now())).toBe(true)
     const sent = harness.sender.requests.length
     expect(sent).toBeLessThan(30)

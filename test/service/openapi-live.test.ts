@@ -251,7 +251,16 @@ describe('the OpenAPI document', () => {
     await call('deleteAccount', child)
     await call('eraseRecords', { account_id: childId }, { token: operator, data: { number: '+15550100' } })
 
-    const ofOperators = new Set(['listAccounts', 'moveAccount', 'replayAllAccounts', 'setAnyReplay'])
+    await call('issueToken', {}, { token: operator, data: { account_id, role: 'read', ttl_seconds: 60 } })
+    await call('checkAddress', account, { data: { uri: receiver.url('/hook') } })
+    expect((await call('checkAddress', account, { data: { uri: 'ftp://a' } })).status).toBe(200)
+    const ofOperators = new Set([
+      'issueToken',
+      'listAccounts',
+      'moveAccount',
+      'replayAllAccounts',
+      'setAnyReplay',
+    ])
     for (const { id, doc, method } of operations) {
       const by = ofOperators.has(id) ? { token: operator } : {}
       const token = doc.security === undefined

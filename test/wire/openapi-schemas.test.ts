@@ -59,7 +59,6 @@ const webhook: Required<WebhookView> = {
     lastSuccessMs: 1,
     checkedMs: 1,
     checkCause: 'refused',
-    pause: { kind: 'unavailable', probes: 2, sinceMs: 1 },
   },
 }
 const attempt: Required<StoredAttempt> = {

@@ -66,7 +66,7 @@ describe('the program', () => {
     expect(html).toContain('<title>Acme Cloud</title>')
     expect(html).toContain('<meta name="hookswitch-title" content="Acme Cloud">')
     const [, href = ''] = /<link rel="stylesheet" href="(brand[^"]*)">/.exec(html) ?? []
-    expect(await read(href)).toContain('--brand: #0a7d55;')
+    expect(await read(href)).toContain('--accent: light-dark(#006c48, #68c79b);')
   })
 
   it('exits with 1 and one sentence when the port is in use', async () => {

@@ -1,7 +1,7 @@
 /** The accent of a host is readable, whatever it is. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { accentColours, brandCss } from '../../../adapters/portal/brand.js'
+import { accentColours, brandCss, DEFAULT_ACCENT } from '../../../adapters/portal/brand.js'
 
 type Colour = readonly [number, number, number]
 
@@ -113,9 +113,14 @@ describe('the accent', () => {
     expect(r > b && g > b).toBe(true)
   })
 
+  it('is in the page what a host without one gets', () => {
+    const { light, dark } = accentColours(DEFAULT_ACCENT)
+    expect(token('accent')).toEqual({ light: colourOf(light), dark: colourOf(dark) })
+  })
+
   it('is a style sheet of colours alone, which outranks that of the page', () => {
     expect(brandCss('#4a3fc7')).toMatch(
-      /^html:root \{\n {2}--brand: #4a3fc7;\n {2}--accent: light-dark\(#[\da-f]{6}, #[\da-f]{6}\);\n\}\n$/,
+      /^html:root \{\n {2}--accent: light-dark\(#[\da-f]{6}, #[\da-f]{6}\);\n\}\n$/,
     )
   })
 })

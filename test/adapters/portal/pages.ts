@@ -9,7 +9,10 @@ export const SCRIPT = `console.log(${JSON.stringify('a script '.repeat(50))})\n`
 export function builtPage(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hookswitch-page-'))
   mkdirSync(join(folder, 'assets'))
-  writeFileSync(join(folder, 'index.html'), '<!doctype html><head><!-- settings --><title>x</title></head>')
+  writeFileSync(
+    join(folder, 'index.html'),
+    '<!doctype html><html lang="en"><head><!-- settings --><title>x</title></head>',
+  )
   writeFileSync(join(folder, 'assets', 'index-Ab12.js'), SCRIPT)
   writeFileSync(join(folder, 'assets', 'index-Cd34.css'), 'body{}')
   writeFileSync(join(folder, 'assets', 'notes.txt'), 'not part of the page')

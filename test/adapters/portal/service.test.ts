@@ -157,10 +157,12 @@ describe('the brand of the host', () => {
       '',
     ])
     expect(html).not.toContain('<script>')
+    expect(html).toContain('<html lang="de" data-theme="dark">')
   })
 
   it('has defaults that name no product', async () => {
     const html = textOf(await get('/portal/'))
+    expect(html).toContain('<html lang="en">')
     expect(html).toContain('<title>Webhooks</title>')
     expect(['title', 'language', 'help-url', 'color-scheme'].map((name) => metaOf(html, name))).toEqual([
       'Webhooks',
@@ -180,7 +182,7 @@ describe('the brand of the host', () => {
       'content-type': 'text/css; charset=utf-8',
       'cache-control': 'public, max-age=31536000, immutable',
     })
-    expect(textOf(response)).toContain('--brand: #0a7d55;')
+    expect(textOf(response)).toContain('--accent: light-dark(#006c48, #68c79b);')
   })
 
   it.each([

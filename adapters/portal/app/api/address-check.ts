@@ -4,12 +4,11 @@ import { accountRequest, statusOf } from './api.js'
 /** `PUT webhooks/check`. */
 export interface AddressCheck {
   readonly ok: boolean
-  readonly scheme: 'https' | 'http'
-  readonly host: string
-  readonly port: number
+  readonly scheme?: 'https' | 'http'
+  readonly host?: string
+  readonly port?: number
   /** Why not: `scheme`, `address_invalid`, `blocked_address`, or the code of a failure. */
   readonly problem?: { readonly code: string; readonly message: string }
-  readonly tls?: { readonly valid_to?: string; readonly problem?: string }
   readonly warnings?: readonly string[]
 }
 
@@ -20,7 +19,9 @@ export async function checkAddress(
   signal: AbortSignal,
 ): Promise<AddressCheck | undefined> {
   try {
-    return await accountRequest<AddressCheck>('PUT', '/webhooks/check', { accountId, data: { uri } }, signal)
+    const request = { accountId, data: { uri } }
+    const check = await accountRequest<AddressCheck>('PUT', '/webhooks/check', request, signal)
+    return check.problem?.code === 'not_checked' ? undefined : check
   } catch (thrown) {
     // A check is a help: whether it can be had or not, the form goes on, and saving says what is wrong.
     if (statusOf(thrown) === 401) throw thrown

@@ -109,7 +109,7 @@ function noteOf(uri: string, check: AddressCheck | undefined): AddressNote | und
       ...(local.better !== undefined && { better: local.better }),
     }
   if (!check) return undefined
-  const { ok, problem, host, port, scheme, warnings = [] } = check
+  const { ok, problem, host = '', port = '', scheme, warnings = [] } = check
   if (ok && !warnings.includes('not_encrypted'))
     return { role: 'ok', isWrong: false, text: t('form.checkGood') }
   if (ok) return { role: 'warn', isWrong: false, text: t('form.checkPlain') }

@@ -114,17 +114,19 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
 })
 
 describe.skipIf(CHROMIUM === undefined)('the login of the host', () => {
-  it('is that of the page: no form, and an invitation where it has ended', async ({
+  it('is that of the page: no form, its rights and brand, and an invitation where it has ended', async ({
     page,
     context,
     reports,
   }) => {
-    let key: string | undefined
     const world = await startWorld({
+      title: 'Acme Cloud',
+      accent: '#0a7d55',
       session: ({ cookie }) =>
-        cookie === 'sid=1' && key !== undefined ? world.hs.auth.signIn({ apiKey: key }) : undefined,
+        cookie === 'sid=1'
+          ? world.hs.auth.issue({ accountId: 'acme', role: 'read', ttlSeconds: 600 })
+          : undefined,
     })
-    key = world.apiKey
     try {
       await page.goto(world.url)
       await page.getByText('You are not signed in, or your session has ended.').waitFor()
@@ -133,6 +135,24 @@ describe.skipIf(CHROMIUM === undefined)('the login of the host', () => {
       await context.addCookies([{ name: 'sid', value: '1', url: world.url }])
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+      await page.getByText('Dashboard').waitFor()
+      expect(await page.title()).toBe('Webhooks · Acme Cloud')
+      expect(
+        await page.evaluate<string>(
+          "getComputedStyle(document.documentElement).getPropertyValue('--accent')",
+        ),
+      ).toContain('#006c48')
+      expect(await page.getByRole('link', { name: 'New webhook' }).count()).toBe(0)
+
+      // Its token ends, the login of the host does not.
+      const { token } = await storedSession(page)
+      await world.hs.auth.signOut(token)
+      await page.goto(`${world.url}#/acme/webhooks/${world.goodId}`)
+      await expect.poll(async () => (await storedSession(page)).token).not.toBe(token)
+      await page.getByRole('heading', { name: 'Dashboard' }).waitFor()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      // A request with the old token was refused, unless the live stream said first that it had ended.
+      if (reports.problems.length > 0) expectRefusals(reports, 401)
     } finally {
       await context.close()
       await world.close()
