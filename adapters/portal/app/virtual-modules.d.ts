@@ -10,3 +10,5 @@ declare module '*/en.json?other' {
   const texts: Readonly<Record<string, string>>
   export default texts
 }
+
+declare module '*.css'

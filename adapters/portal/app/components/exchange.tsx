@@ -1,9 +1,10 @@
 /** The request and the answer of an attempt, beside each other. */
 import type { Attempt } from 'hookswitch/client'
 import { t } from '../state/translate.js'
+import { Body } from './body.js'
 import { CopyButton } from './copy.js'
 import { Headers } from './headers.js'
-import { Body, Line } from './hostile-text.js'
+import { Line } from './hostile-text.js'
 import { OutcomeState } from './outcome.js'
 import { Clock, spanText } from './time.js'
 

@@ -1,4 +1,4 @@
-/** A screen whose code is loaded when it is first shown. */
+/** A screen whose code is loaded when it is first shown, with the texts and the style that all such screens share. */
 import { useSignal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -20,7 +20,7 @@ export function lazy<Props extends object>(
     const error = useSignal<unknown>(undefined)
     const start = () => {
       error.value = undefined
-      Promise.all([load(), loadTexts()]).then(
+      Promise.all([load(), loadTexts(), import('../style/screens.css')]).then(
         ([component]) => {
           loaded = component
           version.value += 1

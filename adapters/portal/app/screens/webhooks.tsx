@@ -30,11 +30,9 @@ import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
-import { useStreamItems } from '../state/stream-items.js'
 import { currentLanguage, number, t } from '../state/translate.js'
 import type { HealthRow } from '../text/health-row.js'
 import { percent, percentText, sum } from '../text/health-series.js'
-import { withAttempts } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 import { troubleFirst, unique } from '../text/trouble-first.js'
 import {
@@ -53,11 +51,13 @@ const ReplayJobs = lazy(
   async () => (await import('./replay-jobs.js')).ReplayJobs,
   () => null,
 )
+const FollowList = lazy(
+  async () => (await import('../components/follow-list.js')).FollowList,
+  () => null,
+)
 const FirstScreen = lazy(async () => (await import('./first.js')).FirstScreen)
 
 const REFRESH_MS = 10_000
-/** While attempts happen all the time. */
-const LIVE_REFRESH_MS = 1_000
 /** Rows of a page from which webhooks are counted that are not all loaded: the most that the service gives. */
 const MAX_COUNTED = 200
 const COUNT_REFRESH_MS = 60_000
@@ -104,10 +104,6 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
     REFRESH_MS,
     troubleFirst,
   )
-  useStreamItems({ accountId, batchMs: LIVE_REFRESH_MS }, (items) => {
-    list.items.value = withAttempts(list.items.peek(), items)
-    list.refresh()
-  })
   const rows = list.items.value
   const isFiltered = view !== '' || text !== '' || group !== ''
   const isEmpty = rows.length === 0 && list.isComplete.value && !list.isLoading.value
@@ -142,6 +138,7 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
         )
       }
     >
+      <FollowList accountId={accountId} list={list} />
       <ReplayJobs accountId={accountId} />
       <div class="bar">
         <Seg
