@@ -34,7 +34,7 @@ import {
 } from '../text/activity.js'
 import { toGregorian } from '../text/gregorian-time.js'
 import { formatRoute } from '../text/routes.js'
-import { parseInputTime } from '../text/times.js'
+import { isSameDay, parseInputTime } from '../text/times.js'
 
 const REFRESH_MS = 5_000
 const LIVE_REFRESH_MS = 1_000
@@ -318,9 +318,14 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
 
 /** The head of a day above the first of its rows. */
 function dayHead(at: string, previous: string | undefined): string | undefined {
-  const day = dayText(at)
-  return previous !== undefined && dayText(previous) === day ? undefined : day
+  // Most rows are of the minute of the row before, and a long list asks for every row.
+  if (previous?.slice(0, MINUTE) === at.slice(0, MINUTE)) return undefined
+  const isSame = previous !== undefined && isSameDay(Date.parse(at), Date.parse(previous), zone.value)
+  return isSame ? undefined : dayText(at)
 }
+
+/** Characters of an ISO 8601 time up to its minute. */
+const MINUTE = 16
 
 function PartiesCell({ row }: { readonly row: Attempt | Delivery }) {
   return <Parties call={row.call} callId={row.call_id} />
