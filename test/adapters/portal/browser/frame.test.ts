@@ -145,7 +145,7 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
     await question.getByRole('button', { name: 'Leave' }).click()
     await page.getByRole('heading', { name: 'Live' }).waitFor()
     // Nothing is typed any more.
-    await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
+    await page.getByRole('navigation').getByRole('link', { name: 'Webhooks', exact: true }).click()
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
   })
 

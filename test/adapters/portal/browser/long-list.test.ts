@@ -68,7 +68,7 @@ describe.skipIf(CHROMIUM === undefined)('a list of 100,000 rows', () => {
     const table = page.getByRole('table')
     expect(await table.getAttribute('aria-rowcount')).toBe(String(ROWS + 1))
     const { frames, most, last } = await page.evaluate<Scrolling>(SCROLL)
-    frames.sort((one, other) => one - other)
+    frames.sort((left, right) => left - right)
     const at = (part: number) => frames[Math.floor(frames.length * part)]!.toFixed(1)
     // Figures, not limits: they are those of a machine that does other things too.
     console.log(
