@@ -34,7 +34,7 @@ import {
 } from '../text/activity.js'
 import { toGregorian } from '../text/gregorian-time.js'
 import { formatRoute } from '../text/routes.js'
-import { parseInputTime } from '../text/times.js'
+import { isSameDay, parseInputTime } from '../text/times.js'
 
 const REFRESH_MS = 5_000
 const LIVE_REFRESH_MS = 1_000
@@ -83,7 +83,6 @@ const SPANS = [
 function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<ActivityTabProps, 'query'>) {
   const isChoosing = useSignal(false)
   const { view, result, status, cause, kind } = filter
-  const { from = '', to = '' } = query
   const results = view === 'events' ? Object.keys(EVENT_RESULTS) : REQUEST_RESULTS
   const kinds = kind === '' || BUILT_IN_KINDS.includes(kind) ? BUILT_IN_KINDS : [kind, ...BUILT_IN_KINDS]
   return (
@@ -147,7 +146,7 @@ function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<Activ
               {t('activity.to')} <b>{dayTimeText(filter.toMs)}</b>
             </Picked>
           )}
-          {from === '' && to === '' && (
+          {filter.fromMs === undefined && filter.toMs === undefined && (
             <Choice
               label={t('activity.time')}
               value=""
@@ -307,7 +306,9 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.accepted_at, previous?.accepted_at)}
-        onReplay={({ id }) => replay.ask({ webhookId, deliveryId: id })}
+        {...(!isReadOnly.value && {
+          onReplay: ({ id }: Delivery) => replay.ask({ webhookId, deliveryId: id }),
+        })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedEvents" />}
       />
@@ -318,9 +319,14 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
 
 /** The head of a day above the first of its rows. */
 function dayHead(at: string, previous: string | undefined): string | undefined {
-  const day = dayText(at)
-  return previous !== undefined && dayText(previous) === day ? undefined : day
+  // Most rows are of the minute of the row before, and a long list asks for every row.
+  if (previous?.slice(0, MINUTE) === at.slice(0, MINUTE)) return undefined
+  const isSame = previous !== undefined && isSameDay(Date.parse(at), Date.parse(previous), zone.value)
+  return isSame ? undefined : dayText(at)
 }
+
+/** Characters of an ISO 8601 time up to its minute. */
+const MINUTE = 16
 
 function PartiesCell({ row }: { readonly row: Attempt | Delivery }) {
   return <Parties call={row.call} callId={row.call_id} />
@@ -335,8 +341,7 @@ async function lastAttempts(
 ): Promise<readonly Attempt[]> {
   const tried = deliveries.filter(({ attempts }) => attempts > 0)
   if (tried.length === 0) return []
-  const times = (pick: (row: Delivery) => string | undefined) =>
-    tried.map((row) => Date.parse(pick(row) ?? '') || Date.now())
+  const times = (pick: (row: Delivery) => string) => tried.map((row) => Date.parse(pick(row)))
   const page = await optional(
     accountPage<Attempt>(
       '/webhooks/{webhook_id}/attempts',
@@ -346,7 +351,8 @@ async function lastAttempts(
         slim: true,
         pageSize: MAX_ANSWERS,
         createdFrom: toGregorian(Math.min(...times(({ accepted_at }) => accepted_at))),
-        createdTo: toGregorian(Math.max(...times(({ ended_at }) => ended_at))),
+        // Those that have not ended say themselves why their last try failed.
+        createdTo: toGregorian(Math.max(...times(({ ended_at, accepted_at }) => ended_at ?? accepted_at))),
       },
       signal,
     ),
@@ -357,7 +363,8 @@ async function lastAttempts(
 function LastAnswer(props: { readonly row: Delivery; readonly attempt: Attempt | undefined }) {
   const { row, attempt } = props
   if (attempt) return <OutcomeLine attempt={attempt} />
-  if (row.attempts > 0 && row.reason !== undefined && row.state !== 'delivered') {
+  if (row.state === 'delivered') return null
+  if (row.attempts > 0 && row.reason !== undefined) {
     return <span class="is-bad">{answerText(row.reason)}</span>
   }
   return <span class="ms">– {row.state === 'waiting' && waitText(row)}</span>
@@ -439,7 +446,9 @@ function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.sent_at, previous?.sent_at)}
-        onReplay={({ delivery_id }) => replay.ask({ webhookId, deliveryId: delivery_id })}
+        {...(!isReadOnly.value && {
+          onReplay: ({ delivery_id }: Attempt) => replay.ask({ webhookId, deliveryId: delivery_id }),
+        })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedRequests" />}
       />

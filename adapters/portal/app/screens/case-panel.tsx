@@ -93,11 +93,7 @@ export function CasePanel(props: CasePanelProps) {
       kind={isFirst ? 'primary' : undefined}
       from={health.not_delivered_since}
       waiting={health.pending}
-      text={
-        lost > 0
-          ? t('case.replay', { count: lost, more: health.not_delivered_capped ? '+' : '' })
-          : t('case.replayAny')
-      }
+      text={t('case.replay', { count: lost, more: health.not_delivered_capped ? '+' : '' })}
     />
   )
   if (!shown) {
@@ -142,7 +138,7 @@ export function CasePanel(props: CasePanelProps) {
                   {t('case.test')}
                 </Button>
                 {health.state === 'paused' && <Resume {...{ accountId, webhookId, onChanged }} />}
-                {(lost > 0 || !webhook.enabled) && replay(false)}
+                {lost > 0 && webhook.enabled && replay(false)}
               </>
             )}
           </div>

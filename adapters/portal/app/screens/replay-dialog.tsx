@@ -242,7 +242,7 @@ function Choice({ result, chosen, count, onChoose }: ChoiceProps) {
         onChange={(event) => onChoose(result, event.currentTarget.checked)}
       />
       {t(RESULT_TEXTS[result])}
-      {count !== undefined && <span class="faint">({number(count)})</span>}
+      {count !== undefined && <span class="faint nowrap">({number(count)})</span>}
     </label>
   )
 }

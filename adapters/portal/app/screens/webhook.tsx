@@ -1,7 +1,7 @@
 /** One webhook: its overview, activity, settings and secret. */
 import { useSignal } from '@preact/signals'
 import type { Webhook, WebhookHealth } from 'hookswitch/client'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest, statusOf } from '../api/api.js'
 import { readHealth } from '../api/webhook-health.js'
 import { LinkButton } from '../components/button.js'
@@ -52,6 +52,8 @@ export interface Subject {
 }
 
 const REFRESH_MS = 10_000
+/** Least time between two loads because of news: a busy webhook has some all the time. */
+const NEWS_MS = 2_000
 
 export function WebhookScreen(props: WebhookScreenProps) {
   /** The name of the webhook, if it has been deleted. */
@@ -60,7 +62,7 @@ export function WebhookScreen(props: WebhookScreenProps) {
   if (deleted.value === undefined)
     return <ExistingWebhook {...props} onDeleted={(name) => (deleted.value = name)} />
   return (
-    <Page title={deleted.value} name={`webhook/${webhookId}`} crumb={crumbOf(accountId)}>
+    <Page title={deleted.value} name={`webhook/${webhookId}`}>
       <None icon="off" title={t('webhook.gone')}>
         <a href={formatRoute({ screen: 'webhooks', accountId })}>{t('nav.webhooks')}</a>
       </None>
@@ -90,9 +92,20 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
   )
   const current = TABS.find((name) => name === tab) ?? 'overview'
   const loaded = subject.data.value?.webhook
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const reloadSoon = () => {
+    timer.current ??= setTimeout(
+      () => {
+        timer.current = undefined
+        subject.reload()
+      },
+      Math.max(0, subject.loadedMs.peek() + NEWS_MS - Date.now()),
+    )
+  }
+  useEffect(() => () => clearTimeout(timer.current), [])
   const onNews = (items: readonly LiveItem[]) => {
     if (items.some(({ news }) => news === 'deleted')) onDeleted(loaded?.name ?? t('webhook.title'))
-    else if (!subject.isLoading.peek()) subject.reload()
+    else reloadSoon()
   }
   // Without a stream, or behind a gap of it, the next load tells.
   const deletedName = statusOf(subject.error.value) === 404 ? loaded?.name : undefined
