@@ -160,20 +160,22 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
           <FilterInput label={t('webhooks.search')} value={text} onChange={(q) => changeQuery({ q })} />
         </span>
       </div>
-      <PagedTable
-        list={list}
-        label={t('webhooks.title')}
-        columns={columns(accountId, list.reload)}
-        idOf={idOf}
-        hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
-        rowHeight={56}
-        cardHeight={118}
-        empty={
-          <Panel>
-            <None icon="find" title={t('webhooks.noneMatch')} />
-          </Panel>
-        }
-      />
+      <div class="hooks">
+        <PagedTable
+          list={list}
+          label={t('webhooks.title')}
+          columns={columns(accountId, list.reload)}
+          idOf={idOf}
+          hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
+          rowHeight={56}
+          cardHeight={118}
+          empty={
+            <Panel>
+              <None icon="find" title={t('webhooks.noneMatch')} />
+            </Panel>
+          }
+        />
+      </div>
       {rows.length > 0 && (
         <p class="legal">
           {t(zone.value === 'utc' ? 'webhooks.zoneUtc' : 'webhooks.zone', { zone: zoneLongText() })}{' '}
