@@ -54,6 +54,7 @@ export interface Subject {
 const REFRESH_MS = 10_000
 /** Least time between two loads because of news: a busy webhook has some all the time. */
 const NEWS_MS = 2_000
+const LEAST_MS = 100
 
 export function WebhookScreen(props: WebhookScreenProps) {
   /** The name of the webhook, if it has been deleted. */
@@ -97,9 +98,11 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
     timer.current ??= setTimeout(
       () => {
         timer.current = undefined
-        subject.reload()
+        // A load that runs is not replaced: with news all the time none would end.
+        if (subject.isLoading.peek()) reloadSoon()
+        else subject.reload()
       },
-      Math.max(0, subject.loadedMs.peek() + NEWS_MS - Date.now()),
+      Math.max(LEAST_MS, subject.loadedMs.peek() + NEWS_MS - Date.now()),
     )
   }
   useEffect(() => () => clearTimeout(timer.current), [])
