@@ -37,6 +37,7 @@ export {
 export { OPTION_DEFAULTS } from './options/options.js'
 export type {
   Clock,
+  Connected,
   Log,
   Observation,
   Random,

@@ -9,7 +9,7 @@ import type { DocumentChange } from './auth/account-admin.js'
 import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
 import { authorizeToken } from './auth/authorize-token.js'
-import { issueToken, type TokenRequest } from './auth/issue-token.js'
+import { issueToken } from './auth/issue-token.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
 import type { ChannelEvent, CustomEvent } from './delivery/event.js'
@@ -167,7 +167,19 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
      * @example
      * const { token } = await hs.auth.issue({ accountId: 'acme', role: 'read', ttlSeconds: 3_600 })
      */
-    issue(request: TokenRequest): Promise<SignedIn>
+    issue(request: {
+      /** The account that the token gives access to. */
+      readonly accountId: string
+      /** Id of a user of the account, whose rights limit those of the token. Default: the account itself, as by its API key. */
+      readonly userId?: string
+      /**
+       * `admin`: everything that the user or account may do. `read`: reads what a user without admin rights reads, and
+       * changes nothing.
+       */
+      readonly role: 'admin' | 'read'
+      /** Lifetime of the token in seconds, 1 to the option `tokenTtlSeconds`. */
+      readonly ttlSeconds: number
+    }): Promise<SignedIn>
     /** The caller that a token identifies. Rejects with `InvalidCredentials` for every cause. */
     authenticate(token: string): Promise<Caller>
     /**

@@ -26,10 +26,10 @@ export type { AccountView } from './accounts/manage.js'
 export type { UserView } from './accounts/users.js'
 export type { AccountService } from './auth/account-service.js'
 export type { Caller } from './auth/authenticate.js'
-export type { TokenRequest } from './auth/issue-token.js'
 export type { SignedIn, SignInInput } from './auth/sign-in.js'
 
 // Webhooks.
+export type { CheckedAddress } from './webhooks/address-check.js'
 export type { OperatorApi } from './runtime/operator-api.js'
 export type { ReplayApi } from './runtime/replay-api.js'
 export type { PageOptions, WebhookApi, WebhookInput, WebhookPatch } from './runtime/webhook-api.js'

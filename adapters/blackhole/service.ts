@@ -1,13 +1,14 @@
-/** The sockets of one service: handshakes and their limits, events to the sockets that want them, and their end. */
+/** The WebSocket service: handshakes and their limits, the session of each socket, and the end of all. */
 import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Hookswitch, PublishedEvent } from 'hookswitch'
 import { rateLimitSource, safeLog } from 'hookswitch/adapter'
 import type { WebSocket } from 'ws'
-import { callEventOf } from './call-event.js'
+import { createEventWatches } from './event-watches.js'
 import { refusal, refuse } from './handshake.js'
 import type { ServerConstructor } from './load-ws.js'
+import { createOpenSockets } from './open-sockets.js'
 import type { BlackholeSettings } from './options.js'
 import { CLOSE, Session } from './session.js'
 
@@ -44,8 +45,6 @@ export interface Blackhole {
   close(): Promise<void>
 }
 
-/** Time between two checks of all sockets, ms. */
-const TICK_MS = 5_000
 /** Longest wait for a client to close its side, ms. */
 const CLOSE_MS = 2_000
 /** Connections of `createServer` that are no sockets: handshakes, and those that are refused. */
@@ -54,13 +53,6 @@ const SPARE_CONNECTIONS = 64
 const SERVER_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 }
 /** Silence after which the operating system probes a connection, so that a client that vanished is noticed, ms. */
 const KEEP_ALIVE_MS = 60_000
-
-interface OpenSocket {
-  readonly socket: WebSocket
-  readonly session: Session
-  /** What its address counts as. */
-  readonly source: string
-}
 
 export function createBlackholeService(
   hs: BlackholeSource,
@@ -76,48 +68,14 @@ export function createBlackholeService(
     perMessageDeflate: false,
     maxPayload: settings.maxFrameBytes,
   })
-  const open = new Set<OpenSocket>()
-  const countBySource = new Map<string, number>()
-  const bound = new Map<string, { readonly sessions: Set<Session>; readonly unwatch: () => void }>()
+  const open = createOpenSockets(clock)
+  const watches = createEventWatches(hs, node)
   const attached = new Set<http.Server>()
   const own = new Set<http.Server>()
-  let ticking: AbortController | undefined
   let closing: Promise<void> | undefined
-  /** Called when the last socket is closed. */
-  let onEmpty: (() => void) | undefined
 
   const refuseWith = (socket: Duplex, status: number) => refuse(socket, refusal(status, node, clock.now()))
   handshakes.on('wsClientError', (_error, socket) => refuseWith(socket, 400))
-
-  function bind(session: Session, accountId: string): void {
-    const existing = bound.get(accountId)
-    if (existing) {
-      existing.sessions.add(session)
-      return
-    }
-    const sessions = new Set([session])
-    const unwatch = hs.watchEvents(accountId, (event) => {
-      const callEvent = callEventOf(event, node)
-      if (callEvent) for (const session of sessions) session.deliver(callEvent)
-    })
-    bound.set(accountId, { sessions, unwatch })
-  }
-
-  function unbind(session: Session, accountId: string): void {
-    const existing = bound.get(accountId)
-    existing?.sessions.delete(session)
-    if (existing?.sessions.size !== 0) return
-    bound.delete(accountId)
-    existing.unwatch()
-  }
-
-  async function tick(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await clock.sleep(TICK_MS, signal)
-      if (signal.aborted) return
-      for (const { session } of open) session.tick()
-    }
-  }
 
   function addressOf(request: http.IncomingMessage): string {
     const forwarded = request.headers['x-forwarded-for']
@@ -129,7 +87,7 @@ export function createBlackholeService(
     if (closing || open.size >= maxSockets) return 503
     // KAZOO serves no sub-protocol.
     if (headers['sec-websocket-protocol'] !== undefined) return 400
-    return (countBySource.get(source) ?? 0) >= maxSocketsPerAddress ? 429 : undefined
+    return open.countOf(source) >= maxSocketsPerAddress ? 429 : undefined
   }
 
   function handleUpgrade(request: http.IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -141,11 +99,11 @@ export function createBlackholeService(
     }
     handshakes.handleUpgrade(request, socket, head, (webSocket) => {
       request.socket.setKeepAlive(true, KEEP_ALIVE_MS)
-      add(webSocket, address)
+      openSession(webSocket, address)
     })
   }
 
-  function add(socket: WebSocket, address: string): void {
+  function openSession(socket: WebSocket, address: string): void {
     const closed = new AbortController()
     const session = new Session({
       auth,
@@ -163,19 +121,13 @@ export function createBlackholeService(
         },
       },
       newRequestId: () => randomBytes(16).toString('hex'),
-      onAccount: (accountId, isBound) => (isBound ? bind(session, accountId) : unbind(session, accountId)),
+      onAccount: (accountId, isBound) =>
+        isBound ? watches.bind(session, accountId) : watches.unbind(session, accountId),
       onEnd(code, reason) {
         if (code === CLOSE.slow[0]) log.warn({ address, code, reason }, 'a WebSocket was closed')
       },
     })
-    const source = rateLimitSource(address)
-    const entry = { socket, session, source }
-    open.add(entry)
-    countBySource.set(source, (countBySource.get(source) ?? 0) + 1)
-    if (!ticking) {
-      ticking = new AbortController()
-      void tick(ticking.signal)
-    }
+    const remove = open.add(session, rateLimitSource(address))
     socket.on('message', (data, isBinary) => session.receive(isBinary ? undefined : data.toString()))
     socket.on('ping', () => session.touch())
     socket.on('pong', () => session.touch())
@@ -184,25 +136,12 @@ export function createBlackholeService(
     socket.on('close', () => {
       closed.abort()
       session.closed()
-      remove(entry)
+      remove()
     })
   }
 
-  function remove(entry: OpenSocket): void {
-    open.delete(entry)
-    const left = countBySource.get(entry.source)! - 1
-    if (left === 0) countBySource.delete(entry.source)
-    else countBySource.set(entry.source, left)
-    if (open.size > 0) return
-    ticking?.abort()
-    ticking = undefined
-    onEmpty?.()
-  }
-
   async function shutDown(): Promise<void> {
-    const emptied = open.size === 0 ? undefined : new Promise<void>((resolve) => (onEmpty = resolve))
-    for (const { session } of open) session.end('closing')
-    await emptied
+    await open.endAll()
     for (const server of attached) server.off('upgrade', handleUpgrade)
     await Promise.all([...own].map(closeServer))
   }

@@ -52,7 +52,7 @@ function schemaOf(name: SettingName): SettingSchema {
   }
 }
 
-/** The JSON Schema as the package publishes it: `hookswitch/config.schema.json`. */
+/** The JSON Schema as the package publishes it: `hookswitch/config.schema.json`. @internal */
 export function publishedConfigSchema(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -2,7 +2,7 @@
 import { flagOf, variableOf } from './setting-names.js'
 import { isList } from './setting-schema.js'
 import { SETTING_GROUPS, type SettingName, settingOf } from './settings.js'
-import { PARAMETER_HELP } from './switch-table.js'
+import { PARAMETERS } from './switch-table.js'
 
 export const MAIN_HELP = `hookswitch: access tokens, API keys and webhooks for call-handling platforms
 
@@ -121,8 +121,8 @@ function flagEntry(name: SettingName): string {
   return entry(argument === undefined ? flagOf(name) : `${flagOf(name)} ${argument}`, text)
 }
 
-function parameterEntry(name: string): string {
-  const { argument, about, defaultText } = PARAMETER_HELP[name]!
+function parameterEntry(name: keyof typeof PARAMETERS): string {
+  const { argument, about, defaultText } = PARAMETERS[name]
   return entry(`${name}=${argument}`, defaultText === undefined ? about : `${about} (${defaultText})`)
 }
 
@@ -140,7 +140,9 @@ const ofGroups = (hasFlag: boolean, write: (name: SettingName) => string) =>
 const FLAGS = ofGroups(true, flagEntry)
   .map(({ title, entries }) => `${title}:\n${entries.join('')}`)
   .join('\n')
-const PARAMETERS = Object.keys(PARAMETER_HELP).map(parameterEntry).join('')
+const PARAMETER_ENTRIES = (Object.keys(PARAMETERS) as (keyof typeof PARAMETERS)[])
+  .map(parameterEntry)
+  .join('')
 const VARIABLES = ofGroups(false, variableEntry)
   .map(({ entries }) => entries.join(''))
   .join('')
@@ -160,6 +162,6 @@ At most one of --data, --postgres and --memory.
 Parameters of one switch follow its address: --asterisk-ari 'http://hook@pbx:8088/ari?app=node1&account-from=context'.
 Quote the value for the shell; in a parameter write & as %26 and % as %25.
 
-${PARAMETERS}
+${PARAMETER_ENTRIES}
 Variables without a flag, because the list of processes would show them:
 ${VARIABLES}`

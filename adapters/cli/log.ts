@@ -35,6 +35,8 @@ export function lineLog(
 /**
  * One JSON object: `time`, `level`, `message`, then the fields. A field with one of these names gets a `_` behind it, so
  * that neither replaces the other.
+ *
+ * @internal
  */
 export function jsonLine(nowMs: number, level: Level, fields: Fields, message: string): string {
   const time = new Date(nowMs).toISOString()
@@ -50,7 +52,7 @@ export function jsonLine(nowMs: number, level: Level, fields: Fields, message: s
   }
 }
 
-/** `12:34:56.789 WARN  message  key=value`, in UTC. */
+/** `12:34:56.789 WARN  message  key=value`, in UTC. @internal */
 export function prettyLine(nowMs: number, level: Level, fields: Fields, message: string): string {
   const time = new Date(nowMs).toISOString().slice(11, 23)
   const pairs = Object.entries(fields)

@@ -119,7 +119,7 @@ function applied(running: RunningPlan, next: RunningPlan): RunningPlan {
   }
 }
 
-/** The limits of the settings, as `setLimits` takes them. */
+/** The limits of the settings, as `setLimits` takes them. @internal */
 export function limitsOf(values: SettingValues): Limits {
   const { loginBurst, replayBurst } = values
   const isLimit = (name: SettingName) => settingOf(name).reloadable && settingOf(name).default !== undefined

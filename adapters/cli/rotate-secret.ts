@@ -4,15 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { errorCode, HookswitchError, rotateSecret as rotate } from 'hookswitch'
 import { printableLine } from 'hookswitch/adapter'
 import { createStore, problemWithFlag } from './open-store.js'
-import { readFlags, wrongFlag } from './read-flags.js'
+import { defined, readFlags, wrongFlag } from './read-flags.js'
 import type { ServeIo } from './serve.js'
-import {
-  type FileChoice,
-  fileChoice,
-  type PostgresChoice,
-  postgresChoice,
-  targetOf,
-} from './store-options.js'
+import { chooseStore, type FileChoice, type PostgresChoice, targetOf } from './store-options.js'
 
 /** A secret and the flag that named its file or variable. */
 export interface GivenSecret {
@@ -39,8 +33,13 @@ export function parseRotateSecretFlags(argv: readonly string[], env: ServeIo['en
     { name: 'to-file', value: 'FILE' },
     { name: 'to-variable', value: 'NAME' },
   ])
-  const [data, postgres, schema] = [value('data'), value('postgres'), value('schema')]
-  const choice = chooseStore(data, postgres, schema, env)
+  const data = value('data')
+  const flag = value('postgres')
+  const postgres = flag ?? (data === undefined ? env.HOOKSWITCH_POSTGRES : undefined)
+  const nameOf = (name: string) =>
+    name === 'postgres' && flag === undefined ? 'HOOKSWITCH_POSTGRES' : `--${name}`
+  const values = defined({ data, postgres, schema: value('schema') })
+  const choice = chooseStore({ values, nameOf, labelOf: nameOf })
   // The store would create it.
   if (choice.store === 'sqlite' && !existsSync(choice.path)) {
     throw wrongFlag('--data', `names a file that does not exist: ${choice.path}`)
@@ -52,23 +51,6 @@ export function parseRotateSecretFlags(argv: readonly string[], env: ServeIo['en
     throw wrongFlag('--from-file', 'or --from-variable is required: where the secret in use is')
   }
   return { choice, to, ...(from && { from }) }
-}
-
-/** @throws `InvalidOption` naming the flag */
-function chooseStore(
-  data: string | undefined,
-  postgres: string | undefined,
-  schema: string | undefined,
-  env: ServeIo['env'],
-): FileChoice | PostgresChoice {
-  if (data !== undefined && postgres !== undefined)
-    throw wrongFlag('--postgres', 'cannot be combined with --data')
-  const url = postgres ?? (data === undefined ? env.HOOKSWITCH_POSTGRES : undefined)
-  if (url !== undefined)
-    return postgresChoice(postgres === undefined ? 'HOOKSWITCH_POSTGRES' : '--postgres', url, schema)
-  if (schema !== undefined)
-    throw wrongFlag('--schema', 'is for PostgreSQL, which --postgres or HOOKSWITCH_POSTGRES names')
-  return fileChoice('--data', data ?? './hookswitch.db')
 }
 
 /** A secret is never an argument: the process list would show it. */

@@ -80,10 +80,10 @@ const list = (argument: string, expected: string, pattern: string): SettingType<
   argument,
 })
 const switches = (
-  flag: Parameters<typeof switchItemSchema>[0],
+  name: Parameters<typeof switchItemSchema>[0],
   argument: string,
 ): SettingType<readonly SwitchItem[]> => ({
-  schema: { type: 'array', items: switchItemSchema(flag) },
+  schema: { type: 'array', items: switchItemSchema(name) },
   argument,
 })
 
@@ -342,19 +342,19 @@ const EVENTS = {
 }
 
 const SWITCHES = {
-  freeswitch: setting(switches('--freeswitch', 'HOST:PORT'), {
+  freeswitch: setting(switches('freeswitch', 'HOST:PORT'), {
     about: "read events from this FreeSWITCH's event socket, default port 8021",
   }),
-  freeswitchOutbound: setting(switches('--freeswitch-outbound', 'HOST:PORT'), {
+  freeswitchOutbound: setting(switches('freeswitchOutbound', 'HOST:PORT'), {
     about: "listen here for FreeSWITCHes whose dial plan runs 'socket', default port 8084",
   }),
-  asteriskAmi: setting(switches('--asterisk-ami', 'USER@HOST:PORT'), {
+  asteriskAmi: setting(switches('asteriskAmi', 'USER@HOST:PORT'), {
     about: "read events from this Asterisk's manager interface, default port 5038",
   }),
-  asteriskAri: setting(switches('--asterisk-ari', 'URL'), {
+  asteriskAri: setting(switches('asteriskAri', 'URL'), {
     about: "read events from this Asterisk's REST interface, http://USER@HOST:8088/ari",
   }),
-  kamailio: setting(switches('--kamailio', 'HOST:PORT'), {
+  kamailio: setting(switches('kamailio', 'HOST:PORT'), {
     about: "read events from this Kamailio's evapi, default port 8448",
   }),
   accountFrom: setting(text('SOURCE'), {

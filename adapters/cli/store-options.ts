@@ -27,12 +27,26 @@ const DEFAULT_PATH = './hookswitch.db'
 /** Settings that choose a store. */
 const STORES = ['data', 'postgres', 'memory'] as const
 
+/** The settings that choose a store, or flags with the same names. */
+interface StoreSettings extends Pick<Settings, 'labelOf' | 'nameOf'> {
+  readonly values: Partial<
+    Pick<
+      Settings['values'],
+      (typeof STORES)[number] | 'schema' | 'postgresMaxConnections' | 'postgresAnswerWithinMs'
+    >
+  >
+}
+
 /**
  * Chooses the store of the settings, otherwise a file in the working directory.
  *
  * @throws `InvalidOption` naming the setting; the message never quotes a URL, which may contain a password
  */
-export function chooseStore(settings: Settings): StoreChoice {
+export function chooseStore(
+  settings: StoreSettings & { readonly values: { readonly memory?: never } },
+): FileChoice | PostgresChoice
+export function chooseStore(settings: StoreSettings): StoreChoice
+export function chooseStore(settings: StoreSettings): StoreChoice {
   const { data, postgres, schema, postgresMaxConnections, postgresAnswerWithinMs } = settings.values
   const [first, second] = STORES.filter((name) => settings.values[name] !== undefined)
   if (first && second)

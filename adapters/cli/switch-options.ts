@@ -6,8 +6,7 @@ import type { HookswitchError } from 'hookswitch'
 import { type AccountFrom, accountFromParameter } from './account-from.js'
 import { defined, wrongFlag } from './read-flags.js'
 import { type Settings, wrongSetting } from './read-settings.js'
-import { variableOf } from './setting-names.js'
-import type { SettingName } from './settings.js'
+import { flagOf, variableOf } from './setting-names.js'
 import type {
   Address,
   AmiChoice,
@@ -27,7 +26,7 @@ import {
   textOfParameter,
 } from './switch-parameters.js'
 import { keyOfParameter, type SwitchItem } from './switch-schema.js'
-import { SWITCH_PARAMETERS, type SwitchFlag } from './switch-table.js'
+import { SWITCH_PARAMETERS, type SwitchSetting } from './switch-table.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -43,11 +42,11 @@ const PROVIDES: Readonly<Record<SwitchChoice['kind'], readonly AccountFrom['kind
 /** FreeSWITCH's default, which every installation should change. */
 const FREESWITCH_PASSWORD = 'ClueCon'
 
-type Values<Flag extends SwitchFlag> = ParameterValues<(typeof SWITCH_PARAMETERS)[Flag]>
+type Values<Name extends SwitchSetting> = ParameterValues<(typeof SWITCH_PARAMETERS)[Name]>
 
 /** One switch of a setting, before its address is read. */
 interface SwitchEntry {
-  readonly flag: SwitchFlag
+  readonly flag: string
   readonly address: string
   /** The password of an object. */
   readonly password?: string
@@ -65,24 +64,22 @@ interface Passwords {
   readonly areRequired: boolean
 }
 
-/** How each flag's value becomes a choice. */
+/** How each setting's value becomes a choice. */
 const READERS: {
-  readonly [Flag in SwitchFlag]: (entry: SwitchEntry, values: Values<Flag>, passwords: Passwords) => AnyChoice
+  readonly [Name in SwitchSetting]: (
+    entry: SwitchEntry,
+    values: Values<Name>,
+    passwords: Passwords,
+  ) => AnyChoice
 } = {
-  '--freeswitch': freeswitch,
-  '--freeswitch-outbound': outbound,
-  '--asterisk-ami': ami,
-  '--asterisk-ari': ari,
-  '--kamailio': kamailio,
+  freeswitch,
+  freeswitchOutbound: outbound,
+  asteriskAmi: ami,
+  asteriskAri: ari,
+  kamailio,
 }
 
-const NAMES = [
-  ['freeswitch', '--freeswitch'],
-  ['freeswitchOutbound', '--freeswitch-outbound'],
-  ['asteriskAmi', '--asterisk-ami'],
-  ['asteriskAri', '--asterisk-ari'],
-  ['kamailio', '--kamailio'],
-] as const satisfies readonly (readonly [SettingName, SwitchFlag])[]
+const NAMES = Object.keys(READERS) as SwitchSetting[]
 
 /**
  * Chooses the switches of the settings. Passwords come from the environment or the file, never from a flag, to keep them out
@@ -105,18 +102,17 @@ export function chooseSwitches(
           wrongSetting(settings, 'accountFrom', `${sentence}, not '${text}'`),
         )
   const passwords = { settings, env, areRequired: arePasswordsRequired }
-  const switches = NAMES.flatMap(([name, flag]) => {
+  const switches = NAMES.flatMap((name) => {
     const items: readonly SwitchItem[] = settings.values[name] ?? []
-    return items.map((item, index) => chooseSwitch(name, flag, item, index, passwords, shared))
+    return items.map((item, index) => chooseSwitch(name, item, index, passwords, shared))
   })
   if (shared && switches.length === 0)
     throw wrongSetting(settings, 'accountFrom', 'needs a switch, and none is given')
   return switches
 }
 
-function chooseSwitch<Flag extends SwitchFlag>(
-  name: SettingName,
-  flag: Flag,
+function chooseSwitch<Name extends SwitchSetting>(
+  name: Name,
   item: SwitchItem,
   index: number,
   passwords: Passwords,
@@ -125,14 +121,17 @@ function chooseSwitch<Flag extends SwitchFlag>(
   const { settings } = passwords
   const wrong = (sentence: string) => wrongSetting(settings, name, sentence, [index])
   const { entry, values } =
-    typeof item === 'string' ? readText(flag, item, wrong) : readObject(name, flag, item, index, settings)
-  const choice = READERS[flag](entry, values, passwords)
+    typeof item === 'string' ? readText(name, item, wrong) : readObject(name, item, index, settings)
+  const choice = READERS[name](entry, values, passwords)
   const own = values['account-from']
   // A Kamailio provides the realm alone, so that a rule for other switches does not concern it.
   const accountFrom = own ?? (choice.kind === 'kamailio' ? ({ kind: 'realm' } as const) : shared)
   if (accountFrom === undefined) {
     const like = 'where to read the account of a call, such as variable:NAME'
-    throw wrongFlag('--account-from', `is required: ${like} (or ${flag} ADDRESS?account-from=variable:NAME)`)
+    throw wrongFlag(
+      '--account-from',
+      `is required: ${like} (or ${flagOf(name)} ADDRESS?account-from=variable:NAME)`,
+    )
   }
   const possible = PROVIDES[choice.kind]
   if (!possible.includes(accountFrom.kind)) {
@@ -145,31 +144,30 @@ function chooseSwitch<Flag extends SwitchFlag>(
 }
 
 /** A switch as its address and parameters. */
-interface ReadSwitch<Flag extends SwitchFlag> {
+interface ReadSwitch<Name extends SwitchSetting> {
   readonly entry: SwitchEntry
-  readonly values: Values<Flag>
+  readonly values: Values<Name>
 }
 
-function readText<Flag extends SwitchFlag>(
-  flag: Flag,
+function readText<Name extends SwitchSetting>(
+  name: Name,
   text: string,
   wrong: SwitchEntry['wrong'],
-): ReadSwitch<Flag> {
+): ReadSwitch<Name> {
   const { address, query } = splitParameters(text)
-  const values = readParameters(wrong, query, SWITCH_PARAMETERS[flag]) as Values<Flag>
+  const values = readParameters(wrong, query, SWITCH_PARAMETERS[name]) as Values<Name>
   const wrongParameter = (parameter: string, sentence: string) =>
     wrong(`the parameter ${parameter} ${sentence}`)
-  return { entry: { flag, address, wrong, wrongParameter }, values }
+  return { entry: { flag: flagOf(name), address, wrong, wrongParameter }, values }
 }
 
-function readObject<Flag extends SwitchFlag>(
-  name: SettingName,
-  flag: Flag,
+function readObject<Name extends SwitchSetting>(
+  name: Name,
   item: Exclude<SwitchItem, string>,
   index: number,
   settings: Settings,
-): ReadSwitch<Flag> {
-  const readers: ParameterReaders = SWITCH_PARAMETERS[flag]
+): ReadSwitch<Name> {
+  const readers: ParameterReaders = SWITCH_PARAMETERS[name]
   const wrongAt = (key: string, sentence: string) => wrongSetting(settings, name, sentence, [index, key])
   const values = Object.entries(readers).flatMap(([parameter, read]) => {
     const value = item[keyOfParameter(parameter)]
@@ -178,7 +176,7 @@ function readObject<Flag extends SwitchFlag>(
     return [[parameter, read(textOfParameter(value), problem)]]
   })
   const entry = {
-    flag,
+    flag: flagOf(name),
     address: item.address,
     ...(item.password === undefined ? {} : { password: item.password }),
     wrong: (sentence: string) => wrongAt('address', sentence),
@@ -215,7 +213,7 @@ function sourceOptions<Values extends object>(values: Values): SourceValues<Valu
 
 function freeswitch(
   entry: SwitchEntry,
-  values: Values<'--freeswitch'>,
+  values: Values<'freeswitch'>,
   passwords: Passwords,
 ): FreeswitchChoice {
   const own = values['password-env']
@@ -226,7 +224,7 @@ function freeswitch(
   }
 }
 
-function outbound(entry: SwitchEntry, values: Values<'--freeswitch-outbound'>): OutboundChoice {
+function outbound(entry: SwitchEntry, values: Values<'freeswitchOutbound'>): OutboundChoice {
   return {
     kind: 'freeswitch-outbound',
     options: { ...addressOf(entry, entry.address, 8084), ...sourceOptions(values) },
@@ -234,7 +232,7 @@ function outbound(entry: SwitchEntry, values: Values<'--freeswitch-outbound'>): 
   }
 }
 
-function ami(entry: SwitchEntry, values: Values<'--asterisk-ami'>, passwords: Passwords): AmiChoice {
+function ami(entry: SwitchEntry, values: Values<'asteriskAmi'>, passwords: Passwords): AmiChoice {
   const [username, target] = userAt(entry, entry.address)
   const isTls = values.tls === true
   if (values.ca !== undefined && !isTls) throw entry.wrongParameter('ca', 'needs tls=yes')
@@ -248,7 +246,7 @@ function ami(entry: SwitchEntry, values: Values<'--asterisk-ami'>, passwords: Pa
   }
 }
 
-function ari(entry: SwitchEntry, values: Values<'--asterisk-ari'>, passwords: Passwords): AriChoice {
+function ari(entry: SwitchEntry, values: Values<'asteriskAri'>, passwords: Passwords): AriChoice {
   const { address: text, wrong } = entry
   const like = 'must be a URL like http://user@127.0.0.1:8088/ari'
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -270,7 +268,7 @@ function ari(entry: SwitchEntry, values: Values<'--asterisk-ari'>, passwords: Pa
   }
 }
 
-function kamailio(entry: SwitchEntry, values: Values<'--kamailio'>): KamailioChoice {
+function kamailio(entry: SwitchEntry, values: Values<'kamailio'>): KamailioChoice {
   return {
     kind: 'kamailio',
     options: { ...addressOf(entry, entry.address, 8448), ...sourceOptions(values) },

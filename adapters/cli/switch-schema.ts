@@ -1,7 +1,6 @@
 /** How a switch is written in a configuration file: as the text of its flag, or as an object with the same parameters. */
 import type { SettingSchema } from './setting-schema.js'
-import type { ParameterReaders } from './switch-parameters.js'
-import { PARAMETER_HELP, SWITCH_PARAMETERS, type SwitchFlag } from './switch-table.js'
+import { SWITCH_PARAMETERS, type SwitchSetting } from './switch-table.js'
 
 /** A switch as an object: `{ address, password, accountFrom, customVariables, … }`. */
 interface SwitchObject {
@@ -17,16 +16,12 @@ export type SwitchItem = string | SwitchObject
 export const keyOfParameter = (name: string) =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** The schema of an item of the list of these switches. */
-export function switchItemSchema(flag: SwitchFlag): SettingSchema {
-  const readers: ParameterReaders = SWITCH_PARAMETERS[flag]
-  const parameters = Object.entries(readers).map(([name, { schema }]): [string, SettingSchema] => {
-    const about = PARAMETER_HELP[name]?.about
-    return [
-      keyOfParameter(name),
-      { ...(schema ?? { type: 'string', minLength: 1 }), ...(about && { description: about }) },
-    ]
-  })
+/** The schema of an item of the list of switches of a setting. */
+export function switchItemSchema(name: SwitchSetting): SettingSchema {
+  const parameters = Object.entries(SWITCH_PARAMETERS[name]).map(([parameter, { schema, about }]) => [
+    keyOfParameter(parameter),
+    { ...(schema ?? { type: 'string', minLength: 1 }), description: about },
+  ])
   const password = { type: 'string', minLength: 1, description: "this switch's password" } as const
   return {
     anyOf: [
@@ -35,7 +30,7 @@ export function switchItemSchema(flag: SwitchFlag): SettingSchema {
         type: 'object',
         properties: {
           address: { type: 'string', minLength: 1, description: 'the address, as in the flag' },
-          ...(Object.hasOwn(readers, 'password-env') && { password }),
+          ...(Object.hasOwn(SWITCH_PARAMETERS[name], 'password-env') && { password }),
           ...Object.fromEntries(parameters),
         },
         required: ['address'],

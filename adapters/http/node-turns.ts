@@ -31,7 +31,8 @@ const connections = new WeakMap<Socket, Connection>()
 
 /**
  * Runs `handle` when the earlier requests of the connection are answered, and their responses taken (RFC 9112, section
- * 9.3.2, lets a client send requests without waiting). Never runs it if the connection closes before.
+ * 9.3.2, lets a client send requests without waiting). Never runs it if the connection is closed before, or has sent its last
+ * response because the server closes.
  */
 export function inTurn(req: IncomingMessage, res: ServerResponse, handle: () => void): void {
   // The requests of an HTTP/2 connection are independent; its flow control limits each.
@@ -50,6 +51,6 @@ export function inTurn(req: IncomingMessage, res: ServerResponse, handle: () => 
   connection.waiting += 1
   last.once('close', () => {
     connection.waiting -= 1
-    if (!socket.destroyed) handle()
+    if (socket.writable) handle()
   })
 }

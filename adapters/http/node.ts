@@ -170,7 +170,8 @@ function closeEveryConnection(server: http.Server) {
     track({ socket }: http.IncomingMessage, res: http.ServerResponse): void {
       unused.delete(socket)
       res.once('close', () => {
-        if (isClosing) socket.destroySoon()
+        // Each call on a socket that is ending adds a listener.
+        if (isClosing && socket.writable) socket.destroySoon()
       })
     },
   }

@@ -6,6 +6,8 @@ import { watchedGauges } from './gauges.js'
 /**
  * Converts a name to OpenTelemetry's convention: a dot after the namespace, no unit and no `_total`. An export to Prometheus
  * adds both again, so the names equal those of `METRICS`.
+ *
+ * @internal
  */
 export function instrumentName(name: string): string {
   return name.replace('_', '.').replace(/_(total|seconds)$/, '')

@@ -7,7 +7,13 @@ import { jsonMergePatch } from '../values/json-merge-patch.js'
 import { toSchemaFailures } from '../values/schema-failures.js'
 import { validateAccount } from '../values/validators.generated.js'
 import { type Account, accountRevision, normalizeRealm } from './account.js'
-import { documentFailures, requiredFailure, type UncheckedDocument, withoutUndefined } from './document.js'
+import {
+  BLANK_NAME,
+  documentFailures,
+  requiredFailure,
+  type UncheckedDocument,
+  withoutUndefined,
+} from './document.js'
 
 /** The checked fields of an account that clients write. */
 export type AccountFields = Pick<Account, 'name' | 'flags'> &
@@ -45,7 +51,7 @@ export function checkAccount(
     : [...toSchemaFailures(validateAccount.errors, fields)]
   const { name } = fields as { name?: unknown }
   if (typeof name === 'string' && name !== '' && name.trim() === '') {
-    failures.push({ path: 'name', rule: 'pattern', message: 'Name must not be blank', target: '\\S' })
+    failures.push({ path: 'name', rule: 'pattern', message: BLANK_NAME, target: '\\S' })
   }
   const { realm } = fields as { realm?: unknown }
   const isUnchanged = (path: string) =>

@@ -1,10 +1,13 @@
-/** Validates the input of the account operations and derives new account values from it. Pure. */
+/**
+ * Validates the input of the account operations and derives new account values from it. Pure. Limits are those of the HTTP
+ * API (`account-schema`); realms, user names and ids follow rules that are wider, because a host imports what it has.
+ */
 import { type Failure, invalidInput } from '../errors.js'
 import { isId } from '../values/ids.js'
 import { type Account, accountRevision, normalizeRealm } from './account.js'
+import { accountSchema, userSchema } from './account-schema.js'
 import { isApiKey } from './api-key.js'
-import { withoutUndefined } from './document.js'
-import type { PrivLevel } from './user.js'
+import { BLANK_NAME, withoutUndefined } from './document.js'
 
 /** Input of `accounts.addUser`, and a user in the input of `accounts.create`. */
 export interface UserInput {
@@ -107,6 +110,12 @@ function text(min: number, max: number, ...rules: readonly (readonly [RegExp, st
   }
 }
 
+/** A string with the limits that a field has in the HTTP API. */
+const textLike = (
+  { minLength = 1, maxLength }: { readonly minLength?: number; readonly maxLength: number },
+  ...rules: readonly (readonly [RegExp, string])[]
+) => text(minLength, maxLength, ...rules)
+
 const NO_CONTROL = [/^[^\p{Cc}\p{Cs}]*$/u, 'String must not have control characters'] as const
 
 const id: Check = (value, path) => {
@@ -127,7 +136,9 @@ const username = text(
   [/^[^:]*$/, 'User name must not have a colon'],
   [/^\S(.*\S)?$/s, 'User name must not begin or end with white space'],
 )
-const password = text(1, 1024)
+const { properties: ofAccount } = accountSchema
+const { properties: ofUser } = userSchema
+const password = textLike(ofUser.password)
 const normalizedRealm = text(1, 253, [/^[^\s\p{Cc}\p{Cs}]*$/u, 'Realm must not have white space'])
 const realm: Check = (value, path) =>
   normalizedRealm(typeof value === 'string' ? normalizeRealm(value) : value, path)
@@ -137,33 +148,32 @@ const apiKey: Check = (value, path) => {
 }
 
 const COMMON: Readonly<Record<string, Check>> = {
-  name: text(1, 128, NO_CONTROL, [/\S/, 'Name must not be blank']),
+  name: textLike(ofAccount.name, NO_CONTROL, [/\S/, BLANK_NAME]),
   realm,
   enabled: flag,
-  language: text(2, 35, [
-    /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/,
+  language: textLike({ minLength: 2, ...ofAccount.language }, [
+    new RegExp(ofAccount.language.pattern),
     'Language must be a language tag like en-us',
   ]),
   isReseller: flag,
-  timezone: text(5, 32, NO_CONTROL),
+  timezone: textLike(ofAccount.timezone, NO_CONTROL),
   flags: (value, path) => {
     if (!Array.isArray(value)) return [wrongType(path, 'array')]
     return value.flatMap((item, index) => text(0, 255)(item, `${path}.${index}`))
   },
 }
-const PRIV_LEVELS: readonly unknown[] = ['user', 'admin'] satisfies PrivLevel[]
 const USER: Readonly<Record<string, Check>> = {
   id,
   username,
   password,
-  firstName: text(1, 128, NO_CONTROL),
-  lastName: text(1, 128, NO_CONTROL),
-  email: text(3, 254, NO_CONTROL),
+  firstName: textLike(ofUser.firstName, NO_CONTROL),
+  lastName: textLike(ofUser.lastName, NO_CONTROL),
+  email: textLike(ofUser.email, NO_CONTROL),
   enabled: flag,
   privLevel: (value, path) =>
-    PRIV_LEVELS.includes(value)
+    (ofUser.privLevel.enum as readonly unknown[]).includes(value)
       ? VALID
-      : [failure(path, 'enum', 'Value not found in enumerated list of values', PRIV_LEVELS)],
+      : [failure(path, 'enum', 'Value not found in enumerated list of values', ofUser.privLevel.enum)],
 }
 const CHANGE: Readonly<Record<string, Check>> = {
   ...COMMON,

@@ -8,6 +8,9 @@ export interface UncheckedDocument {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
+/** The rule for the name of an account that no length says. */
+export const BLANK_NAME = 'Name must not be blank'
+
 /** Maximum size of a document as JSON, in bytes. */
 const MAX_DOCUMENT_BYTES = 65_536
 const MAX_DEPTH = 32

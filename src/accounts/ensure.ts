@@ -13,6 +13,7 @@ import { type AccountDeps, insertAccount, updateAccount } from './manage.js'
  *
  * @param input as for `createAccount`; an existing account is found by `id`, or by `realm` when no id is given
  * @throws `InvalidInput`, `Conflict`
+ * @internal
  */
 export async function ensureAccount(deps: AccountDeps, input: AccountInput): Promise<string> {
   return ensureOne(deps, input)
@@ -210,7 +211,7 @@ export function withIndex(index: number, thrown: unknown): unknown {
   })
 }
 
-/** Indexes of a list of accounts in an order in which every parent precedes its children. */
+/** Indexes of a list of accounts in an order in which every parent precedes its children. @internal */
 export function topologicalOrder(inputs: readonly AccountInput[]): readonly number[] {
   const indexOf = new Map(inputs.map((input, index) => [input?.id, index]))
   const order = new Set<number>()

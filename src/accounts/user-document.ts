@@ -8,22 +8,21 @@ import { toSchemaFailures } from '../values/schema-failures.js'
 import { validateUser } from '../values/validators.generated.js'
 import { SECRET_USER_FIELDS } from './account-schema.js'
 import { documentFailures, type UncheckedDocument, withoutUndefined } from './document.js'
-import { displayNames, type PrivLevel, type User } from './user.js'
+import { displayNames, type User } from './user.js'
 
 /** The checked fields of a user that clients write. */
-interface UserFields {
-  readonly firstName: string
-  readonly lastName: string
-  readonly username?: string
-  readonly password?: string
-  readonly email?: string
-  readonly enabled?: boolean
-  readonly privLevel?: PrivLevel
-  readonly timezone?: string
-  readonly language?: string
-  readonly requirePasswordUpdate?: boolean
-  readonly verified?: boolean
-}
+type UserFields = Required<Pick<User, 'firstName' | 'lastName'>> &
+  Pick<
+    User,
+    | 'username'
+    | 'email'
+    | 'enabled'
+    | 'privLevel'
+    | 'timezone'
+    | 'language'
+    | 'requirePasswordUpdate'
+    | 'verified'
+  > & { readonly password?: string }
 
 /** A checked document. */
 export interface CheckedUser {

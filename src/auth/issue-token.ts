@@ -9,18 +9,11 @@ import type { SignedIn } from './sign-in.js'
 import { generateToken, newTokenRow, TOKEN_ROLES } from './token.js'
 import type { TokenStore } from './token-store.js'
 
-/** For whom a token is issued, and what for. */
+/** What `hs.auth.issue` takes. */
 export interface TokenRequest {
-  /** The account that the token gives access to. */
   readonly accountId: string
-  /** Id of a user of the account, whose rights limit those of the token. Default: the account itself, as by its API key. */
   readonly userId?: string
-  /**
-   * `admin`: everything that the user or account may do. `read`: reads what a user without admin rights reads, and changes
-   * nothing.
-   */
-  readonly role: 'admin' | 'read'
-  /** Lifetime of the token in seconds, 1 to the option `tokenTtlSeconds`. */
+  readonly role: (typeof TOKEN_ROLES)[number]
   readonly ttlSeconds: number
 }
 

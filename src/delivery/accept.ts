@@ -49,7 +49,7 @@ export interface AcceptDeps {
 /** The part of the dependencies that preparing an event needs. */
 export type PrepareDeps = Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks' | 'customKinds' | 'newId'>
 
-/** How long an idempotency key is stored: 24 h, in milliseconds. */
+/** How long an idempotency key is stored: 24 h, in milliseconds. @internal */
 export const IDEMPOTENCY_WINDOW_MS = 86_400_000
 
 /** The lane of a delivery: one per delivery for `ordering: 'none'`, otherwise one per call. */

@@ -279,7 +279,7 @@ function createNameFinder(
 const findCredentials = createNameFinder(isSecretHeader)
 const findForeign = createNameFinder((name) => !OWN_HEADERS.has(name))
 
-/** Replaces the values of headers whose names indicate a credential. */
+/** Replaces the values of headers whose names indicate a credential. @internal */
 export function redactHeaders(headers: readonly string[]): readonly string[] {
   const positions = findCredentials(headers)
   if (positions.length === 0) return headers

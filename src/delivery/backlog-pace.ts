@@ -16,6 +16,7 @@ const MANY_MS = 60_000
 const NEWS_MS = 5_000
 const MAX_ORIGINS = 1_000
 
+/** @internal */
 export interface BacklogPace {
   /** The pause of an endpoint has ended. */
   pauseEnded(now: number): void

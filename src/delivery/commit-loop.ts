@@ -61,7 +61,7 @@ export interface Picked {
   readonly skipped: readonly DecidedSettlement[]
 }
 
-/** The parts of the dispatcher that the loop calls. */
+/** The parts of the dispatcher that the loop calls. @internal */
 export interface CommitHandlers {
   /** Decides an ended attempt, applies it to the queue and frees its slot. `undefined`: there is nothing to write. */
   settle(finished: FinishedAttempt, now: number): DecidedSettlement | undefined

@@ -3,7 +3,7 @@
  * and the deliveries of an event, by this prefix.
  */
 
-/** Digits that a delivery's id shares with its event's. */
+/** Digits that a delivery's id shares with its event's. @internal */
 export const PREFIX_DIGITS = 24
 const DIGITS = 32
 

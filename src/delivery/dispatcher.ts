@@ -63,7 +63,7 @@ import { type NotificationDeps, notifySettlement } from './worker/delivery-notif
 import { createBacklogNotices } from './worker/backlog-notices.js'
 import { createWaitGroup, waitAtMost } from './worker/wait-group.js'
 
-/** The dispatcher of one node. */
+/** The dispatcher of one node. @internal */
 export interface Dispatcher {
   /** The name of this node in the store. */
   readonly owner: string
@@ -106,6 +106,7 @@ export interface Dispatcher {
   close(drainMs: number): Promise<void>
 }
 
+/** @internal */
 export interface DispatcherDeps extends WorkerDeps, SettlementDeciderDeps, NotificationDeps {
   readonly store: QueueStore
   readonly clock: NodeClock

@@ -169,7 +169,7 @@ export function customKindsOf(catalogue: readonly CatalogueEntry[], validators: 
   }
 }
 
-/** Largest payload that is accepted, in bytes. */
+/** Largest payload that is accepted, in bytes. @internal */
 export const MAX_PAYLOAD_BYTES = 65_536
 /** Maximum depth of nesting. */
 const MAX_DEPTH = 32

@@ -7,6 +7,7 @@ import type { StoredDelivery } from './delivery-queries.js'
 import { QUEUE_FULL } from './retry.js'
 import type { Caps } from './scheduler/fair-queue.js'
 
+/** @internal */
 export interface ExplainContext {
   readonly webhook: Webhook | undefined
   /** Store time, ms. */

@@ -7,7 +7,7 @@
 const UNRESERVED = /^[\w.~-]*$/
 const NOT_UNRESERVED = /[!'()*]/g
 
-/** Encodes one key part or value: `+` for a space, `%XX` for everything except `A-Za-z0-9.-_~`. */
+/** Encodes one key part or value: `+` for a space, `%XX` for everything except `A-Za-z0-9.-_~`. @internal */
 export function formEscape(text: string): string {
   // Nearly every key and most values need no escaping.
   if (UNRESERVED.test(text)) return text

@@ -43,7 +43,7 @@ interface LeaseKeeper {
   stop(mayRelease: boolean): Promise<void>
 }
 
-/** The requested duration of a lease, ms. */
+/** The requested duration of a lease, ms. @internal */
 export const LEASE_MS = 30_000
 /** A lease is renewed in thirds of the granted time; in the last third nothing is started. */
 const RENEWALS = 3

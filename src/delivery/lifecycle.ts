@@ -25,6 +25,8 @@ export type DeliveryStep =
 /**
  * The lifecycle: state × step → state. A step without an entry cannot happen; terminal states have empty
  * rows. A replay is a new delivery.
+ *
+ * @internal
  */
 export const LIFECYCLE: Readonly<
   Record<DeliveryState, Readonly<Partial<Record<DeliveryStep, DeliveryState>>>>

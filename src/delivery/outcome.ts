@@ -48,6 +48,8 @@ export function findHeader(headers: readonly string[], name: string): string | u
 /**
  * Parses `Retry-After` (RFC 9110 10.2.3: seconds or an HTTP date, nothing else) into milliseconds from now, at least 0;
  * `undefined` when it is neither. Fractions of a second, which some receivers send, are rounded up.
+ *
+ * @internal
  */
 export function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined

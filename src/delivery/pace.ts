@@ -10,6 +10,8 @@
  *   wait, not how fast to go.
  * - The rate is held for 20 times the wait, at least 20 s. Then it rises by 5 % a second while requests are accepted, until it
  *   is so high that it limits nothing.
+ * - The first rate may come from a moment, and tells little about the receiver: it is not held, and rises by 40 % per wait, or
+ *   5 % a second if that is more, until the next 429 that changes it.
  * - After a pause, and after a 429, one request goes first. Each round that was answered whole doubles the number at once.
  */
 
@@ -29,6 +31,8 @@ const HOLD_WAITS = 20
 const MIN_HOLD_MS = 20_000
 /** Growth of the rate per second. */
 const RAISE = 1.05
+/** Growth of the first rate per wait, if that is faster. */
+const RAISE_FIRST = 1.4
 /** From this rate on requests are not paced, requests a second. */
 const UNLIMITED_RATE = 1_000
 /** Shortest waits after 429s that follow each other, ms: each is twice the one before. */
@@ -97,10 +101,11 @@ export class Pace {
   /** When the next request may be sent, as far as the rate says. */
   private nextMs = Number.NEGATIVE_INFINITY
   private holdUntilMs = Number.NEGATIVE_INFINITY
+  /** Growth of this rate per second. */
+  private growth = RAISE
   private raisedMs = Number.NEGATIVE_INFINITY
-  private cutMs = Number.NEGATIVE_INFINITY
-  /** When the last 429 came. */
-  private throttledMs = Number.NEGATIVE_INFINITY
+  /** When the wait after the last 429 ends: requests that were taken before that 429 may be sent until then. */
+  private waitedMs = Number.NEGATIVE_INFINITY
   /** 429s in a row without an accepted request between them, after the first; those that were under way together are one. */
   private repeats = 0
   /** Requests at once; Infinity: no limit but that of all endpoints. */
@@ -171,6 +176,7 @@ export class Pace {
 
   /** Ends the wait that a 429 has begun: the next request may be sent now. */
   endWait(now: number): void {
+    this.waitedMs = Math.min(this.waitedMs, now)
     this.nextMs = Math.min(this.nextMs, now)
   }
 
@@ -188,25 +194,28 @@ export class Pace {
    * @returns how long nothing is sent, ms
    */
   throttled(sentMs: number, askedMs: number | undefined, now: number): number {
-    const isFirst = this.cutMs === Number.NEGATIVE_INFINITY
-    const isNews = this.accepted.lastMs > this.cutMs || isFirst
+    const isFirst = this.waitedMs === Number.NEGATIVE_INFINITY
+    const isNews = isFirst || this.accepted.lastMs >= this.waitedMs
+    const isUnderWay = sentMs < this.waitedMs - SLACK_MS
     if (isNews) this.repeats = 0
-    else if (sentMs > this.throttledMs) this.repeats++
-    this.throttledMs = now
+    else if (!isUnderWay) this.repeats++
     const repeatMs = this.repeats > 0 ? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.repeats) : 0
     const waitMs = Math.max(askedMs || FIRST_WAIT_MS, repeatMs)
-    if (isNews && sentMs >= this.cutMs) {
+    if (isNews && !isUnderWay) {
       const counted = (this.accepted.count(WINDOW_MS, now) * 1_000) / WINDOW_MS
       const average = isFirst ? Math.max(counted, this.before.minute) : counted
       const cut = Number.isFinite(this.rate)
         ? Math.min(this.rate, this.usedRate, this.maxRate) * (now < this.holdUntilMs ? CUT_AGAIN : CUT)
         : Math.max(MIN_SEEN_RATE, this.accepted.rate(now), isFirst ? this.before.lately : 0) * CUT
       this.rate = Math.max(MIN_RATE, FLOOR * average, cut)
-      this.cutMs = now
-      this.holdUntilMs = now + waitMs + Math.max(MIN_HOLD_MS, HOLD_WAITS * waitMs)
+      this.holdUntilMs = now + waitMs + (isFirst ? 0 : Math.max(MIN_HOLD_MS, HOLD_WAITS * waitMs))
       this.raisedMs = this.holdUntilMs
+      this.growth = isFirst
+        ? Math.max(RAISE, RAISE_FIRST ** (1_000 / Math.max(waitMs, FIRST_WAIT_MS)))
+        : RAISE
     }
-    this.nextMs = Math.max(this.nextMs, now + waitMs)
+    this.waitedMs = Math.max(this.waitedMs, now + waitMs)
+    this.nextMs = Math.max(this.nextMs, this.waitedMs)
     this.restart()
     return waitMs
   }
@@ -222,7 +231,7 @@ export class Pace {
     if (idleMs > Math.max(1_000, 1_500 / this.rate)) this.raisedMs = now
     const seconds = (now - this.raisedMs) / 1_000
     this.raisedMs = now
-    this.rate *= RAISE ** seconds
+    this.rate *= this.growth ** seconds
     if (this.rate >= UNLIMITED_RATE) this.rate = Number.POSITIVE_INFINITY
   }
 }

@@ -37,7 +37,7 @@ import {
   skipDelivery,
 } from './retry.js'
 
-/** What is settled: a delivery with its position. */
+/** What is settled: a delivery with its position. @internal */
 export type SettledDelivery = Pick<QueuedDelivery, 'position'> & Delivery
 
 /** What a settlement depends on besides its delivery and the attempt. */
@@ -56,7 +56,7 @@ export interface SettleContext {
   readonly random: number
 }
 
-/** What the settlement of an attempt depends on besides. */
+/** What the settlement of an attempt depends on besides. @internal */
 export interface AttemptContext {
   /** The attempt was a probe of a paused endpoint. */
   readonly isProbe: boolean

@@ -124,7 +124,7 @@ interface Positioned {
   readonly position: number
 }
 
-/** Paging and range of one store query. */
+/** Paging and range of one store query. @internal */
 export interface BatchQuery {
   readonly cursor?: number
   readonly limit: number

@@ -19,7 +19,7 @@ export interface RotationCiphers {
   readonly random: RandomBytes
 }
 
-/** Result of `reencryptRow`. */
+/** Result of `reencryptRow`. @internal */
 export interface Reencrypted {
   /** The row with every ciphertext of `from` under `to`; `undefined`: it has none. */
   readonly next?: EncryptedRow

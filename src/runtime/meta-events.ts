@@ -23,7 +23,7 @@ interface MetaEventDeps {
   readonly log: Pick<Log, 'warn'>
 }
 
-export interface MetaEvents {
+interface MetaEvents {
   /** Publishes the meta event for an event of the dispatcher, if there is one. Never throws. */
   observe<Name extends keyof DeliveryEvents>(
     name: Name,

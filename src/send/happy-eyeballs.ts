@@ -34,7 +34,7 @@ export type ConnectResult = { readonly socket: Socket } | { readonly failure: Se
 /** Tries one address; calls `done` at most once, asynchronously. Returns a function that aborts it and its connection. */
 export type ConnectAttempt = (ip: string, done: (result: ConnectResult) => void) => () => void
 
-/** IPv4 first, then alternating families: most machines have IPv4, and where it is missing it fails at once. */
+/** IPv4 first, then alternating families: most machines have IPv4, and where it is missing it fails at once. @internal */
 export function interleaveFamilies(addresses: readonly string[]): readonly string[] {
   const four = addresses.filter((ip) => !ip.includes(':'))
   const six = addresses.filter((ip) => ip.includes(':'))

@@ -3,7 +3,7 @@ import { parseAddress } from '../values/address.js'
 import { normalizeHostname } from '../values/address-policy.js'
 import { createSystemFile } from './system-file.js'
 
-/** Parses a hosts file: every address of every name. Invalid lines are skipped. */
+/** Parses a hosts file: every address of every name. Invalid lines are skipped. @internal */
 export function parseHostsFile(text: string): ReadonlyMap<string, readonly string[]> {
   const hosts = new Map<string, string[]>()
   for (const line of text.split(/\r?\n/)) {

@@ -33,12 +33,12 @@ export const DURATION_BOUNDS_MS: readonly number[] = Object.freeze(
 export const FIRST_BUCKET = STATS_OUTCOMES.length
 /** Index of the sum of all durations, ms. */
 const SUM_MS = FIRST_BUCKET + DURATION_BOUNDS_MS.length + 1
-/** Numbers in one row: 12 outcomes, 12 duration buckets, the sum of the durations. */
+/** Numbers in one row: 12 outcomes, 12 duration buckets, the sum of the durations. @internal */
 export const COUNTS = SUM_MS + 1
 
 const INDEXES: ReadonlyMap<string, number> = new Map(STATS_OUTCOMES.map((name, index) => [name, index]))
 
-/** Index of the outcome of a recorded attempt in a row of counts. */
+/** Index of the outcome of a recorded attempt in a row of counts. @internal */
 export function outcomeIndex(record: AttemptRecord): number {
   const outcome = attemptOutcome(record)
   if (outcome === 'delivered') return 0
@@ -46,7 +46,7 @@ export function outcomeIndex(record: AttemptRecord): number {
   return INDEXES.get(outcome)!
 }
 
-/** Index of the bucket of a duration in a row of counts: the first bucket whose bound is not exceeded. */
+/** Index of the bucket of a duration in a row of counts: the first bucket whose bound is not exceeded. @internal */
 export function bucketIndex(durationMs: number): number {
   let bucket = 0
   while (bucket < DURATION_BOUNDS_MS.length && durationMs > DURATION_BOUNDS_MS[bucket]!) bucket += 1

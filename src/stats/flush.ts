@@ -17,7 +17,7 @@ import type { Tally } from './tally.js'
 
 /** Time from the first count to the flush, and between tries, ms. */
 export const FLUSH_INTERVAL_MS = 10_000
-/** Rows of one transaction. */
+/** Rows of one transaction. @internal */
 export const MAX_BATCH_ROWS = 500
 /** Failures are logged at most once in this period, ms. */
 const LOG_INTERVAL_MS = 60_000

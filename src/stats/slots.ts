@@ -28,7 +28,7 @@ export function slotCount(step: StatsStep, fromMs: number, toMs: number): number
   return (slotOf(step, toMs) - slotOf(step, fromMs)) / (step * 1000) + 1
 }
 
-/** Start of the oldest slot whose counts are kept. */
+/** Start of the oldest slot whose counts are kept. @internal */
 export function firstKeptSlot(step: StatsStep, nowMs: number): number {
   return slotOf(step, nowMs - KEPT_MS[step]) + step * 1000
 }

@@ -16,7 +16,7 @@ interface StatisticsDeps {
 }
 
 /** Counts attempts and returns what was counted. */
-export interface Statistics {
+interface Statistics {
   /** Counts an attempt whose settlement is written (see `stats/tally`). Never throws. */
   count(record: AttemptRecord): void
   /**

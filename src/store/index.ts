@@ -149,7 +149,7 @@ export {
   isCovered,
   isDeliveryCovered,
 } from './engine/erasure.js'
-export { idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'
+export { assertRevision, idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'
 export { compareInLane, type LaneKind, type LanePlace, laneKindOf, laneName } from './engine/lanes.js'
 export { CALL_RETENTION_MS, linkedLeg } from './engine/legs.js'
 export { dueMsForReaders } from './engine/readers.js'

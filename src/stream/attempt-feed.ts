@@ -51,7 +51,7 @@ const READ_DELAY_MS = 25
 const PAGE_SIZE = 500
 /** Parts of the log per read of all accounts. */
 const MAX_PAGES = 20
-/** How long a record may take to become visible after one with a higher position, ms. */
+/** How long a record may take to become visible after one with a higher position, ms. @internal */
 export const LOOKBACK_MS = 10_000
 /** Positions that the first read goes back: it has no older one. */
 const FIRST_LOOKBACK = 10_000

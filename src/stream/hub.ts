@@ -101,7 +101,7 @@ export interface StreamHub {
   close(): void
 }
 
-/** Accounts of a stream with `descendants`. */
+/** Accounts of a stream with `descendants`. @internal */
 export const MAX_STREAM_ACCOUNTS = 1_000
 /** Time between two checks of a token, ms. */
 const RECHECK_MS = 30_000

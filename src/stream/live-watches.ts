@@ -1,7 +1,7 @@
 /** Which accounts an instance watches, and which items the others want. Pure. */
 import type { LiveKind, LiveWatch } from '../delivery/live-store.js'
 
-/** Accounts that one instance names. Above it, it watches every account. */
+/** Accounts that one instance names. Above it, it watches every account. @internal */
 export const MAX_WATCHES = 1_000
 
 /** Combines watches: one for each account, sorted, so that equal ones are written alike. */

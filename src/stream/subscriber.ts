@@ -27,16 +27,16 @@ export interface StreamEntry extends StreamContent {
   readonly id?: string
 }
 
-/** What a reader takes. `idle`: nothing was sent for 15 s. `undefined`: the stream has ended. */
+/** What a reader takes. `idle`: nothing was sent for 15 s. `undefined`: the stream has ended. @internal */
 export type Taken = StreamEntry | 'idle' | undefined
 
-/** Characters that may wait for a reader. */
+/** Characters that may wait for a reader. @internal */
 export const MAX_QUEUED = 262_144
-/** Longest time that a reader may leave items waiting, ms. */
+/** Longest time that a reader may leave items waiting, ms. @internal */
 export const MAX_STALL_MS = 30_000
-/** Items per second above which attempts are counted. */
+/** Items per second above which attempts are counted. @internal */
 export const MAX_PER_SECOND = 200
-/** Time without an item after which the reader gets `idle`, ms. */
+/** Time without an item after which the reader gets `idle`, ms. @internal */
 export const HEARTBEAT_MS = 15_000
 /** Webhooks that are counted in one second. */
 const MAX_RATES = 200

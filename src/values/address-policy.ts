@@ -54,6 +54,7 @@ export function isLocalhost(hostname: string): boolean {
  * allowed name is allowed with any address, so each one must be listed deliberately.
  *
  * @throws RangeError naming the entry
+ * @internal
  */
 export function parseAllowRule(text: string): AllowRule {
   const invalid = () =>

@@ -189,7 +189,7 @@ export function networkOf(ip: string): Network {
   return bytes.length > 0 && checkAddressBytes(bytes, () => false).blocked ? 'private' : 'public'
 }
 
-/** Checks that an address is public unicast. Anything that is not an IP address in standard spelling is blocked. */
+/** Checks that an address is public unicast. Anything that is not an IP address in standard spelling is blocked. @internal */
 export function checkAddress(ip: string): AddressCheck {
   const bytes = parseAddress(ip)
   return bytes ? checkAddressBytes(bytes, () => false) : blocked('not an IP address')

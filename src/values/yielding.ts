@@ -8,7 +8,7 @@
  */
 import { createFifoQueue, type FifoQueue } from './fifo-queue.js'
 
-/** Longest time that long work takes without a turn of the event loop, ms. */
+/** Longest time that long work takes without a turn of the event loop, ms. @internal */
 export const SLICE_MS = 10
 
 /** The parts of the clock that are needed. */

@@ -1,7 +1,8 @@
 /** What a check of a webhook's URL says before it is saved: may it be called, and can a connection be made? Pure. */
+import type { FailureCause } from 'hookswitch/adapter'
 import type { Connected, Observation } from '../ports.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
-import { FAILURE_CAUSES, type FailureCause } from '../values/failure-cause.js'
+import { FAILURE_CAUSES } from '../values/failure-cause.js'
 import { parseUrl } from '../values/parse-url.js'
 import { canonicalizeUri } from '../values/uri.js'
 

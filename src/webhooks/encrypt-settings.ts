@@ -15,7 +15,7 @@ export interface EncryptSettingsDeps {
   readonly rules: SettingsRules
 }
 
-/** Maximum size of the client's unknown keys as JSON, in bytes. */
+/** Maximum size of the client's unknown keys as JSON, in bytes. @internal */
 export const MAX_EXTRA_BYTES = 65_536
 const MAX_EXTRA_DEPTH = 32
 const KEY_BYTES = 32

@@ -7,7 +7,7 @@ import { type Failure, HookswitchError } from '../errors.js'
 import { findJsonProblem } from '../values/canonical-json.js'
 import { findReferenceProblem, findSchemaProblem } from './json-schema-check.js'
 
-/** A JSON Schema of draft 2020-12, as plain data. It must describe an object. */
+/** A JSON Schema of draft 2020-12, as plain data. It must describe an object. @internal */
 export type JsonDataSchema = Readonly<Record<string, unknown>>
 
 /**
@@ -21,7 +21,7 @@ export type DataResult =
   | { readonly data: Readonly<Record<string, unknown>> | undefined }
   | { readonly failures: readonly Failure[] }
 
-/** Validates the `data` of one kind of event; `undefined`: the event has none. */
+/** Validates the `data` of one kind of event; `undefined`: the event has none. @internal */
 export type DataValidator = (data: unknown) => DataResult
 
 /** The validators of the kinds that have a schema, by the id of the kind. */

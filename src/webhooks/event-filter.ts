@@ -21,9 +21,9 @@ export type EventFilter =
   /** This filter does not match. */
   | { readonly not: EventFilter }
 
-/** Greatest depth of a filter: `{ not: { exact: … } }` has 2. */
+/** Greatest depth of a filter: `{ not: { exact: … } }` has 2. @internal */
 export const MAX_FILTER_DEPTH = 5
-/** Greatest number of compared fields in a filter, over all its parts. */
+/** Greatest number of compared fields in a filter, over all its parts. @internal */
 export const MAX_FILTER_FIELDS = 100
 /** Greatest length of a field's name and of the text that it is compared with. */
 const MAX_TEXT = 255

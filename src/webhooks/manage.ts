@@ -52,7 +52,7 @@ export interface ChangeOptions {
   readonly revision?: number
 }
 
-/** How long a rotated-out secret keeps signing: a day. */
+/** How long a rotated-out secret keeps signing: a day. @internal */
 export const SECRET_OVERLAP_MS = 86_400_000
 /** How often a change is retried after concurrent changes by others. */
 const MAX_TRIES = 20

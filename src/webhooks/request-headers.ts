@@ -13,6 +13,8 @@ const VALUE = /^[\t\x20-\x7e]*$/
  * Names that no webhook may have, with the reason; `*` stands for any rest. Receivers, and servers inside of the network that
  * a webhook may reach, trust a proxy about the sender and the target of a request: with these headers a customer's webhook
  * would pose as a proxy.
+ *
+ * @internal
  */
 export const FORBIDDEN_HEADERS: readonly { readonly reason: string; readonly names: readonly string[] }[] = [
   {

@@ -31,7 +31,7 @@ export const SETTINGS_DEFAULTS = Object.freeze({
   ordering: 'call',
 } as const)
 
-/** Maximum size of a webhook's custom data as JSON, in bytes. */
+/** Maximum size of a webhook's custom data as JSON, in bytes. @internal */
 export const MAX_DATA_BYTES = 65_536
 
 /** The order in which settings are stored and shown. */

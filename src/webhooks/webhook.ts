@@ -4,6 +4,8 @@ import { endPause, type Health } from './health.js'
 
 /**
  * HTTP method of the requests to a webhook (`http_verb`). `get` and `delete` carry the payload in the query.
+ *
+ * @internal
  */
 export type HttpVerb = WebhookSettings['httpVerb']
 /** Encoding of the payload: JSON, or `application/x-www-form-urlencoded`. */
@@ -168,7 +170,7 @@ export function changeSettings(webhook: Webhook, encrypted: EncryptedSettings, n
   }
 }
 
-/** Whether the endpoint's health still applies after a change: not when it becomes enabled or its URI changes. */
+/** Whether the endpoint's health still applies after a change: not when it becomes enabled or its URI changes. @internal */
 export function shouldKeepHealth(before: Webhook['settings'], next: Webhook['settings']): boolean {
   return before.uri === next.uri && !(next.enabled && !before.enabled)
 }

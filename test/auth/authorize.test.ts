@@ -3,6 +3,7 @@ import { authorize } from '../../src/auth/authorize.js'
 import { authorizeToken } from '../../src/auth/authorize-token.js'
 import { signIn } from '../../src/auth/sign-in.js'
 import { signOut } from '../../src/auth/sign-out.js'
+import { deferred } from '../support/deferred.js'
 import { codeOf, createAuthHarness, createAuthNode } from './auth-harness.js'
 
 describe('authorize', () => {
@@ -37,10 +38,7 @@ describe('authorize', () => {
 
   it('allows a new account while a load that found it missing is still in progress', async () => {
     const harness = await createAuthHarness()
-    let finishLoad = () => {}
-    const loading = new Promise<void>((resolve) => {
-      finishLoad = resolve
-    })
+    const { promise: loading, resolve: finishLoad } = deferred()
     const slowDirectory = {
       ...harness.directory,
       lineage: async (id: string) => {

@@ -148,7 +148,7 @@ describe('a malformed login', () => {
     const harness = await createAuthHarness()
     await expect(signIn(harness, input as SignInInput)).rejects.toMatchObject({
       code: 'InvalidInput',
-      failures: failures.map((one) => ({ path: one.split(' ')[0], rule: one.split(' ')[1] })),
+      failures: failures.map((failure) => ({ path: failure.split(' ')[0], rule: failure.split(' ')[1] })),
     })
   })
 })

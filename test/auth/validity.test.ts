@@ -109,12 +109,12 @@ describe('a token', () => {
               tokens.push({ token, of: step.of, holder: step.do, version, expiresMs, revoked: false })
             }
           } else if (step.do === 'check') {
-            const one = tokens[step.token % Math.max(1, tokens.length)]
-            if (!one) continue
-            const isUnexpired = harness.clock.now() < one.expiresMs
-            const isCurrent = one.version === (versions[`${one.of} ${one.holder}`] ?? 0)
-            const isValid = isUnexpired && isCurrent && !one.revoked && !disabled.has(one.of)
-            const result = await codeOf(authenticate(nodes[step.node]!, one.token))
+            const issued = tokens[step.token % Math.max(1, tokens.length)]
+            if (!issued) continue
+            const isUnexpired = harness.clock.now() < issued.expiresMs
+            const isCurrent = issued.version === (versions[`${issued.of} ${issued.holder}`] ?? 0)
+            const isValid = isUnexpired && isCurrent && !issued.revoked && !disabled.has(issued.of)
+            const result = await codeOf(authenticate(nodes[step.node]!, issued.token))
             const mayBeStale = isUnexpired && harness.clock.monotonic() - changedMs[step.node]! < 2_000
             if (isValid || !mayBeStale) expect(result).toBe(isValid ? 'resolved' : 'InvalidCredentials')
             else expect(['resolved', 'InvalidCredentials']).toContain(result)
@@ -122,10 +122,10 @@ describe('a token', () => {
             const node = nodes[step.node]!
             changedMs[1 - step.node] = harness.clock.monotonic()
             if (step.do === 'revoke') {
-              const one = tokens[step.token % Math.max(1, tokens.length)]
-              if (!one) continue
-              await signOut(node, one.token)
-              one.revoked = true
+              const issued = tokens[step.token % Math.max(1, tokens.length)]
+              if (!issued) continue
+              await signOut(node, issued.token)
+              issued.revoked = true
             } else if (step.do === 'enable') {
               await node.accounts.update(step.of, { enabled: step.enabled })
               if (step.enabled) disabled.delete(step.of)

@@ -80,7 +80,7 @@ async function measureMemory(filled, empty, rounds) {
   }
   const pairs = await repeat(rounds, async () => [await rssOf(filled), await rssOf(empty)])
   const [full, none] = [0, 1].map((side) => median(pairs.map((pair) => pair[side])).toFixed(0))
-  return { difference: pairs.map(([one, other]) => one - other), details: `${full} vs. ${none} MB` }
+  return { difference: pairs.map(([first, second]) => first - second), details: `${full} vs. ${none} MB` }
 }
 
 const firstRequestMs = (start) => start.firstRequestMs

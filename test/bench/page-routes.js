@@ -52,6 +52,8 @@ export function pageRequests({ accountId, busyId, failingId, deliveryId, callId 
     health('failing, with a search', '&state=failing&q=hooks-9'),
     { name: 'webhooks as summaries', path: `${webhooks}?page_size=1000` },
     { name: 'webhook', path: `${webhooks}/${busyId}` },
+    { name: 'health of the busiest webhook', path: `${webhooks}/${busyId}/health` },
+    { name: 'health of a failing webhook', path: `${webhooks}/${failingId}/health` },
     stats('1 h', range(60, HOUR)),
     stats('24 h', range(3600, DAY)),
     stats('7 d', range(3600, 7 * DAY)),
@@ -73,7 +75,8 @@ export function pageRequests({ accountId, busyId, failingId, deliveryId, callId 
     { name: 'attempts of a delivery', path: `${account}/deliveries/${deliveryId}/attempts` },
     { name: 'call', path: `${account}/calls/${call}` },
     { name: 'attempts of a call', path: `${account}/calls/${call}/attempts?page_size=1000` },
-    { name: 'search for an unknown id', path: `${account}/calls/nobody/attempts?page_size=1` },
+    { name: 'search for an unknown id', path: `${account}/lookup?q=nobody` },
+    { name: 'search for a delivery', path: `${account}/lookup?q=${deliveryId}` },
     count('failing webhook', failingId, { result: 'failure' }),
     count('failures of the busiest webhook', busyId, { result: 'failure' }),
     count('successes of the busiest webhook', busyId, { result: 'success' }),
@@ -87,5 +90,9 @@ export function pageRequests({ accountId, busyId, failingId, deliveryId, callId 
     { name: 'overview', path: '/system/overview' },
     { name: 'endpoints of the service', path: '/system/endpoints?page_size=100' },
     { name: 'endpoints of the service, disabled', path: '/system/endpoints?page_size=100&state=disabled' },
+    { name: 'endpoints of the service, by what waits', path: '/system/endpoints?page_size=100&sort=waiting' },
+    { name: 'search of the service for a delivery', path: `/system/lookup?q=${deliveryId}` },
+    { name: 'search of the service for a call', path: `/system/lookup?q=${call}` },
+    { name: 'search of the service for a name', path: '/system/lookup?q=a' },
   ]
 }

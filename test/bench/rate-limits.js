@@ -30,6 +30,8 @@ async function measureOnce({ stores, seconds }) {
     await sleep(seconds * 1000)
     const requests = await receivers.request('counts')
     await published
+    // While deliveries end, those that wait cannot be counted.
+    await receivers.stop()
     const results = await publisher.request('results')
     return LIMITS.map((limit, index) => ({
       ...requests[index],

@@ -105,7 +105,9 @@ export async function runFailover({ seed, nodes: count, clockBehindMs }) {
   await waitUntilIdle(history, last)
   await waitUntilEmpty(history, last, { connectionString: servers.standby.url, schema })
   const storedAtEnd = new Set(await eventIds())
-  const seen = [...history.acks, ...history.requests].filter((one) => one.at <= at).map(({ event }) => event)
+  const seen = [...history.acks, ...history.requests]
+    .filter((record) => record.at <= at)
+    .map(({ event }) => event)
   history.failover.lost = new Set(seen.filter((event) => !stored.has(event) && !storedAtEnd.has(event)))
   await terminateNode(history, last)
   receiver.close()

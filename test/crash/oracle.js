@@ -138,23 +138,23 @@ function* checkCountedLosses(/** @type {TrackedState} */ state) {
 /** @param {TrackedState} state */
 function countLost({ history, positionOf, succeeded }) {
   const { at = 0, lost = new Set(), knowsHandOver = false } = history.failover ?? {}
-  const early = history.requests.filter((one) => one.at <= at)
+  const early = history.requests.filter((request) => request.at <= at)
   const keyOf = (/** @type {ReceivedRequest} */ { webhook, event }) => `${webhook} ${event}`
   // Also after it, when a start was committed just before: a node does not send what the new server does not have.
   const sent = new Set(history.requests.map(keyOf))
-  const arrived = new Set(early.filter((one) => isSuccess(one) && one.doneAt <= at).map(keyOf))
+  const arrived = new Set(early.filter((request) => isSuccess(request) && request.doneAt <= at).map(keyOf))
   /** The node that served a webhook last. */
   const owners = new Map(early.map(({ webhook, node }) => [webhook, node]))
   // With a new lease, or a new owner, the shard is loaded from a server that does not have what it lost.
   const fenced = new Set(
     history.leases
-      .filter(({ node }, index) => history.leases.findIndex((one) => one.node === node) < index)
+      .filter(({ node }, index) => history.leases.findIndex((lease) => lease.node === node) < index)
       .map(({ node }) => node),
   )
   const moved = new Set(
     history.requests
-      .filter((one) => one.at > at && one.node !== owners.get(one.webhook))
-      .map((one) => one.webhook),
+      .filter((request) => request.at > at && request.node !== owners.get(request.webhook))
+      .map((request) => request.webhook),
   )
   const publishers = new Map(history.acks.map(({ event, node }) => [event, node]))
   const count = { certain: 0, possible: 0, never: 0 }

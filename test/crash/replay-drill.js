@@ -49,9 +49,9 @@ const receiver = createServer((request, response) => {
 /** @param {string} path @param {string} body */
 function take(path, body) {
   const { event_id: event, call_id: call, sequence } = JSON.parse(body)
-  const one = received.get(event)
-  if (one) {
-    one.count++
+  const entry = received.get(event)
+  if (entry) {
+    entry.count++
     return
   }
   received.set(event, { count: 1, sequence })
@@ -101,8 +101,8 @@ receiver.close()
 receiver.closeAllConnections()
 rmSync(folder, { recursive: true })
 
-const repeated = [...received.values()].filter((one) => one.count > 1)
-const most = Math.max(0, ...repeated.map((one) => one.count))
+const repeated = [...received.values()].filter((request) => request.count > 1)
+const most = Math.max(0, ...repeated.map((entry) => entry.count))
 console.log(
   `${lost} lost, ${count} selected, ${received.size} came, ${repeated.length} of them again (${most} times at most), ` +
     `${outOfOrder} out of order, ${left} left; ${Math.round(events / seconds)} a second with ${kills} kills`,

@@ -1,19 +1,10 @@
 // @ts-check
 /**
  * Takeovers between two nodes: one is paused for longer than its lease (SIGSTOP), or killed, and the other takes over its
- * shards. Their clocks, and the store's, run ten times as fast: a lease expires after 3 s.
+ * shards.
  */
-import { waitUntilEmpty } from './empty-store.js'
-import { History } from './history.js'
-import { terminateNode, waitForStart, waitUntil, waitUntilIdle } from './node-waits.js'
-import { spawnNode } from './nodes.js'
-import { createProgress } from './progress.js'
-import { startReceiver } from './receiver.js'
-
-/** Enough for every shard to have webhooks: a joining node first gets shards without deliveries in flight. */
-const ACCOUNTS = 40
-const SLOTS = 8
-const SPEED = 10
+import { createFastNodes } from './fast-nodes.js'
+import { terminateNode } from './node-waits.js'
 
 /**
  * @typedef {import('./nodes.js').NodeProcess} NodeProcess
@@ -24,42 +15,8 @@ const SPEED = 10
  * @param {import('./test-store.js').TestStore} options.store
  */
 export async function runTakeovers({ seed, times, store }) {
-  const history = new History()
-  // A node that is paused inside a transaction holds its locks until the server ends the transaction.
-  history.expectedRefusals.add('StoreUnavailable')
-  const receiver = await startReceiver(seed, history)
-  const progress = createProgress(history, { slots: SLOTS, accounts: ACCOUNTS })
-  let nodes = 0
-
-  /** @param {number} part */
-  async function startNode(part) {
-    nodes += 1
-    const node = spawnNode(history, nodes, store.kind)
-    const setUp = nodes === 1 ? { setUp: { port: receiver.port, accounts: ACCOUNTS } } : {}
-    await node.waitFor('ready')
-    node.send('start', {
-      location: { ...store.location(), speed: SPEED },
-      accounts: ACCOUNTS,
-      slots: progress.slots(node.id, part),
-      republish: [],
-      events: 1_000_000,
-      pauseMs: 25,
-      ...setUp,
-    })
-    await waitForStart(history, node)
-    return node
-  }
-
-  /**
-   * The webhooks to which a node has sent requests, beginning with the request at index `since`.
-   *
-   * @param {NodeProcess} node
-   * @param {number} since
-   */
-  const webhooksServedBy = (node, since) =>
-    new Set(
-      history.requests.slice(since).flatMap((request) => (request.node === node.id ? request.webhook : [])),
-    )
+  const nodes = await createFastNodes({ seed, store })
+  const { history, progress, startNode } = nodes
 
   /**
    * Waits until both nodes deliver, makes one fail, and waits until the other delivers to its webhooks too.
@@ -69,22 +26,10 @@ export async function runTakeovers({ seed, times, store }) {
    * @param {() => unknown} fail
    */
   async function takeOver(failing, other, fail) {
-    let since = history.requests.length
-    for (const node of [failing, other]) {
-      await waitUntil(
-        history,
-        node,
-        'it was given nothing to deliver',
-        () => webhooksServedBy(node, since).size > 0,
-      )
-    }
-    const webhooks = webhooksServedBy(failing, since)
+    const since = await nodes.waitUntilAllDeliver([failing, other])
+    const webhooks = nodes.webhooksServedBy([failing], since)
     fail()
-    since = history.requests.length
-    await waitUntil(history, other, `it did not take over from node ${failing.id}`, () => {
-      const served = webhooksServedBy(other, since)
-      return [...webhooks].every((webhook) => served.has(webhook))
-    })
+    await nodes.waitUntilServed([other], webhooks, `it did not take over from node ${failing.id}`)
   }
 
   let first = await startNode(0)
@@ -102,10 +47,6 @@ export async function runTakeovers({ seed, times, store }) {
     second = await startNode(time % 2)
   }
   await terminateNode(history, first)
-  await waitUntilIdle(history, second)
-  const location = store.location()
-  if (location.kind === 'postgres') await waitUntilEmpty(history, second, location)
-  await terminateNode(history, second)
-  receiver.close()
+  await nodes.finish(second)
   return { history }
 }

@@ -51,7 +51,7 @@ export function trackState(history) {
     succeeded,
     publishedAt,
     acked: new Set(acks.map(({ event }) => event)),
-    undelivered: new Map(history.undelivered.map((one) => [`${one.webhook} ${one.event}`, one])),
+    undelivered: new Map(history.undelivered.map((entry) => [`${entry.webhook} ${entry.event}`, entry])),
     replays: new Set(history.undelivered.map(({ replay }) => replay)),
   }
 }

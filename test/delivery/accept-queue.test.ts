@@ -14,7 +14,7 @@ const accountsOf = (items: readonly Item[]) => items.map(({ accountId }) => acco
 
 function queueOf(...items: readonly Item[]) {
   const queue = new AcceptQueue<Item>()
-  for (const one of items) queue.add(one)
+  for (const item of items) queue.add(item)
   return queue
 }
 
@@ -89,16 +89,16 @@ describe('what waits to be accepted', () => {
           const waiting = ['a', 'b', 'c'].filter((id) => queue.sizeOf(id) > 0 && id !== heldAccount)
           const items = queue.take(
             10,
-            heldAccount === undefined ? undefined : (one) => one.accountId === heldAccount,
+            heldAccount === undefined ? undefined : (item) => item.accountId === heldAccount,
           )
           expect(items.every(({ accountId }) => accountId !== heldAccount)).toBe(true)
           if (waiting.length > 0) expect(items.length).toBeGreaterThan(0)
           let size = 0
-          for (const one of items) {
+          for (const item of items) {
             // Only the last one may go beyond, and one that is as large as a group is alone.
             expect(size).toBeLessThan(10)
-            size += one.size
-            if (one.size >= 10 && heldAccount !== undefined) expect(items.length).toBe(1)
+            size += item.size
+            if (item.size >= 10 && heldAccount !== undefined) expect(items.length).toBe(1)
           }
           for (const id of waiting) {
             const isServed = items.some(({ accountId }) => accountId === id)
@@ -112,11 +112,11 @@ describe('what waits to be accepted', () => {
           take(heldAccount)
         }
         while (queue.size > 0) take()
-        expect(taken.map((one) => one.number).sort((a, b) => a - b)).toEqual(
+        expect(taken.map((item) => item.number).sort((a, b) => a - b)).toEqual(
           Array.from({ length: number }, (_, index) => index),
         )
         for (const id of ['a', 'b', 'c']) {
-          const own = taken.filter(({ accountId }) => accountId === id).map((one) => one.number)
+          const own = taken.filter(({ accountId }) => accountId === id).map((item) => item.number)
           expect(own).toEqual([...own].sort((a, b) => a - b))
         }
       }),

@@ -52,7 +52,7 @@ const BURST_OF_TWO = {
 describe('a webhook that is disabled or deleted', () => {
   type TwoPhaseHarness = Awaited<ReturnType<typeof createTwoPhaseHarness>>
   const answerBoth = (status: number) => (s: TwoPhaseHarness) => {
-    for (const one of [...s.sender.onWire]) one.answer(responseWith(status))
+    for (const request of [...s.sender.onWire]) request.answer(responseWith(status))
   }
   it.each<[string, (s: TwoPhaseHarness) => unknown, string]>([
     ['disabled by its owner', (s) => s.setEnabled(false), 'delivered'],
@@ -73,13 +73,13 @@ describe('a webhook that is disabled or deleted', () => {
       for (let call = 0; call < 7; call++) await s.publish(`call-${call}`)
       await s.clock.settle()
       expect(s.sender.waiting).toHaveLength(4)
-      for (const one of s.sender.waiting.slice(0, 2)) one.connect()
+      for (const request of s.sender.waiting.slice(0, 2)) request.connect()
       await disable(s)
       await s.clock.settle()
       expect(s.sender.cancellations.filter((group) => group === 'w1').length).toBeGreaterThan(0)
       expect(new Set(s.sender.cancellations)).toEqual(new Set(['w1']))
       expect(s.sender.waiting).toEqual([])
-      for (const one of [...s.sender.onWire]) one.answer(responseWith(200))
+      for (const request of [...s.sender.onWire]) request.answer(responseWith(200))
       await s.clock.advance(3_600_000)
 
       expect(s.sender.sent).toHaveLength(2)
@@ -91,13 +91,14 @@ describe('a webhook that is disabled or deleted', () => {
       const unsent = deliveries.filter(({ id }) => !onWire.has(id))
       expect(wired.map(({ attempts }) => attempts)).toEqual([1, 1])
       expect(unsent).toHaveLength(5)
-      for (const one of unsent) expect(one).toMatchObject({ state: 'cancelled', attempts: 0, tries: 0 })
+      for (const delivery of unsent)
+        expect(delivery).toMatchObject({ state: 'cancelled', attempts: 0, tries: 0 })
       expect(wired.map(({ state }) => state)).toEqual([end, end])
 
       const records = (await s.attempts()).filter(({ deliveryId }) => deliveryId !== warmUp)
-      expect(records.filter(({ attempt }) => attempt !== undefined).map((one) => one.deliveryId)).toEqual(
-        wired.map(({ id }) => id),
-      )
+      expect(
+        records.filter(({ attempt }) => attempt !== undefined).map((record) => record.deliveryId),
+      ).toEqual(wired.map(({ id }) => id))
       expect(s.emitted.filter(({ name }) => name === 'cancelled').length).toBe(
         deliveries.filter(({ state }) => state === 'cancelled').length,
       )
@@ -213,26 +214,26 @@ describe('any history of a webhook, its owner and its receiver', () => {
         const policy = constant(1000, { jitter: 0 })
         const s = await createTwoPhaseHarness({ caps: { perEndpoint: 3 }, policy, healthRules })
         const { sender } = s
-        for (const one of history) {
-          if (one.kind === 'publish') await s.publish(`call-${one.call}`)
-          else if (one.kind === 'connect') sender.waiting[one.which % 3]?.connect()
-          else if (one.kind === 'answer') sender.onWire[one.which % 3]?.answer(responseWith(one.status))
-          else if (one.kind === 'spurious') sender.cancelAll()
-          else if (one.kind === 'wait') await s.clock.advance(one.ms)
-          else await s.setEnabled(one.kind === 'enable')
-          if (one.kind === 'disable') expect(sender.waiting).toEqual([])
+        for (const step of history) {
+          if (step.kind === 'publish') await s.publish(`call-${step.call}`)
+          else if (step.kind === 'connect') sender.waiting[step.which % 3]?.connect()
+          else if (step.kind === 'answer') sender.onWire[step.which % 3]?.answer(responseWith(step.status))
+          else if (step.kind === 'spurious') sender.cancelAll()
+          else if (step.kind === 'wait') await s.clock.advance(step.ms)
+          else await s.setEnabled(step.kind === 'enable')
+          if (step.kind === 'disable') expect(sender.waiting).toEqual([])
           await s.clock.settle()
         }
         for (let round = 0; round < 200 && (await s.pending()) > 0; round++) {
-          for (const one of [...sender.waiting]) one.connect()
-          for (const one of [...sender.onWire]) one.answer(responseWith(200))
+          for (const request of [...sender.waiting]) request.connect()
+          for (const request of [...sender.onWire]) request.answer(responseWith(200))
           await s.clock.advance(1000)
         }
         expect(await s.pending()).toBe(0)
         expect(s.forbidden).toEqual([])
         expect(s.node.inFlight('w1')).toBe(0)
         const numbers = (list: readonly { id: string; number: number | undefined }[], id: string) =>
-          list.filter((one) => one.id === id && one.number !== undefined).map(({ number }) => number)
+          list.filter((item) => item.id === id && item.number !== undefined).map(({ number }) => number)
         const sent = sender.sent.map((request) => ({
           id: headerOf(request, 'webhook-id'),
           number: Number(headerOf(request, 'x-hook-attempt')),

@@ -8,6 +8,7 @@ import type { Group, GroupResult } from '../../src/delivery/queue-store.js'
 import { createStartKeys } from '../../src/delivery/start-keys.js'
 import type { DecidedSettlement } from '../../src/delivery/worker/settlement-decider.js'
 import { HookswitchError } from '../../src/errors.js'
+import { deferred } from '../support/deferred.js'
 import { silentLog } from './harness.js'
 
 const written = ({ accepted, ended }: Group): GroupResult => ({
@@ -287,10 +288,7 @@ describe('the effects of a committed group', () => {
   })
 
   it('do not wait for what the same group lets the store read', async () => {
-    let goOn = () => {}
-    const reading = new Promise<void>((resolve) => {
-      goOn = resolve
-    })
+    const { promise: reading, resolve: goOn } = deferred()
     const { log, loop, start, answer, clock } = createFixture({ overrides: { accepted: () => reading } })
     const accepting = loop.accept({ events: [], deliveries: [] })
     await start(aDelivery('first'))
@@ -354,7 +352,7 @@ describe('the next group', () => {
   )
 })
 
-describe('the number of deliveries that a group may start ahead of free slots', () => {
+describe('the number of deliveries that a group may start before a slot is free', () => {
   it('is that of the attempts that ended during the last commit', async () => {
     const { start, finish, answer, ahead } = createFixture()
     await start(aDelivery('first'))

@@ -56,7 +56,7 @@ async function createOutageHarness(
 }
 
 const peakToMean = (curve: readonly number[]) =>
-  (Math.max(...curve) * curve.length) / curve.reduce((sum, one) => sum + one, 0)
+  (Math.max(...curve) * curve.length) / curve.reduce((sum, value) => sum + value, 0)
 
 describe('the dispatcher after an outage of twenty minutes', () => {
   const CAPS = { perEndpoint: 5, perAccount: 40, perOrigin: 5, total: 60, probes: 10 }

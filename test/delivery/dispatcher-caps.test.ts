@@ -29,7 +29,7 @@ const accountOf = (webhookId: string) => WEBHOOKS.find(({ id }) => id === webhoo
 function observePeaks(harness: Awaited<ReturnType<typeof createHarness>>, caps: Caps) {
   const peaks = { endpoint: 0, account: 0, origin: 0, total: 0 }
   const inFlight: SendRequest[] = []
-  const count = (isCounted: (one: SendRequest) => boolean) => inFlight.filter(isCounted).length
+  const count = (isCounted: (sendRequest: SendRequest) => boolean) => inFlight.filter(isCounted).length
   const { send } = harness.sender
   harness.sender.send = async (request) => {
     inFlight.push(request)
@@ -44,7 +44,7 @@ function observePeaks(harness: Awaited<ReturnType<typeof createHarness>>, caps: 
     )
     peaks.origin = Math.max(
       peaks.origin,
-      count((one) => hostOf(one) === hostOf(request)),
+      count((other) => hostOf(other) === hostOf(request)),
     )
     peaks.total = Math.max(peaks.total, inFlight.length)
     try {
@@ -100,8 +100,8 @@ describe('requests in flight', () => {
         for (const step of history) {
           if (step.kind === 'publish') await harness.publish(`call-${step.call}`, { accountId: 'sub' })
           else if (step.kind === 'answer') {
-            const one = harness.sender.open[step.which % Math.max(1, harness.sender.open.length)]
-            one?.answer(step.status === 0 ? timeout : responseWith(step.status))
+            const request = harness.sender.open[step.which % Math.max(1, harness.sender.open.length)]
+            request?.answer(step.status === 0 ? timeout : responseWith(step.status))
           } else if (step.kind === 'wait') await harness.clock.advance(step.ms)
           else if (step.kind === 'restart') {
             const closing = node.close(0)

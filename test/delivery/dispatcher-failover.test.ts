@@ -46,7 +46,7 @@ function failingOver(store: QueueStore) {
         ({ position }) => !lost.has(position),
       )
       const pick = <Column extends Float64Array | Uint32Array | Uint8Array>(column: Column): Column =>
-        column.filter((_: number, index: number) => kept.some((one) => one.index === index)) as Column
+        column.filter((_: number, index: number) => kept.some((lease) => lease.index === index)) as Column
       return {
         ...part,
         history,

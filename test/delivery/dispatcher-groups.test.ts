@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { constant } from '../../src/delivery/policy.js'
 import { type Group, type GroupResult, notWritten, type QueueStore } from '../../src/delivery/queue-store.js'
 import { HookswitchError } from '../../src/errors.js'
+import { deferred } from '../support/deferred.js'
 import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, type Harness, headerOf, responseWith } from './harness.js'
@@ -278,10 +279,7 @@ describe('a store that fails', () => {
 
   it('lets publishers wait for ten seconds, those in the group and those behind it', async () => {
     const harness = await createHarness()
-    let release = () => {}
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const { promise: released, resolve: release } = deferred()
     const store = intercepted(harness, async (group, commit) => {
       await released
       return commit(group)

@@ -90,7 +90,7 @@ describe('an endpoint that rejects ten deliveries in a row', () => {
       await harness.clock.advance(401)
       probes.push(harness.sender.requests.length - before)
     }
-    expect(probes.reduce((sum, one) => sum + one, 0)).toBe(40)
+    expect(probes.reduce((sum, probe) => sum + probe, 0)).toBe(40)
     expect(Math.max(...probes)).toBeLessThanOrEqual(20)
     await node.close(0)
   })
@@ -340,7 +340,9 @@ describe('a global outage', () => {
     }
     expect(await givenUp([])).toBe(1)
     expect(
-      await givenUp(six.map((one) => ({ ...one, settings: { ...one.settings, hook: 'channel_create' } }))),
+      await givenUp(
+        six.map((delivery) => ({ ...delivery, settings: { ...delivery.settings, hook: 'channel_create' } })),
+      ),
     ).toBe(undefined)
   })
 

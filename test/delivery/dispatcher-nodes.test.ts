@@ -32,40 +32,40 @@ describe('nodes on one store', () => {
       aWebhook({ uri: `https://hook-${index}.example/` }, { id: `hook-${index}` }),
     )
     const harness = await createHarness(webhooks, true)
-    const [one, two] = [harness.node(), harness.node()]
-    await one.start()
-    await two.start()
+    const [first, second] = [harness.node(), harness.node()]
+    await first.start()
+    await second.start()
     await harness.clock.advance(30_000)
     harness.sender.script = () => undefined
     await harness.publish('a')
     await harness.clock.settle()
-    const busy = [one, two].map((node) => webhooks.filter(({ id }) => node.inFlight(id) > 0).length)
+    const busy = [first, second].map((node) => webhooks.filter(({ id }) => node.inFlight(id) > 0).length)
     expect(busy[0]! + busy[1]!).toBe(30)
     expect(Math.min(...busy)).toBeGreaterThan(0)
     expect(harness.sender.requests).toHaveLength(30)
-    const closing = [one.close(0), two.close(0)]
+    const closing = [first.close(0), second.close(0)]
     await harness.clock.settle()
     await Promise.all(closing)
   })
 
   it('take over from one that closes within about a second', async () => {
     const harness = await createHarness([aWebhook()], true)
-    const [one, two] = [harness.node(), harness.node()]
-    await one.start()
-    await two.start()
-    await one.close(0)
+    const [first, second] = [harness.node(), harness.node()]
+    await first.start()
+    await second.start()
+    await first.close(0)
     await harness.publish('a')
     await harness.clock.advance(1000)
     expect(await states(harness)).toEqual(['delivered'])
-    await two.close(0)
+    await second.close(0)
   })
 
   it('take over from one that crashed when its lease has ended, not before: one duplicate, recorded', async () => {
     const harness = await createHarness([aWebhook()], true)
     harness.sender.script = () => undefined
     const connection = killableStore(harness)
-    const one = harness.node({}, { store: connection.store })
-    await one.start()
+    const cutOff = harness.node({}, { store: connection.store })
+    await cutOff.start()
     await harness.publish('a')
     await harness.clock.settle()
     connection.kill()
@@ -88,8 +88,8 @@ describe('nodes on one store', () => {
     const harness = await createHarness([aWebhook()], true)
     harness.sender.script = () => undefined
     const connection = killableStore(harness)
-    const one = harness.node({}, { store: connection.store })
-    await one.start()
+    const cutOff = harness.node({}, { store: connection.store })
+    await cutOff.start()
     await harness.publish('a')
     await harness.clock.settle()
     connection.kill()

@@ -23,8 +23,8 @@ describe('shards that a node gives up', () => {
   it('are handed over when nothing is in flight; a retry is left to the next owner, and nothing is lost', async () => {
     const harness = await createHarness(WEBHOOKS, true)
     harness.sender.script = () => undefined
-    const one = harness.node({ policy: constant(500, { jitter: 0 }) })
-    await one.start()
+    const owner = harness.node({ policy: constant(500, { jitter: 0 }) })
+    await owner.start()
     await harness.publish('a')
     await harness.publish('a')
     await harness.clock.advance(3000)
@@ -43,30 +43,30 @@ describe('shards that a node gives up', () => {
         ['delivered', 1],
       ])
     expect(harness.sender.requests).toHaveLength(90)
-    expect(one.pending() + two.pending()).toBe(0)
+    expect(owner.pending() + two.pending()).toBe(0)
     // Both own shards now: each sends a part of the next event.
     harness.sender.script = () => undefined
     await harness.publish('b')
     await harness.clock.advance(1000)
-    for (const node of [one, two])
+    for (const node of [owner, two])
       expect(WEBHOOKS.filter(({ id }) => node.inFlight(id) > 0).length).toBeGreaterThan(5)
-    await closeAll(harness, one, two)
+    await closeAll(harness, owner, two)
   })
 
   it('are handed over by a later renewal when the first try fails', async () => {
     const harness = await createHarness(WEBHOOKS, true)
-    const [one, two] = [harness.node(), harness.node()]
-    await one.start()
+    const [first, second] = [harness.node(), harness.node()]
+    await first.start()
     harness.faults.failing.add('handOver')
-    await two.start()
+    await second.start()
     await harness.clock.advance(LEASE_MS)
     harness.faults.failing.clear()
     await harness.clock.advance(LEASE_MS)
     harness.sender.script = () => undefined
     await harness.publish('a')
     await harness.clock.advance(1000)
-    expect(WEBHOOKS.filter(({ id }) => two.inFlight(id) > 0).length).toBeGreaterThan(5)
-    await closeAll(harness, one, two)
+    expect(WEBHOOKS.filter(({ id }) => second.inFlight(id) > 0).length).toBeGreaterThan(5)
+    await closeAll(harness, first, second)
   })
 })
 
@@ -145,9 +145,9 @@ describe('a load', () => {
 describe('a poll', () => {
   it('whose answer is lost loses no delivery', async () => {
     const harness = await createHarness(WEBHOOKS, true)
-    const [one, two] = [harness.node(), harness.node()]
-    await one.start()
-    await two.start()
+    const [first, second] = [harness.node(), harness.node()]
+    await first.start()
+    await second.start()
     await harness.clock.advance(LEASE_MS)
     harness.faults.losesAnswer.add('poll')
     await harness.publish('a')
@@ -157,7 +157,7 @@ describe('a poll', () => {
     for (const { id } of WEBHOOKS)
       expect((await harness.deliveries(id)).map(({ state }) => state)).toEqual(['delivered'])
     expect(harness.sender.requests).toHaveLength(30)
-    await closeAll(harness, one, two)
+    await closeAll(harness, first, second)
   })
 
   it('comes before the sending of an event of a call that another node has accepted events of', async () => {
@@ -166,7 +166,7 @@ describe('a poll', () => {
     await node.start()
     await harness.publish('a')
     await harness.clock.settle()
-    // Another node accepts the next event; its nudge is found by a poll only.
+    // Another node accepts the next event; a poll alone finds it.
     const { store } = harness.faults
     const other = harness.node({}, { store: { ...store, subscribe: () => () => {} } })
     harness.faults.failing.add('poll')

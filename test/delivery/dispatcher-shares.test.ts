@@ -3,6 +3,7 @@ import { acceptEvents } from '../../src/delivery/accept.js'
 import type { DeliveryEvents } from '../../src/delivery/delivery-events.js'
 import type { QueueLimits } from '../../src/delivery/queue/shares.js'
 import { replayDelivery } from '../../src/delivery/replay.js'
+import { deferred } from '../support/deferred.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, type Harness, LIMITS, responseWith, silentLog } from './harness.js'
 
@@ -290,10 +291,7 @@ describe('what the store cannot take', () => {
   it('is refused above 100,000 events and deliveries of one account that wait for it', async () => {
     const { harness, node } = await silentAndHealthy(LIMITS)
     const { commit } = harness.faults.store
-    let open = () => {}
-    const gate = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { promise: gate, resolve: open } = deferred()
     Object.assign(harness.faults.store, {
       async commit(group: Parameters<typeof commit>[0]) {
         await gate

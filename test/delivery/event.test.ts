@@ -149,9 +149,9 @@ function plain(value: unknown): unknown {
 
 describe('hashEventBody', () => {
   it('ignores the order of keys and the idempotency key', () => {
-    const one = { ...base, customChannelVars: { a: 1, b: 2 }, idempotencyKey: 'k' }
+    const original = { ...base, customChannelVars: { a: 1, b: 2 }, idempotencyKey: 'k' }
     const other = { customChannelVars: { b: 2, a: 1 }, ...base, idempotencyKey: 'l', from: undefined }
-    expect(hashEventBody(one)).toBe(hashEventBody(other as unknown as typeof one))
+    expect(hashEventBody(original)).toBe(hashEventBody(other as unknown as typeof original))
   })
 
   it('differs when any other field differs', () => {

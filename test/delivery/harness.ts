@@ -242,11 +242,11 @@ export async function createHarness(
     /** All deliveries of a webhook, oldest first. */
     deliveries: async (webhookId = 'w1', accountId = 'acc'): Promise<readonly StoredDelivery[]> => {
       const rows = await store.deliveries.deliveries({ accountId, webhookId, ascending: true, limit: 10_000 })
-      return rows.map((row) => nodes.reduce((shown, one) => one.withQueueState(shown), row))
+      return rows.map((row) => nodes.reduce((shown, node) => node.withQueueState(shown), row))
     },
     /** Deliveries that wait or are in flight, in the store or in a node; a store does not count those to be cancelled. */
     async pending(): Promise<number> {
-      const inNodes = Math.max(0, ...nodes.map((one) => one.pending()))
+      const inNodes = Math.max(0, ...nodes.map((node) => node.pending()))
       if (inNodes > 0) return inNodes
       let count = 0
       for (let cursor: number | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {

@@ -44,7 +44,7 @@ function createLeaseHarness(isShared = true, aheadMs = 0) {
     },
   } as unknown as QueueStore
   const deps = { store, clock: createNodeClock(clock, silentLog), log: silentLog, owner: 'node' }
-  const lease = createLeaseKeeper(deps, isShared, (one) => granted.push(one))
+  const lease = createLeaseKeeper(deps, isShared, (grant) => granted.push(grant))
   return { clock, lease, state, granted }
 }
 

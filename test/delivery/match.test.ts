@@ -34,9 +34,9 @@ describe('the reason why a webhook does not get an event', () => {
     ['account', aWebhook({ includeSubaccounts: true }, { accountId: 'stranger' }), event],
     ['filter', aWebhook({ filter }, own), event],
     [undefined, aWebhook({ filter }, own), { ...event, payload: { from: 'x' } }],
-  ])('is %s', (expected, webhook, { payload, ...one }: typeof event & { payload?: object }) => {
-    expect(mismatchOf(webhook, one, lineage, { ...payload })).toBe(expected)
-    expect(matches(webhook, one, lineage, { ...payload })).toBe(expected === undefined)
+  ])('is %s', (expected, webhook, { payload, ...candidate }: typeof event & { payload?: object }) => {
+    expect(mismatchOf(webhook, candidate, lineage, { ...payload })).toBe(expected)
+    expect(matches(webhook, candidate, lineage, { ...payload })).toBe(expected === undefined)
   })
 
   it('is that its account is disabled', () => {

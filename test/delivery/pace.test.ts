@@ -27,6 +27,14 @@ function accept(pace: Pace, perSecond: number, fromMs: number, untilMs: number):
   for (let now = fromMs; now < untilMs; now += 1000 / perSecond) pace.succeeded(now)
 }
 
+/** As `acceptedBefore`, and a first 429 came at the time 0, and a second one at once after the wait. */
+function acceptedThenHeld(lately: number, askedMs?: number) {
+  const pace = acceptedBefore(lately)
+  const againMs = pace.throttled(0, askedMs, 0)
+  pace.succeeded(againMs)
+  return { pace, dueMs: againMs + pace.throttled(againMs, askedMs, againMs) }
+}
+
 /** The receiver accepted so many requests a second for a minute, until the time 60,000, and then asks for fewer. */
 function limited(perSecond: number, askedMs?: number) {
   const pace = new Pace()
@@ -127,16 +135,15 @@ describe('the first 429 after an accepted request', () => {
   })
 
   it('leaves 0.7 of the rate if that is held, and 0.9 later', () => {
-    const rateAfter = (secondMs: number) => {
-      const pace = acceptedBefore(100)
-      pace.throttled(0, undefined, 0)
-      pace.succeeded(secondMs)
-      pace.throttled(secondMs, undefined, secondMs)
-      return rateOf(pace, secondMs + 1000, 15_000)
+    const rateAfter = (laterMs: number) => {
+      const { pace, dueMs } = acceptedThenHeld(100)
+      const now = dueMs + laterMs
+      pace.succeeded(now)
+      pace.throttled(now, undefined, now)
+      return rateOf(pace, now + 1000, 15_000)
     }
-    // The rate is held for 20 s after the wait of one second.
-    expect(rateAfter(20_900)).toBeCloseTo(63, 0)
-    expect(rateAfter(21_000)).toBeCloseTo(81, 0)
+    expect(rateAfter(19_900)).toBeCloseTo(81 * 0.7, 0)
+    expect(rateAfter(20_000)).toBeCloseTo(81 * 0.9, 0)
   })
 
   it('leaves never less than 0.9 of the average of the last minute', () => {
@@ -195,11 +202,13 @@ describe('the first 429 after an accepted request', () => {
     )
   })
 
-  it('counts if its request was sent after the rate was set: not those that were under way', () => {
-    const { pace, dueMs } = limited(100)
-    pace.succeeded(dueMs)
-    pace.throttled(59_999, undefined, dueMs)
-    expect(rateOf(pace, dueMs + 1000, 18_000)).toBeCloseTo(90, -1)
+  it('counts if its request was sent after the wait: not those that were under way, or sent in the wait', () => {
+    for (const sentMs of [59_999, 60_500]) {
+      const { pace, dueMs } = limited(100)
+      pace.succeeded(dueMs)
+      pace.throttled(sentMs, undefined, dueMs)
+      expect(rateOf(pace, dueMs + 1000, 18_000)).toBeCloseTo(90, -1)
+    }
   })
 })
 
@@ -236,7 +245,9 @@ describe('429s without an accepted request between them', () => {
 
   it('that were under way together follow each other once', () => {
     const pace = new Pace()
-    const waits = Array.from({ length: 10 }, (_, index) => pace.throttled(-500, undefined, index))
+    const waits = Array.from({ length: 10 }, (_, index) =>
+      pace.throttled(-500 + 100 * index, undefined, index),
+    )
     expect(waits).toEqual(new Array(10).fill(1000))
     expect(pace.throttled(2000, undefined, 2100)).toBe(2000)
   })
@@ -264,12 +275,26 @@ describe('the rate that a 429 has set', () => {
       [1000, 20_000],
       [5000, 100_000],
     ] as const) {
-      const pace = acceptedBefore(100)
-      const endMs = pace.throttled(0, askedMs, 0) + holdMs
-      for (let now = 1000; now <= endMs; now += 1000) pace.succeeded(now)
-      expect(rateOf(pace, endMs, 5000)).toBeCloseTo(90, -1)
+      const { pace, dueMs } = acceptedThenHeld(100, askedMs)
+      const endMs = dueMs + holdMs
+      for (let now = dueMs; now <= endMs; now += 1000) pace.succeeded(now)
+      expect(rateOf(pace, endMs, 5000)).toBeCloseTo(81, -1)
       for (let now = endMs; now <= endMs + 10_000; now += 500) pace.succeeded(now)
-      expect(rateOf(pace, endMs + 10_000, 5000)).toBeCloseTo(90 * 1.05 ** 10, -1)
+      expect(rateOf(pace, endMs + 10_000, 5000)).toBeCloseTo(81 * 1.05 ** 10, -1)
+    }
+  })
+
+  it('rises at once if it is the first one: by 40 % per wait, at least 5 % a second', () => {
+    for (const [askedMs, growth] of [
+      [10, 1.4],
+      [undefined, 1.4],
+      [2000, 1.4 ** 0.5],
+      [30_000, 1.05],
+    ] as const) {
+      const pace = acceptedBefore(10)
+      const dueMs = pace.throttled(0, askedMs, 0)
+      for (let now = dueMs; now <= dueMs + 6000; now += 100) pace.succeeded(now)
+      expect(rateOf(pace, dueMs + 6000, 10_000)).toBeCloseTo(9 * growth ** 6, -0.7)
     }
   })
 

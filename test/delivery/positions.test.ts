@@ -15,14 +15,14 @@ describe('positions', () => {
         const positions = createPositions(node)
         let now = NOW
         let last = 0
-        for (const one of steps) {
-          if ('raise' in one) {
-            const raised = last + one.raise
+        for (const step of steps) {
+          if ('raise' in step) {
+            const raised = last + step.raise
             positions.raise(raised)
             last = raised
             continue
           }
-          now += one.ms
+          now += step.ms
           const position = positions.next(now)
           expect(Number.isSafeInteger(position)).toBe(true)
           expect(position).toBeGreaterThan(last)

@@ -70,7 +70,7 @@ describe('the replay rate limiter', () => {
           await clock.advance(pauseMs)
           allowed += exhaust(limiter, 'acc/w1', 3).allowed
         }
-        const seconds = list.reduce((sum, one) => sum + one, 0) / 1000
+        const seconds = list.reduce((sum, item) => sum + item, 0) / 1000
         expect(allowed).toBeLessThanOrEqual(5 + 2 * seconds + 1e-6)
       }),
       { numRuns: 50 },

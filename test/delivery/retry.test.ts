@@ -193,8 +193,8 @@ describe('a probe that made no connection', () => {
     const ended = inContext({ isCheck: true })
     const never = rules(5, custom('never'), { never: () => null })
     for (const attempts of [0, 1, 9])
-      for (const one of [rules(5), rules(0), never, rules(2, POLICY_PRESETS.kazoo)]) {
-        const next = nextDelivery(aDelivery({ attempts }), refused, one, 1000, 0.5, ended)
+      for (const policy of [rules(5), rules(0), never, rules(2, POLICY_PRESETS.kazoo)]) {
+        const next = nextDelivery(aDelivery({ attempts }), refused, policy, 1000, 0.5, ended)
         expect(next).toMatchObject({ state: 'waiting', attempts, tries: 0, dueMs: 6000 })
       }
   })

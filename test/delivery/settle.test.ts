@@ -430,9 +430,9 @@ describe('what was given up', () => {
       next: { state: 'exhausted' },
       endpoint: { ...disabled, health: { exhausted: 20 } },
     })
-    const one = settle(responseWith(500), givenUp(18), last)
-    expect(one).toMatchObject({ next: { state: 'exhausted' }, endpoint: { health: { exhausted: 19 } } })
-    expect(one.endpoint).not.toHaveProperty('disable')
+    const settled = settle(responseWith(500), givenUp(18), last)
+    expect(settled).toMatchObject({ next: { state: 'exhausted' }, endpoint: { health: { exhausted: 19 } } })
+    expect(settled.endpoint).not.toHaveProperty('disable')
     expect(settle(responseWith(500), givenUp(19), queued({ failedMs: NOW - 5 })).endpoint).not.toHaveProperty(
       'disable',
     )

@@ -36,12 +36,12 @@ describe('the keys of starts', () => {
 
   it('take a delivery that is started again into the new group', () => {
     const keys = createStartKeys()
-    const [one] = deliveries(1)
-    keys.add([one!])
-    keys.end(one!)
-    keys.add([one!])
+    const [delivery] = deliveries(1)
+    keys.add([delivery!])
+    keys.end(delivery!)
+    keys.add([delivery!])
     expect(keys.takeFinished()).toEqual([1])
-    keys.end(one!)
+    keys.end(delivery!)
     expect(keys.takeFinished()).toEqual([2])
   })
 })

@@ -25,15 +25,16 @@ export interface TwoPhaseSender extends Sender {
 /** A sender whose requests the test connects and answers one by one. */
 export function createTwoPhaseSender(): TwoPhaseSender {
   const resolvers = new Map<TwoPhaseRequest, (observation: Observation) => void>()
-  const end = (list: TwoPhaseRequest[], one: TwoPhaseRequest, observation: Observation) => {
-    const index = list.indexOf(one)
+  const end = (list: TwoPhaseRequest[], request: TwoPhaseRequest, observation: Observation) => {
+    const index = list.indexOf(request)
     if (index < 0) throw new Error('this request is in another phase or has ended')
     list.splice(index, 1)
-    resolvers.get(one)!(observation)
-    resolvers.delete(one)
+    resolvers.get(request)!(observation)
+    resolvers.delete(request)
   }
-  const cancelWaiting = (isCancelled: (one: TwoPhaseRequest) => boolean) => {
-    for (const one of sender.waiting.filter(isCancelled)) end(sender.waiting, one, { kind: 'cancelled' })
+  const cancelWaiting = (isCancelled: (request: TwoPhaseRequest) => boolean) => {
+    for (const request of sender.waiting.filter(isCancelled))
+      end(sender.waiting, request, { kind: 'cancelled' })
   }
   const sender: TwoPhaseSender = {
     waiting: [],
@@ -42,17 +43,17 @@ export function createTwoPhaseSender(): TwoPhaseSender {
     cancellations: [],
     send: (request) =>
       new Promise((resolve) => {
-        const one: TwoPhaseRequest = {
+        const twoPhase: TwoPhaseRequest = {
           request,
           connect() {
-            sender.waiting.splice(sender.waiting.indexOf(one), 1)
-            sender.onWire.push(one)
+            sender.waiting.splice(sender.waiting.indexOf(twoPhase), 1)
+            sender.onWire.push(twoPhase)
             sender.sent.push(request)
           },
-          answer: (observation) => end(sender.onWire, one, observation),
+          answer: (observation) => end(sender.onWire, twoPhase, observation),
         }
-        resolvers.set(one, resolve)
-        sender.waiting.push(one)
+        resolvers.set(twoPhase, resolve)
+        sender.waiting.push(twoPhase)
       }),
     cancel(group) {
       sender.cancellations.push(group)
@@ -61,8 +62,8 @@ export function createTwoPhaseSender(): TwoPhaseSender {
     cancelAll: () => cancelWaiting(() => true),
     async close() {
       const closed: Observation = { kind: 'no_response', failure: 'connection', detail: 'closed' }
-      for (const one of [...sender.waiting]) end(sender.waiting, one, closed)
-      for (const one of [...sender.onWire]) end(sender.onWire, one, closed)
+      for (const request of [...sender.waiting]) end(sender.waiting, request, closed)
+      for (const request of [...sender.onWire]) end(sender.onWire, request, closed)
     },
   }
   return sender

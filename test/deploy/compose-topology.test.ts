@@ -108,7 +108,7 @@ describe('the topology of compose.yaml', () => {
       const listening = await Promise.all(nodes.map(ready))
       const url = await startNginx(
         folder,
-        listening.map((one) => one.url),
+        listening.map((receiver) => receiver.url),
       )
 
       const { url: receiverUrl, received } = await receiver()

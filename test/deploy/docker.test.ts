@@ -89,14 +89,14 @@ describe('compose.yaml', () => {
   })
 
   it('starts both nodes alike, with flags that exist and time to drain', async () => {
-    const { 'node-1': one, 'node-2': two } = compose.services
-    expect(one).toEqual(two)
-    const [command, ...flags] = one!.command!
+    const { 'node-1': firstNode, 'node-2': secondNode } = compose.services
+    expect(firstNode).toEqual(secondNode)
+    const [command, ...flags] = firstNode!.command!
     expect(command).toBe('serve')
     const { trustProxy, accounts } = (await readSettings(flags, {})).values
     expect(trustProxy).toEqual([compose.networks.inside!.ipam.config[0]!.subnet])
-    expect(one!.volumes).toEqual([`\${ACCOUNTS_FILE:?}:${accounts}:ro`])
-    expect(one!.stop_grace_period).toBe('15s')
+    expect(firstNode!.volumes).toEqual([`\${ACCOUNTS_FILE:?}:${accounts}:ro`])
+    expect(firstNode!.stop_grace_period).toBe('15s')
   })
 
   it('uses variables that compose.env.example names, and no others', () => {

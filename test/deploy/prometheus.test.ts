@@ -110,14 +110,14 @@ describe('the dashboard', () => {
   it('has panels that do not overlap, with a query and a title each', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     for (const { title, targets } of charts) expect([title, targets?.length]).not.toEqual(['', 0])
-    const overlapping = panels.filter((one) =>
+    const overlapping = panels.filter((panel) =>
       panels.some(
         (other) =>
-          other !== one &&
-          one.gridPos.x < other.gridPos.x + other.gridPos.w &&
-          other.gridPos.x < one.gridPos.x + one.gridPos.w &&
-          one.gridPos.y < other.gridPos.y + other.gridPos.h &&
-          other.gridPos.y < one.gridPos.y + one.gridPos.h,
+          other !== panel &&
+          panel.gridPos.x < other.gridPos.x + other.gridPos.w &&
+          other.gridPos.x < panel.gridPos.x + panel.gridPos.w &&
+          panel.gridPos.y < other.gridPos.y + other.gridPos.h &&
+          other.gridPos.y < panel.gridPos.y + panel.gridPos.h,
       ),
     )
     expect(overlapping.map(({ title }) => title)).toEqual([])

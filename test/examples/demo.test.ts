@@ -139,7 +139,7 @@ describe('the demo', () => {
       const later = attempts(received, headers['webhook-id'])
       expect([...earlier, ...later].map(({ status }) => status)).toContain(200)
       for (const { attempt } of later)
-        expect(attempt).toBeGreaterThan(Math.max(...earlier.map((one) => one.attempt)))
+        expect(attempt).toBeGreaterThan(Math.max(...earlier.map((attempt) => attempt.attempt)))
     }
     expect(new Set(taken.map(({ headers }) => headers['webhook-id'])).size).toBe(taken.length)
   })

@@ -6,8 +6,9 @@ import { COMMANDS } from '../../adapters/cli/commands/command-table.js'
 import { COMMAND_VARIABLES } from '../../adapters/cli/commands/command-variables.js'
 import { CONFIG_SCHEMA } from '../../adapters/cli/config-schema.js'
 import { MAIN_HELP, MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
-import { SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js'
+import { flagOf, SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js'
 import { findProblem } from '../../adapters/cli/setting-schema.js'
+import type { SettingName } from '../../adapters/cli/settings.js'
 import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-table.js'
 import { parseYaml } from '../../adapters/cli/yaml-places.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
@@ -226,18 +227,16 @@ describe('the parameters of a switch', () => {
   const rows = table('docs/operate/configuration.md', '| Parameter |')
 
   it('are listed with the flags that have them', () => {
-    const flags = Object.keys(SWITCH_PARAMETERS)
+    const parameters = Object.entries(SWITCH_PARAMETERS).map(
+      ([name, readers]) => [flagOf(name as SettingName), sorted(Object.keys(readers))] as const,
+    )
     const documented = Object.fromEntries(
-      flags.map((flag) => [
+      parameters.map(([flag]) => [
         flag,
         sorted(rows.flatMap(([name, , of]) => (of === 'all' || codes(of).includes(flag) ? codes(name) : []))),
       ]),
     )
-    const actual = Object.entries(SWITCH_PARAMETERS).map(([flag, names]) => [
-      flag,
-      sorted(Object.keys(names)),
-    ])
-    expect(documented).toEqual(Object.fromEntries(actual))
+    expect(documented).toEqual(Object.fromEntries(parameters))
   })
 
   it('are listed by --help, with their defaults', () => {
@@ -439,8 +438,8 @@ describe('the tables of delivery', () => {
   })
 
   it('are the causes that other pages name', () => {
-    const named = PAGES.flatMap((one) =>
-      [...read(one).matchAll(/`(?:"cause": "|cause: )([a-z_]+)"?`/g)].map(([, cause]) => cause!),
+    const named = PAGES.flatMap((page) =>
+      [...read(page).matchAll(/`(?:"cause": "|cause: )([a-z_]+)"?`/g)].map(([, cause]) => cause!),
     )
     expect(named.length).toBeGreaterThan(10)
     expect(named.filter((cause) => !Object.hasOwn(FAILURE_CAUSES, cause))).toEqual([])

@@ -32,7 +32,7 @@ async function copyWithSynchronous(mode: string): Promise<string> {
   await cp(path('../../package.json'), join(folder, 'package.json'))
   await cp(path('writer.js'), join(folder, 'writer.js'))
   let replaced = 0
-  for (const name of (await readdir(join(folder, 'dist'))).filter((one) => /\.c?js$/.test(one))) {
+  for (const name of (await readdir(join(folder, 'dist'))).filter((file) => /\.c?js$/.test(file))) {
     const text = await readFile(join(folder, 'dist', name), 'utf8')
     if (!text.includes('PRAGMA synchronous = FULL')) continue
     replaced += 1

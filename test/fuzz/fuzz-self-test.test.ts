@@ -5,14 +5,14 @@ import { SERVERS } from '../adapters/http/servers.js'
 import { runEpoch, STEPS } from './epoch.js'
 import { FAULT_INJECTORS } from './fault-injectors.js'
 
-describe('the fuzzer finds an injected fault', () => {
+describe('the fuzzer', () => {
   it.each([
     ['500 for a header', /status 500/],
     ['an envelope without status', /status "undefined"/],
     ['no response', /no response while 100 later requests were answered/],
     ['a leaked secret', /leaks the secret "oooooooo…"/],
     ['a different body', /^fetch differs/],
-  ])('%s', async (name, expectedMessage) => {
+  ])('notices %s', async (name, expectedMessage) => {
     const fault = { server: 'fetch', inject: FAULT_INJECTORS[name]! }
     const servers = { node: SERVERS.node, fetch: SERVERS.fetch }
     const messages: string[] = []

@@ -231,6 +231,11 @@ const searchQuery = (random, known) => [
   stateParameter(random, ['waiting', 'delivered', 'exhausted', 'quarantined']),
 ]
 
+/** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
+const lookupQuery = (random, known) => [
+  ['q', pickRecent(random, random.pick([known.calls, known.deliveries, known.webhooks]), 'unknown')],
+]
+
 /** @param {Random} random @param {KnownValues} known */
 const webhookParams = (random, known) => ({ webhook_id: pickRecent(random, known.webhooks, 'unknown') })
 
@@ -295,6 +300,7 @@ export const OPERATION_INPUTS = {
       ...(random.chance(0.3) ? [searchParameter(random)] : []),
     ],
   }),
+  readWebhookHealth: (random, known) => ({ params: webhookParams(random, known) }),
   listWebhookAttempts: (random, known) => ({
     params: webhookParams(random, known),
     query: listQuery(random, known),
@@ -351,11 +357,8 @@ export const OPERATION_INPUTS = {
     query: [...listQuery(random, known), ...(random.chance(0.4) ? SLIM : [])],
   }),
   readCall: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
-  lookUp: (random, known) => ({
-    query: [
-      ['id', pickRecent(random, random.pick([known.calls, known.deliveries, known.webhooks]), 'unknown')],
-    ],
-  }),
+  lookUp: (random, known) => ({ query: lookupQuery(random, known) }),
+  lookUpAnywhere: (random, known) => ({ query: lookupQuery(random, known) }),
   readOverview: () => ({}),
   listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   streamItems: (random, known) => ({
@@ -374,6 +377,7 @@ export const OPERATION_INPUTS = {
   listUnhealthyWebhooks: (random, known) => ({
     query: [
       ...listQuery(random, known),
+      ...(random.chance(0.3) ? /** @type {[string, string][]} */ ([['sort', 'waiting']]) : []),
       ...(random.chance(0.5) ? [stateParameter(random, ['failing', 'paused', 'disabled'])] : []),
     ],
   }),

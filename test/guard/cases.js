@@ -117,8 +117,8 @@ function answer(random) {
     return random.pick(embedding)(four())
   }
   const many = random.chance(0.01) ? MANY : 0
-  const list = (/** @type {() => string} */ one, /** @type {number} */ most) =>
-    Array.from({ length: random.integer(0, most) }, one)
+  const list = (/** @type {() => string} */ draw, /** @type {number} */ most) =>
+    Array.from({ length: random.integer(0, most) }, draw)
   const made = { four: [...new Array(many).fill('8.8.8.8'), ...list(four, 3)], six: list(six, 3) }
   return random.chance(0.3) ? { ...made, trick: random.pick(TRICKS) } : made
 }

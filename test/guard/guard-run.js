@@ -17,7 +17,7 @@ const MAX_NAMED = 5
 
 /**
  * @typedef {object} Running a case in progress
- * @property {import('./cases.js').Case} one
+ * @property {import('./cases.js').Case} testCase
  * @property {{ A: number, AAAA: number }} lookups so far
  */
 
@@ -39,9 +39,9 @@ export async function runGuard({ seed, cases, policy, createDefaultSender }) {
   const count = (/** @type {string} */ what, by = 1) => counts.set(what, (counts.get(what) ?? 0) + by)
   const addViolation = (
     /** @type {string} */ sentence,
-    /** @type {import('./cases.js').Case | undefined} */ one,
+    /** @type {import('./cases.js').Case | undefined} */ testCase,
   ) => {
-    const under = one ? [one] : [...running.values()].map((each) => each.one)
+    const under = testCase ? [testCase] : [...running.values()].map((each) => each.testCase)
     const named = under.map(({ number, what, url }) => `case ${number} ${JSON.stringify(url)} (${what})`)
     violations.push(`${sentence}: ${named.slice(0, MAX_NAMED).join(', or ')}`)
   }
@@ -59,15 +59,16 @@ export async function runGuard({ seed, cases, policy, createDefaultSender }) {
         return 'close'
       }
       if (current.lookups.A > 0 && !isAnswered(current, address))
-        addViolation(`${address}, which no allowed answer contained`, current.one)
-      return current.one.responseKind
+        addViolation(`${address}, which no allowed answer contained`, current.testCase)
+      return current.testCase.responseKind
     },
   })
   const names = await openNameServer((type, name) => {
     const current = running.get(Number(/^n(\d+)\.test$/.exec(name)?.[1]))
     if (!current) return { four: [], six: [] }
     count('DNS queries')
-    const answer = current.one.answers[Math.min(current.lookups[type], current.one.answers.length - 1)]
+    const answer =
+      current.testCase.answers[Math.min(current.lookups[type], current.testCase.answers.length - 1)]
     current.lookups[type] += 1
     return answer ?? { four: [], six: [] }
   })
@@ -77,28 +78,28 @@ export async function runGuard({ seed, cases, policy, createDefaultSender }) {
     dns: { servers: ['127.0.0.1'], hostsPath: '/nowhere', lookupMs: LOOKUP_MS },
   })
 
-  async function play(/** @type {import('./cases.js').Case} */ one) {
-    running.set(one.number, { one, lookups: { A: 0, AAAA: 0 } })
+  async function play(/** @type {import('./cases.js').Case} */ testCase) {
+    running.set(testCase.number, { testCase, lookups: { A: 0, AAAA: 0 } })
     count('cases')
-    for (let n = 0; n < one.sends; n += 1) {
+    for (let n = 0; n < testCase.sends; n += 1) {
       const observation = await sender.send({
         method: 'POST',
-        url: one.url,
+        url: testCase.url,
         headers: ['content-type', 'application/json'],
         body: '{}',
         deadlineMs: DEADLINE_MS,
-        group: `c${one.number % 7}`,
+        group: `c${testCase.number % 7}`,
       })
       count('sends')
       count(observation.kind === 'no_response' ? observation.failure : observation.kind)
     }
-    running.delete(one.number)
+    running.delete(testCase.number)
   }
 
   const all = casesOf(seed, cases)
   await Promise.all(
     Array.from({ length: CONCURRENCY }, async () => {
-      for (const one of all) await play(one)
+      for (const testCase of all) await play(testCase)
     }),
   )
   await sender.close()
@@ -123,12 +124,12 @@ export async function runGuard({ seed, cases, policy, createDefaultSender }) {
  * @param {Running} running
  * @param {string} address
  */
-function isAnswered({ one, lookups }, address) {
-  const familiesTogether = one.answers.every(
+function isAnswered({ testCase, lookups }, address) {
+  const familiesTogether = testCase.answers.every(
     ({ four, trick }) => trick === undefined && four.length < TRUNCATED_FROM,
   )
   const family = address.includes(':') ? 'six' : 'four'
-  const given = one.answers.slice(0, family === 'four' ? lookups.A : lookups.AAAA)
+  const given = testCase.answers.slice(0, family === 'four' ? lookups.A : lookups.AAAA)
   return given.some((answer) => {
     if (answer.trick === 'corrupted') return true
     const checked = familiesTogether ? [...answer.four, ...answer.six] : answer[family]

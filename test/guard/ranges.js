@@ -90,9 +90,9 @@ export function isForbidden(address) {
   return SIX.some(([base, bits]) => isIn(six, base, bits, 128n)) || embedded(six).some(isForbiddenFour)
 }
 
-/** @param {string} one @param {string} other whether both are the same address in any spelling */
-export function isSame(one, other) {
+/** @param {string} left @param {string} right whether both are the same address in any spelling */
+export function isSame(left, right) {
   const value = (/** @type {string} */ text) =>
     text.includes(':') ? numberOfSix(text) : numberOfFour(text) | (0xffffn << 32n)
-  return value(one) === value(other)
+  return value(left) === value(right)
 }

@@ -2,24 +2,10 @@
 
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import { openapiDocument } from '../../src/wire/openapi.js'
+import type { Schema } from './http-reference.js'
 
 /** The generated module, relative to the root. */
 export const OPERATIONS_FILE = 'adapters/client/operations.generated.ts'
-
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly description?: string
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly items?: Schema
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
-  readonly allOf?: readonly Schema[]
-  readonly additionalProperties?: Schema | boolean
-}
 
 interface Parameter {
   readonly name: string
@@ -148,8 +134,8 @@ function methodOf(
 function commonListParameters(methods: readonly Method[]): readonly Parameter[] {
   const lists = methods.filter(({ isList }) => isList)
   const [first] = lists
-  const isEverywhere = (one: Parameter) =>
-    one.in === 'query' && lists.every(({ parameters }) => parameters.includes(one))
+  const isEverywhere = (parameter: Parameter) =>
+    parameter.in === 'query' && lists.every(({ parameters }) => parameters.includes(parameter))
   return first?.parameters.filter(isEverywhere) ?? []
 }
 
@@ -183,7 +169,9 @@ function documentType(name: string, schema: Schema): string {
 
 function methodParameters(method: Method, common: readonly Parameter[]): string {
   const { operation, parameters, body, isList } = method
-  const own = parameters.filter((one) => !(isList && common.includes(one)) && camel(one) !== 'ifNoneMatch')
+  const own = parameters.filter(
+    (parameter) => !(isList && common.includes(parameter)) && camel(parameter) !== 'ifNoneMatch',
+  )
   const fields = body ? [`  /** \`data\` of the request. */\n  readonly data: ${typeOf(body, '  ')}`] : []
   const text = `Parameters of \`${operation.operationId}\`.`
   if (isList && own.length === 0)
@@ -199,12 +187,12 @@ function parametersType(
   fields: readonly string[],
   base?: string,
 ): string {
-  const lines = parameters.map((one) => {
-    const isAccount = one.name === 'account_id' && one.in === 'path'
-    const described = DESCRIPTIONS[one.name] ?? one.description
+  const lines = parameters.map((parameter) => {
+    const isAccount = parameter.name === 'account_id' && parameter.in === 'path'
+    const described = DESCRIPTIONS[parameter.name] ?? parameter.description
     const description = isAccount ? `${described} Default: the account of the token.` : described
-    const isRequired = one.in === 'path' && !isAccount
-    return `${comment(description, '  ')}  readonly ${camel(one)}${isRequired ? '' : '?'}: ${typeOf(one.schema, '  ')}`
+    const isRequired = parameter.in === 'path' && !isAccount
+    return `${comment(description, '  ')}  readonly ${camel(parameter)}${isRequired ? '' : '?'}: ${typeOf(parameter.schema, '  ')}`
   })
   const head = `/** ${text} */\nexport interface ${name}${base ? ` extends ${base}` : ''}`
   return `${head} {\n${[...lines, ...fields].join('\n')}\n}\n\n`
@@ -214,8 +202,10 @@ function methodSignature(method: Method): string {
   const { operation, verb, path, parameters, body, result, isList } = method
   const { operationId, summary, description } = operation
   const text = [`${summary}: \`${verb} ${path}\`.`, ...(description ? [description] : [])].join(' ')
-  const hasParameters = body !== undefined || parameters.some((one) => camel(one) !== 'ifNoneMatch')
-  const isOptional = !body && parameters.every((one) => one.in !== 'path' || one.name === 'account_id')
+  const hasParameters =
+    body !== undefined || parameters.some((parameter) => camel(parameter) !== 'ifNoneMatch')
+  const isOptional =
+    !body && parameters.every((parameter) => parameter.in !== 'path' || parameter.name === 'account_id')
   const given = hasParameters ? `parameters${isOptional ? '?' : ''}: ${typeNameOf(method)}, ` : ''
   const lines: string[] = []
   if (isList) {
@@ -223,7 +213,7 @@ function methodSignature(method: Method): string {
     lines.push(`  ${operationId}(${given}options?: CallOptions): List<${item}>`)
   } else {
     const data = typeOf(result, '  ')
-    if (parameters.some((one) => camel(one) === 'ifNoneMatch')) {
+    if (parameters.some((parameter) => camel(parameter) === 'ifNoneMatch')) {
       const conditional = `${given.slice(0, -2).replace('?:', ':')} & { readonly ifNoneMatch: string }`
       const note = '`data` is `undefined` with status 304: the revision is still current.'
       lines.push(
@@ -238,7 +228,9 @@ function methodSignature(method: Method): string {
 
 function endpoint(method: Method): string {
   const { operation, verb, path, parameters, body, isOpen, isList, hasEnvelope } = method
-  const headers = parameters.filter((one) => one.in === 'header').map((one) => `${camel(one)}: '${one.name}'`)
+  const headers = parameters
+    .filter((parameter) => parameter.in === 'header')
+    .map((parameter) => `${camel(parameter)}: '${parameter.name}'`)
   const hasParameters = body !== undefined || parameters.length > 0
   const fields = [
     `method: '${verb}'`,
@@ -274,7 +266,7 @@ function typeOf(schema: Schema, indent: string): string {
   if (parts && !schema.properties) return [...new Set(parts.map((part) => typeOf(part, indent)))].join(' | ')
   if (schema.allOf) return schema.allOf.map((part) => typeOf(part, indent)).join(' & ')
   if (Array.isArray(type)) {
-    return type.map((one: string) => typeOf({ ...schema, type: one }, indent)).join(' | ')
+    return type.map((item: string) => typeOf({ ...schema, type: item }, indent)).join(' | ')
   }
   if (type === 'array') {
     const item = typeOf(items ?? {}, indent)

@@ -91,6 +91,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'applyEndpointChange',
       'applyReplacement',
       'assertPlacement',
+      'assertRevision',
       'canStart',
       'checksPlacement',
       'ciphertextsOfApiKey',

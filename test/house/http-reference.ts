@@ -6,7 +6,8 @@ import { openapiDocument } from '../../src/wire/openapi.js'
 /** The generated page, relative to the root. */
 export const REFERENCE_FILE = 'docs/http/reference.md'
 
-interface Schema {
+/** A schema of the OpenAPI document. */
+export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -17,6 +18,8 @@ interface Schema {
   readonly const?: unknown
   readonly default?: unknown
   readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
   readonly additionalProperties?: Schema | boolean
   readonly [keyword: string]: unknown
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { HookswitchError } from '../../src/errors.js'
 import { createHookswitch } from '../../src/hookswitch.js'
 import { memoryStore } from '../../src/store/memory.js'
-import { jsonOf, NOW, request } from './records.js'
+import { expectNothingUnhandled } from '../support/unhandled-rejections.js'
+import { CHILD_ACCOUNT, jsonOf, NOW, request } from './records.js'
 import { startService } from './service.js'
 
 const ID = { headers: { 'x-request-id': 'request-1' } }
@@ -123,5 +124,24 @@ describe('an operation on ids', () => {
       expect((await send('GET', webhook.replace(/webhooks.*/, `calls/${id}/attempts`))).status).toBe(404)
     }
     expect((await send('GET', `${lookup}?q=`)).status).toBe(400)
+  })
+})
+
+describe('an instance that closes while a request is authorized', () => {
+  expectNothingUnhandled()
+
+  it('looks nothing up: no read is under way that nobody awaits', async () => {
+    const { hs, send, store } = await startService()
+    const { lineage } = store.accounts
+    const closings: Promise<void>[] = []
+    Object.assign(store.accounts, {
+      async lineage(id: string) {
+        if (id === CHILD_ACCOUNT) closings.push(hs.close())
+        return lineage(id)
+      },
+    })
+    const response = await send('GET', `/v1/accounts/${CHILD_ACCOUNT}/lookup?id=webhook`)
+    expect([response.status, closings.length]).toEqual([503, 1])
+    await Promise.all(closings)
   })
 })

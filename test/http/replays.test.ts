@@ -1,6 +1,7 @@
 /** Replays over HTTP: what a selection may say, the list of jobs, and what is refused. */
 import { describe, expect, it } from 'vitest'
 import { toStoredReplay } from '../../src/delivery/replay-job.js'
+import { deferred } from '../support/deferred.js'
 import { jsonOf, NOW, OWN_ACCOUNT, type RequestOptions, replayJob } from './records.js'
 import { startService } from './service.js'
 
@@ -85,10 +86,7 @@ describe('a replay', () => {
     const { call, store } = await startWith()
     const dryRun = (url: string) => call('PUT', url, { data: { dry_run: true } })
     const { countReplayable } = store.deliveries
-    let finish = () => {}
-    const waiting = new Promise<void>((resolve) => {
-      finish = resolve
-    })
+    const { promise: waiting, resolve: finish } = deferred()
     store.deliveries.countReplayable = async (query) => {
       await waiting
       return countReplayable(query)

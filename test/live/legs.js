@@ -38,7 +38,7 @@ export function legsOf(received, source) {
     legs.set(callId, leg)
     leg.events.push(event)
   }
-  for (const { events } of legs.values()) events.sort((one, other) => one.sequence - other.sequence)
+  for (const { events } of legs.values()) events.sort((left, right) => left.sequence - right.sequence)
   return [...legs.values()]
 }
 

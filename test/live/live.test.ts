@@ -82,13 +82,13 @@ describe('the comparison of legs', () => {
     legs.map((leg, at) => (at === 0 ? { ...leg, events: leg.events.filter((_, n) => n !== index) } : leg))
 
   it.each<[string, (legs: PublishedLeg[]) => PublishedLeg[], RegExp]>([
-    ['a missing leg', ([one]) => [one!], /outbound leg of 1012: not published/],
+    ['a missing leg', ([first]) => [first!], /outbound leg of 1012: not published/],
     ['a leg too many', (legs) => [...legs, { ...legs[0]!, callId: 'three' }], /a leg that no phone had/],
     ['a missing event', without(1), /the events are create bridge:1012 destroy/],
     ['a gap in the sequence', change(3, { sequence: 5 }), /the sequence is 1,2,3,5/],
     [
       'a leg in another account',
-      ([one, two]) => [{ ...one!, account: 'globex' }, two!],
+      ([first, second]) => [{ ...first!, account: 'globex' }, second!],
       /account is globex, not acme/,
     ],
     [

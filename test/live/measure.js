@@ -44,7 +44,8 @@ export async function measureLoad(run, rate, seconds) {
   const failure = await placeCalls(run, rate, seconds)
   const problems = failure === undefined ? [] : [`the phones lost calls: ${failure.slice(0, MAX_SHOWN)}`]
   for (const { source, pid } of run.services) {
-    const events = () => run.receiver.received.slice(receivedBefore).filter((one) => one.source === source)
+    const events = () =>
+      run.receiver.received.slice(receivedBefore).filter((request) => request.source === source)
     const expected = rate * seconds * 2
     const areOver = () => {
       const ends = events().filter(({ event }) => event.hook_event === 'channel_destroy')

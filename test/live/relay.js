@@ -13,19 +13,19 @@ export async function startRelay({ address, port }) {
   const server = createServer((client) => {
     if (isCut) return client.destroy()
     const upstream = connect({ host: address, port })
-    for (const [one, other] of [
+    for (const [first, second] of [
       [client, upstream],
       [upstream, client],
     ]) {
-      if (!one || !other) continue
-      sockets.add(one)
-      one
+      if (!first || !second) continue
+      sockets.add(first)
+      first
         .on('error', () => {})
         .once('close', () => {
-          sockets.delete(one)
-          other.destroy()
+          sockets.delete(first)
+          second.destroy()
         })
-      one.pipe(other)
+      first.pipe(second)
     }
   })
   server.listen(0, '127.0.0.1')

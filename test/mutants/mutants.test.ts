@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { rulesOf } from '../testkit/conformance-self-test-harness.js'
 import { applyMutant, type Mutant } from './mutant.js'
+import { SIMULATION_FAULTS } from './simulation.js'
+import { STORE_FAULTS } from './stores/index.js'
+import { RACING_MODEL, STORE_MODEL } from './stores/store-fault.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const lists = await Promise.all(
@@ -30,6 +34,22 @@ describe('the seeded faults', () => {
       return isValid ? [] : [{ what, file, times, missing }]
     })
     expect(wrong).toEqual([])
+  })
+
+  it('of stores and simulations name checks that exist, and every check has one', () => {
+    const groups = [false, true].flatMap((isShared) => rulesOf(isShared).map(({ group }) => group))
+    const sources = readdirSync(join(root, 'src/simulator')).filter((file) => file.endsWith('.ts'))
+    const invariants = sources.flatMap(
+      (file) => readFileSync(join(root, 'src/simulator', file), 'utf8').match(/(?<=')I\d+(?=')/g) ?? [],
+    )
+    const checks = new Set([...groups, STORE_MODEL, RACING_MODEL, ...invariants])
+    const faults = [...STORE_FAULTS, ...SIMULATION_FAULTS]
+    const named = faults.flatMap(({ what, caughtBy }) => caughtBy.map((check) => ({ what, check })))
+    const wrong = named.filter(({ check }) => !check.split(' or ').every((part) => checks.has(part)))
+    expect(wrong).toEqual([])
+    expect(new Set(named.map(({ what, check }) => `${what} ${check}`)).size).toBe(named.length)
+    const caught = new Set(named.flatMap(({ check }) => check.split(' or ')))
+    expect([...checks].filter((check) => !caught.has(check))).toEqual([])
   })
 
   it('are applied and reverted, and refused where the text occurs twice', async () => {

@@ -7,6 +7,7 @@ import { join, relative } from 'node:path'
 
 /** A run that does not end counts as failed. */
 const LIMIT_MS = 240_000
+const SELF_TEST_LIMIT_MS = 1_800_000
 
 const MEMORY = '/dev/shm'
 /** In some containers /dev/shm holds 64 MB, less than the servers of two trials need. */
@@ -29,22 +30,43 @@ process.once('exit', () => {
 })
 
 /**
+ * Runs tests of which at least one must fail.
+ *
  * @param {string} copy
  * @param {readonly string[]} tests
  * @returns {Promise<{ readonly hasFailed: boolean, readonly by: string }>} `by`: the first test that failed
  */
 export async function tryTests(copy, tests) {
-  const report = join(copy, 'report.json')
-  rmSync(report, { force: true })
+  const { code, report } = await runTests(copy, tests, LIMIT_MS, ['--bail=1', '--testTimeout=15000'])
+  if (code === undefined) return { hasFailed: true, by: 'the run does not end' }
+  return code === 0 ? { hasFailed: false, by: '' } : { hasFailed: true, by: firstFailure(copy, report) }
+}
+
+/**
+ * Runs a self-test, which has a test per fault that the suite must notice, and others.
+ *
+ * @param {string} copy
+ * @param {string} file
+ * @returns {Promise<readonly { readonly title: string, readonly status: string }[]>}
+ */
+export async function runSelfTest(copy, file) {
+  const { report } = await runTests(copy, [file], SELF_TEST_LIMIT_MS, [])
+  if (report === undefined) return [{ title: 'starts and ends', status: 'failed' }]
+  return report.testResults.flatMap((/** @type {any} */ { assertionResults }) => assertionResults)
+}
+
+/**
+ * @param {string} copy
+ * @param {readonly string[]} tests
+ * @param {number} limitMs
+ * @param {readonly string[]} extra options of vitest
+ * @returns {Promise<{ readonly code: number | undefined, readonly report: any }>} no code after the limit
+ */
+async function runTests(copy, tests, limitMs, extra) {
+  const output = join(copy, 'report.json')
+  rmSync(output, { force: true })
   const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs')
-  const options = [
-    'run',
-    '--mode=thorough',
-    '--bail=1',
-    '--reporter=json',
-    `--outputFile=${report}`,
-    '--testTimeout=15000',
-  ]
+  const options = ['run', '--mode=thorough', '--reporter=json', `--outputFile=${output}`, ...extra]
   const folder = mkdtempSync(join(FILES, 'trial-'))
   chmodSync(folder, 0o711)
   const child = spawn(process.execPath, [vitest, ...options, ...tests], {
@@ -59,15 +81,15 @@ export async function tryTests(copy, tests) {
   const limit = setTimeout(() => {
     hasTimedOut = true
     endGroup(child.pid)
-  }, LIMIT_MS)
+  }, limitMs)
   const code = await new Promise((resolve) => child.once('exit', resolve))
   clearTimeout(limit)
   // A hanging worker was killed before it could stop its database server.
   endGroup(child.pid)
   if (child.pid !== undefined) leaders.delete(child.pid)
   rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-  if (hasTimedOut) return { hasFailed: true, by: 'the run does not end' }
-  return code === 0 ? { hasFailed: false, by: '' } : { hasFailed: true, by: firstFailure(copy, report) }
+  const report = existsSync(output) ? JSON.parse(readFileSync(output, 'utf8')) : undefined
+  return { code: hasTimedOut ? undefined : code, report }
 }
 
 /** @param {number | undefined} leader of a process group, which may have ended */
@@ -79,13 +101,12 @@ function endGroup(leader) {
   }
 }
 
-/** @param {string} copy @param {string} report */
+/** @param {string} copy @param {any} report */
 function firstFailure(copy, report) {
-  if (!existsSync(report)) return 'the tests could not start'
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8'))
-  for (const { name, status, message, assertionResults } of testResults) {
+  if (report === undefined) return 'the tests could not start'
+  for (const { name, status, message, assertionResults } of report.testResults) {
     const file = relative(copy, name)
-    const failed = assertionResults.find((/** @type {{ status: string }} */ one) => one.status === 'failed')
+    const failed = assertionResults.find((/** @type {{ status: string }} */ test) => test.status === 'failed')
     if (failed) return `${file}: ${failed.fullName}`
     if (status === 'failed') return `${file}: ${String(message).split('\n')[0]}`
   }

@@ -190,7 +190,7 @@ describe('check 11: more than may wait', TIMEOUT, () => {
     figures('11 share', {
       displaced,
       events: filling!.events.length,
-      others: sum(others.map((one) => one.events.length)),
+      others: sum(others.map((other) => other.events.length)),
     })
     expect(displaced).toBeGreaterThan(0)
     expect(sum(others.map(({ lost }) => lost))).toBe(0)

@@ -350,7 +350,7 @@ export async function runPolicy(input: RunInput): Promise<PolicyRun> {
     const seq = HOOKS.indexOf(hook as (typeof HOOKS)[number])
     const event = endpoint.calls
       .get(callId.slice(endpoint.webhookId.length + 1))
-      ?.find((one) => one.seq === seq)
+      ?.find((call) => call.seq === seq)
     if (!event) throw new Error(`the event ${hook} of ${callId} was never published`)
     return event
   }

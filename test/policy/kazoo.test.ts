@@ -4,7 +4,7 @@ import { type EndpointInput, runPolicy } from './harness.js'
 import { answers, REFUSED, type Reaction, singles } from './receivers.js'
 
 const DAY = 86_400
-const one = (how: Reaction, retries: number): EndpointInput => ({
+const endpointOf = (how: Reaction, retries: number): EndpointInput => ({
   receiver: () => how,
   arrivals: [[1, 'c', 0]],
   settings: { retries },
@@ -19,7 +19,7 @@ it.each([
 ])('check 14: with the preset kazoo, %s ends a delivery with one request', async (_, how) => {
   const run = await runPolicy({
     until: DAY,
-    endpoints: [1, 2, 5].map((retries) => one(how, retries)),
+    endpoints: [1, 2, 5].map((retries) => endpointOf(how, retries)),
     options: { preset: 'kazoo' },
   })
   for (const { requests, events } of run.endpoints) {
@@ -33,7 +33,7 @@ it.each([1, 2, 5])(
   async (retries) => {
     const run = await runPolicy({
       until: DAY,
-      endpoints: [one(REFUSED, retries)],
+      endpoints: [endpointOf(REFUSED, retries)],
       options: { preset: 'kazoo' },
     })
     const { requests, events } = run.endpoints[0]!

@@ -34,7 +34,7 @@ const TUNED = [
   { perSecond: 100, limit: 200 },
 ]
 const HEADERS = IS_FULL_SIZE ? (['right', 1, undefined, 0] as const) : (['right', undefined] as const)
-it.each(TUNED.flatMap((one) => HEADERS.map((header) => ({ ...one, header }))))(
+it.each(TUNED.flatMap((row) => HEADERS.map((header) => ({ ...row, header }))))(
   'check 7: $perSecond/s with Retry-After $header: at least 80 % is used',
   async ({ perSecond, limit, header }) => {
     const { used, refused } = await deliver(
@@ -56,6 +56,26 @@ it('check 7: 100 in windows of 60 s with a right Retry-After: at least 90 % is u
   const { used } = await deliver('100 per 60 s', 100 / 60, limited(100 / 60, 60, 'right'))
   expect(used).toBeGreaterThanOrEqual(0.9)
 })
+
+it.each(TUNED)(
+  'check 7: $perSecond/s of a receiver that takes one request at first: most of the first minute is used',
+  async ({ perSecond }) => {
+    const receiver = limited(perSecond, 1, 'right', Math.max(1, perSecond), 1)
+    // Answers come together.
+    const together: Receiver = (now, request) => ({ ...receiver(now, request), seconds: 0.05 - (now % 0.05) })
+    const run = await runPolicy({
+      until: 60,
+      isFull: true,
+      endpoints: [{ receiver: together, arrivals: singles(perSecond * 90, 0.001) }],
+      hasWitness: false,
+    })
+    const endpoint = run.endpoints[0]!
+    const used = endpoint.count('delivered') / (perSecond * 60)
+    figures(`7 ${perSecond}/s from 1`, { used, refused: endpoint.failures().length, lost: endpoint.lost })
+    expect(used).toBeGreaterThanOrEqual(0.75)
+    expect(endpoint.lost).toBe(0)
+  },
+)
 
 const OTHERS = [0.3, 2, 20].flatMap((perSecond) => [1, 5, 20].map((burst) => ({ perSecond, burst })))
 it.each(OTHERS)(

@@ -64,17 +64,19 @@ export const away =
  * @param window 1: a bucket that fills all the time; more: fixed windows of so many seconds
  * @param retryAfter `right`: the time until it takes the next one; undefined: no header
  * @param burst size of the bucket. Default: `perSecond`, at least 1.
+ * @param atFirst what is in the bucket at first. Default: `burst`.
  */
 export function limited(
   perSecond: number,
   window: number,
   retryAfter: 'right' | number | undefined,
   burst = Math.max(1, perSecond),
+  atFirst = burst,
 ): Receiver {
   const ok = answers(200, undefined, 0.05)
   const refuse = (seconds: number) =>
     answers(429, retryAfter === 'right' ? Math.ceil(seconds) : retryAfter, 0.05)
-  let tokens = burst
+  let tokens = atFirst
   let last = 0
   let start = Number.NEGATIVE_INFINITY
   let used = 0
@@ -132,7 +134,7 @@ export function calls(
     const ended = answered + length * (0.5 + random())
     arrivals.push([at, `c${call}`, 0], [answered, `c${call}`, 1], [ended, `c${call}`, 2])
   }
-  return arrivals.filter(([time]) => time <= to).sort((one, other) => one[0] - other[0])
+  return arrivals.filter(([time]) => time <= to).sort((left, right) => left[0] - right[0])
 }
 
 /** Events of calls of their own, one each `every` seconds. */
@@ -142,7 +144,7 @@ export function singles(count: number, every: number, from = 0): readonly Arriva
 
 /** The quantile of numbers; NaN of none. */
 export function quantile(values: readonly number[], fraction: number): number {
-  const sorted = [...values].sort((one, other) => one - other)
+  const sorted = [...values].sort((left, right) => left - right)
   return sorted.length === 0
     ? Number.NaN
     : sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))]!

@@ -33,7 +33,9 @@ describe('check 3: everything is rejected for three hours', TIMEOUT, () => {
       })
       const [patient, impatient] = run.endpoints
       const recovery = Math.min(
-        ...patient!.requests.filter((one) => one.at >= END && one.status === 200).map(({ at }) => at),
+        ...patient!.requests
+          .filter((request) => request.at >= END && request.status === 200)
+          .map(({ at }) => at),
       )
       const failures = patient!.failures().length
       const inFirstHour = patient!.failures(BEGIN, BEGIN + HOUR).length
@@ -127,7 +129,9 @@ describe('check 5: one event always fails', TIMEOUT, () => {
       const [, call, seq] = arrivals[Math.floor(arrivals.length / 10)]!
       const run = await runPolicy({
         until: seconds + 2 * DAY,
-        endpoints: [{ receiver: (_, one) => (one.call === call && one.seq === seq ? how : OK), arrivals }],
+        endpoints: [
+          { receiver: (_, request) => (request.call === call && request.seq === seq ? how : OK), arrivals },
+        ],
       })
       const endpoint = run.endpoints[0]!
       const failing = endpoint.events.find((event) => event.call === call && event.seq === seq)!

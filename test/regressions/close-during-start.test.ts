@@ -4,13 +4,11 @@
  */
 import { createHookswitch, memoryStore } from 'hookswitch'
 import { expect, it } from 'vitest'
+import { deferred } from '../support/deferred.js'
 
 it('close() ends a start that waits for its store', async () => {
   const store = memoryStore()
-  let onRead = () => {}
-  const storeRead = new Promise<void>((resolve) => {
-    onRead = resolve
-  })
+  const { promise: storeRead, resolve: onRead } = deferred()
   const deliveries = {
     ...store.deliveries,
     async load() {

@@ -14,11 +14,11 @@ describe('a field named like an inherited property', () => {
     it(`${name} appears under its own name in an error`, async () => {
       const { callApi } = await startService({ ingest: true })
       const event = { hook: 'channel_create', call_id: 'call', [name]: 'x' }
-      const one = await callApi('PUT', '/v1/accounts/parent/events', { data: event })
+      const single = await callApi('PUT', '/v1/accounts/parent/events', { data: event })
       const list = await callApi('PUT', '/v1/accounts/parent/events', {
         data: [event, { ...event, [name]: undefined }],
       })
-      expect([one.status, Object.keys(one.json.data)]).toEqual([400, [name]])
+      expect([single.status, Object.keys(single.json.data)]).toEqual([400, [name]])
       expect([list.status, Object.keys(list.json.data)]).toEqual([400, [`0.${name}`]])
     })
   }

@@ -16,9 +16,9 @@ it('a shard that comes back after it was handed over is loaded', async () => {
   const harness = await createHarness(WEBHOOKS, true)
   const { clock, sender, faults } = harness
   sender.script = () => undefined
-  const [one, two] = [harness.node(), harness.node()]
-  await one.start()
-  await two.start()
+  const [first, second] = [harness.node(), harness.node()]
+  await first.start()
+  await second.start()
   await clock.advance(LEASE_MS / 3 + 100)
   faults.losesAnswer.add('commit')
   const published = harness.publish('a')
@@ -26,14 +26,14 @@ it('a shard that comes back after it was handed over is loaded', async () => {
   faults.losesAnswer.clear()
   await clock.advance(2000)
   await published
-  const taken = WEBHOOKS.filter(({ id }) => two.inFlight(id) > 0)
+  const taken = WEBHOOKS.filter(({ id }) => second.inFlight(id) > 0)
   expect(taken.length).toBeGreaterThan(5)
   sender.script = () => responseWith(200)
-  const closing = two.close(0)
+  const closing = second.close(0)
   await clock.advance(LEASE_MS)
   await closing
   for (const { id } of WEBHOOKS) expect(await harness.deliveries(id)).toMatchObject([{ state: 'delivered' }])
-  const closed = one.close(0)
+  const closed = first.close(0)
   await clock.advance(5000)
   await closed
 })

@@ -19,7 +19,7 @@ describe('a lease that is granted again with shards to give up', () => {
     sender.script = () => undefined
     let isFenced = false
     const { store } = harness.faults
-    const one = harness.node(
+    const leaving = harness.node(
       {},
       {
         store: {
@@ -29,7 +29,7 @@ describe('a lease that is granted again with shards to give up', () => {
         },
       },
     )
-    await one.start()
+    await leaving.start()
     await harness.publish('a')
     await clock.settle()
     expect(sender.open).toHaveLength(WEBHOOKS.length)
@@ -52,7 +52,7 @@ describe('a lease that is granted again with shards to give up', () => {
       const [first] = attempts.filter(({ webhookId }) => webhookId === id)
       expect(first).toMatchObject({ attempt: 1, reason: 'interrupted' })
     }
-    const closing = [one.close(0), two.close(0)]
+    const closing = [leaving.close(0), two.close(0)]
     await clock.advance(5000)
     await Promise.all(closing)
   })

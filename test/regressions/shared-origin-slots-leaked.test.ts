@@ -104,9 +104,9 @@ it('an unknown endpoint is served although fast and immediately failing endpoint
   for (let now = 1; now < 500 && newEndpoints === 0; now++) {
     // By now the good endpoint has the class `fast` and takes every slot that is released.
     if (now === 100) add(endpointAt('stranger', 'new', 'https://new.example'))
-    const one = inFlight.shift()!
-    scheduler.recordAnswer(one.request, one.id === 'good' ? 'fast' : 'none', now)
-    scheduler.end(one.request, now)
+    const ended = inFlight.shift()!
+    scheduler.recordAnswer(ended.request, ended.id === 'good' ? 'fast' : 'none', now)
+    scheduler.end(ended.request, now)
     inFlight = [...inFlight, ...send(scheduler, endpoints, now, 8 - inFlight.length)]
     newEndpoints = inFlight.filter(({ id }) => id === 'stranger').length
   }
@@ -125,7 +125,7 @@ it('a receiver that responds to some requests quickly and lets others hang gets 
       scheduler.recordAnswer(request, 'fast', now)
       scheduler.end(request, now)
     }
-    inFlight = inFlight.filter((one) => !quick.includes(one))
+    inFlight = inFlight.filter((request) => !quick.includes(request))
     inFlight = [...inFlight, ...send(scheduler, endpoints, now, 40 - inFlight.length)]
   }
   expect(scheduler.limitReached('game')).toBe('priority')

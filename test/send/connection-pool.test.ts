@@ -29,7 +29,9 @@ describe('connections', () => {
     })
     const sender = localSender()
     const observations = await Promise.all(Array.from({ length: 350 }, () => sender.send(post(url))))
-    expect(observations.every((one) => one.kind === 'response' && one.body === 'ok')).toBe(true)
+    expect(
+      observations.every((observation) => observation.kind === 'response' && observation.body === 'ok'),
+    ).toBe(true)
     expect([connections.length, requests.length]).toEqual([100, 350])
     expect(peak).toBeLessThanOrEqual(100)
   })
@@ -52,7 +54,7 @@ describe('connections', () => {
     )
     const sender = localSender({ maxPerOrigin: 1 })
     const observations = await Promise.all(Array.from({ length: 5 }, () => sender.send(post(url))))
-    expect(observations.map((one) => one.kind)).toEqual([
+    expect(observations.map((observation) => observation.kind)).toEqual([
       'no_response',
       'no_response',
       'no_response',
@@ -217,7 +219,12 @@ describe('connections', () => {
     const { url, connections } = await startReceiver((socket) => socket.write(OK + OK.replace('ok', 'no')))
     const sender = localSender({ maxPerOrigin: 1 })
     const observations = await Promise.all(Array.from({ length: 4 }, () => sender.send(post(url))))
-    expect(observations.map((one) => one.kind === 'response' && one.body)).toEqual(['ok', 'ok', 'ok', 'ok'])
+    expect(observations.map((observation) => observation.kind === 'response' && observation.body)).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+    ])
     expect(connections).toHaveLength(4)
   })
 
@@ -285,7 +292,11 @@ describe('close', () => {
     await new Promise(setImmediate)
     await sender.close()
     const observations = await Promise.all(pending)
-    expect(observations.map((one) => one.kind).slice(0, 3)).toEqual(['own_fault', 'own_fault', 'response'])
+    expect(observations.map((observation) => observation.kind).slice(0, 3)).toEqual([
+      'own_fault',
+      'own_fault',
+      'response',
+    ])
     expect(observations[2]).toMatchObject({ bodyEnd: 'broken' })
     await Promise.all([silent, half, idle].flatMap(({ connections }) => connections.map(closed)))
     expect(await sender.send(post(idle.url))).toEqual({ kind: 'own_fault', detail: 'the sender is closed' })

@@ -100,21 +100,21 @@ it('any response of a receiver, split in any way, has one observation of a known
     fc.asyncProperty(fc.array(behaviour, { minLength: 1, maxLength: 30 }), async (list) => {
       const sender = localSender()
       const observations = await Promise.all(
-        list.map((one) => {
-          scripts.set(`${++number}`, one)
+        list.map((item) => {
+          scripts.set(`${++number}`, item)
           return sender.send(post(url.replace('hook', `${number}`), { deadlineMs: 250 }))
         }),
       )
       expect(observations).toHaveLength(list.length)
-      for (const one of observations) {
-        expect(one.kind === 'no_response' ? one.failure : one.kind).toMatch(KINDS)
-        if (one.kind === 'no_response') expect(one.detail).not.toMatch(/[\0-\x1f\x7f]/)
-        if (one.kind !== 'response') continue
-        expect(one.status).toBeGreaterThanOrEqual(200)
-        expect(one.status).toBeLessThanOrEqual(999)
-        expect(one.headers.length % 2).toBe(0)
+      for (const observation of observations) {
+        expect(observation.kind === 'no_response' ? observation.failure : observation.kind).toMatch(KINDS)
+        if (observation.kind === 'no_response') expect(observation.detail).not.toMatch(/[\0-\x1f\x7f]/)
+        if (observation.kind !== 'response') continue
+        expect(observation.status).toBeGreaterThanOrEqual(200)
+        expect(observation.status).toBeLessThanOrEqual(999)
+        expect(observation.headers.length % 2).toBe(0)
         // The parser lets no control character through except the tab: nothing could forge a log line.
-        for (const text of one.headers) expect(text).not.toMatch(/[\0-\x08\x0a-\x1f\x7f]/)
+        for (const text of observation.headers) expect(text).not.toMatch(/[\0-\x08\x0a-\x1f\x7f]/)
       }
       await sender.close()
     }),
@@ -218,13 +218,13 @@ describe('name servers', () => {
       fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 40 }), async (list) => {
         connect.mockClear()
         const observations = await Promise.all(
-          list.map((one) => {
-            answers.set(`n${++number}`, one)
+          list.map((item) => {
+            answers.set(`n${++number}`, item)
             return sender.send(post(`http://n${number}.test/`, { deadlineMs: 2_000 }))
           }),
         )
-        for (const one of observations) {
-          const kind = one.kind === 'no_response' ? one.failure : one.kind
+        for (const observation of observations) {
+          const kind = observation.kind === 'no_response' ? observation.failure : observation.kind
           expect(kind).toMatch(/^(blocked_address|dns|connection|timeout|own_fault)$/)
         }
         const hosts = connect.mock.calls.map(([options]) => (options as net.TcpNetConnectOpts).host!)

@@ -3,6 +3,7 @@ import { createHookswitch, memoryStore } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 import { gate, hang, scriptedReceiver, status, until } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
+import { deferred } from '../support/deferred.js'
 import { callApi } from './api-client.js'
 import {
   ACCOUNTS,
@@ -62,10 +63,7 @@ it('close() finishes requests in flight and starts nothing new', async () => {
 
 it('a publish that is still being matched when the store is closed is refused because the service is closing', async () => {
   const store = memoryStore()
-  let goOn = () => {}
-  const reading = new Promise<void>((resolve) => {
-    goOn = resolve
-  })
+  const { promise: reading, resolve: goOn } = deferred()
   let isRead = false
   const webhooks = {
     ...store.webhooks,

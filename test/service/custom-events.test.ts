@@ -128,9 +128,9 @@ describe('custom events', () => {
     await delivered
     for (const key of ['a', 'b']) {
       const payloads = receiver.requests.map(({ body }) => JSON.parse(body))
-      expect(payloads.filter((one) => one.ordering_key === key).map(({ sequence }) => sequence)).toEqual([
-        1, 3,
-      ])
+      expect(
+        payloads.filter((payload) => payload.ordering_key === key).map(({ sequence }) => sequence),
+      ).toEqual([1, 3])
     }
   })
 

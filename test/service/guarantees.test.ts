@@ -93,11 +93,11 @@ describe('at least once', () => {
     expect(await delivered).toMatchObject([{ attempts: 5 }])
     const { json } = await callApi('GET', `${PATH}/attempts?ascending=true`)
     expect(
-      json.data.map((one: Record<string, unknown>) => [
-        one.attempt,
-        one.retries_left,
-        one.result,
-        one.reason,
+      json.data.map((item: Record<string, unknown>) => [
+        item.attempt,
+        item.retries_left,
+        item.result,
+        item.reason,
       ]),
     ).toEqual([
       [1, 10, 'failure', 'bad response code'],

@@ -47,7 +47,8 @@ async function createService(options: ServiceOptions = {}, kept = { attemptsPerW
     }
     await clock.advance(1_000)
   }
-  const gauge = async (name: GaugeReading['name']) => (await read()).find((one) => one.name === name)?.value
+  const gauge = async (name: GaugeReading['name']) =>
+    (await read()).find((reading) => reading.name === name)?.value
   const states = async (state: 'delivered' | 'exhausted') =>
     (await hs.webhooks.deliveries('acc', id, { states: [state], limit: 1_000 })).length
   return { hs, id, clock, logged, publish, gauge, states }

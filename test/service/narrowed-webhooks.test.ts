@@ -17,7 +17,7 @@ describe('a webhook that is narrowed', () => {
     for (const call of ['a', 'b']) {
       const payloads = receiver.requests
         .map(({ body }) => JSON.parse(body))
-        .filter((one) => one.call_id === call)
+        .filter((payload) => payload.call_id === call)
       expect(payloads.map(({ hook_event, sequence }) => [hook_event, sequence])).toEqual([
         ['channel_create', 1],
         ['channel_destroy', 4],

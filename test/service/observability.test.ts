@@ -104,7 +104,7 @@ describe('metrics', () => {
 
     const { value } = await scrape()
     const sum = (name: string, label: string, values: readonly string[]) =>
-      values.reduce((all, one) => all + value(name, { [label]: one })!, 0)
+      values.reduce((all, labelValue) => all + value(name, { [label]: labelValue })!, 0)
     expect(value('hookswitch_events_accepted_total')).toBe(2)
     expect(value('hookswitch_deliveries_accepted_total')).toBe(4)
     expect(value('hookswitch_deliveries_ended_total', { state: 'delivered' })).toBe(3)

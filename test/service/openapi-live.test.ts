@@ -78,7 +78,7 @@ function caller(service: RunningService) {
     params: Record<string, string> = {},
     request: ApiRequest = {},
   ): Promise<ApiResponse> => {
-    const { method, path, doc } = operations.find((one) => one.id === id)!
+    const { method, path, doc } = operations.find((operation) => operation.id === id)!
     const url = path.replace(/\{([a-z_]+)\}/g, (_, name: string) =>
       encodeURIComponent(params[name] ?? 'unknown'),
     )
@@ -177,13 +177,14 @@ describe('the OpenAPI document', () => {
     await call('listWebhookAttempts', hook)
     for (const id of ['readAccountStats', 'listEndpoints']) await call(id, account)
     await call('readWebhookStats', { ...hook, query: '?step=60' })
+    await call('readWebhookHealth', hook)
     await call('listCallAttempts', { ...account, call_id: 'call 1' })
     const deliveries = await call('listDeliveries', hook)
     const delivery_id = deliveries.json.data[0].id
     await call('readDelivery', { ...account, delivery_id })
     await call('listDeliveryAttempts', { ...account, delivery_id, query: '?slim=true' })
     await call('readCall', { ...account, call_id: 'call 1' })
-    await call('lookUp', { ...account, query: '?id=call%201' })
+    await call('lookUp', { ...account, query: '?q=call%201' })
     await call('previewWebhook', account, {
       data: { webhook: { name: 'p', uri: receiver.url('/hook'), hook: 'all', http_verb: 'get' } },
     })
@@ -222,6 +223,7 @@ describe('the OpenAPI document', () => {
     await call('patchAccount', child, { data: { enabled: true, timezone: null } })
     await call('listAccounts', {}, { token: operator })
     await call('readOverview', {}, { token: operator })
+    await call('lookUpAnywhere', { query: '?q=call%201' }, { token: operator })
     await call('replayAllAccounts', {}, { data: { dry_run: true }, token: operator })
     await call('replayAllAccounts', {}, { data: {}, token: operator })
     await call('listAllReplays', {}, { token: operator })
@@ -265,7 +267,11 @@ describe('the OpenAPI document', () => {
       const by = ofOperators.has(id) ? { token: operator } : {}
       const token = doc.security === undefined
       if (token) expect((await call(id, hook, { token: 'bad', data: {} })).status, id).toBe(401)
-      if (token && doc.parameters && operations.find((one) => one.id === id)!.path.includes('{account_id}'))
+      if (
+        token &&
+        doc.parameters &&
+        operations.find((operation) => operation.id === id)!.path.includes('{account_id}')
+      )
         expect((await call(id, { ...hook, account_id: 'other' }, { data: {} })).status, id).toBe(403)
       if (doc.requestBody && method !== 'GET')
         expect((await call(id, hook, { ...by, body: '{"data":' })).status, id).toBe(400)
@@ -279,7 +285,13 @@ describe('the OpenAPI document', () => {
     expect((await call('readWebhook', account)).status).toBe(404)
     expect((await call('readDelivery', account)).status).toBe(404)
 
-    for (const id of ['readOverview', 'listUnhealthyWebhooks', 'searchDeliveries', 'listAllReplays'])
+    for (const id of [
+      'readOverview',
+      'listUnhealthyWebhooks',
+      'lookUpAnywhere',
+      'searchDeliveries',
+      'listAllReplays',
+    ])
       expect((await call(id)).status).toBe(403)
 
     await checkStream(service)
@@ -302,8 +314,9 @@ describe('the OpenAPI document', () => {
     for (const id of ['listHooks', 'listSamples', 'readApiKey', 'listWebhooks'])
       responses.set(id, await call(id, { account_id: 'parent' }))
     const schemaOf = (id: string) =>
-      dereference(operations.find((one) => one.id === id)!.doc.responses['200']).content['application/json']
-        .schema
+      dereference(operations.find((operation) => operation.id === id)!.doc.responses['200']).content[
+        'application/json'
+      ].schema
     const { json } = responses.get('listHooks')!
     expect(violations(schemaOf('readApiKey'), json)).not.toEqual([])
     expect(violations(schemaOf('listSamples'), json)).not.toEqual([])

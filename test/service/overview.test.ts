@@ -57,9 +57,9 @@ describe('the overview', () => {
   it('lists all nodes of a shared store, with the time until which they are alive', async () => {
     const clock = manualClock()
     const store = memoryStore({ shared: true, clock })
-    const [one] = [await startService({ store, clock }), await startService({ store, clock })]
+    const [service] = [await startService({ store, clock }), await startService({ store, clock })]
     await clock.advance(30_000)
-    const { nodes, store: kind } = await one!.hs.operator.overview()
+    const { nodes, store: kind } = await service!.hs.operator.overview()
     expect(kind.sharedBetweenNodes).toBe(true)
     expect(nodes.map(({ shards }) => shards)).toEqual([32, 32])
     for (const { aliveUntilMs } of nodes) expect(aliveUntilMs).toBeGreaterThan(clock.now())

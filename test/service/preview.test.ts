@@ -69,7 +69,7 @@ describe('the preview of a webhook', () => {
       'webhook-id': 'the-delivery',
     }
     const { headers } = curled
-    for (const name of names.filter((one) => !['webhook-timestamp', 'webhook-signature'].includes(one)))
+    for (const name of names.filter((name) => !['webhook-timestamp', 'webhook-signature'].includes(name)))
       expect([name, headers[name]]).toEqual([name, expected[name]])
     expect(headers['webhook-signature']).toBe('v1,x')
     expect([curled.method, steady(targetOf(curled)), steady(curled.body)]).toEqual([

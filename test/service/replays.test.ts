@@ -6,8 +6,8 @@ afterEach(closeServices)
 
 const ordered = (sent: readonly Sent[]) =>
   sent.every(
-    (one, index) =>
-      !sent.slice(index).some((later) => later.call === one.call && later.sequence < one.sequence),
+    (request, index) =>
+      !sent.slice(index).some((later) => later.call === request.call && later.sequence < request.sequence),
   )
 
 describe('a replay of all that was lost', () => {

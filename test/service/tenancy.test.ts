@@ -205,7 +205,7 @@ describe('an account that the caller may access', () => {
           },
         )
         expect(foreign.status).toBe(404)
-        for (const other of others.filter((one) => !ACCESSIBLE[account as AccountId].includes(one))) {
+        for (const other of others.filter((other) => !ACCESSIBLE[account as AccountId].includes(other))) {
           const match = await service.callApi('PUT', `/v1/accounts/${account}/events/match`, {
             token,
             data: { hook: 'channel_create', account_id: other },

@@ -10,7 +10,7 @@ type Options = Partial<Parameters<typeof createHookswitch>[0]>
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
+  await Promise.all(open.splice(0).map((opened) => opened.close()))
 })
 
 async function start(options: Options = {}) {

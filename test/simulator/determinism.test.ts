@@ -27,8 +27,8 @@ describe('a seed', () => {
   })
 
   it('gives another run than another seed', async () => {
-    const [one, two] = [await simulate(1, OPTIONS), await simulate(2, OPTIONS)]
-    expect(two.hash).not.toBe(one.hash)
+    const [first, second] = [await simulate(1, OPTIONS), await simulate(2, OPTIONS)]
+    expect(second.hash).not.toBe(first.hash)
   })
 
   it('gives other runs when a dependency draws without the seed', async () => {

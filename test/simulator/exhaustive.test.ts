@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { exhaust, type FaultInjector } from '../../src/simulator/index.js'
-import type { Acceptance } from '../../src/store/index.js'
-import { acceptedOf, acknowledged } from './fault-injectors.js'
+import type { Acceptance, AcceptanceResult, Group } from '../../src/store/index.js'
 
 /** Two or three events for a few webhooks. */
 const SCENARIO = { minutes: 0.1, callsPerDay: 15_000, faults: 'none' } as const
@@ -58,5 +57,26 @@ function writesLater(): FaultInjector {
         },
       }
     },
+  }
+}
+
+/** What a group accepts, as a group of its own. */
+const acceptedOf = ({ version, now, accepted, pending }: Group): Group => ({
+  lease: undefined,
+  version,
+  now,
+  accepted,
+  ended: [],
+  finished: [],
+  pending,
+  isRepeat: false,
+})
+
+/** The result of an acceptance that is not written. */
+function acknowledged({ events }: Acceptance, sequence: number): AcceptanceResult {
+  return {
+    kind: 'accepted',
+    events: events.map(({ id }) => ({ id, sequence, duplicate: false })),
+    mayHaveGap: false,
   }
 }

@@ -70,13 +70,13 @@ async function createObservedStore() {
 describe('a node that releases its lease', () => {
   it('leaves what it was sending under an earlier lease to the next owner', async () => {
     const { clock, webhook, join, broken } = await createObservedStore()
-    const one = await join(1)
-    const [delivery] = await one.node.accept(webhook)
-    await one.send(delivery!)
+    const first = await join(1)
+    const [delivery] = await first.node.accept(webhook)
+    await first.send(delivery!)
     await clock.advance(LEASE_MS)
     const two = await join(2)
-    await one.node.own()
-    await one.release()
+    await first.node.own()
+    await first.release()
     expect(two.node.loaded.interrupted).toHaveLength(1)
     await two.node.settle(delivery!, 'waiting', {
       next: { tries: 0, interruptions: 1, reason: 'interrupted' },
@@ -87,10 +87,10 @@ describe('a node that releases its lease', () => {
 
   it('must not be sending anything', async () => {
     const { webhook, join, broken } = await createObservedStore()
-    const one = await join(1)
-    const [delivery] = await one.node.accept(webhook)
-    await one.send(delivery!)
-    await one.release()
+    const first = await join(1)
+    const [delivery] = await first.node.accept(webhook)
+    await first.send(delivery!)
+    await first.release()
     expect(broken()).toEqual(['I8'])
   })
 })
@@ -105,8 +105,8 @@ describe('a failed attempt that costs no try', () => {
     const [free, between, last] = await node.acceptMany(webhook, 3)
     await node.start(free!, between!, last!)
     const dueMs = clock.now() + 5000
-    const rejected = (one: Queued) => ({
-      record: newRecord(one, { status: 500, attempt: 1, reason: 'bad status' }),
+    const rejected = (queued: Queued) => ({
+      record: newRecord(queued, { status: 500, attempt: 1, reason: 'bad status' }),
     })
     await node.commit({
       ended: [

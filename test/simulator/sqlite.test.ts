@@ -40,7 +40,10 @@ describe('on SQLite in the same thread', () => {
             commit: (group) =>
               store.deliveries.commit({
                 ...group,
-                accepted: group.accepted.map((one) => ({ ...one, deliveries: one.deliveries.slice(1) })),
+                accepted: group.accepted.map((acceptance) => ({
+                  ...acceptance,
+                  deliveries: acceptance.deliveries.slice(1),
+                })),
               }),
           },
         }),

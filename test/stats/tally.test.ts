@@ -83,7 +83,7 @@ describe('a tally', () => {
     fc.assert(
       fc.property(fc.array(record, { maxLength: 60 }), fc.integer({ min: 6, max: 40 }), (records, limit) => {
         const tally = createTally()
-        for (const one of records) tally.count(one)
+        for (const record of records) tally.count(record)
         expect(takeAll(tally, limit)).toEqual(expectedOf(records))
         expect(tally.isEmpty).toBe(true)
       }),

@@ -27,7 +27,7 @@ export const FAULTS = {
     /pg_advisory_xact_lock\(hashtextextended\('.*', 0\)\) is null/,
     'false',
   ),
-  /** Nudges of transactions that are under way are not seen again. */
+  /** Incoming deliveries of transactions that are under way are not seen again. */
   'a poll that skips running transactions': replacing(/^queue_poll_/, /pg_snapshot_xmin/, 'pg_snapshot_xmax'),
   /** What a dead node had in flight is sent again as the same attempt. */
   'a takeover that forgets starts': replacing(
@@ -36,9 +36,9 @@ export const FAULTS = {
     '$1 where false',
   ),
   /** The owner of the shard never learns of a delivery that another node accepted. */
-  'an acceptance without nudges': () => (query) => {
-    const nudges = /insert into \S+\.nudge \([^)]*\) select \* from unnest\([^)]*\)/
-    return nudges.test(query.text) ? withText(query, query.text.replace(nudges, '$& where false')) : query
+  'an acceptance that no other node sees': () => (query) => {
+    const insert = /insert into \S+\.incoming \([^)]*\) select \* from unnest\([^)]*\)/
+    return insert.test(query.text) ? withText(query, query.text.replace(insert, '$& where false')) : query
   },
 }
 

@@ -79,8 +79,10 @@ export function createModel() {
      */
     repeated(first, again) {
       const numbersOf = (/** @type {Committed} */ { accepted }) =>
-        accepted.map((one) =>
-          one.kind === 'accepted' ? one.events.map(({ sequence }) => sequence) : one.kind,
+        accepted.map((acceptance) =>
+          acceptance.kind === 'accepted'
+            ? acceptance.events.map(({ sequence }) => sequence)
+            : acceptance.kind,
         )
       const [numbers, numbersAgain] = [numbersOf(first).join(), numbersOf(again).join()]
       const hasErasable = [...rows.values()].some(mayBeErased)
@@ -98,7 +100,7 @@ export function createModel() {
       }
       const { id } = row.delivery
       const { attempt } = start
-      const twin = row.sent.find((one) => one.attempt === attempt)
+      const twin = row.sent.find((request) => request.attempt === attempt)
       if (twin) violations.push(`attempt ${attempt} of ${id} was sent by ${twin.node} and by ${node}`)
       const end = ends.find(({ webhookId, epoch }) => webhookId === start.webhookId && epoch >= start.epoch)
       if (end && end.ended < (span.last ?? span.began))

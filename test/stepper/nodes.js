@@ -180,7 +180,7 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
       const drawn = Array.from({ length: random.integer(1, max) }, () =>
         newEvent(context, positions.next(now())),
       )
-      const rows = drawn.flatMap((one) => one.deliveries)
+      const rows = drawn.flatMap((draw) => draw.deliveries)
       return {
         events: drawn.map(({ event }) => event),
         deliveries: rows,
@@ -236,7 +236,7 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
     const held = lease
     for (let round = 0; round < MAX_COMMITS; round += 1) {
       const began = step()
-      const known = ended.filter((one) => queue.entries.has(nameOf(one)))
+      const known = ended.filter((settlement) => queue.entries.has(nameOf(settlement)))
       const starting = held ? drawStarts(accepted, share) : []
       const finished = held ? finishedKeys() : []
       if (accepted.length + known.length + starting.length + finished.length === 0) return true
@@ -278,9 +278,10 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
       const isCurrent = held !== undefined && lease?.fence === held.fence
       if (isCurrent) version = Math.max(version ?? 0, result.version)
       for (const finishedKey of finished) starts.delete(finishedKey)
-      for (const [index, one] of result.accepted.entries())
-        applyAccepted(accepted[index], one, span, isCurrent)
-      for (const [index, one] of result.ended.entries()) applyEnded(known[index], one, span, isCurrent)
+      for (const [index, acceptance] of result.accepted.entries())
+        applyAccepted(accepted[index], acceptance, span, isCurrent)
+      for (const [index, settlement] of result.ended.entries())
+        applyEnded(known[index], settlement, span, isCurrent)
       if (isCurrent) applyStarts(key, starting, result.notStarted, span)
       else
         for (const [index, start] of starting.entries())

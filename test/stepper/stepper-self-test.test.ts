@@ -17,8 +17,8 @@ describe.skipIf(!server)('the stepper', { timeout: 120_000 }, () => {
     ['leases that are planned at the same time', 20],
     ['a poll that skips running transactions', 7],
     ['a takeover that forgets starts', 4],
-    ['an acceptance without nudges', 2],
-  ])('finds %s', async (name, known) => {
+    ['an acceptance that no other node sees', 2],
+  ])('notices %s', async (name, known) => {
     const isFound = ({ violations }: Stepped) => violations.length > 0
     await findSeed(known, isFound, (seed) => run(seed, FAULTS[name]))
   })

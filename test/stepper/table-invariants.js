@@ -60,7 +60,7 @@ export const truncateQuery = (s) => `
     'change',
     'idempotency',
     'inbox',
-    'nudge',
+    'incoming',
     'node',
     'webhook',
   ]

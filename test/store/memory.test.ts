@@ -29,11 +29,11 @@ describe('memoryStore', () => {
   it('retains the newest attempts and their deliveries over all webhooks up to a limit', async () => {
     const { store, webhook, node, attemptsOf } = await openStore({ attemptsInAll: 4 })
     const owner = await node()
-    const [one, two] = [await webhook(), await webhook()]
+    const [first, second] = [await webhook(), await webhook()]
     const made: string[] = []
-    for (const target of [one, two, one, one, two, two]) made.push(await owner.deliver(target))
-    expect(await attemptsOf(one)).toEqual([made[2], made[3]])
-    expect(await attemptsOf(two)).toEqual([made[4], made[5]])
+    for (const target of [first, second, first, first, second, second]) made.push(await owner.deliver(target))
+    expect(await attemptsOf(first)).toEqual([made[2], made[3]])
+    expect(await attemptsOf(second)).toEqual([made[4], made[5]])
     expect(await store.deliveries.delivery('account', made[1]!)).toBeUndefined()
   })
 
@@ -86,7 +86,7 @@ describe('memoryStore', () => {
     await owner.end(settlement(third, { next: EXHAUSTED }))
     expect(await attemptsOf(fine)).toEqual([last])
     const more = [await owner.accept(fine), await owner.accept(fine), await owner.accept(fine)]
-    for (const one of more) await owner.end(settlement(one, { next: EXHAUSTED }))
+    for (const delivery of more) await owner.end(settlement(delivery, { next: EXHAUSTED }))
     expect(await attemptsOf(dead)).toEqual([third.id])
     expect(await attemptsOf(fine)).toEqual(more.map(({ id }) => id))
     expect(await store.deliveries.delivery('account', second.id)).toBeUndefined()
@@ -99,22 +99,22 @@ describe('memoryStore', () => {
   it('retains ends without a record over all webhooks up to a limit, and what was delivered goes first', async () => {
     const { store, webhook, node } = await openStore({ attemptsInAll: 3 })
     const owner = await node()
-    const [one, two] = [await webhook(), await webhook()]
-    const end = async (target: typeof one, next: typeof CANCELLED | typeof DELIVERED) => {
+    const [first, second] = [await webhook(), await webhook()]
+    const end = async (target: typeof first, next: typeof CANCELLED | typeof DELIVERED) => {
       const delivery = await owner.accept(target)
       const { record: _none, ...withoutRecord } = settlement(delivery, { next })
       await owner.end(withoutRecord)
       return delivery.id
     }
-    const lost = [await end(one, CANCELLED), await end(two, CANCELLED)]
-    await end(one, DELIVERED)
+    const lost = [await end(first, CANCELLED), await end(second, CANCELLED)]
+    await end(first, DELIVERED)
     const stored = async () => {
       const { deliveries } = await store.deliveries.search({ limit: 9 })
       return deliveries.map(({ id }) => id).reverse()
     }
-    const newest = await end(two, DELIVERED)
+    const newest = await end(second, DELIVERED)
     expect(await stored()).toEqual([...lost, newest])
-    const more = [await end(one, CANCELLED), await end(one, CANCELLED)]
+    const more = [await end(first, CANCELLED), await end(first, CANCELLED)]
     expect(await stored()).toEqual([lost[1], ...more])
   })
 
@@ -187,7 +187,7 @@ describe('memoryStore', () => {
   it('is unavailable until it is opened, and again after close until it is reopened', async () => {
     const { store, clock } = await openStore()
     const fresh = memoryStore()
-    const own = (one: typeof store) => one.deliveries.own('node', 1).catch(errorCode)
+    const own = (opened: typeof store) => opened.deliveries.own('node', 1).catch(errorCode)
     expect(await own(fresh)).toBe('StoreUnavailable')
     await store.close()
     expect(await own(store)).toBe('StoreUnavailable')

@@ -24,9 +24,9 @@ async function startNodes(isShared: boolean) {
       },
     },
   }
-  const one = await startInstance({ store }, clock)
-  const two = isShared ? await startInstance({ store }, clock) : one
-  return { one, two, clock, state }
+  const nodeA = await startInstance({ store }, clock)
+  const nodeB = isShared ? await startInstance({ store }, clock) : nodeA
+  return { nodeA, nodeB, clock, state }
 }
 
 /** Reads a stream over HTTP with the token of the account `top`. */
@@ -48,18 +48,18 @@ async function follow({ hs, clock }: Instance, path: string, lastId?: string) {
 }
 
 /** Makes an item of each kind in the account `left`, on each node. Returns a text that each of them contains, by kind and node. */
-async function act({ one, two }: { readonly one: Instance; readonly two: Instance }, name: string) {
+async function act({ nodeA, nodeB }: { readonly nodeA: Instance; readonly nodeB: Instance }, name: string) {
   const marks: Record<string, string> = {}
   for (const [node, which] of [
-    [one, 'of one'],
-    [two, 'of two'],
+    [nodeA, 'of one'],
+    [nodeB, 'of two'],
   ] as const) {
     marks[`event ${which}`] = marks[`attempt ${which}`] = `${name} ${which}`
     await node.publish(1, 'left', { callId: `${name} ${which}` })
     marks[`webhook ${which}`] = await node.webhook('left', { hook: 'parking' })
   }
   // Less than the thirty seconds after which the token is checked again.
-  await one.clock.advance(5_000)
+  await nodeA.clock.advance(5_000)
   return marks
 }
 
@@ -67,8 +67,8 @@ async function act({ one, two }: { readonly one: Instance; readonly two: Instanc
  * On another node, if there is one: that of the reader learns of it within two seconds, and checks the token later. On a node
  * of its own the stream ends at once.
  */
-async function moveAway({ two, clock }: { readonly two: Instance; readonly clock: ManualClock }) {
-  await two.hs.accounts.update('left', { parentId: 'other' })
+async function moveAway({ nodeB, clock }: { readonly nodeB: Instance; readonly clock: ManualClock }) {
+  await nodeB.hs.accounts.update('left', { parentId: 'other' })
   await clock.advance(3_000)
 }
 
@@ -91,8 +91,8 @@ describe.each([
     'leaves the stream on every path at once: %s',
     async (path) => {
       const nodes = await startNodes(isShared)
-      await nodes.one.webhook('left')
-      const reader = await follow(nodes.one, path)
+      await nodes.nodeA.webhook('left')
+      const reader = await follow(nodes.nodeA, path)
       const before = await act(nodes, 'before')
       expect(found(reader.text, before)).toEqual(Object.keys(before))
       await moveAway(nodes)
@@ -105,16 +105,16 @@ describe.each([
     'leaves a stream that resumes, before it has read the log: %s',
     async (path) => {
       const nodes = await startNodes(isShared)
-      await nodes.one.webhook('left')
-      const first = await follow(nodes.one, path)
+      await nodes.nodeA.webhook('left')
+      const first = await follow(nodes.nodeA, path)
       await act(nodes, 'seen')
       const lastId = /id: (.*)\n/.exec(first.text)![1]!
       const missed = await act(nodes, 'missed')
       const attempts = ['attempt of one', 'attempt of two']
       // Without the move it reads what it has missed.
-      expect(found((await follow(nodes.one, path, lastId)).text, missed)).toEqual(attempts)
+      expect(found((await follow(nodes.nodeA, path, lastId)).text, missed)).toEqual(attempts)
       nodes.state.isHeld = true
-      const resumed = await follow(nodes.one, path, lastId)
+      const resumed = await follow(nodes.nodeA, path, lastId)
       await moveAway(nodes)
       nodes.state.isHeld = false
       await nodes.clock.advance(5_000)

@@ -112,17 +112,17 @@ describe.skipIf(!server)('a stream over PostgreSQL', () => {
 
   it('has the attempts of all nodes, each once, whichever node it is read from', async () => {
     const schema = server!.freshSchema()
-    const one = await startNode(postgresStore({ connectionString, schema }))
-    await createAccounts(one)
+    const node = await startNode(postgresStore({ connectionString, schema }))
+    await createAccounts(node)
     // Enough webhooks that both nodes own some of their shards.
-    for (let n = 0; n < 12; n += 1) await webhook(one, n % 2 ? 'top' : 'below', n % 3 ? '' : 'fails')
-    await webhook(one, 'other')
+    for (let n = 0; n < 12; n += 1) await webhook(node, n % 2 ? 'top' : 'below', n % 3 ? '' : 'fails')
+    await webhook(node, 'other')
     const two = await startNode(postgresStore({ connectionString, schema }))
     const request = { accountId: 'top', descendants: true } as const
-    const readers = [await follow(one, request), await follow(two, request)]
+    const readers = [await follow(node, request), await follow(two, request)]
     const publish = async (from: number, to: number) => {
       for (let n = from; n < to; n += 1) {
-        const hs = n % 2 ? one : two
+        const hs = n % 2 ? node : two
         for (const accountId of ['top', 'below', 'other'])
           await hs.publish({ hook: 'channel_create', accountId, callId: `c${n}` })
       }
@@ -130,7 +130,7 @@ describe.skipIf(!server)('a stream over PostgreSQL', () => {
     const storedIds = async () =>
       (
         await Promise.all(
-          ['top', 'below'].map((id) => one.webhooks.attempts(id, undefined, { limit: 1_000 })),
+          ['top', 'below'].map((id) => node.webhooks.attempts(id, undefined, { limit: 1_000 })),
         )
       )
         .flat()

@@ -29,13 +29,13 @@ async function startNode(schema: string): Promise<Hookswitch> {
 
 async function startNodes() {
   const schema = server!.freshSchema()
-  const one = await startNode(schema)
-  await one.accounts.ensure([
+  const nodeA = await startNode(schema)
+  await nodeA.accounts.ensure([
     { id: 'top', name: 'top', realm: 'top.example' },
     { id: 'below', name: 'below', realm: 'below.example', parentId: 'top' },
     { id: 'other', name: 'other', realm: 'other.example' },
   ])
-  return { schema, one, two: await startNode(schema) }
+  return { schema, nodeA, nodeB: await startNode(schema) }
 }
 
 const publish = (hs: Hookswitch, callId: string, accountId = 'top', fields: object = {}) =>
@@ -77,13 +77,13 @@ const callsOf = (items: readonly StreamItem[]) =>
 
 describe.skipIf(!server)('streams of two nodes on PostgreSQL', () => {
   it('have the events of both, each once, with every field, without a webhook too', async () => {
-    const { one, two } = await startNodes()
+    const { nodeA, nodeB } = await startNodes()
     const request = { accountId: 'top', types: ['event'], descendants: true } as const
-    const readers = [await follow(one, two, request), await follow(two, one, request)]
+    const readers = [await follow(nodeA, nodeB, request), await follow(nodeB, nodeA, request)]
     const fields = { customChannelVars: { text: 'Zoë "\u{1f4de}" \\', deep: { n: [1, null] } }, from: 'a@b' }
     for (let n = 0; n < 30; n += 1) {
-      await publish(n % 2 ? one : two, `c${n}`, n % 3 ? 'top' : 'below', fields)
-      await publish(n % 2 ? two : one, `o${n}`, 'other', fields)
+      await publish(n % 2 ? nodeA : nodeB, `c${n}`, n % 3 ? 'top' : 'below', fields)
+      await publish(n % 2 ? nodeB : nodeA, `o${n}`, 'other', fields)
     }
     const wanted = Array.from({ length: 30 }, (_, n) => `c${n}`).toSorted()
     for (const { items } of readers) {
@@ -103,12 +103,12 @@ describe.skipIf(!server)('streams of two nodes on PostgreSQL', () => {
   })
 
   it('have the changes of webhooks by both', async () => {
-    const { one, two } = await startNodes()
-    const { items } = await follow(one, two, { accountId: 'top', types: ['webhook'] })
-    const { id } = await two.webhooks.create('top', { name: 'w', uri: 'https://r.example/', hook: 'all' })
-    await two.webhooks.patch('top', id, { enabled: false })
-    await one.webhooks.patch('top', id, { enabled: true })
-    await two.webhooks.remove('top', id)
+    const { nodeA, nodeB } = await startNodes()
+    const { items } = await follow(nodeA, nodeB, { accountId: 'top', types: ['webhook'] })
+    const { id } = await nodeB.webhooks.create('top', { name: 'w', uri: 'https://r.example/', hook: 'all' })
+    await nodeB.webhooks.patch('top', id, { enabled: false })
+    await nodeA.webhooks.patch('top', id, { enabled: true })
+    await nodeB.webhooks.remove('top', id)
     const changes = () =>
       items.flatMap(({ data }) =>
         'id' in data && data.id === id ? [(data as { change: string }).change] : [],
@@ -118,8 +118,8 @@ describe.skipIf(!server)('streams of two nodes on PostgreSQL', () => {
   })
 
   it('are not watched any more when nobody reads', async () => {
-    const { one, two, schema } = await startNodes()
-    const { stop } = await follow(one, two, { accountId: 'top', types: ['event'] })
+    const { nodeA, nodeB, schema } = await startNodes()
+    const { stop } = await follow(nodeA, nodeB, { accountId: 'top', types: ['event'] })
     const watches = () => server!.sql(`select from "${schema}".live_watch`)
     expect(await watches()).toHaveLength(1)
     stop()
@@ -127,19 +127,19 @@ describe.skipIf(!server)('streams of two nodes on PostgreSQL', () => {
   })
 
   it('show no item that was erased before it was read, however erasure and writing overlap', async () => {
-    const { one, two, schema } = await startNodes()
-    const { items } = await follow(one, two, { accountId: 'top', types: ['event'] })
+    const { nodeA, nodeB, schema } = await startNodes()
+    const { items } = await follow(nodeA, nodeB, { accountId: 'top', types: ['event'] })
     const client = new pg.Client({ connectionString: server!.url })
     await client.connect()
     onTestFinished(() => client.end())
     // An erasure has removed the event and the items, and is not yet committed, when the item is written.
     await client.query('begin')
     await client.query(liveStatements(`"${schema}"`).lock.text)
-    await publish(two, 'gone')
+    await publish(nodeB, 'gone')
     await until(() => isWaiting(schema), { description: 'the item waits for the erasure' })
     await client.query(`delete from "${schema}".event where call_id = 'gone'`)
     await client.query('commit')
-    await publish(two, 'kept')
+    await publish(nodeB, 'kept')
     await until(() => callsOf(items).includes('kept'))
     expect(callsOf(items)).toEqual(['kept'])
     expect(items.some(({ type }) => type === 'gap')).toBe(false)
@@ -152,7 +152,7 @@ describe.skipIf(!server)('streams of two nodes on PostgreSQL', () => {
       `insert into "${schema}".live (writer, number, account_ids, call_ids, items)
         values ('a writer', 1, '{top,top}', '{kept,later}', array['{"type":"-","of":"kept"}', '{"type":"-"}'])`,
     )
-    const erased = two.erase({ accountId: 'top', callId: 'kept' })
+    const erased = nodeB.erase({ accountId: 'top', callId: 'kept' })
     await until(() => isWaiting(schema), { description: 'the erasure waits for the item' })
     await client.query('commit')
     await erased
@@ -163,14 +163,14 @@ describe.skipIf(!server)('streams of two nodes on PostgreSQL', () => {
   })
 
   it('go on after all connections were lost', async () => {
-    const { one, two } = await startNodes()
-    const { items } = await follow(one, two, { accountId: 'top', types: ['event'] })
+    const { nodeA, nodeB } = await startNodes()
+    const { items } = await follow(nodeA, nodeB, { accountId: 'top', types: ['event'] })
     await server!.sql(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
     await until(
       async () => {
-        await publish(two, 'after').catch(() => {})
+        await publish(nodeB, 'after').catch(() => {})
         return callsOf(items).includes('after')
       },
       { timeoutMs: 30_000 },

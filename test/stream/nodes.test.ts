@@ -3,12 +3,13 @@ import { HookswitchError, memoryStore, type StreamItem } from 'hookswitch'
 import type { LiveBatch, LiveStore, Store } from 'hookswitch/store'
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
+import { deferred } from '../support/deferred.js'
 import { addLiveItems } from '../support/live-store.js'
 import { type Instance, type Reader, readStream, startInstance, typesOf } from './harness.js'
 
 interface Nodes {
-  readonly one: Instance
-  readonly two: Instance
+  readonly nodeA: Instance
+  readonly nodeB: Instance
   /** Starts another node. */
   start(): Promise<Instance>
   /** Batches that were written. */
@@ -48,12 +49,12 @@ async function startNodes(): Promise<Nodes> {
     },
   }
   const start = () => startInstance({ store }, clock)
-  const one = await start()
-  const two = await start()
+  const nodeA = await start()
+  const nodeB = await start()
   const replace = (methods: Partial<LiveStore>) => {
     replaced = methods
   }
-  return { one, two, start, batches, calls, live: original, replace }
+  return { nodeA, nodeB, start, batches, calls, live: original, replace }
 }
 
 const EVENTS = { accountId: 'top', types: ['event'] } as const
@@ -75,12 +76,12 @@ const documentsOf = (items: readonly StreamItem[]) => items.map(({ type, data })
 
 describe('events', () => {
   it('of all nodes reach the readers of every node, each once and alike', async () => {
-    const { one, two } = await startNodes()
-    const readers = [await openStream(one, EVENTS), await openStream(two, EVENTS)]
-    await one.publish(1, 'top', { callId: 'of one', from: 'a@x', customChannelVars: { n: [1, 'ü'] } })
-    await two.publish(1, 'top', { callId: 'of two' })
+    const { nodeA, nodeB } = await startNodes()
+    const readers = [await openStream(nodeA, EVENTS), await openStream(nodeB, EVENTS)]
+    await nodeA.publish(1, 'top', { callId: 'of one', from: 'a@x', customChannelVars: { n: [1, 'ü'] } })
+    await nodeB.publish(1, 'top', { callId: 'of two' })
     for (const reader of readers) await reader.until(2)
-    await one.clock.advance(30_000)
+    await nodeA.clock.advance(30_000)
     for (const { items } of readers) {
       expect(callsOf(items).toSorted()).toEqual(['of one', 'of two'])
       expect(typesOf(items)).toEqual(['event', 'event'])
@@ -92,19 +93,19 @@ describe('events', () => {
   })
 
   it('of a node that starts while streams are open are written from its start on', async () => {
-    const { one, start } = await startNodes()
-    const { until } = await openStream(one, EVENTS)
+    const { nodeA, start } = await startNodes()
+    const { until } = await openStream(nodeA, EVENTS)
     const third = await start()
     await third.publish(1, 'top', { callId: 'of the third' })
     expect(callsOf(await until(1))).toEqual(['of the third'])
   })
 
   it('of one call that another node accepts arrive in order, with their numbers', async () => {
-    const { one, two } = await startNodes()
-    const { until } = await openStream(one, EVENTS)
+    const { nodeA, nodeB } = await startNodes()
+    const { until } = await openStream(nodeA, EVENTS)
     for (let n = 0; n < 5; n += 1) {
-      await two.publish(20, 'top', { callId: 'call' })
-      await two.clock.advance(60)
+      await nodeB.publish(20, 'top', { callId: 'call' })
+      await nodeB.clock.advance(60)
     }
     const items = await until(100)
     expect(items.map(({ data }) => (data as { readonly sequence?: unknown }).sequence)).toEqual(
@@ -113,44 +114,44 @@ describe('events', () => {
   })
 
   it('of a call that other nodes accept bring its other legs into a stream', async () => {
-    const { one, two } = await startNodes()
-    const { until } = await openStream(one, { ...EVENTS, callId: 'a' })
-    await two.publish(1, 'top', { callId: 'a', hook: 'channel_bridge', otherLegCallId: 'b' })
-    await two.publish(1, 'top', { callId: 'stranger' })
-    await two.publish(1, 'top', { callId: 'b' })
+    const { nodeA, nodeB } = await startNodes()
+    const { until } = await openStream(nodeA, { ...EVENTS, callId: 'a' })
+    await nodeB.publish(1, 'top', { callId: 'a', hook: 'channel_bridge', otherLegCallId: 'b' })
+    await nodeB.publish(1, 'top', { callId: 'stranger' })
+    await nodeB.publish(1, 'top', { callId: 'b' })
     expect(callsOf(await until(2))).toEqual(['a', 'b'])
   })
 
   it('of a call that other nodes accept bring attempts of its other legs into a stream', async () => {
-    const { one, two } = await startNodes()
-    await two.webhook()
-    const { items, until } = await openStream(one, { accountId: 'top', types: ['attempt'], callId: 'a' })
-    await two.publish(1, 'top', { callId: 'a', hook: 'channel_bridge', otherLegCallId: 'b' })
+    const { nodeA, nodeB } = await startNodes()
+    await nodeB.webhook()
+    const { items, until } = await openStream(nodeA, { accountId: 'top', types: ['attempt'], callId: 'a' })
+    await nodeB.publish(1, 'top', { callId: 'a', hook: 'channel_bridge', otherLegCallId: 'b' })
     await until(1)
-    await one.clock.advance(200)
-    await two.publish(1, 'top', { callId: 'stranger' })
-    await two.publish(1, 'top', { callId: 'b' })
+    await nodeA.clock.advance(200)
+    await nodeB.publish(1, 'top', { callId: 'stranger' })
+    await nodeB.publish(1, 'top', { callId: 'b' })
     await until(2)
-    await one.clock.advance(5_000)
+    await nodeA.clock.advance(5_000)
     expect(callsOf(items)).toEqual(['a', 'b'])
   })
 
   it('arrive only for the accounts of a stream', async () => {
-    const { one, two, batches } = await startNodes()
-    const own = await openStream(one, EVENTS)
-    const tree = await openStream(one, { ...EVENTS, descendants: true })
-    for (const accountId of ['other', 'left', 'top']) await two.publish(1, accountId, { callId: accountId })
+    const { nodeA, nodeB, batches } = await startNodes()
+    const own = await openStream(nodeA, EVENTS)
+    const tree = await openStream(nodeA, { ...EVENTS, descendants: true })
+    for (const accountId of ['other', 'left', 'top']) await nodeB.publish(1, accountId, { callId: accountId })
     await tree.until(2)
-    await one.clock.advance(5_000)
+    await nodeA.clock.advance(5_000)
     expect(callsOf(own.items)).toEqual(['top'])
     expect(callsOf(tree.items)).toEqual(['left', 'top'])
     expect(batches.flatMap(({ items }) => items.map(({ accountId }) => accountId))).toEqual(['left', 'top'])
   })
 
   it('are not sent to a reader that may not see the account any more', async () => {
-    const { one, two } = await startNodes()
-    const { token } = await one.hs.auth.signIn({ apiKey: 'top'.padEnd(64, 'k') })
-    const { stream } = await one.hs.handle({
+    const { nodeA, nodeB } = await startNodes()
+    const { token } = await nodeA.hs.auth.signIn({ apiKey: 'top'.padEnd(64, 'k') })
+    const { stream } = await nodeA.hs.handle({
       method: 'GET',
       url: '/v2/accounts/left/stream?types=event',
       headers: { 'x-auth-token': token },
@@ -159,25 +160,25 @@ describe('events', () => {
     void (async () => {
       for (let part = await stream?.next(); part !== undefined; part = await stream?.next()) text += part
     })()
-    await one.clock.advance(100)
-    await two.publish(1, 'left', { callId: 'before' })
-    await one.clock.runUntil(() => text.includes('before'), { limitMs: 5_000 })
-    await one.hs.accounts.update('left', { parentId: 'other' })
-    await two.publish(1, 'left', { callId: 'after' })
-    await one.clock.advance(5_000)
+    await nodeA.clock.advance(100)
+    await nodeB.publish(1, 'left', { callId: 'before' })
+    await nodeA.clock.runUntil(() => text.includes('before'), { limitMs: 5_000 })
+    await nodeA.hs.accounts.update('left', { parentId: 'other' })
+    await nodeB.publish(1, 'left', { callId: 'after' })
+    await nodeA.clock.advance(5_000)
     expect(text).not.toContain('after')
     stream?.close()
   })
 
   it('above the limits are counted: what arrives and what is missing is all that was published', async () => {
-    const { one, two, batches } = await startNodes()
-    const { items } = await openStream(one, EVENTS)
+    const { nodeA, nodeB, batches } = await startNodes()
+    const { items } = await openStream(nodeA, EVENTS)
     await Promise.all(
       Array.from({ length: 5_000 }, (_, n) =>
-        two.hs.publish({ hook: 'channel_create', accountId: 'top', callId: `${n}` }),
+        nodeB.hs.publish({ hook: 'channel_create', accountId: 'top', callId: `${n}` }),
       ),
     )
-    await one.clock.advance(10_000)
+    await nodeA.clock.advance(10_000)
     const shown = typesOf(items).filter((type) => type === 'event').length
     const missing = droppedOf(items).reduce((sum: number, count) => sum + (count ?? Number.NaN), 0)
     expect(shown).toBe(200)
@@ -188,13 +189,13 @@ describe('events', () => {
   })
 
   it('that are large are written in small batches', async () => {
-    const { one, two, batches } = await startNodes()
-    const { until } = await openStream(one, EVENTS)
+    const { nodeA, nodeB, batches } = await startNodes()
+    const { until } = await openStream(nodeA, EVENTS)
     const customChannelVars = { text: 'x'.repeat(60_000) }
-    await two.publish(40, 'top', { customChannelVars })
+    await nodeB.publish(40, 'top', { customChannelVars })
     const items = await until(5)
     expect(items.length).toBeGreaterThan(4)
-    await one.clock.advance(2_000)
+    await nodeA.clock.advance(2_000)
     expect(batches.flatMap((batch) => batch.items)).toHaveLength(40)
     for (const batch of batches)
       expect(batch.items.reduce((sum, { json }) => sum + json.length, 0)).toBeLessThan(262_144 + 65_536)
@@ -203,15 +204,15 @@ describe('events', () => {
 
 describe('changes of webhooks', () => {
   it('by another node arrive, each once, also while events are not wanted', async () => {
-    const { one, two, batches } = await startNodes()
-    const { items, until } = await openStream(one, { accountId: 'top', types: ['webhook'] })
-    await two.publish(3)
-    const id = await two.webhook()
-    await two.hs.webhooks.patch('top', id, { name: 'another' })
-    await two.hs.webhooks.patch('top', id, { enabled: false })
-    await two.hs.webhooks.remove('top', id)
+    const { nodeA, nodeB, batches } = await startNodes()
+    const { items, until } = await openStream(nodeA, { accountId: 'top', types: ['webhook'] })
+    await nodeB.publish(3)
+    const id = await nodeB.webhook()
+    await nodeB.hs.webhooks.patch('top', id, { name: 'another' })
+    await nodeB.hs.webhooks.patch('top', id, { enabled: false })
+    await nodeB.hs.webhooks.remove('top', id)
     await until(4)
-    await one.clock.advance(30_000)
+    await nodeA.clock.advance(30_000)
     expect(items.map(({ data }) => data)).toEqual(
       ['created', 'changed', 'disabled', 'deleted'].map((change) => ({ id, account_id: 'top', change })),
     )
@@ -219,12 +220,12 @@ describe('changes of webhooks', () => {
   })
 
   it('by the service arrive with their reason', async () => {
-    const { one, two } = await startNodes()
-    const id = await two.webhook()
-    const { until } = await openStream(one, { accountId: 'top', types: ['webhook'] })
-    for (const node of [one, two])
+    const { nodeA, nodeB } = await startNodes()
+    const id = await nodeB.webhook()
+    const { until } = await openStream(nodeA, { accountId: 'top', types: ['webhook'] })
+    for (const node of [nodeA, nodeB])
       node.answers.push({ kind: 'response', status: 410, headers: [], body: '', bodyEnd: 'complete' })
-    await two.publish()
+    await nodeB.publish()
     expect((await until(1))[0]!.data).toEqual({
       id,
       account_id: 'top',
@@ -236,83 +237,83 @@ describe('changes of webhooks', () => {
 
 describe('what nodes exchange', () => {
   it('is nothing while nobody reads, and ends with the last reader', async () => {
-    const { one, two, calls } = await startNodes()
+    const { nodeA, nodeB, calls } = await startNodes()
     const publishAll = async () => {
-      await one.publish(5)
-      await two.publish(5)
-      await two.webhook()
-      await one.clock.advance(60_000)
+      await nodeA.publish(5)
+      await nodeB.publish(5)
+      await nodeB.webhook()
+      await nodeA.clock.advance(60_000)
     }
     // Each node has looked once, when it started.
     expect(calls).toEqual(['watched', 'watched'])
     calls.length = 0
-    const attempts = await readStream(one, { accountId: 'top', types: ['attempt'] })
+    const attempts = await readStream(nodeA, { accountId: 'top', types: ['attempt'] })
     await publishAll()
     attempts.stop()
     expect(calls).toEqual([])
 
-    const { items, stop } = await openStream(one, EVENTS)
-    await two.publish(1)
-    await one.clock.advance(60_000)
+    const { items, stop } = await openStream(nodeA, EVENTS)
+    await nodeB.publish(1)
+    await nodeA.clock.advance(60_000)
     expect(items).toHaveLength(1)
     stop()
-    await one.clock.advance(60_000)
+    await nodeA.clock.advance(60_000)
     calls.length = 0
     await publishAll()
     expect(calls).toEqual([])
   })
 
   it('is watched as long as there are readers, and forgotten some time after it was written', async () => {
-    const { one, two, calls, batches } = await startNodes()
-    const { items } = await openStream(one, EVENTS)
+    const { nodeA, nodeB, calls, batches } = await startNodes()
+    const { items } = await openStream(nodeA, EVENTS)
     for (let minute = 0; minute < 5; minute += 1) {
-      await one.clock.advance(60_000)
-      await two.publish(1)
+      await nodeA.clock.advance(60_000)
+      await nodeB.publish(1)
     }
-    await one.clock.advance(60_000)
+    await nodeA.clock.advance(60_000)
     expect(typesOf(items)).toEqual(['event', 'event', 'event', 'event', 'event'])
     expect(calls.filter((name) => name === 'watch').length).toBeLessThanOrEqual(6 * 12 + 2)
     expect(calls.filter((name) => name === 'forget')).toHaveLength(batches.length)
   })
 
   it('continues with a batch whose outcome is unknown, which arrives once', async () => {
-    const { one, two, replace, batches } = await startNodes()
-    const { items, until } = await openStream(one, EVENTS)
+    const { nodeA, nodeB, replace, batches } = await startNodes()
+    const { items, until } = await openStream(nodeA, EVENTS)
     replace({
       async put() {
         replace({})
         throw new HookswitchError('StoreUnavailable', 'no answer')
       },
     })
-    await two.publish(1, 'top', { callId: 'repeated' })
-    await two.publish(1, 'top', { callId: 'next' })
+    await nodeB.publish(1, 'top', { callId: 'repeated' })
+    await nodeB.publish(1, 'top', { callId: 'next' })
     await until(2)
-    await one.clock.advance(10_000)
+    await nodeA.clock.advance(10_000)
     expect(callsOf(items)).toEqual(['repeated', 'next'])
     expect(batches.map(({ number }) => number)).toEqual([1, 1])
   })
 
   it('has a gap where a batch could not be written', async () => {
-    const { one, two, replace } = await startNodes()
-    const { items, until } = await openStream(one, EVENTS)
+    const { nodeA, nodeB, replace } = await startNodes()
+    const { items, until } = await openStream(nodeA, EVENTS)
     const loseBatch = async () => {
       replace({
         async put() {
           throw new HookswitchError('InvalidInput', 'refused')
         },
       })
-      await two.publish(1, 'top', { callId: 'lost' })
-      await one.clock.advance(100)
+      await nodeB.publish(1, 'top', { callId: 'lost' })
+      await nodeA.clock.advance(100)
       replace({})
     }
     await loseBatch()
-    await two.publish(1, 'top', { callId: 'next' })
+    await nodeB.publish(1, 'top', { callId: 'next' })
     await until(1)
-    await one.clock.advance(10_000)
+    await nodeA.clock.advance(10_000)
     // The first batch of a writer that this node has not read from: nothing shows that there was one before.
     expect(callsOf(items)).toEqual(['next'])
     await loseBatch()
-    await two.publish(1, 'top', { callId: 'last' })
+    await nodeB.publish(1, 'top', { callId: 'last' })
     await until(3)
     expect(typesOf(items)).toEqual(['event', 'gap', 'event'])
     expect(droppedOf(items)).toEqual([null])
@@ -323,36 +324,33 @@ describe('what nodes exchange', () => {
     ['watch', ['before', 'meanwhile', undefined, 'after']],
     ['ends', [undefined, 'after']],
   ] as const)('has a gap after an outage of the store (%s), and goes on', async (name, expected) => {
-    const { one, two, replace } = await startNodes()
+    const { nodeA, nodeB, replace } = await startNodes()
     const reject = async () => {
       throw new HookswitchError('StoreUnavailable', 'out')
     }
     if (name === 'ends') replace({ ends: reject })
-    const { items, until } = await openStream(one, EVENTS)
+    const { items, until } = await openStream(nodeA, EVENTS)
     if (name !== 'ends') {
-      await two.publish(1, 'top', { callId: 'before' })
+      await nodeB.publish(1, 'top', { callId: 'before' })
       await until(1)
     }
     replace({ [name]: reject })
-    await two.publish(1, 'top', { callId: 'meanwhile' })
-    await one.clock.advance(30_000)
+    await nodeB.publish(1, 'top', { callId: 'meanwhile' })
+    await nodeA.clock.advance(30_000)
     replace({})
-    await one.clock.advance(6_000)
-    await two.publish(1, 'top', { callId: 'after' })
-    await one.clock.runUntil(() => callsOf(items).includes('after'), { limitMs: 5_000 })
+    await nodeA.clock.advance(6_000)
+    await nodeB.publish(1, 'top', { callId: 'after' })
+    await nodeA.clock.runUntil(() => callsOf(items).includes('after'), { limitMs: 5_000 })
     expect(droppedOf(items)).toEqual([null])
     expect(callsOf(items)).toEqual(expected)
   })
 
   it('is not mixed up by readers that come and go while items are read', async () => {
-    const { one, two, live, replace } = await startNodes()
-    const first = await openStream(one, EVENTS)
-    await two.publish(1, 'top', { callId: 'first' })
+    const { nodeA, nodeB, live, replace } = await startNodes()
+    const first = await openStream(nodeA, EVENTS)
+    await nodeB.publish(1, 'top', { callId: 'first' })
     await first.until(1)
-    let release = () => {}
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const { promise: isReleased, resolve: release } = deferred()
     replace({
       async read(reader, after) {
         const result = await live.read(reader, after)
@@ -360,87 +358,87 @@ describe('what nodes exchange', () => {
         return result
       },
     })
-    await two.publish(1, 'top', { callId: 'read for the first' })
-    await one.clock.advance(1_000)
+    await nodeB.publish(1, 'top', { callId: 'read for the first' })
+    await nodeA.clock.advance(1_000)
     first.stop()
-    await one.clock.advance(1_000)
+    await nodeA.clock.advance(1_000)
     replace({})
-    await two.hs.publish({ hook: 'channel_create', accountId: 'top', callId: 'for nobody' })
-    const second = await openStream(one, EVENTS)
+    await nodeB.hs.publish({ hook: 'channel_create', accountId: 'top', callId: 'for nobody' })
+    const second = await openStream(nodeA, EVENTS)
     release()
-    await two.publish(1, 'top', { callId: 'second' })
-    await one.clock.advance(10_000)
+    await nodeB.publish(1, 'top', { callId: 'second' })
+    await nodeA.clock.advance(10_000)
     expect(callsOf(second.items)).toEqual(['second'])
   })
 
   it('begins later where what others watch could not be read at first', async () => {
-    const { one, two, replace } = await startNodes()
+    const { nodeA, nodeB, replace } = await startNodes()
     replace({
       async watched() {
         throw new HookswitchError('StoreUnavailable', 'out')
       },
     })
-    const { until } = await openStream(one, EVENTS)
-    await two.publish(1, 'top', { callId: 'before' })
+    const { until } = await openStream(nodeA, EVENTS)
+    await nodeB.publish(1, 'top', { callId: 'before' })
     replace({})
-    await one.clock.advance(1_100)
-    await two.publish(1, 'top', { callId: 'after' })
+    await nodeA.clock.advance(1_100)
+    await nodeB.publish(1, 'top', { callId: 'after' })
     expect(callsOf(await until(1))).toEqual(['after'])
   })
 
   it('ends with a node: it writes what waits, and watches nothing any more', async () => {
-    const { one, two, calls, live, replace } = await startNodes()
-    const { items, until } = await openStream(one, EVENTS)
+    const { nodeA, nodeB, calls, live, replace } = await startNodes()
+    const { items, until } = await openStream(nodeA, EVENTS)
     const steps: string[] = []
     replace({
       async put(batch, forget) {
-        await one.clock.sleep(500)
+        await nodeA.clock.sleep(500)
         steps.push('written')
         return live.put(batch, forget)
       },
     })
-    await two.hs.publish({ hook: 'channel_create', accountId: 'top', callId: 'last' })
-    const closed = two.hs.close({ drainMs: 0 }).then(() => steps.push('closed'))
+    await nodeB.hs.publish({ hook: 'channel_create', accountId: 'top', callId: 'last' })
+    const closed = nodeB.hs.close({ drainMs: 0 }).then(() => steps.push('closed'))
     expect(callsOf(await until(1))).toEqual(['last'])
     await closed
     expect(steps).toEqual(['written', 'closed'])
     replace({})
     expect(items).toHaveLength(1)
-    await readStream(two, EVENTS)
-    const closing = one.hs.close({ drainMs: 0 })
-    await one.clock.advance(2_000)
+    await readStream(nodeB, EVENTS)
+    const closing = nodeA.hs.close({ drainMs: 0 })
+    await nodeA.clock.advance(2_000)
     await closing
     calls.length = 0
-    await one.clock.advance(60_000)
+    await nodeA.clock.advance(60_000)
     expect(calls).toEqual([])
   })
 })
 
 describe('watchEvents', () => {
   it('calls back for the events of an account on every node, until it is ended', async () => {
-    const { one, two, calls } = await startNodes()
+    const { nodeA, nodeB, calls } = await startNodes()
     const seen: string[] = []
     const listener = ({ callId, sequence, eventId }: { callId: string; sequence: number; eventId: string }) =>
       seen.push(`${callId} ${sequence} ${eventId.length}`)
-    const end = one.hs.watchEvents('top', listener)
-    const endAgain = one.hs.watchEvents('top', listener)
-    await one.clock.advance(100)
-    await one.publish(1, 'top', { callId: 'own' })
-    await two.publish(1, 'top', { callId: 'other' })
-    await two.publish(1, 'left', { callId: 'of another account' })
-    await one.clock.advance(1_000)
+    const end = nodeA.hs.watchEvents('top', listener)
+    const endAgain = nodeA.hs.watchEvents('top', listener)
+    await nodeA.clock.advance(100)
+    await nodeA.publish(1, 'top', { callId: 'own' })
+    await nodeB.publish(1, 'top', { callId: 'other' })
+    await nodeB.publish(1, 'left', { callId: 'of another account' })
+    await nodeA.clock.advance(1_000)
     expect(seen).toEqual(['own 1 32', 'own 1 32', 'other 1 32', 'other 1 32'])
     end()
     end()
-    await two.publish(1, 'top', { callId: 'last' })
-    await one.clock.advance(1_000)
+    await nodeB.publish(1, 'top', { callId: 'last' })
+    await nodeA.clock.advance(1_000)
     expect(seen.slice(4)).toEqual(['last 1 32'])
     endAgain()
-    await one.clock.advance(60_000)
+    await nodeA.clock.advance(60_000)
     calls.length = 0
-    await one.publish(1)
-    await two.publish(1)
-    await one.clock.advance(60_000)
+    await nodeA.publish(1)
+    await nodeB.publish(1)
+    await nodeA.clock.advance(60_000)
     expect(seen).toHaveLength(5)
     expect(calls).toEqual([])
   })

@@ -81,9 +81,9 @@ describe('attempts', () => {
 
   it('of one webhook, one result or one call are selected', async () => {
     const instance = await startInstance()
-    const [one, two] = [await instance.webhook(), await instance.webhook()]
+    const [first, second] = [await instance.webhook(), await instance.webhook()]
     const readers = await Promise.all([
-      readStream(instance, { accountId: 'top', webhookId: two }),
+      readStream(instance, { accountId: 'top', webhookId: second }),
       readStream(instance, { accountId: 'top', result: 'failure' }),
       readStream(instance, { accountId: 'top', callId: 'call-2' }),
     ])
@@ -93,7 +93,7 @@ describe('attempts', () => {
     const all = await instance.hs.webhooks.attempts('top')
     expect(all).toHaveLength(4)
     const wanted = [
-      all.filter(({ webhookId }) => webhookId === two),
+      all.filter(({ webhookId }) => webhookId === second),
       all.filter(({ result }) => result === 'failure'),
       all.filter(({ callId }) => callId === 'call-2'),
     ]
@@ -103,7 +103,7 @@ describe('attempts', () => {
       )
     })
     expect(wanted[1]).toHaveLength(1)
-    expect(one).not.toBe(two)
+    expect(first).not.toBe(second)
   })
 
   it('of the legs that an event adds to a call belong to the stream of the call', async () => {

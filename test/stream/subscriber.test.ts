@@ -37,7 +37,7 @@ const large = (id: string) => attempt(id, { text: 'x'.repeat(10_000) })
 
 function takeAll(subscriber: Subscriber): readonly Exclude<Taken, 'idle' | undefined>[] {
   const taken = []
-  for (let one = subscriber.takeNow(); one; one = subscriber.takeNow()) taken.push(one)
+  for (let item = subscriber.takeNow(); item; item = subscriber.takeNow()) taken.push(item)
   return taken
 }
 

@@ -39,9 +39,9 @@ export function withInbox(store: Store) {
             const error = new HookswitchError('Conflict', 'was relayed already', { field: 'inboxIds' })
             return { kind: 'refused', error }
           }
-          const one = written.next().value!
-          if (one.kind === 'accepted') for (const id of acceptance.inboxIds ?? []) rows.delete(id)
-          return one
+          const result = written.next().value!
+          if (result.kind === 'accepted') for (const id of acceptance.inboxIds ?? []) rows.delete(id)
+          return result
         })
         return { ...result, accepted }
       },

@@ -3,8 +3,8 @@ import type { Clock, Log } from '../../src/ports.js'
 import type { Store } from '../../src/store/contract.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { type StoreHarness, storeConformance } from '../../src/testkit/conformance/index.js'
+import type { StoreFault } from '../mutants/stores/store-fault.js'
 import { addLiveItems } from '../support/live-store.js'
-import type { Fault } from './broken-store.js'
 import { addInbox } from './conformance-self-test-inbox.js'
 
 export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -26,7 +26,7 @@ interface Rule {
   readonly body: () => Promise<void>
 }
 
-function rulesOf(harness: StoreHarness): readonly Rule[] {
+function listRules(harness: StoreHarness): readonly Rule[] {
   const path: string[] = []
   const rules: Rule[] = []
   storeConformance(
@@ -50,7 +50,7 @@ function rulesOf(harness: StoreHarness): readonly Rule[] {
  * The memory store as a store that supports everything: it has an inbox, and its data survives as long as the store is
  * used.
  */
-function harnessOf(isShared: boolean, fault: Partial<Fault>, joins = false): StoreHarness {
+function harnessOf(isShared: boolean, fault: Partial<StoreFault>, joins = false): StoreHarness {
   let transaction: StoreHarness['transaction']
   return {
     name: 'a store',
@@ -76,25 +76,23 @@ function harnessOf(isShared: boolean, fault: Partial<Fault>, joins = false): Sto
   }
 }
 
-/** The names of all rules for a store that supports everything. */
-export function allRules(isShared: boolean): readonly string[] {
-  return rulesOf(harnessOf(isShared, {})).map(({ name }) => name)
-}
+/** All rules for a store that supports everything. */
+export const rulesOf = (isShared: boolean): readonly Rule[] => listRules(harnessOf(isShared, {}))
 
 /**
  * The names of the rules that a store with this defect breaks.
  *
- * @param fault default: none
+ * @param fault default: none. `group`: only this group of rules runs
  * @param joins whether each node has its own store object. Default: all nodes use one
  */
 export async function brokenRules(
   isShared: boolean,
-  fault: Partial<Fault> = {},
+  fault: Partial<StoreFault> & { readonly group?: string } = {},
   joins = false,
 ): Promise<readonly string[]> {
   const broken: string[] = []
-  for (const { group, name, body } of rulesOf(harnessOf(isShared, fault, joins))) {
-    if (fault.caughtBy !== undefined && group !== fault.caughtBy) continue
+  for (const { group, name, body } of listRules(harnessOf(isShared, fault, joins))) {
+    if (fault.group !== undefined && group !== fault.group) continue
     await body().catch(() => broken.push(name))
   }
   return broken

@@ -54,11 +54,11 @@ export function addInbox(memory: Store): StoreWithInbox {
     const error = new HookswitchError('Conflict', 'the entry is gone', { field: 'inboxIds' })
     const accepted = group.accepted.map(({ inboxIds = [], events }, index): AcceptanceResult => {
       if (refused.has(index)) return { kind: 'refused', error }
-      const one = results.shift()!
-      if (one.kind === 'refused') return one
+      const result = results.shift()!
+      if (result.kind === 'refused') return result
       entries = entries.filter(({ id }) => !inboxIds.includes(id))
       for (const id of inboxIds) relayed.set(id, events[0]?.id)
-      return one
+      return result
     })
     return { ...result, accepted }
   }

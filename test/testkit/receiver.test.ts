@@ -16,9 +16,9 @@ describe('scriptedReceiver', () => {
   })
 
   it('listens on 127.0.0.1 and a free port', async () => {
-    const [one, other] = await Promise.all([startReceiver(), startReceiver()])
-    expect(one.url('/hook?x=1')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/hook\?x=1$/)
-    expect(one.url()).not.toBe(other.url())
+    const [first, second] = await Promise.all([startReceiver(), startReceiver()])
+    expect(first.url('/hook?x=1')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/hook\?x=1$/)
+    expect(first.url()).not.toBe(second.url())
   })
 
   it('has no URL before start()', () => {

@@ -1,32 +1,16 @@
 import { gunzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAmiChannels } from '../../src/testkit/switches/asterisk-ami-channels.js'
 import { fieldOf, parseAmiRecording } from '../../src/testkit/switches/asterisk-ami-recording.js'
-import { type FakeAsterisk, fakeAsteriskAmi } from '../../src/testkit/switches/index.js'
-import { type RawClient, rawClient, recorded } from './switches-client.js'
+import { fakeAsteriskAmi } from '../../src/testkit/switches/index.js'
+import { connected, type RawClient, recorded, started } from './switches-client.js'
 
 const recording = recorded('asterisk-ami.txt.gz')
 const blocks = gunzipSync(recording).toString('latin1').split('\r\n\r\n')
 
-const open: { fake: FakeAsterisk; clients: RawClient[] }[] = []
-afterEach(async () => {
-  for (const { fake, clients } of open.splice(0)) {
-    for (const { socket } of clients) socket.destroy()
-    await fake.close()
-  }
-})
-
-async function started() {
-  const fake = fakeAsteriskAmi({ recording, username: 'hookswitch', secret: 'sesame' })
-  const opened = { fake, clients: [] as RawClient[] }
-  open.push(opened)
-  await fake.start()
-  const connect = async () => {
-    const client = await rawClient(fake.port)
-    opened.clients.push(client)
-    await client.waitFor('Asterisk Call Manager/11.0.0\r\n')
-    return client
-  }
+async function start() {
+  const fake = await started(fakeAsteriskAmi({ recording, username: 'hookswitch', secret: 'sesame' }))
+  const connect = () => connected(fake, 'Asterisk Call Manager/11.0.0\r\n')
   const logIn = async (events = 'on') => {
     const client = await connect()
     client.send(
@@ -48,7 +32,7 @@ const ping = async (client: RawClient) => {
 
 describe('the recording', () => {
   it('is replayed byte for byte, without the replies to the recording client', async () => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const client = await logIn()
     await fake.play({ speed: Infinity })
     const sent = (await ping(client)).split('\r\n\r\n').slice(0, -1)
@@ -73,7 +57,7 @@ describe('the recording', () => {
 
 describe('the manager interface', () => {
   it('rejects a wrong secret, and every action before the login', async () => {
-    const { fake, connect } = await started()
+    const { fake, connect } = await start()
     const client = await connect()
     client.send('Action: CoreShowChannels\r\nActionID: x\r\n\r\n')
     await client.waitFor('Response: Error\r\nActionID: x\r\nMessage: Permission denied\r\n\r\n')
@@ -84,7 +68,7 @@ describe('the manager interface', () => {
   })
 
   it('sends only the classes of the event mask', async () => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const client = await logIn('call,cdr')
     await fake.play({ speed: Infinity })
     const names = new Set(namesIn(await ping(client)))
@@ -94,7 +78,7 @@ describe('the manager interface', () => {
   })
 
   it.each(['off', 'Off'])('sends nothing with the event mask %s until it changes', async (off) => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const client = await logIn(off)
     await fake.advance(2)
     client.send('Action: Events\r\nEventMask: on\r\nActionID: e\r\n\r\n')
@@ -107,7 +91,7 @@ describe('the manager interface', () => {
   })
 
   it('reads actions in any chunks, rejects unknown ones, and says goodbye', async () => {
-    const { logIn } = await started()
+    const { logIn } = await start()
     const client = await logIn()
     for (const char of 'ACTION: Nonsense\r\nActionId: n\r\n\r\n') {
       client.send(char)
@@ -120,7 +104,7 @@ describe('the manager interface', () => {
   })
 
   it('ends a connection that sends too long an action', async () => {
-    const { connect } = await started()
+    const { connect } = await start()
     const client = await connect()
     client.send('x'.repeat(200_000))
     await client.closed()
@@ -143,7 +127,7 @@ describe('CoreShowChannels', () => {
   }
 
   it('lists what Asterisk listed at that moment of the recording', async () => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const client = await logIn('off')
     const answer = blocks.findIndex((block) => block.startsWith('Event: CoreShowChannel\r\n'))
     const before = blocks.slice(0, answer).filter((block) => /Event: (?!FullyBooted)/.test(block)).length
@@ -156,7 +140,7 @@ describe('CoreShowChannels', () => {
   })
 
   it('is empty before the first call and after the last', async () => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const client = await logIn('off')
     expect(await show(client)).toEqual([])
     await fake.play({ speed: Infinity })
@@ -185,7 +169,7 @@ describe('the bridge of a channel', () => {
 
 describe('a restart', () => {
   it('cuts all connections, and no event of the open channels follows', async () => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const client = await logIn()
     await fake.advance(20)
     const received = await ping(client)

@@ -1,34 +1,20 @@
 import { gunzipSync } from 'node:zlib'
 import { until } from 'hookswitch/testkit'
 import { WebSocket } from 'undici'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type FakeAsterisk, fakeAsteriskAri } from '../../src/testkit/switches/index.js'
 import { encodeFrame } from '../../src/testkit/switches/websocket.js'
-import { type RawClient, rawClient, recorded } from './switches-client.js'
+import { connected, type RawClient, recorded, started } from './switches-client.js'
 
 const recording = recorded('asterisk-ari.ndjson.gz')
 const lines = gunzipSync(recording).toString().trimEnd().split('\n')
 const OPENING = 'GET /ari/events?app=x&subscribeAll=true&api_key=hookswitch:sesame HTTP/1.1'
 
-const open: { close(): unknown }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-
-async function started(): Promise<FakeAsterisk> {
-  const fake = fakeAsteriskAri({ recording, username: 'hookswitch', password: 'sesame' })
-  open.push(fake)
-  await fake.start()
-  return fake
-}
-async function connect(fake: FakeAsterisk): Promise<RawClient> {
-  const client = await rawClient(fake.port)
-  open.unshift({ close: () => client.socket.destroy() })
-  return client
-}
+const start = (): Promise<FakeAsterisk> =>
+  started(fakeAsteriskAri({ recording, username: 'hookswitch', password: 'sesame' }))
 /** A raw WebSocket handshake, with the example key of RFC 6455, section 1.3. */
 async function subscribed(fake: FakeAsterisk, opening = OPENING): Promise<RawClient> {
-  const client = await connect(fake)
+  const client = await connected(fake)
   const headers =
     'Host: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
   client.send(`${opening}\r\n${headers}\r\n\r\n`)
@@ -48,7 +34,7 @@ const BASIC = { authorization: `Basic ${Buffer.from('hookswitch:sesame').toStrin
 
 describe('the events', () => {
   it('are sent to a standard WebSocket client as recorded', async () => {
-    const fake = await started()
+    const fake = await start()
     const socket = new WebSocket(
       `ws://127.0.0.1:${fake.port}/ari/events?app=x&subscribeAll=true&api_key=hookswitch:sesame`,
     )
@@ -64,7 +50,7 @@ describe('the events', () => {
   })
 
   it('are only those of its application for a client without subscribeAll', async () => {
-    const fake = await started()
+    const fake = await start()
     const client = await subscribed(fake, OPENING.replace('&subscribeAll=true', ''))
     await fake.play({ speed: Infinity })
     client.send(masked(9, 'end'))
@@ -75,7 +61,7 @@ describe('the events', () => {
   })
 
   it('share the connection with control frames: a ping is answered, a close is returned', async () => {
-    const fake = await started()
+    const fake = await start()
     const client = await subscribed(fake)
     for (const char of masked(9, 'are you there')) {
       client.send(char)
@@ -92,7 +78,7 @@ describe('the events', () => {
     ['a ping that is too long', '\x89\xfe\x01\x00', '\x03\xea'],
     ['a frame that is too long', '\x82\xff\x00\x00\x00\x01\x00\x00\x00\x00\x01\x02\x03\x04', '\x03\xf1'],
   ])('end after %s', async (_, bytes, code) => {
-    const fake = await started()
+    const fake = await start()
     const client = await subscribed(fake)
     client.send(bytes)
     await client.waitFor(`\x88\x02${code}`)
@@ -100,7 +86,7 @@ describe('the events', () => {
   })
 
   it('are cut in the middle of a frame by cutIn', async () => {
-    const fake = await started()
+    const fake = await start()
     const client = await subscribed(fake)
     const before = client.received.length
     fake.cutIn(10)
@@ -115,8 +101,8 @@ describe('the events', () => {
     ['no application', OPENING.replace('app=x&', ''), /^HTTP\/1.1 400 /],
     ['another path', OPENING.replace('events', 'nonsense'), /^HTTP\/1.1 404 /],
   ])('are refused with %s', async (_, opening, status) => {
-    const fake = await started()
-    const client = await connect(fake)
+    const fake = await start()
+    const client = await connected(fake)
     client.send(
       `${opening}\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
     )
@@ -127,7 +113,7 @@ describe('the events', () => {
 
 describe('the requests', () => {
   it('list the channels that are open now', async () => {
-    const fake = await started()
+    const fake = await start()
     const channels = async () => (await get(fake, '/ari/channels', BASIC)).json()
     expect(await channels()).toEqual([])
     await fake.advance(60)
@@ -156,26 +142,26 @@ describe('the requests', () => {
     ['/ari/channels/%E0%A4%A', BASIC, 404],
     ['/elsewhere', BASIC, 404],
   ])('%s with %o are answered %i', async (path, headers, status) => {
-    const fake = await started()
+    const fake = await start()
     expect((await get(fake, path, headers)).status).toBe(status)
   })
 
   it('that are not HTTP end only their connection', async () => {
-    const fake = await started()
-    const client = await connect(fake)
+    const fake = await start()
+    const client = await connected(fake)
     client.send('garbage\r\n\r\n')
     await client.closed()
     expect((await get(fake, '/ari/asterisk/ping', BASIC)).status).toBe(200)
   })
 
   it('get no response during a silence', async () => {
-    const fake = await started()
+    const fake = await start()
     fake.silence()
-    const client = await connect(fake)
+    const client = await connected(fake)
     client.send('GET /ari/channels?api_key=hookswitch:sesame HTTP/1.1\r\nHost: x\r\n\r\n')
     // After two more connections the fake has read the request.
     for (const count of [2, 3]) {
-      await connect(fake)
+      await connected(fake)
       await fake.waitFor('connected', count)
     }
     fake.speak()
@@ -199,7 +185,7 @@ describe('a frame', () => {
 
 describe('a restart', () => {
   it('cuts all connections, and no event of the open channels follows', async () => {
-    const fake = await started()
+    const fake = await start()
     const client = await subscribed(fake)
     await fake.advance(60)
     const ended = (await (await get(fake, '/ari/channels', BASIC)).json()) as { id: string }[]

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { until } from 'hookswitch/testkit'
+import { onTestFinished } from 'vitest'
 
 /** A recording of a real switch. */
 export function recorded(name: string): Buffer {
@@ -20,7 +21,7 @@ export interface RawClient {
 }
 
 /** Connects; reads nothing if `reads` is false. */
-export async function rawClient(port: number, reads = true): Promise<RawClient> {
+async function rawClient(port: number, reads = true): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1')
   let received = ''
   let read = 0
@@ -53,4 +54,20 @@ export async function rawClient(port: number, reads = true): Promise<RawClient> 
     },
     closed: async () => void (await until(() => isClosed, { description: 'the connection was closed' })),
   }
+}
+
+/** Starts a fake or a receiver, which is closed after the test and after the clients that connect later. */
+export async function started<Startable extends { start(): unknown; close(): unknown }>(fake: Startable) {
+  // Callbacks run in reverse order.
+  onTestFinished(async () => void (await fake.close()))
+  await fake.start()
+  return fake
+}
+
+/** Connects until the test is over, and waits for the greeting. Reads nothing if `reads` is false. */
+export async function connected({ port }: { readonly port: number }, greeting = '', reads = true) {
+  const client = await rawClient(port, reads)
+  onTestFinished(() => void client.socket.destroy())
+  if (greeting !== '') await client.waitFor(greeting)
+  return client
 }

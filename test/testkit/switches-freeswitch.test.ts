@@ -1,36 +1,16 @@
 import { gunzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseFreeswitchRecording, toJson, toPlain } from '../../src/testkit/switches/freeswitch-recording.js'
-import {
-  type FakeFreeswitch,
-  type FakeFreeswitchOptions,
-  fakeFreeswitch,
-} from '../../src/testkit/switches/index.js'
-import { type RawClient, rawClient, recorded } from './switches-client.js'
+import { type FakeFreeswitchOptions, fakeFreeswitch } from '../../src/testkit/switches/index.js'
+import { connected, type RawClient, recorded, started } from './switches-client.js'
 
 const json = recorded('freeswitch-esl-json.txt.gz')
 const plain = recorded('freeswitch-esl-plain.txt.gz')
 const received = (zipped: Buffer) => gunzipSync(zipped).toString('latin1')
 
-const open: { fake: FakeFreeswitch; clients: RawClient[] }[] = []
-afterEach(async () => {
-  for (const { fake, clients } of open.splice(0)) {
-    for (const { socket } of clients) socket.destroy()
-    await fake.close()
-  }
-})
-
-async function started(options: Partial<FakeFreeswitchOptions> = {}) {
-  const fake = fakeFreeswitch({ recording: json, ...options })
-  const opened = { fake, clients: [] as RawClient[] }
-  open.push(opened)
-  await fake.start()
-  const connect = async () => {
-    const client = await rawClient(fake.port)
-    opened.clients.push(client)
-    await client.waitFor('Content-Type: auth/request\n\n')
-    return client
-  }
+async function start(options: Partial<FakeFreeswitchOptions> = {}) {
+  const fake = await started(fakeFreeswitch({ recording: json, ...options }))
+  const connect = () => connected(fake, 'Content-Type: auth/request\n\n')
   const logIn = async (event = 'event json ALL') => {
     const client = await connect()
     client.send('auth ClueCon\n\n')
@@ -70,7 +50,7 @@ describe('the recording', () => {
     ['json', json],
     ['plain', plain],
   ])('is replayed byte for byte in %s', async (format, recording) => {
-    const { fake, logIn } = await started({ recording })
+    const { fake, logIn } = await start({ recording })
     const client = await logIn(`event ${format} ALL`)
     const begin = client.received.length
     await fake.play({ speed: Infinity })
@@ -103,7 +83,7 @@ describe('the recording', () => {
 
 describe('the event socket', () => {
   it('requires the password, and disconnects after a wrong one', async () => {
-    const { connect, fake } = await started({ password: 'open sesame' })
+    const { connect, fake } = await start({ password: 'open sesame' })
     const client = await connect()
     client.send('event json ALL\n\n')
     await client.waitFor('Reply-Text: -ERR command not found\n\n')
@@ -120,7 +100,7 @@ describe('the event socket', () => {
   })
 
   it('sends only the events that the client subscribed to', async () => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const client = await logIn('event json CHANNEL_ANSWER CHANNEL_HOLD')
     await fake.play({ speed: Infinity })
     expect(await api(client, 'echo the end')).toBe('the end')
@@ -131,7 +111,7 @@ describe('the event socket', () => {
   })
 
   it('rejects a format that it does not have, and an empty list', async () => {
-    const { logIn } = await started()
+    const { logIn } = await start()
     const client = await logIn('')
     client.send('event plain ALL\n\n')
     await client.waitFor('Reply-Text: -ERR the recording holds json events only\n\n')
@@ -140,7 +120,7 @@ describe('the event socket', () => {
   })
 
   it('sends no events after noevents, and disconnects after exit', async () => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const client = await logIn()
     await fake.advance()
     await client.waitFor('CHANNEL_CREATE')
@@ -156,7 +136,7 @@ describe('the event socket', () => {
   })
 
   it('reads commands in any chunks, and several at once', async () => {
-    const { connect } = await started()
+    const { connect } = await start()
     const client = await connect()
     for (const char of 'auth ClueCon\n\n') {
       client.send(char)
@@ -171,7 +151,7 @@ describe('the event socket', () => {
   })
 
   it('ends a connection that sends too long a command, and serves the next', async () => {
-    const { connect, logIn } = await started()
+    const { connect, logIn } = await start()
     const client = await connect()
     client.send('x'.repeat(200_000))
     await client.closed()
@@ -181,7 +161,7 @@ describe('the event socket', () => {
 
 describe('the API', () => {
   it('lists the channels that are open now', async () => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const client = await logIn()
     expect(await api(client, 'show channels as json')).toBe('{"row_count":0}')
     await fake.advance(3)
@@ -210,7 +190,7 @@ describe('the API', () => {
     ['json', json],
     ['plain', plain],
   ])('dumps the variables of a leg from %s events', async (format, recording) => {
-    const { fake, logIn } = await started({ recording })
+    const { fake, logIn } = await start({ recording })
     const client = await logIn(`event ${format} CHANNEL_ANSWER`)
     await fake.advance(5)
     const uuid = 'c01.5f3a1c00@phone.acme.example'
@@ -228,7 +208,7 @@ describe('the API', () => {
   })
 
   it('writes the same plain headers as FreeSWITCH', async () => {
-    const { fake, logIn } = await started({ recording: plain })
+    const { fake, logIn } = await start({ recording: plain })
     const client = await logIn('event plain CHANNEL_CREATE')
     await fake.advance()
     await client.waitFor('Event-Name: CHANNEL_CREATE\n')
@@ -261,7 +241,7 @@ describe('the headers of an event', () => {
 
 describe('a restart', () => {
   it('cuts all connections, drops the open legs and starts again with another Core-UUID', async () => {
-    const { fake, logIn } = await started()
+    const { fake, logIn } = await start()
     const before = fake.coreUuid
     const client = await logIn()
     await fake.advance(3)

@@ -1,35 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { manualClock, scriptedReceiver, status, until } from 'hookswitch/testkit'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type FakeKamailioOptions, fakeKamailio } from '../../src/testkit/switches/index.js'
-import { rawClient } from './switches-client.js'
+import { connected, started } from './switches-client.js'
 
 const recording = readFileSync(new URL('../../examples/demo/kamailio-dialogs.ndjson', import.meta.url))
 const lines = recording.toString().trimEnd().split('\n')
 
-const open: { close(): unknown }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-async function started(options: Partial<FakeKamailioOptions> = {}) {
-  const fake = fakeKamailio({ recording, ...options })
-  open.unshift(fake)
-  await fake.start()
-  return fake
-}
-async function receiver() {
-  const made = scriptedReceiver()
-  open.push(made)
-  await made.start()
-  return made
-}
+const start = (options: Partial<FakeKamailioOptions> = {}) => started(fakeKamailio({ recording, ...options }))
+const receiver = () => started(scriptedReceiver())
 
 describe('lines as netstrings', () => {
   it('are sent to every client byte for byte, whatever the client sends', async () => {
-    const fake = await started({ recording: gzipSync(recording) })
-    const client = await rawClient(fake.port)
-    open.unshift({ close: () => client.socket.destroy() })
+    const fake = await start({ recording: gzipSync(recording) })
+    const client = await connected(fake)
     await fake.waitFor('subscribed')
     client.send('7:garbage,'.repeat(10_000))
     await fake.play({ speed: Infinity })
@@ -39,8 +24,8 @@ describe('lines as netstrings', () => {
   })
 
   it('are cut in the middle of a line by cutIn', async () => {
-    const fake = await started()
-    const client = await rawClient(fake.port)
+    const fake = await start()
+    const client = await connected(fake)
     await fake.waitFor('subscribed')
     fake.cutIn(7)
     await fake.advance()
@@ -50,8 +35,8 @@ describe('lines as netstrings', () => {
 
   it('wait for a client that does not read', async () => {
     const many = Buffer.concat(Array(40).fill(recording))
-    const fake = await started({ recording: many })
-    const client = await rawClient(fake.port, false)
+    const fake = await start({ recording: many })
+    const client = await connected(fake, '', false)
     await fake.waitFor('subscribed')
     const playing = fake.play({ speed: Infinity })
     await until(() => fake.position > 100)
@@ -65,7 +50,7 @@ describe('lines as netstrings', () => {
 describe('lines by HTTP', () => {
   it('are posted one object per request, in order', async () => {
     const hook = await receiver()
-    const fake = await started({ url: hook.url('/kamailio'), headers: { authorization: 'Bearer sesame' } })
+    const fake = await start({ url: hook.url('/kamailio'), headers: { authorization: 'Bearer sesame' } })
     await fake.advance(5)
     expect(hook.requests.map(({ body }) => body)).toEqual(lines.slice(0, 5))
     expect(hook.requests[0]).toMatchObject({
@@ -78,7 +63,7 @@ describe('lines by HTTP', () => {
 
   it('are posted in batches as NDJSON, the rest at the end of advance', async () => {
     const hook = await receiver()
-    const fake = await started({ url: hook.url(), batch: 4 })
+    const fake = await start({ url: hook.url(), batch: 4 })
     await fake.advance(10)
     expect(hook.requests.map(({ body }) => body.split('\n').length)).toEqual([4, 4, 2])
     expect(hook.requests.flatMap(({ body }) => body.split('\n'))).toEqual(lines.slice(0, 10))
@@ -90,7 +75,7 @@ describe('lines by HTTP', () => {
     const busy = status(503, { headers: { 'retry-after': '7' } })
     hook.on('/', [busy, status(503), status(204), status(400)])
     const clock = manualClock()
-    const fake = await started({ url: hook.url(), clock })
+    const fake = await start({ url: hook.url(), clock })
     const advancing = fake.advance(2)
     await hook.next(1)
     await until(() => clock.sleepers().nextDueMs === 7_000)
@@ -105,7 +90,7 @@ describe('lines by HTTP', () => {
 
   it('are lost without a response, during a silence, and when the request is cut', async () => {
     const hook = await receiver()
-    const fake = await started({ url: hook.url() })
+    const fake = await start({ url: hook.url() })
     fake.cutIn(20)
     await fake.advance(2)
     await hook.next(1)
@@ -124,7 +109,7 @@ describe('lines by HTTP', () => {
     const hook = await receiver()
     hook.on('/', [status(503)])
     const clock = manualClock()
-    const fake = await started({ url: hook.url(), clock })
+    const fake = await start({ url: hook.url(), clock })
     const advancing = fake.advance()
     await hook.next(1)
     await until(() => clock.sleepers().count > 0)

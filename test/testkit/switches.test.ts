@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { manualClock, until } from 'hookswitch/testkit'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type FakeOptions,
   type FakeSwitch,
@@ -10,7 +10,7 @@ import {
   fakeFreeswitch,
 } from '../../src/testkit/switches/index.js'
 import { waitForDrain } from '../../src/testkit/switches/listener.js'
-import { type RawClient, rawClient, recorded } from './switches-client.js'
+import { connected, type RawClient, recorded, started } from './switches-client.js'
 
 const freeswitch = gunzipSync(recorded('freeswitch-esl-json.txt.gz'))
 const ami = gunzipSync(recorded('asterisk-ami.txt.gz'))
@@ -60,32 +60,17 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-const open: { close(): unknown }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-
 describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   const { fake: make, subscribe, begin, logIn, query, whole, many } = switchCase
-  const started = async (options?: Partial<FakeOptions>) => {
-    const fake = make(options)
-    open.unshift(fake)
-    await fake.start()
-    return fake
-  }
-  const connect = async (fake: FakeSwitch, reads = true) => {
-    const client = await rawClient(fake.port, reads)
-    open.unshift({ close: () => client.socket.destroy() })
-    return client
-  }
+  const start = (options?: Partial<FakeOptions>) => started(make(options))
   const subscribed = async (fake: FakeSwitch) => {
-    const client = await connect(fake)
+    const client = await connected(fake)
     await subscribe(client)
     return client
   }
 
   it('replays events whether or not a client is connected: earlier ones are missed', async () => {
-    const fake = await started()
+    const fake = await start()
     await fake.advance(7)
     expect(fake.position).toBe(7)
     const client = await subscribed(fake)
@@ -104,7 +89,7 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
 
   it('plays at the pace of the recording', async () => {
     const clock = manualClock()
-    const fake = await started({ clock, recording: whole })
+    const fake = await start({ clock, recording: whole })
     const playing = fake.play()
     await clock.settle()
     const first = fake.position
@@ -126,7 +111,7 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
       [4, undefined],
     ] as const) {
       const clock = manualClock()
-      const fake = await started({ clock, recording: whole, speed: own })
+      const fake = await start({ clock, recording: whole, speed: own })
       void fake.play(speed === undefined ? {} : { speed })
       times.push(await clock.runUntil(() => fake.position === fake.length))
     }
@@ -137,7 +122,7 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
 
   it('can be advanced while it plays: no event is replayed twice', async () => {
     const clock = manualClock()
-    const fake = await started({ clock })
+    const fake = await start({ clock })
     const client = await subscribed(fake)
     const playing = fake.play()
     await clock.advance(5)
@@ -151,7 +136,7 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
 
   it('ends a play when it is closed', async () => {
     const clock = manualClock()
-    const fake = await started({ clock })
+    const fake = await start({ clock })
     const playing = fake.play()
     await clock.advance(1)
     await fake.close()
@@ -163,8 +148,8 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   })
 
   it('cuts all connections, and accepts new ones', async () => {
-    const fake = await started()
-    const clients = [await subscribed(fake), await connect(fake)]
+    const fake = await start()
+    const clients = [await subscribed(fake), await connected(fake)]
     fake.cut()
     for (const client of clients) await client.closed()
     await fake.waitFor('disconnected', 2)
@@ -175,7 +160,7 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   })
 
   it('ends all connections behind what was replayed, once the clients have read it', async () => {
-    const fake = await started({ recording: many })
+    const fake = await start({ recording: many })
     const client = await subscribed(fake)
     const before = client.received.length
     client.socket.pause()
@@ -187,11 +172,11 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
     expect(client.isClosed || client.socket.readableEnded).toBe(true)
     expect(client.received.slice(before).split(`${begin}`).length - 1).toBeGreaterThanOrEqual(fake.length)
     expect(fake.connections).toBe(0)
-    await (await rawClient(fake.port)).closed()
+    await (await connected(fake)).closed()
   })
 
   it('ends connections only when their clients have read everything', async () => {
-    const fake = await started()
+    const fake = await start()
     const client = await subscribed(fake)
     client.socket.pause()
     await fake.advance()
@@ -209,7 +194,7 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   })
 
   it.each([0, 1, 100])('cuts after %i bytes of the next event', async (bytes) => {
-    const fake = await started()
+    const fake = await start()
     const client = await subscribed(fake)
     const before = client.received.length
     fake.cutIn(bytes)
@@ -223,13 +208,13 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   })
 
   it('sends nothing during a silence, and its events are missed', async () => {
-    const fake = await started()
+    const fake = await start()
     const client = await subscribed(fake)
     const before = client.received.length
     fake.silence()
     await fake.advance(3)
     const commands = [...fake.commands]
-    const other = await connect(fake)
+    const other = await connected(fake)
     other.send(logIn)
     // After the client's end, the fake closes the connection when it has read everything.
     other.socket.end()
@@ -244,11 +229,11 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   })
 
   it('refuses new connections, keeps the open ones, and accepts again on the same port', async () => {
-    const fake = await started()
+    const fake = await start()
     const { port } = fake
     const client = await subscribed(fake)
     fake.refuse()
-    await (await connect(fake)).closed()
+    await (await connected(fake)).closed()
     await fake.advance()
     await client.waitFor(begin)
     await fake.accept()
@@ -257,8 +242,8 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   })
 
   it('waits for a client that does not read, and buffers no more than its socket', async () => {
-    const fake = await started({ recording: many })
-    const slow = await connect(fake, false)
+    const fake = await start({ recording: many })
+    const slow = await connected(fake, '', false)
     slow.send(logIn)
     await fake.waitFor('subscribed')
     const playing = fake.play({ speed: Infinity })
@@ -274,8 +259,8 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   })
 
   it('continues when a client that does not read disconnects', async () => {
-    const fake = await started({ recording: many })
-    const slow = await connect(fake, false)
+    const fake = await start({ recording: many })
+    const slow = await connected(fake, '', false)
     slow.send(logIn)
     await fake.waitFor('subscribed')
     const playing = fake.play({ speed: Infinity })
@@ -287,8 +272,8 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   })
 
   it('pauses reading from a client that never reads the replies', async () => {
-    const fake = await started()
-    const slow = await connect(fake, false)
+    const fake = await start()
+    const slow = await connected(fake, '', false)
     slow.send(logIn)
     await fake.waitFor('subscribed')
     let batches = 0
@@ -307,7 +292,7 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
   })
 
   it('rejects waitFor with its milestone when it is closed', async () => {
-    const fake = await started()
+    const fake = await start()
     const waiting = expect(fake.waitFor('subscribed')).rejects.toThrow(
       /waited for 'subscribed' number 1 .seen: 0/,
     )

@@ -36,9 +36,9 @@ describe('toCanonicalJson', () => {
 
   it('differs for different values', () => {
     fc.assert(
-      fc.property(json, json, (one, other) => {
-        expect(toCanonicalJson(one) === toCanonicalJson(other)).toBe(
-          JSON.stringify(sorted(one)) === JSON.stringify(sorted(other)),
+      fc.property(json, json, (left, right) => {
+        expect(toCanonicalJson(left) === toCanonicalJson(right)).toBe(
+          JSON.stringify(sorted(left)) === JSON.stringify(sorted(right)),
         )
       }),
     )

@@ -61,9 +61,9 @@ describe('editDistance', () => {
   it('is symmetric, and zero only for equal texts', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 })
     fc.assert(
-      fc.property(text, text, (one, other) => {
-        expect(editDistance(one, other)).toBe(editDistance(other, one))
-        expect(editDistance(one, other) === 0).toBe(one === other)
+      fc.property(text, text, (left, right) => {
+        expect(editDistance(left, right)).toBe(editDistance(right, left))
+        expect(editDistance(left, right) === 0).toBe(left === right)
       }),
     )
   })

@@ -29,24 +29,24 @@ describe('a linked queue', () => {
   })
 
   it('yields its items in order, and frees them for another queue', () => {
-    const [one, two] = [createLinkedQueue<Item>(), createLinkedQueue<Item>()]
+    const [first, second] = [createLinkedQueue<Item>(), createLinkedQueue<Item>()]
     const items = [anItem(1), anItem(2)]
-    for (const item of items) enqueue(one, item)
-    expect(items.map(({ queue }) => queue)).toEqual([one, one])
-    expect(dequeue(one)).toBe(items[0])
+    for (const item of items) enqueue(first, item)
+    expect(items.map(({ queue }) => queue)).toEqual([first, first])
+    expect(dequeue(first)).toBe(items[0])
     expect(items[0]!.queue).toBeUndefined()
-    enqueue(two, items[0]!)
-    expect([itemsOf(one), itemsOf(two)].map((list) => list.map(({ id }) => id))).toEqual([[2], [1]])
+    enqueue(second, items[0]!)
+    expect([itemsOf(first), itemsOf(second)].map((list) => list.map(({ id }) => id))).toEqual([[2], [1]])
   })
 
   it('is left by an item once', () => {
     const queue = createLinkedQueue<Item>()
-    const [one, two] = [anItem(1), anItem(2)]
-    enqueue(queue, one)
-    enqueue(queue, two)
-    unqueue(one)
-    unqueue(one)
-    expect(itemsOf(queue)).toEqual([two])
+    const [first, second] = [anItem(1), anItem(2)]
+    enqueue(queue, first)
+    enqueue(queue, second)
+    unqueue(first)
+    unqueue(first)
+    expect(itemsOf(queue)).toEqual([second])
     expect(queue.length).toBe(1)
   })
 

@@ -82,8 +82,8 @@ describe('redactFields', () => {
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
         { maxDepth: 4 },
-        name.map((one) => ({ [one]: { inside: SECRET } })),
-        name.map((one) => ['accept', '*/*', one, SECRET]),
+        name.map((key) => ({ [key]: { inside: SECRET } })),
+        name.map((key) => ['accept', '*/*', key, SECRET]),
         fc.array(tie('tree')).filter((list) => list.every((item) => typeof item === 'object')),
         fc.dictionary(fc.string(), tie('tree')),
       ),

@@ -224,13 +224,13 @@ describe('a pause', () => {
   })
 
   it('of a receiver that takes nothing goes on while it says "not now"', () => {
-    for (const one of [probe, check, failure({ isProbe: true, isThrottled: true }), away])
-      expect(apply(pausedAway, [9], one).health?.pause?.kind).toBe('unavailable')
+    for (const outcome of [probe, check, failure({ isProbe: true, isThrottled: true }), away])
+      expect(apply(pausedAway, [9], outcome).health?.pause?.kind).toBe('unavailable')
   })
 
   it('of a receiver that rejects everything ends with a success only', () => {
-    for (const one of [rejected, failure({ kind: 'rejected', isProbe: true }), probe, check, away])
-      expect(apply(pausedRejected, [20], one).health?.pause?.kind).toBe('rejected')
+    for (const outcome of [rejected, failure({ kind: 'rejected', isProbe: true }), probe, check, away])
+      expect(apply(pausedRejected, [20], outcome).health?.pause?.kind).toBe('rejected')
     expect(apply(pausedRejected, [20, 21, 22], away).health?.pause?.kind).toBe('rejected')
     expect(isProbed(apply(pausedRejected, [20], success).health)).toBe(false)
     expect(isProbed(apply(pausedRejected, [20], late).health)).toBe(false)

@@ -33,8 +33,8 @@ describe('parseEvents', () => {
   it('accepts every payload of a call that a receiver gets', () => {
     for (const { id, sample } of catalogueOf()) {
       if (isMetaHook(id)) continue
-      for (const one of sample) {
-        const event = checkEvent(one, 0, () => true)
+      for (const input of sample) {
+        const event = checkEvent(input, 0, () => true)
         const payload = { ...payloadOf(event, 'e1'), sequence: 1 }
         const whole = { ...event, timestampMs: fromGregorian(toGregorian(event.timestampMs)) }
         expect(parseEvents(payload, event.accountId)).toEqual({ events: [whole] })

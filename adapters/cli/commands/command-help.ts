@@ -6,7 +6,7 @@ const WIDTH = 110
 /** Column of the descriptions. */
 const INDENT = 26
 
-/** What the exit codes of these commands mean. */
+/** What the exit codes of these commands mean. @internal */
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
   [0, 'done'],
   [1, 'failed, or an invalid signature (verify)'],

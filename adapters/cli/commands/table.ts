@@ -98,7 +98,7 @@ const WIDE =
 const graphemes = (text: string) => [...segmenter.segment(text)].map(({ segment }) => segment)
 const graphemeWidth = (grapheme: string) => (WIDE.test(grapheme) ? 2 : 1)
 
-/** Columns that a terminal needs for a text. */
+/** Columns that a terminal needs for a text. @internal */
 export function displayWidth(text: string): number {
   // Most cells are ASCII.
   if (/^[ -~]*$/.test(text)) return text.length
@@ -107,7 +107,7 @@ export function displayWidth(text: string): number {
 
 const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - displayWidth(text)))
 
-/** Cuts a text to this width; the last column is then `…`. */
+/** Cuts a text to this width; the last column is then `…`. @internal */
 export function shorten(text: string, width: number): string {
   if (displayWidth(text) <= width) return text
   let result = ''

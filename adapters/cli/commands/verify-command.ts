@@ -60,7 +60,7 @@ export const VERIFY_COMMAND: Command = {
   },
 }
 
-/** Reads `Name: value` lines, with or without a request line before them, or a JSON object. Names in lower case. */
+/** Reads `Name: value` lines, with or without a request line before them, or a JSON object. Names in lower case. @internal */
 export function parseHeaders(text: string): Readonly<Record<string, string>> {
   const clean = text.replace(/^\uFEFF/, '')
   return Object.fromEntries(clean.trimStart().startsWith('{') ? jsonHeaders(clean) : lineHeaders(clean))

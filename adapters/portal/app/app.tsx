@@ -17,7 +17,7 @@ import { giveUp, goOn, leaving } from './state/unsaved.js'
 import { formatRoute } from './text/routes.js'
 
 const nothing = () => null
-const SignIn = lazy(async () => (await import('./screens/sign-in.js')).SignIn, nothing)
+export const SignIn = lazy(async () => (await import('./screens/sign-in.js')).SignIn, nothing)
 const LoginForm = lazy(async () => (await import('./screens/sign-in.js')).LoginForm, nothing)
 const ShortcutHelp = lazy(async () => (await import('./components/shortcut-help.js')).ShortcutHelp, nothing)
 const CallScreen = lazy(async () => (await import('./screens/call.js')).CallScreen)

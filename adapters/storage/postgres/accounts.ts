@@ -7,6 +7,7 @@ import {
   accountRevision,
   applyReplacement,
   assertPlacement,
+  assertRevision,
   checksPlacement,
   deleteWebhook,
   HookswitchError,
@@ -23,7 +24,6 @@ import { constraintOf } from './errors.js'
 import { createGroupCommit } from './group-commit.js'
 import { ALL_SHARDS, createOwnerVersions } from './owner-versions.js'
 import { placedReader } from './placed-reader.js'
-import { assertRevision } from './revision.js'
 import { type WebhookRow, webhookOf } from './rows.js'
 import type { Transaction } from './session.js'
 import type { Deps, Queue } from './session-deps.js'

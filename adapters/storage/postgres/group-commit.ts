@@ -12,6 +12,7 @@ import { isDataError, sqlStateOf } from './errors.js'
 /** Result or error of one call of a group. */
 export type CallResult<Result> = { readonly value: Result } | { readonly error: unknown }
 
+/** @internal */
 export interface GroupOptions {
   /** Calls at which a group is full and the next call waits for another one. */
   readonly maxCalls: number

@@ -265,7 +265,7 @@ const DELIVERIES: Part = {
     )`,
 }
 
-const NUDGES: Part = {
+const INCOMING: Part = {
   isNeeded: ({ deliveries }) => deliveries.some(({ isForeign }) => isForeign),
   values: ({ deliveries }) => {
     const foreign = deliveries.filter(({ isForeign }) => isForeign)
@@ -276,7 +276,7 @@ const NUDGES: Part = {
     ]
   },
   cte: (s) => `g as (
-      insert into ${s}.nudge (position, webhook_key, shard) select * from unnest($1::bigint[], $2::int[], $3::smallint[])
+      insert into ${s}.incoming (position, webhook_key, shard) select * from unnest($1::bigint[], $2::int[], $3::smallint[])
     )`,
 }
 
@@ -387,7 +387,7 @@ const PARTS = [
   EVENTS,
   BODIES,
   DELIVERIES,
-  NUDGES,
+  INCOMING,
   ENDED,
   STARTS,
   FINISHED,

@@ -20,9 +20,9 @@
  * **Locks** are taken in one order: shards, nodes, webhooks, keys, events, each sorted. Deadlocks that remain (40P01) are
  * retried.
  *
- * **Nudges.** A delivery for the shard of another node is stored with a row in `nudge`, which that node takes when it polls:
- * all of transactions that may have been running at its last poll, so that none is passed over. NOTIFY announces them, at
- * most one message per 10 ms; it may be lost, and a statement once a second finds what it missed (`poll.ts`).
+ * **Incoming deliveries.** A delivery for the shard of another node is stored with a row in `incoming`, which that node takes
+ * when it polls: all of transactions that may have been running at its last poll, so that none is passed over. NOTIFY announces
+ * them, at most one message per 10 ms; it may be lost, and a statement once a second finds what it missed (`poll.ts`).
  *
  * **Failover.** Each new connection reads the timeline of the server's log (`session-connection.ts`). Where it is another one, the
  * last commits may be missing there: nothing that was planned before is sent to that server, and no node settles or starts
@@ -31,7 +31,7 @@
  *
  * **What a crash leaves.** A transaction that did not commit leaves nothing. When the connection is lost during a commit, its
  * outcome is unknown, and the node commits the same group again: ids of events, numbers of attempts and records show what
- * was written. A crash of the server empties `nudge` (unlogged): after any lost connection a node loads its shards again.
+ * was written. A crash of the server empties `incoming` (unlogged): after any lost connection a node loads its shards again.
  */
 import type { Clock, Log, Store } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'

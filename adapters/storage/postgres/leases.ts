@@ -133,8 +133,8 @@ export function createLeases(deps: LeaseDeps): Leases {
           await tx.query(sql.handOver, [numbers, owner, fence])
         })
       } finally {
-        // From now on an acceptance here leaves a nudge for the next owner. Not before: a renewal that this transaction
-        // waited for has returned the shards.
+        // From now on an acceptance here leaves a row in `incoming` for the next owner. Not before: a renewal that this
+        // transaction waited for has returned the shards.
         nodes.handedOver(lease, shards)
       }
       notifier.notifyFree()

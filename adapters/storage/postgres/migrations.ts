@@ -5,14 +5,18 @@ import type { Session, Transaction } from './session.js'
 import { migrationStatements } from './sql/migrations.js'
 import { quoteIdentifier } from './statement.js'
 
-/** One version of the schema. */
+/** One version of the schema. @internal */
 export interface Migration {
   readonly version: number
   /** SQL, several statements: what makes this version of the one before. */
   text(schema: string): string
 }
 
-/** The versions, ascending. The first one creates the tables. A released one never changes; the next one is appended. */
+/**
+ * The versions, ascending. The first one creates the tables. A released one never changes; the next one is appended.
+ *
+ * @internal
+ */
 export const MIGRATIONS: readonly Migration[] = [{ version: 1, text: createTables }]
 
 /** Oldest server version that supports all statements. */

@@ -12,14 +12,14 @@ interface LocalNode {
   shards: ReadonlySet<number>
   /** Highest version that the node was told. */
   version: number
-  /** Nudges of transactions before this one were seen by the last poll (`xid8`). */
+  /** Incoming deliveries of transactions before this one were seen by the last poll (`xid8`). */
   seenXid: string
   pending: number
   /**
-   * Nudges may be lost: the answer to a poll was, or the server has crashed, which empties an unlogged table. The next poll
-   * raises the version without a change, so that the node loads its shards again.
+   * Incoming deliveries may be lost: the answer to a poll was, or the server has crashed, which empties an unlogged table. The
+   * next poll raises the version without a change, so that the node loads its shards again.
    */
-  mayHaveLostNudges: boolean
+  mayHaveLostIncoming: boolean
   /**
    * Another server has taken over, which may lack the last commits, and versions with them: the node loads its shards before
    * the next group.
@@ -87,10 +87,10 @@ export function createNodes({ session, schema }: Pick<Deps, 'session' | 'schema'
         number,
         shards: new Set(shards),
         version: isSameLease ? before.version : 0,
-        // Nudges in a shard that is new may be older than the last poll.
+        // Incoming deliveries of a shard that is new may be older than the last poll.
         seenXid: '0',
         pending: before?.pending ?? 0,
-        mayHaveLostNudges: isSameLease && before.mayHaveLostNudges,
+        mayHaveLostIncoming: isSameLease && before.mayHaveLostIncoming,
         mayHaveLostCommits: isSameLease && before.mayHaveLostCommits,
       })
     },
@@ -114,7 +114,7 @@ export function createNodes({ session, schema }: Pick<Deps, 'session' | 'schema'
       return false
     },
     connectionLost() {
-      for (const node of nodes.values()) node.mayHaveLostNudges = true
+      for (const node of nodes.values()) node.mayHaveLostIncoming = true
     },
     serverReplaced() {
       for (const node of nodes.values()) {

@@ -2,7 +2,7 @@
  * Notifies the listeners of this process and, by NOTIFY, the other nodes that they may have something to do.
  *
  * Messages are sent after the commit, outside of the transaction, and may be lost. What must not be lost is in tables
- * (`nudge`, `change`, `inbox`, `shard`), where the poll finds it (`poll.ts`).
+ * (`incoming`, `change`, `inbox`, `shard`), where the poll finds it (`poll.ts`).
  */
 import type { LiveListener } from 'hookswitch/store'
 import type { Nodes } from './nodes.js'
@@ -28,7 +28,7 @@ export interface Notifier {
   flush(): Promise<void>
 }
 
-/** Payload of NOTIFY, as JSON. */
+/** Payload of NOTIFY, as JSON. @internal */
 export interface Message {
   /** Shards whose owner has something to do. */
   readonly shards: readonly number[]

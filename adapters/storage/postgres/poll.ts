@@ -55,7 +55,7 @@ export function createPoller(deps: PollDeps): Poller {
     try {
       if (await hasWork()) notifier.notifyListeners()
     } catch {
-      // The callers of the store report the outage. Nudges may be lost with the server.
+      // The callers of the store report the outage. Incoming deliveries may be lost with the server.
       nodes.connectionLost()
     }
     schedule(nodes.isEmpty() ? FIRST_POLL_MS : POLL_EVERY_MS, poll)
@@ -83,7 +83,7 @@ export function createPoller(deps: PollDeps): Poller {
     return (
       row!.hasWork ||
       crashed.hasAny() ||
-      local.some((node) => node.mayHaveLostNudges || node.mayHaveLostCommits)
+      local.some((node) => node.mayHaveLostIncoming || node.mayHaveLostCommits)
     )
   }
 

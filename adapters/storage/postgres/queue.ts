@@ -135,13 +135,13 @@ export function postgresQueue(deps: Deps): Queue {
   async function poll(lease: Lease): Promise<Polled | undefined> {
     const { owner, fence } = lease
     const node = nodes.get(lease)
-    if (node?.mayHaveLostNudges) {
+    if (node?.mayHaveLostIncoming) {
       await session.query(sql.requireLoad, [owner, fence])
-      node.mayHaveLostNudges = false
+      node.mayHaveLostIncoming = false
     }
     const values = [owner, fence, node?.seenXid ?? '0', clockMs()]
     const [row] = await session.query<PollRow>(sql.poll, values).catch((thrown: unknown) => {
-      // It may have taken nudges.
+      // It may have taken incoming deliveries.
       nodes.connectionLost()
       throw thrown
     })

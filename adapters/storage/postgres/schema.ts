@@ -229,13 +229,13 @@ create index change_of_node on ${s}.change (fence, n);
 create index change_at on ${s}.change (at);
 
 -- Deliveries that a node accepted for the shard of another. Unlogged: after a crash of the server every node loads anew.
-create unlogged table ${s}.nudge (
+create unlogged table ${s}.incoming (
   position    bigint not null,
   webhook_key integer not null,
   shard       smallint not null,
   xid         xid8 not null default pg_current_xact_id()
 ) with (${HOT});
-create index nudge_shard on ${s}.nudge (shard, xid);
+create index incoming_shard on ${s}.incoming (shard, xid);
 
 -- Items of live streams on their way to other nodes (\`live.ts\`). Both tables are unlogged: no write-ahead log, no replica and
 -- no base backup contains them, and after a crash of the server they are empty. The arrays of a batch are parallel. An item is

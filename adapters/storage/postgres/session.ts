@@ -290,7 +290,7 @@ const KEEP_ALIVE = ['tcp_keepalives_idle = 30', 'tcp_keepalives_interval = 10', 
 
 type SettingsOptions = Pick<SessionOptions, 'answerWithinMs' | 'isHotPath'>
 
-/** SQL that sets up a connection of our own pool. */
+/** SQL that sets up a connection of our own pool. @internal */
 export function sessionSettings(options: SettingsOptions): string {
   return settingsSql('SET', [...settingsOf(options), ISOLATION, ...KEEP_ALIVE])
 }

@@ -1,6 +1,7 @@
 /** Users of accounts, found by their credential keys. */
 import {
   type AccountStore,
+  assertRevision,
   HookswitchError,
   notFound,
   type User,
@@ -10,7 +11,6 @@ import {
 import { textArray } from './binary-arrays.js'
 import { constraintOf } from './errors.js'
 import { placedReader } from './placed-reader.js'
-import { assertRevision } from './revision.js'
 import type { Session, Transaction } from './session.js'
 import { accountStatements, type DocRow } from './sql/accounts.js'
 import { userStatements } from './sql/users.js'

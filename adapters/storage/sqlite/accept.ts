@@ -100,7 +100,7 @@ export function createAccept(
     const plan = planAcceptance(acceptance as unknown as Acceptance, facts, NODE, now, isRepeat)
     if (plan.kind === 'refused') return plan
     if (plan.kind === 'stored')
-      return { kind: 'accepted', events: plan.events, mayHaveGap: state.nudges.length > 0 }
+      return { kind: 'accepted', events: plan.events, mayHaveGap: state.incoming.length > 0 }
     for (const id of inboxIds) removeStaged(id)
     const deliveries = plan.deliveries as unknown as readonly EncodedDelivery[]
     const isSent = createSentCheck(deliveries)
@@ -114,7 +114,7 @@ export function createAccept(
       const event = stored.get(delivery.eventId) ?? eventBodies.find(delivery.eventId)!
       storeDelivery(delivery, endpoint, event, now)
       const { webhookId, position = 0 } = delivery
-      if (!hasLease) state.nudges.push({ webhookId, position })
+      if (!hasLease) state.incoming.push({ webhookId, position })
       const { callId, account } = event
       // A webhook of an account above knows the call, too.
       if (callId !== null && account !== endpoint.account) {
@@ -122,7 +122,7 @@ export function createAccept(
         phoneCalls.save(endpoint.account, phoneCalls.open(endpoint.account, callId), otherLegCallId, now)
       }
     }
-    return { kind: 'accepted', events: plan.events, mayHaveGap: state.nudges.length > 0 }
+    return { kind: 'accepted', events: plan.events, mayHaveGap: state.incoming.length > 0 }
   }
 }
 

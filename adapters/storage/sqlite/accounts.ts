@@ -5,6 +5,7 @@ import {
   type ApiKeyRow,
   accountRevision,
   assertPlacement,
+  assertRevision,
   checksPlacement,
   deleteWebhook,
   errorCode,
@@ -17,7 +18,6 @@ import {
 import { createAccountPages } from './account-pages.js'
 import { type AccountRows, accountRowOf, apiKeyRowOf, readAccountRows } from './account-rows.js'
 import type { DocRow, Statements } from './query.js'
-import { assertRevision } from './revision.js'
 import type { RefusedAccount, RpcAccounts } from './rpc-methods.js'
 import { serializeError } from './serialized-error.js'
 import type { Synchronous } from './synchronous.js'

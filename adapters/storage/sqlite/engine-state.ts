@@ -11,8 +11,8 @@ export interface EngineState {
   /** The fence of the owner's lease: incremented with every new owner. */
   term: number
   /** Deliveries that were accepted without a lease, and that no node has polled yet. */
-  readonly nudges: DeliveryKey[]
-  takeNudges(): readonly DeliveryKey[]
+  readonly incoming: DeliveryKey[]
+  takeIncoming(): readonly DeliveryKey[]
   /** Store time of the last call that passed it, ms. */
   storeMs: number
   /**
@@ -66,8 +66,8 @@ export function createEngineState(statements: Statements): EngineState {
   const state: EngineState = {
     owner: undefined,
     term: read('term')!,
-    nudges: [],
-    takeNudges: () => state.nudges.splice(0),
+    incoming: [],
+    takeIncoming: () => state.incoming.splice(0),
     storeMs: 0,
     startTime(machineMs) {
       const storeMs = Math.max(machineMs + offsetMs, timeMs)
@@ -102,7 +102,7 @@ export function createEngineState(statements: Statements): EngineState {
       saved.term = state.term
       saved.blockEnd = blockEnd
       saved.timeMs = timeMs
-      saved.nudges = state.nudges.slice()
+      saved.incoming = state.incoming.slice()
       saved.offsetMs = offsetMs
     },
     rolledBack() {
@@ -111,7 +111,7 @@ export function createEngineState(statements: Statements): EngineState {
       // Keys of a block whose reservation was rolled back were rolled back too, and may be used again.
       blockEnd = saved.blockEnd
       timeMs = saved.timeMs
-      state.nudges.splice(0, Number.POSITIVE_INFINITY, ...saved.nudges)
+      state.incoming.splice(0, Number.POSITIVE_INFINITY, ...saved.incoming)
       offsetMs = saved.offsetMs
       position = Math.min(position, blockEnd)
     },
@@ -122,7 +122,7 @@ export function createEngineState(statements: Statements): EngineState {
     blockEnd,
     timeMs,
     offsetMs,
-    nudges: [] as DeliveryKey[],
+    incoming: [] as DeliveryKey[],
   }
   return state
 }

@@ -15,7 +15,7 @@
  * - The log of a queue. The host's thread encodes each group into one text and one buffer of numbers
  *   (`group-encoding.ts`); the engine decodes it, and `accept.ts`, `settle.ts` and `starts.ts` write its parts. A delivery is
  *   a row of `hookswitch_waiting`, and a row of `hookswitch_attempt` from its end on (`schema.ts`). Fences, versions
- *   and nudges are in memory.
+ *   and incoming deliveries are in memory.
  * - Crash. The write-ahead log with `synchronous=FULL` keeps exactly the committed groups, and SQLite replays them at the
  *   next open. Starts that the dead owner stored carry its term: the next owner has a higher one, and `load` names them as
  *   interrupted. Numbers of the last block of keys that were not used are skipped. Files beside the database: `-wal`,

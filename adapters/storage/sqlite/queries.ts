@@ -93,7 +93,7 @@ interface CountRow {
   readonly count: number
 }
 
-/** Parameters: webhook, first and last position, epoch. */
+/** Parameters: webhook, first and last position, epoch. @internal */
 export const CANCELLED_SQL = `select 1 from hookswitch_waiting indexed by hookswitch_waiting_webhook
   where webhook = ? and position >= ? and position <= ? and epoch < ? limit 1`
 

@@ -1,6 +1,6 @@
 /**
  * The log of a queue in memory: `QueueStore` without its reads. The file has one owner at a time, so its shards, versions
- * and nudges are values in memory.
+ * and incoming deliveries are values in memory.
  */
 import {
   type AcceptanceResult,
@@ -145,7 +145,7 @@ export function createQueue(context: EngineContext) {
     },
     poll(lease: Lease): Polled | undefined {
       if (!holds(lease)) return undefined
-      const { waiting, webhooks } = columns.ofKeys(state.takeNudges())
+      const { waiting, webhooks } = columns.ofKeys(state.takeIncoming())
       return { version: changes.version(), waiting, webhooks, pendingElsewhere: 0 }
     },
     webhookOf: (webhookId: string): Webhook | undefined => endpoints.byId(webhookId)?.webhook,

@@ -18,6 +18,8 @@ const isSelected = (table: Table) => `and (? is null or ${REASON[table]} = ?) an
 /**
  * Parameters: webhook, earliest and latest acceptance, mask of states, epoch if they wait; epoch if `skipsRecovered`;
  * those of `isSelected` if `selects`.
+ *
+ * @internal
  */
 export const REPLAYABLE_SQL = (
   table: Table,

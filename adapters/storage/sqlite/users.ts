@@ -1,6 +1,7 @@
 /** Stores users; finds them by account and id, name or credential key. */
 import {
   type AccountStore,
+  assertRevision,
   HookswitchError,
   notFound,
   type User,
@@ -9,7 +10,6 @@ import {
 } from 'hookswitch/store'
 import type { UserRows } from './account-rows.js'
 import type { DocRow, Statements } from './query.js'
-import { assertRevision } from './revision.js'
 import type { Synchronous } from './synchronous.js'
 
 type UserStore = Pick<

@@ -48,7 +48,6 @@ import {
   UP,
 } from './switch-event.js'
 
-export type { MappingOptions } from './channel-registry.js'
 export type { RegistrySnapshot } from './reconcile.js'
 
 /** The mapping of one switch. */

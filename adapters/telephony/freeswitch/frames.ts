@@ -8,9 +8,9 @@ import { createPendingBytes } from '../source/pending-bytes.js'
 const MAX_FIRST_LINE_BYTES = 65_536
 /** Largest header block, bytes: the reply to `connect` consists of all variables of a channel. */
 const MAX_HEADER_BLOCK_BYTES = 16_777_216
-/** Largest body, bytes: an event has all variables of its channel, whose length FreeSWITCH does not limit. */
+/** Largest body, bytes: an event has all variables of its channel, whose length FreeSWITCH does not limit. @internal */
 export const MAX_BODY_BYTES = 16_777_216
-/** Largest reply to an `api` command, bytes: the list of all channels has about 1 KiB per channel. */
+/** Largest reply to an `api` command, bytes: the list of all channels has about 1 KiB per channel. @internal */
 export const MAX_REPLY_BYTES = 67_108_864
 
 /**

@@ -45,7 +45,7 @@ import { type Leg, openLeg, readAnsweredUs, readCreatedUs, readEventTimeUs, upda
 import { restoreLeg, saveLeg } from './saved-leg.js'
 import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles } from './subscriptions.js'
 
-/** How events are mapped. */
+/** How events are mapped. @internal */
 export interface MappingOptions {
   readonly accountOf: FreeswitchAccountOf
   /** Names of channel variables for `customChannelVars`, beside KAZOO's; without `variable_`. */

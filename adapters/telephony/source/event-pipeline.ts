@@ -44,7 +44,7 @@ export type SourceEvents = {
   problem: Problem
 }
 
-/** Dependencies of an event pipeline. */
+/** Dependencies of an event pipeline. @internal */
 export interface EventPipelineDeps {
   /** `hs.publish`, or a function that wraps it. */
   readonly publish: (event: ChannelEvent) => Promise<unknown>

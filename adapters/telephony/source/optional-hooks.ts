@@ -33,7 +33,7 @@ export interface OptionalHooksOption {
   readonly optionalHooks?: readonly OptionalHook[]
 }
 
-/** The default of `optionalHooks`. */
+/** The default of `optionalHooks`. @internal */
 export const DEFAULT_OPTIONAL_HOOKS: readonly OptionalHook[] = OPTIONAL_HOOKS.filter(
   (hook) => hook !== 'channel_dtmf',
 )

@@ -24,7 +24,7 @@ export const SEQUENCE = 7
 export const EPOCH = 8
 /** Attempts recorded. */
 export const ATTEMPTS = 9
-/** Milliseconds from the time in its position to the first failure, plus one; 0: there was none. */
+/** Milliseconds from the time in its position to the first failure, plus one; 0: there was none. @internal */
 export const FAILED = 10
 /** The next entry of its lane. In a free entry: the next free one of its page. */
 export const NEXT = 11

@@ -32,6 +32,7 @@ export function accountLimit({ maxPending, maxPendingPerAccount }: QueueLimits):
  *
  * @param backlogs waiting deliveries, whole numbers
  * @returns the highest such level, at least 0
+ * @internal
  */
 export function cutLevel(backlogs: readonly number[], excess: number): number {
   let low = 0

@@ -22,6 +22,7 @@ export type PriorityClass =
   | 5
 
 export const FAST: PriorityClass = 0
+/** @internal */
 export const TRUSTED: PriorityClass = 1
 export const UNKNOWN: PriorityClass = 2
 export const DOUBTFUL: PriorityClass = 3

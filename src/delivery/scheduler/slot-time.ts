@@ -49,7 +49,7 @@ export function createSlotUse(): SlotUse {
   }
 }
 
-/** The average number of slots in use. @param now store time, ms; a clock that was set back adds nothing */
+/** The average number of slots in use. @param now store time, ms; a clock that was set back adds nothing @internal */
 export function averageUse({ inUse, average, atMs }: SlotUse, now: number): number {
   if (now <= atMs || average === inUse) return average
   return inUse + (average - inUse) * Math.exp((atMs - now) / AVERAGE_MS)

@@ -35,7 +35,7 @@ type ReferenceDelivery = DeliveryCall & {
   acceptedMs: number
   dueMs: number
   /** The owner of its shard has not polled it, which has to. */
-  isNudged: boolean
+  isIncoming: boolean
   reason?: string | undefined
   endedMs?: number
 }
@@ -176,9 +176,9 @@ const hasLease = (m: ReferenceStore, node: ReferenceNode, now: number) =>
 const liveNode = (m: ReferenceStore, lease: LeaseRow, now: number) =>
   m.nodes.find((node) => node.owner === lease.owner && node.fence === lease.fence && hasLease(m, node, now))
 
-/** The process ended. A store that is not shared keeps no nudges then: the next owner loads everything. */
+/** The process ended. A store that is not shared keeps no incoming deliveries then: the next owner loads everything. */
 export function reopenReference(m: ReferenceStore): void {
-  if (!m.shared) for (const row of m.deliveries) row.isNudged = false
+  if (!m.shared) for (const row of m.deliveries) row.isIncoming = false
 }
 
 // Leases
@@ -362,9 +362,9 @@ function accept(
     }
     for (const row of added) {
       const number = row.replayOf === undefined ? m.events[row.eventId]!.number : 0
-      const isNudged = !node || !owns(node, row)
+      const isIncoming = !node || !owns(node, row)
       const counts = { attempts: 0, interruptions: 0, failedMs: 0, number, dueMs: 0 }
-      m.deliveries.push({ ...row, ...counts, state: 'waiting', acceptedMs: now, isNudged })
+      m.deliveries.push({ ...row, ...counts, state: 'waiting', acceptedMs: now, isIncoming })
     }
   }
   const results = events.map(({ id }, at) => {
@@ -465,9 +465,9 @@ function poll(m: ReferenceStore, lease: LeaseRow, now: number, actual: LoadResul
   if (!node) return null
   if (!actual || !noteVersion(node, actual.version)) return 'a higher version'
   closeGaps(m, node)
-  const nudged = m.deliveries.filter((row) => row.isNudged && owns(node, row))
-  for (const row of nudged) row.isNudged = false
-  return { ...waitingOf(m, nudged, actual), interrupted: [] }
+  const incoming = m.deliveries.filter((row) => row.isIncoming && owns(node, row))
+  for (const row of incoming) row.isIncoming = false
+  return { ...waitingOf(m, incoming, actual), interrupted: [] }
 }
 
 function waitingOf(m: ReferenceStore, rows: readonly ReferenceDelivery[], actual: LoadResult) {

@@ -1,6 +1,6 @@
 import { HookswitchError } from '../../errors.js'
 
-/** The refusals of an acceptance, worded once for all stores. `notFound` of `errors` is for unknown events and webhooks. */
+/** The refusals of stores, worded once for all of them. `notFound` of `errors` is for unknown events and webhooks. */
 
 /** Another event was accepted with this idempotency key. */
 export function idempotencyConflict(): HookswitchError {
@@ -17,4 +17,10 @@ export function idConflict(id: string): HookswitchError {
 /** An inbox entry is gone: another node has relayed it, or it was erased. */
 export function inboxConflict(): HookswitchError {
   return new HookswitchError('Conflict', 'an inbox entry was relayed already', { field: 'inboxIds' })
+}
+
+/** @throws HookswitchError `RevisionConflict` if another revision than the expected one is stored */
+export function assertRevision(id: string, stored: number, expected: number | undefined): void {
+  if (expected === undefined || expected === stored) return
+  throw new HookswitchError('RevisionConflict', `${id} was changed concurrently`, { id })
 }

@@ -14,7 +14,8 @@ import type {
 import { assertPlacement, checksPlacement, placementOf } from '../../accounts/placement.js'
 import type { User } from '../../accounts/user.js'
 import { HookswitchError, notFound } from '../../errors.js'
-import { assertRevision, pageOf } from './page.js'
+import { assertRevision } from '../engine/errors.js'
+import { pageOf } from './page.js'
 import { deleteInner, innerMap } from './state.js'
 import { memoryUsers } from './users.js'
 

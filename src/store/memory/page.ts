@@ -1,6 +1,5 @@
 /** Pages of sorted lists, without an index: one pass keeps the first rows in order. */
 import type { PageQuery } from '../../accounts/account-store.js'
-import { HookswitchError } from '../../errors.js'
 import { compareCodePoints } from '../../values/code-points.js'
 
 /** The first rows behind `after`. The cost is one comparison per row, and few insertions if their order is random. */
@@ -31,10 +30,4 @@ export function pageOf<Row extends { readonly id: string }>(
     if (page.length > limit) page.pop()
   }
   return page.map(({ row }) => row)
-}
-
-/** @throws `RevisionConflict` if another revision than the expected one is stored */
-export function assertRevision(id: string, stored: number, expected: number | undefined): void {
-  if (expected === undefined || expected === stored) return
-  throw new HookswitchError('RevisionConflict', `${id} was changed concurrently`, { id })
 }

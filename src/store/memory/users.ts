@@ -1,8 +1,9 @@
 import type { PageQuery, UserConditions } from '../../accounts/account-store.js'
 import { type User, userNameKey, userRevision, userSortKey } from '../../accounts/user.js'
 import { HookswitchError, notFound } from '../../errors.js'
+import { assertRevision } from '../engine/errors.js'
 import { AccountUsers } from './account-users.js'
-import { assertRevision, pageOf } from './page.js'
+import { pageOf } from './page.js'
 
 const usernameTaken = () => new HookswitchError('Conflict', 'this user name is taken', { field: 'username' })
 

@@ -290,8 +290,8 @@ export function nodeRules(rule: DefineRule): void {
     assert.equal(await second.store.deliveries.poll(second.lease), undefined)
     assert.equal((await first.renew()).shards.length, SHARDS)
     assert.deepEqual((await first.load()).rows.map(keyOf), [keyOf(delivery!)])
-    const nudged = [...(await first.poll()).rows, ...(await first.poll()).rows]
-    assert.ok(nudged.length <= 1)
+    const found = [...(await first.poll()).rows, ...(await first.poll()).rows]
+    assert.ok(found.length <= 1)
     assert.deepEqual([...(await first.poll()).rows], [])
   })
 

@@ -222,7 +222,7 @@ describe('a session', () => {
     const data = fc.record({ account_id: value, binding: value, bindings: value }, { requiredKeys: [] })
     const key = { action: value, auth_token: value, request_id: value, data: fc.oneof(data, value) }
     const frame = fc.oneof(
-      fc.record(key, { requiredKeys: [] }).map((one) => JSON.stringify(one)),
+      fc.record(key, { requiredKeys: [] }).map((object) => JSON.stringify(object)),
       fc.string(),
     )
     await fc.assert(

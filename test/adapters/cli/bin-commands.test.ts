@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import { scriptedApi, succeed } from '../client/scripted-api.js'
 import { API_KEY, startService } from '../client/service.js'
 import { hookswitch } from './program.js'
@@ -60,10 +61,7 @@ describe('the commands of the built program', () => {
   )
 
   it('a command that is interrupted has not succeeded', async () => {
-    let arrived = () => {}
-    const arrival = new Promise<void>((resolve) => {
-      arrived = resolve
-    })
+    const { promise: arrival, resolve: arrived } = deferred()
     const api = await scriptedApi((response, { method }) =>
       method === 'DELETE' ? succeed(response, {}) : arrived(),
     )

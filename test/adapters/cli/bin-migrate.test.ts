@@ -173,7 +173,9 @@ describe.skipIf(!server)('hookswitch migrate', () => {
     expect((await call(url, 'GET', '/accounts/acme/webhooks', { token })).status).toBe(200)
     await expect.poll(() => received.length).toBe(before + ROWS.deliveries)
     for (const callId of CALLS) {
-      const hooks = received.slice(before).flatMap((one) => (one.callId === callId ? one.hook : []))
+      const hooks = received
+        .slice(before)
+        .flatMap((request) => (request.callId === callId ? request.hook : []))
       expect(hooks).toEqual(HOOKS)
     }
     expect(new Set(received.map(({ id }) => id)).size).toBe(ROWS.deliveries)

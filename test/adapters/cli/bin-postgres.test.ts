@@ -58,10 +58,10 @@ describe('the program on PostgreSQL', () => {
     if (!server) skip()
     const { url: receiverUrl, received } = await receiver()
     const nodes = [node(), node()]
-    const [one, two] = await Promise.all(nodes.map(ready))
-    const { token } = await call(one!.url, 'PUT', '/api_auth', { data: { api_key: ACCOUNT.apiKey } })
+    const [first, second] = await Promise.all(nodes.map(ready))
+    const { token } = await call(first!.url, 'PUT', '/api_auth', { data: { api_key: ACCOUNT.apiKey } })
     const uri = `${receiverUrl}/calls`
-    for (const [index, { url }] of [one!, two!].entries()) {
+    for (const [index, { url }] of [first!, second!].entries()) {
       const data = { name: `Calls ${index}`, uri, hook: 'all' }
       expect((await call(url, 'PUT', WEBHOOKS, { data, token })).status).toBe(201)
     }
@@ -69,7 +69,7 @@ describe('the program on PostgreSQL', () => {
       call(url, 'PUT', '/accounts/acme/events', { data: { hook: 'channel_create', call_id: callId }, token })
     const idsOf = (callId: string) =>
       new Set(received.filter(({ body }) => JSON.parse(body).call_id === callId).map(({ id }) => id))
-    for (const { url } of [one!, two!]) {
+    for (const { url } of [first!, second!]) {
       expect((await publish(url, url)).status).toBe(202)
       await expect.poll(() => idsOf(url).size).toBe(2)
     }
@@ -78,7 +78,7 @@ describe('the program on PostgreSQL', () => {
     expect(log).not.toMatch(/in memory/)
 
     await stop(nodes[0]!)
-    await publish(two!.url, 'one is left')
+    await publish(second!.url, 'one is left')
     await expect.poll(() => idsOf('one is left').size).toBe(2)
     await stop(nodes[1]!)
 

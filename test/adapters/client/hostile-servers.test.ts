@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createClient, HookswitchClientError } from 'hookswitch/client'
 import { describe, expect, it } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import { type Answer, fail, scriptedApi, succeed, TOKEN } from './scripted-api.js'
 
 const API_KEY = 'key-of-this-test'
@@ -158,10 +159,7 @@ describe('the client against hostile servers', () => {
   })
 
   it('an abort ends a call with its reason, while it runs and before', async () => {
-    let arrived = () => {}
-    const arrival = new Promise<void>((resolve) => {
-      arrived = resolve
-    })
+    const { promise: arrival, resolve: arrived } = deferred()
     const { client } = await against(() => arrived())
     const controller = new AbortController()
     const call = client.listWebhooks({}, { signal: controller.signal }).page()
@@ -175,10 +173,7 @@ describe('the client against hostile servers', () => {
 
   it('an abort of the client ends every call, but not close', async () => {
     const controller = new AbortController()
-    let arrived = () => {}
-    const arrival = new Promise<void>((resolve) => {
-      arrived = resolve
-    })
+    const { promise: arrival, resolve: arrived } = deferred()
     const { api, client } = await against(
       (response, { method }) => (method === 'DELETE' ? succeed(response, {}) : arrived()),
       { signal: controller.signal },

@@ -5,7 +5,8 @@ import type { Socket } from 'node:net'
 import { errorCode } from 'hookswitch'
 import type { HttpService } from 'hookswitch/adapter'
 import { createServer, type ServerOptions } from 'hookswitch/node'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import { echoService } from './echo.js'
 import { connect, sendRaw } from './raw.js'
 import { GET, parseErrorEnvelope, put, useServers } from './server-setup.js'
@@ -82,10 +83,7 @@ describe('createServer with idle connections', () => {
   })
 
   it('closes those that answer their last request after the server was closed', async () => {
-    let answer = () => {}
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve
-    })
+    const { promise: answered, resolve: answer } = deferred()
     const service: HttpService = {
       ...namedService,
       handle: (request) => answered.then(() => namedService.handle(request)),
@@ -102,6 +100,34 @@ describe('createServer with idle connections', () => {
     expect((await connection.next()).status).toBe(200)
     await Promise.all([connection.closed, unused.closed])
     await closed
+  })
+
+  it('closes those with further requests after the response of the moment, and handles none of the others', async () => {
+    const warnings: Error[] = []
+    const record = (warning: Error) => warnings.push(warning)
+    process.on('warning', record)
+    onTestFinished(() => void process.off('warning', record))
+    const { promise: answered, resolve: answer } = deferred()
+    let handled = 0
+    const service: HttpService = {
+      ...namedService,
+      handle(request) {
+        handled += 1
+        return answered.then(() => namedService.handle(request))
+      },
+    }
+    const server = createServer(service)
+    const connection = await connect(await start(server))
+    connection.write(GET.repeat(20))
+    await once(server, 'request')
+    const closed = new Promise((resolve) => server.close(resolve))
+    answer()
+    expect((await connection.next()).status).toBe(200)
+    await connection.closed
+    await closed
+    await new Promise(setImmediate)
+    expect(handled).toBe(1)
+    expect(warnings).toEqual([])
   })
 
   it('has at most 10,000, or half of the files that the process may open', () => {

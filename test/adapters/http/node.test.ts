@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { errorResponse, type HttpService, type RequestRecord } from 'hookswitch/adapter'
 import { type NodeHandlerOptions, nodeHandler } from 'hookswitch/node'
 import { describe, expect, it } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import { echoService } from './echo.js'
 import { connect, sendRaw } from './raw.js'
 import { useServers } from './server-setup.js'
@@ -159,10 +160,7 @@ describe('nodeHandler', () => {
 
   it('survives a client that disconnects before the response', async () => {
     let release = () => {}
-    let markStarted = () => {}
-    const started = new Promise<void>((resolve) => {
-      markStarted = resolve
-    })
+    const { promise: started, resolve: markStarted } = deferred()
     const service: HttpService = {
       handlesPath: () => true,
       handle: async ({ url }) => {

@@ -7,6 +7,7 @@ import type { HttpService, ResponseStream } from 'hookswitch/adapter'
 import { expressMiddleware } from 'hookswitch/express'
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import { listen, type RunningServer, SERVERS, type StartServer, startStandaloneServer } from './servers.js'
 
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform' }
@@ -100,10 +101,7 @@ describe.each(Object.entries(ALL))('a stream through %s', (_, startServer) => {
   it('is closed if its client goes while the request is handled', async () => {
     const { stream, state } = scriptedStream()
     let isHandling = false
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const { promise: held, resolve: release } = deferred()
     const service = serviceOf(stream, () => {
       isHandling = true
       return held

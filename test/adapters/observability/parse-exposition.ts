@@ -47,14 +47,15 @@ export function parseExposition(text: string) {
   const value = (name: string, labels: Labels = {}): number | undefined => {
     const key = JSON.stringify(Object.entries(labels).sort())
     for (const { samples } of families.values())
-      for (const one of samples)
-        if (one.name === name && JSON.stringify(Object.entries(one.labels).sort()) === key) return one.value
+      for (const sample of samples)
+        if (sample.name === name && JSON.stringify(Object.entries(sample.labels).sort()) === key)
+          return sample.value
     return undefined
   }
   return { families, series, value }
 }
 
-const unescaped = (text: string) => text.replace(/\\(.)/g, (_, one) => (one === 'n' ? '\n' : one))
+const unescaped = (text: string) => text.replace(/\\(.)/g, (_, escaped) => (escaped === 'n' ? '\n' : escaped))
 
 function sampleOf(line: string) {
   const [, name, labelText = '', number = ''] = SAMPLE.exec(line) ?? []
@@ -74,9 +75,9 @@ function checkFamily(name: string, { type, samples }: Family): void {
   if (samples.length === 0) throw new Error(`${name} has no sample`)
   if (type === 'counter' && samples.some(({ value }) => !(value >= 0))) throw new Error(`${name} is negative`)
   if (type !== 'histogram') return
-  const buckets = samples.filter((one) => one.name === `${name}_bucket`)
-  const count = samples.filter((one) => one.name === `${name}_count`)
-  const sum = samples.filter((one) => one.name === `${name}_sum`)
+  const buckets = samples.filter((sample) => sample.name === `${name}_bucket`)
+  const count = samples.filter((sample) => sample.name === `${name}_count`)
+  const sum = samples.filter((sample) => sample.name === `${name}_sum`)
   if (count.length !== 1 || sum.length !== 1) throw new Error(`${name} needs one sum and one count`)
   let before = { bound: Number.NEGATIVE_INFINITY, value: 0 }
   for (const { labels, value } of buckets) {

@@ -84,11 +84,11 @@ describe('prometheusMetrics', () => {
         for (const value of values) metrics.observe('hookswitch_attempt_duration_seconds', value)
         const { value } = await scrape(metrics)
         for (const bound of METRICS.hookswitch_attempt_duration_seconds.buckets) {
-          const count = values.filter((one) => one <= bound).length
+          const count = values.filter((value) => value <= bound).length
           expect(value('hookswitch_attempt_duration_seconds_bucket', { le: String(bound) })).toBe(count)
         }
         expect(value('hookswitch_attempt_duration_seconds_count')).toBe(values.length)
-        const sum = values.reduce((total, one) => total + Math.max(0, one), 0)
+        const sum = values.reduce((total, value) => total + Math.max(0, value), 0)
         expect(value('hookswitch_attempt_duration_seconds_sum')).toBeCloseTo(sum, 6)
       }),
       { numRuns: 50 },
@@ -101,8 +101,8 @@ describe('prometheusMetrics', () => {
     let inFlight = 3
     metrics.watch(
       async () =>
-        [...READINGS, ...SOURCE_READINGS].map((one) =>
-          one.name === 'hookswitch_in_flight' ? { ...one, value: inFlight } : one,
+        [...READINGS, ...SOURCE_READINGS].map((reading) =>
+          reading.name === 'hookswitch_in_flight' ? { ...reading, value: inFlight } : reading,
         ),
       ended.signal,
     )
@@ -123,11 +123,18 @@ describe('prometheusMetrics', () => {
     const ended = new AbortController()
     metrics.watch(() => Promise.reject(new Error('the store is unavailable')))
     metrics.watch(async () => SOURCE_READINGS, ended.signal)
-    const other = SOURCE_READINGS.map((one) => ({ ...one, label: 'kamailio b:8448', value: one.value + 1 }))
+    const other = SOURCE_READINGS.map((reading) => ({
+      ...reading,
+      label: 'kamailio b:8448',
+      value: reading.value + 1,
+    }))
     metrics.watch(async () => other)
     const { families, value } = await scrape(metrics)
-    for (const one of [...SOURCE_READINGS, ...other])
-      expect([one.name, value(one.name, { source: one.label! })]).toEqual([one.name, one.value])
+    for (const reading of [...SOURCE_READINGS, ...other])
+      expect([reading.name, value(reading.name, { source: reading.label! })]).toEqual([
+        reading.name,
+        reading.value,
+      ])
     expect(families.get('hookswitch_source_events_read_total')!.type).toBe('counter')
     expect(families.get('hookswitch_source_events_held')!.type).toBe('gauge')
     ended.abort()

@@ -504,8 +504,8 @@ describe('items of the live stream', () => {
       found('', '7F3A'),
     ]).toEqual(Array(5).fill(true))
     expect([found('channel_answer', ''), found('', 'carrier'), found('', 'x')]).toEqual([false, false, false])
-    expect(passes({ key: 'gap', atMs: 0, news: 'gap' }, { kind: 'x', text: '' })).toBe(true)
-    expect(passes({ key: 'w', atMs: 0, news: 'changed' }, { kind: 'x', text: '' })).toBe(false)
+    expect(passes({ key: 'gap', atMs: 0, arrivedMs: 0, news: 'gap' }, { kind: 'x', text: '' })).toBe(true)
+    expect(passes({ key: 'w', atMs: 0, arrivedMs: 0, news: 'changed' }, { kind: 'x', text: '' })).toBe(false)
   })
 
   it('are counted by second for a minute', () => {
@@ -513,6 +513,7 @@ describe('items of the live stream', () => {
     const at = (ms: number, result: 'success' | 'failure'): LiveItem => ({
       key: `${ms}${result}`,
       atMs: ms,
+      arrivedMs: ms,
       attempt: { result } as StreamAttempt,
     })
     let rate = emptyRate(START)
@@ -526,7 +527,7 @@ describe('items of the live stream', () => {
       [1, 2],
       [1, 0],
     ])
-    const counted: LiveItem = { key: 'r', atMs: START + 1_000, rate: { ok: 300, failed: 5 } }
+    const counted: LiveItem = { key: 'r', atMs: START + 1_000, arrivedMs: 0, rate: { ok: 300, failed: 5 } }
     rate = addToRate(rate, [counted], START + 2_000)
     expect([rate.ok.slice(-3), rate.failed.slice(-3)]).toEqual([
       [1, 302, 0],

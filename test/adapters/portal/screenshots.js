@@ -18,7 +18,7 @@ const SETTLE_MS = 500
 const DOCS = ['webhooks', 'failing', 'delivery', 'call']
 
 mkdirSync(folder, { recursive: true })
-const showcase = await startShowcase()
+const showcase = await startShowcase({ title: 'Northbell', helpUrl: 'https://northbell.example/help' })
 const { url, ids, callId, originalId } = showcase
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

@@ -153,7 +153,7 @@ async function addCrashRemains(path: string, inFlight: string, disabled: string)
     epoch: waiting.epoch[index]!,
     lane: waiting.lane[index]!,
   })).filter(({ webhookId }) => webhookId === inFlight)
-  const heads = starts.filter(({ lane }, index) => starts.findIndex((one) => one.lane === lane) === index)
+  const heads = starts.filter(({ lane }, index) => starts.findIndex((start) => start.lane === lane) === index)
   const starting = { key: 1, deliveries: heads.slice(0, 2) }
   if (starting.deliveries.length !== 2) throw new Error('fewer than 2 deliveries to start')
   const nothing = { accepted: [], ended: [], finished: [], pending: 0, isRepeat: false }

@@ -58,7 +58,7 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
   })
   afterEach(async () => {
     await receiver.close()
-    for (const one of open.splice(0)) await one.close()
+    for (const opened of open.splice(0)) await opened.close()
   })
 
   const file = () => join(temporaryFolder(), 'x.db')
@@ -80,9 +80,9 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
     return readEverything(at, filled).finally(() => at.close())
   }
   async function startMigrated(filled: FilledFile): Promise<RunningService> {
-    const one = await startService(store(2 * HOUR_MS), filled.secret, 2 * HOUR_MS)
-    open.push(one)
-    return one
+    const service = await startService(store(2 * HOUR_MS), filled.secret, 2 * HOUR_MS)
+    open.push(service)
+    return service
   }
 
   it('keeps everything that the store returns, and the number of rows in every table', async () => {

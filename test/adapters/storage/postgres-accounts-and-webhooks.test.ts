@@ -49,11 +49,11 @@ describe.skipIf(!server)('accounts, users, tokens and webhooks in PostgreSQL', (
   })
 
   it('an API key cannot belong to two accounts', async () => {
-    const [one, two] = [newAccount(), newAccount()]
-    await store.accounts.insert(one, newApiKey(one.id, { hash: 'same' }), [])
-    const second = store.accounts.insert(two, newApiKey(two.id, { hash: 'same' }), [])
+    const [accountA, accountB] = [newAccount(), newAccount()]
+    await store.accounts.insert(accountA, newApiKey(accountA.id, { hash: 'same' }), [])
+    const second = store.accounts.insert(accountB, newApiKey(accountB.id, { hash: 'same' }), [])
     await expect(second).rejects.toMatchObject({ code: 'Conflict', field: 'apiKey' })
-    expect(await store.accounts.lineage(two.id)).toEqual([])
+    expect(await store.accounts.lineage(accountB.id)).toEqual([])
   })
 
   it('texts with special characters of SQL are stored unchanged', async () => {

@@ -78,12 +78,12 @@ describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
 
   it('several accounts are read together, also when one is named twice', async () => {
     const store = await openStore()
-    const [one, two] = [newWebhook({ accountId: 'one' }), newWebhook({ accountId: 'two' })]
-    await store.webhooks.insert(one)
-    await store.webhooks.insert(two)
+    const [first, second] = [newWebhook({ accountId: 'one' }), newWebhook({ accountId: 'two' })]
+    await store.webhooks.insert(first)
+    await store.webhooks.insert(second)
     for (let turn = 0; turn < 2; turn += 1) {
-      expect(await candidates(store, ['one', 'two', 'one', 'nobody'])).toEqual(idsOf([one, two]))
-      expect(await candidates(store, ['two'])).toEqual([two.id])
+      expect(await candidates(store, ['one', 'two', 'one', 'nobody'])).toEqual(idsOf([first, second]))
+      expect(await candidates(store, ['two'])).toEqual([second.id])
     }
   })
 

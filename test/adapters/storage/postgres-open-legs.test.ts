@@ -20,7 +20,7 @@ const legs = (...ids: string[]) => ids.map((callId) => ({ callId, accountId: 'ac
 describe.skipIf(!server)('open legs in PostgreSQL', () => {
   it('two nodes write and remove the same legs in opposite orders, again and again', async () => {
     const schema = server!.freshSchema()
-    const [one, two] = [await openNode(schema), await openNode(schema)]
+    const [first, second] = [await openNode(schema), await openNode(schema)]
     const ids = Array.from({ length: 200 }, (_, index) => `leg-${index}`)
     const halves = [ids.slice(0, 100), ids.slice(100)] as const
     for (let round = 0; round < 10; round += 1) {
@@ -30,10 +30,10 @@ describe.skipIf(!server)('open legs in PostgreSQL', () => {
         remove: gone,
       })
       await Promise.all([
-        one.openLegs.write('switch', change(kept!, removed!), 1),
-        two.openLegs.write('switch', change(kept!.toReversed(), removed!.toReversed()), 1),
+        first.openLegs.write('switch', change(kept!, removed!), 1),
+        second.openLegs.write('switch', change(kept!.toReversed(), removed!.toReversed()), 1),
       ])
-      const left = (await two.openLegs.list('switch', undefined, 999)).map(({ callId }) => callId)
+      const left = (await second.openLegs.list('switch', undefined, 999)).map(({ callId }) => callId)
       expect(left).toEqual([...kept!].sort())
     }
   })

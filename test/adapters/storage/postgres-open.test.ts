@@ -271,7 +271,7 @@ describe.skipIf(!server)('opening a PostgreSQL store', () => {
       field: 'pool',
       message: sentence('pool_mode = session'),
     })
-    for (const one of all) one.release()
+    for (const client of all) client.release()
     await servers.end()
   })
 

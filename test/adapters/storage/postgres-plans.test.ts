@@ -38,7 +38,7 @@ const EXEMPT = new Set([
   'erase_inbox',
   'mentions_inbox',
 ])
-const SMALL = new Set(['inbox', 'node', 'shard', 'nudge', 'store_clock'])
+const SMALL = new Set(['inbox', 'incoming', 'node', 'shard', 'store_clock'])
 
 /** Tables whose rows the lists return. */
 const LISTED = new Set(['waiting', 'attempt'])

@@ -7,6 +7,7 @@ import { expect } from 'vitest'
 import { manualClock } from '../../../src/testkit/clock.js'
 import { createNode, type StoreNode } from '../../../src/testkit/conformance/node.js'
 import { newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { deferred } from '../../support/deferred.js'
 import type { PgServer } from './pg-cluster.js'
 
 export const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -136,10 +137,7 @@ export async function waitForBlockedSessions(server: PgServer, count = 1, schema
 
 /** `passed` resolves when `open` is called. */
 export function gate(): { readonly passed: Promise<void>; open(): void } {
-  let open = () => {}
-  const passed = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  const { promise: passed, resolve: open } = deferred()
   return { passed, open }
 }
 

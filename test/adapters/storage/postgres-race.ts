@@ -110,19 +110,19 @@ export class Arena {
         if (typeof code === 'string') this.sqlStates.push(code)
       },
     })
-    const one = await openNode(this.server, { schema: this.schema, clock: this.clock, owner, hooks: all })
-    this.#nodes.push(one)
-    return one
+    const opened = await openNode(this.server, { schema: this.schema, clock: this.clock, owner, hooks: all })
+    this.#nodes.push(opened)
+    return opened
   }
 
   #rewrite(node: string, query: PostgresQuery): PostgresQuery {
     let { name, text } = query
     this.#sent.push(`${node} ${name}`)
-    for (const one of this.simpler) {
-      const { owner = node } = one
-      if (owner !== node || !query.name?.startsWith(one.name)) continue
-      this.#used.add(one)
-      text = one.rewrite(text)
+    for (const statement of this.simpler) {
+      const { owner = node } = statement
+      if (owner !== node || !query.name?.startsWith(statement.name)) continue
+      this.#used.add(statement)
+      text = statement.rewrite(text)
       // Prepared statements are cached by name.
       name = `x_${query.name}`
     }
@@ -135,7 +135,7 @@ export class Arena {
   }
 
   unused(): readonly string[] {
-    return this.simpler.filter((one) => !this.#used.has(one)).map(({ name }) => name)
+    return this.simpler.filter((statement) => !this.#used.has(statement)).map(({ name }) => name)
   }
 
   /** A session of somebody else, with an open transaction. `$schema` stands for the schema. */
@@ -212,10 +212,10 @@ export class Arena {
     await other.renew()
     await other.load()
     await node.load()
-    const webhookOf = async (one: QueueNode) => {
+    const webhookOf = async (queueNode: QueueNode) => {
       for (;;) {
-        const webhook = await one.webhook()
-        if (one.lease.shards.includes(shardOf(webhook.id))) return webhook
+        const webhook = await queueNode.webhook()
+        if (queueNode.lease.shards.includes(shardOf(webhook.id))) return webhook
       }
     }
     return { other, own: await webhookOf(node), theirs: await webhookOf(other) }
@@ -223,7 +223,7 @@ export class Arena {
 
   async close(): Promise<void> {
     for (const session of this.#sessions) await session.end()
-    for (const one of this.#nodes) await one.close()
+    for (const node of this.#nodes) await node.close()
   }
 }
 

@@ -139,15 +139,15 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     const health = (failuresInRow: number) => ({ endpoint: { epoch: 1, health: { failuresInRow } } })
     const rounds = Array.from({ length: 15 }, (_, index) => index)
     /** Edits follow each other so fast that a group may be outdated many times. */
-    const commitThroughEdits = async (one: QueueNode, parts: Partial<Group>) => {
-      while ((await one.tryCommit(parts)).kind === 'outdated') await one.applyChanges()
+    const commitThroughEdits = async (queueNode: QueueNode, parts: Partial<Group>) => {
+      while ((await queueNode.tryCommit(parts)).kind === 'outdated') await queueNode.applyChanges()
     }
-    const work = async (one: QueueNode, webhooks: readonly Webhook[]) => {
+    const work = async (queueNode: QueueNode, webhooks: readonly Webhook[]) => {
       for (const round of rounds) {
-        const { acceptance, deliveries } = one.prepare(webhooks[0]!)
-        await commitThroughEdits(one, { accepted: [acceptance] })
-        const ended = [one.settlement(deliveries[0]!, 'exhausted', health(round))]
-        await commitThroughEdits(one, { accepted: [one.prepare(webhooks).acceptance], ended })
+        const { acceptance, deliveries } = queueNode.prepare(webhooks[0]!)
+        await commitThroughEdits(queueNode, { accepted: [acceptance] })
+        const ended = [queueNode.settlement(deliveries[0]!, 'exhausted', health(round))]
+        await commitThroughEdits(queueNode, { accepted: [queueNode.prepare(webhooks).acceptance], ended })
       }
     }
     const edit = async (webhook: Webhook) => {
@@ -180,7 +180,7 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     expect(accepted.map(({ kind }) => kind)).toEqual(events.map(() => 'accepted'))
   })
 
-  it('a node that may have missed nudges loads its shards again', async () => {
+  it('a node that may have missed incoming deliveries loads its shards again', async () => {
     const webhook = await node.webhook()
     const publisher = await arena.openNode('node-2')
     const { acceptance, deliveries } = publisher.prepare(webhook)
@@ -200,7 +200,7 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     expect(node.loaded.rows.map(keyOf)).toEqual(deliveries.map(keyOf))
   })
 
-  it('a node finds nudges of a server that gives the numbers of lost transactions again', async () => {
+  it('a node finds incoming deliveries of a server that gives the numbers of lost transactions again', async () => {
     const future = await arena.openNode('node-2', hooks)
     await node.store.deliveries.release(node.owner)
     hooks.rewrite = (query) =>
@@ -307,9 +307,9 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
 
   it('a number that could not be committed, and that another node then gave, is a gap', async () => {
     const { other, own } = await arena.pair()
-    const numberOf = async (one: QueueNode) => {
-      const { acceptance } = one.prepare(own, { callId: 'call' })
-      const [result] = (await one.commit({ accepted: [acceptance] })).accepted
+    const numberOf = async (queueNode: QueueNode) => {
+      const { acceptance } = queueNode.prepare(own, { callId: 'call' })
+      const [result] = (await queueNode.commit({ accepted: [acceptance] })).accepted
       return result?.kind === 'accepted' ? result.events[0]!.sequence : undefined
     }
     expect([await numberOf(node), await numberOf(other)]).toEqual([1, 2])
@@ -330,13 +330,13 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
   })
 
   it('an event at a position of another one is refused alone, so that its node gives it another position', async () => {
-    const [one, two] = [await node.webhook(), await node.webhook()]
-    await node.commit({ accepted: [acceptanceAt(5_000_000, newEvent(), [one])] })
+    const [first, second] = [await node.webhook(), await node.webhook()]
+    await node.commit({ accepted: [acceptanceAt(5_000_000, newEvent(), [first])] })
     const group = node.group({
       accepted: [
-        acceptanceAt(5_000_000, newEvent(), [two]),
+        acceptanceAt(5_000_000, newEvent(), [second]),
         acceptanceAt(5_000_000, newEvent(), []),
-        node.prepare(one).acceptance,
+        node.prepare(first).acceptance,
       ],
     })
     const collision = { kind: 'refused', error: { code: 'Conflict', field: 'id' } }
@@ -379,17 +379,17 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
 
   it('starts of two leases of one node do not replace each other', async () => {
     const webhook = await node.webhook()
-    const [one, two] = await node.acceptMany(webhook, 2)
-    await node.start(one!)
+    const [first, second] = await node.acceptMany(webhook, 2)
+    await node.start(first!)
     arena.clock.advance(LEASE_MS)
     const again = await arena.openNode('node-1')
     await again.own()
     await again.load()
-    await again.start(two!)
+    await again.start(second!)
     arena.clock.advance(LEASE_MS)
     const next = await arena.openNode('node-2')
     await next.own()
-    expect((await next.load()).interrupted.map(keyOf).sort(byPosition)).toEqual([one!, two!].map(keyOf))
+    expect((await next.load()).interrupted.map(keyOf).sort(byPosition)).toEqual([first!, second!].map(keyOf))
   })
 
   it('lanes are in order of numbers where the clocks of nodes differ', async () => {
@@ -429,7 +429,7 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     hooks.before = (text) => void texts.push(text)
     await node.commit({
       accepted: [acceptance],
-      ended: ended.map((one) => node.settlement(one, 'delivered')),
+      ended: ended.map((settlement) => node.settlement(settlement, 'delivered')),
       starting: { key: 1, deliveries: deliveries.map(startOf) },
     })
     delete hooks.before

@@ -62,8 +62,8 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
 
   it('are read in ascending order without gaps: a page waits for rows that are being written', async () => {
     const { store, schema, node, webhook } = await openStore()
-    const [one, two] = await node.acceptMany(await webhook(), 2)
-    await node.settle(one!, 'delivered')
+    const [first, second] = await node.acceptMany(await webhook(), 2)
+    await node.settle(first!, 'delivered')
     // Another node has inserted an attempt and not committed yet.
     const writing = await connect()
     await writing.query('begin')
@@ -71,7 +71,7 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
       'event, delivery, lane, at_ms, accepted_ms, webhook_key, epoch, attempts, tries, interruptions, variant, form, state, id'
     await writing.query(`insert into ${schema}.attempt (${columns}, doc)
       select ${columns}, replace(doc, '"id":"', '"id":"other-') from ${schema}.attempt`)
-    await node.settle(two!, 'delivered')
+    await node.settle(second!, 'delivered')
     const page = store.deliveries.attempts({ accountId: 'account', ascending: true, limit: 9 })
     const horizon = () =>
       direct.sql(
@@ -80,7 +80,7 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     await expect.poll(async () => (await horizon()).length).toBeGreaterThan(0)
     await writing.query('commit')
     const ids = (await page).map(({ deliveryId }) => deliveryId)
-    expect(ids).toEqual([one!.id, one!.id, two!.id])
+    expect(ids).toEqual([first!.id, first!.id, second!.id])
   })
 
   it('keep their event when they are replayed while it is being pruned', async () => {
@@ -150,7 +150,7 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
       )
       const refused = results.filter(({ kind }) => kind === 'refused')
       expect(refused).toHaveLength(3)
-      for (const one of refused) expect(one).toMatchObject({ error: { code: 'Conflict', field: 'id' } })
+      for (const result of refused) expect(result).toMatchObject({ error: { code: 'Conflict', field: 'id' } })
     }
     expect((await node.waiting()).map(({ originalPosition: of }) => of)).toEqual([
       originalPosition,
@@ -160,7 +160,8 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
 
   it('are pruned by several nodes at the same time, each row once', async () => {
     const { store, clock, node, webhook } = await openStore()
-    for (const one of await node.acceptMany(await webhook(), 60)) await node.settle(one, 'delivered')
+    for (const delivery of await node.acceptMany(await webhook(), 60))
+      await node.settle(delivery, 'delivered')
     const drain = async () => {
       let removed = 0
       for (let idle = 0; idle < 3; ) {

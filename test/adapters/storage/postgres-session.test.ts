@@ -9,6 +9,7 @@ import {
   type PostgresPool,
   type PostgresQuery,
 } from '../../../adapters/storage/postgres/session-pool.js'
+import { deferred } from '../../support/deferred.js'
 import { privatePostgres } from './pg-cluster.js'
 import { gate } from './postgres-queue-harness.js'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.js'
@@ -119,10 +120,7 @@ describe.skipIf(!server)('a session', () => {
     await direct.sql("insert into thing values (1, ''), (2, '')")
     const mark = { name: 'mark', text: 'update thing set note = note || $2 where id = $1' }
     let arrived = 0
-    let bothHold = () => {}
-    const both = new Promise<void>((resolve) => {
-      bothHold = resolve
-    })
+    const { promise: both, resolve: bothHold } = deferred()
     let runs = 0
     const ended: Promise<unknown>[] = []
     const crossing = (first: number, second: number, name: string) =>

@@ -115,7 +115,9 @@ describe.skipIf(!server)('a race in PostgreSQL', () => {
       const { acceptance } = node.prepare(webhook, { callId: 'call' })
       await node.commit({ accepted: [acceptance] })
       const again = await node.commit({ accepted: [acceptance], isRepeat: true })
-      return again.accepted.map((one) => (one.kind === 'accepted' ? one.events[0]!.sequence : one.kind))
+      return again.accepted.map((acceptance) =>
+        acceptance.kind === 'accepted' ? acceptance.events[0]!.sequence : acceptance.kind,
+      )
     },
     good: [1],
     bad: ['refused'],
@@ -331,7 +333,7 @@ describe.skipIf(!server)('a race in PostgreSQL', () => {
   }
 
   race(direct, {
-    name: 'a nudge of a transaction that was running at the last poll is found by the next',
+    name: 'an incoming delivery of a transaction that was running at the last poll is found by the next',
     without: 'where the next poll begins after all transactions that the last one saw',
     simpler: [replacing('queue_poll_', /pg_snapshot_xmin/, 'pg_snapshot_xmax')],
     async run(arena) {
@@ -358,7 +360,7 @@ describe.skipIf(!server)('a race in PostgreSQL', () => {
   })
 
   race(direct, {
-    name: 'a former owner takes no nudges of the next',
+    name: 'a former owner takes no incoming deliveries of the next',
     without: 'where it takes those of the shards that it remembers',
     simpler: [
       replacing(
@@ -445,17 +447,19 @@ describe.skipIf(!server)('a race in PostgreSQL', () => {
         await accounts.insert(account, newApiKey(account.id), [])
         return account
       }
-      const [one, other] = [await insert(), await insert()]
-      const [belowOne, belowOther] = [await insert(one.id), await insert(other.id)]
+      const [left, right] = [await insert(), await insert()]
+      const [belowLeft, belowRight] = [await insert(left.id), await insert(right.id)]
       // Each move waits for its new parent after it has looked at its place.
       const query = await arena.transaction()
       await query('select id from $schema.account where id = any($1) for update', [
-        [belowOne.id, belowOther.id],
+        [belowLeft.id, belowRight.id],
       ])
       const second = await arena.openNode('node-2')
       const moves = Promise.all([
-        accounts.update({ ...one, parentId: belowOther.id }, { acyclic: true }).catch(errorCode),
-        second.store.accounts.update({ ...other, parentId: belowOne.id }, { acyclic: true }).catch(errorCode),
+        accounts.update({ ...left, parentId: belowRight.id }, { acyclic: true }).catch(errorCode),
+        second.store.accounts
+          .update({ ...right, parentId: belowLeft.id }, { acyclic: true })
+          .catch(errorCode),
       ])
       const blocked = async (text: string) => blockedSessions(direct, text)
       await expect

@@ -31,15 +31,15 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
     }
     const setShift = (minutes: number) =>
       server!.sql(`update ${shift}.shift set by = interval '1 minute' * ${minutes}`)
-    const [one, two] = [await open(), await open()]
-    const first = await one.deliveries.own('one', LEASE_MS)
+    const [nodeA, nodeB] = [await open(), await open()]
+    const first = await nodeA.deliveries.own('one', LEASE_MS)
     expect(Math.abs(first.storeMs - Date.now())).toBeLessThan(60_000)
     const webhook = newWebhook()
-    await one.webhooks.insert(webhook)
+    await nodeA.webhooks.insert(webhook)
     const event = newEvent({ position: first.position + 1 })
     const delivery = { ...newDelivery(webhook, event), position: event.position! }
     const acceptance = { events: [event], deliveries: [delivery] }
-    await one.deliveries.commit({
+    await nodeA.deliveries.commit({
       lease: first,
       version: 0,
       now: first.storeMs,
@@ -52,9 +52,9 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
     let latestMs = first.storeMs
     for (const minutes of [-5, 0, 5, 0, -5]) {
       await setShift(minutes)
-      const joined = await two.deliveries.own('two', LEASE_MS)
+      const joined = await nodeB.deliveries.own('two', LEASE_MS)
       expect(joined.storeMs).toBeGreaterThanOrEqual(latestMs)
-      const renewed = await one.deliveries.own('one', LEASE_MS)
+      const renewed = await nodeA.deliveries.own('one', LEASE_MS)
       expect(renewed.storeMs).toBeGreaterThanOrEqual(joined.storeMs)
       expect(renewed.aliveUntilMs).toBe(renewed.storeMs + LEASE_MS)
       latestMs = renewed.storeMs
@@ -63,8 +63,8 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
       for (const { clockMs } of [joined, renewed]) expect(Math.abs(clockMs! - serverMs)).toBeLessThan(60_000)
       expect(renewed.shards.length + joined.shards.length).toBe(64)
       const loaded = [
-        await one.deliveries.load(renewed, renewed.shards),
-        await two.deliveries.load(joined, joined.shards),
+        await nodeA.deliveries.load(renewed, renewed.shards),
+        await nodeB.deliveries.load(joined, joined.shards),
       ]
       expect(loaded.flatMap((part) => part!.waiting.webhookIds)).toEqual([webhook.id])
     }

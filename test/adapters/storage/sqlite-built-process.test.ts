@@ -46,7 +46,7 @@ describe('a process', () => {
         (error) => print(error.code))
     `
     const children = [startScript(code), startScript(code), startScript(code)]
-    const lines = await Promise.all(children.map((one) => one.nextLine()))
+    const lines = await Promise.all(children.map((child) => child.nextLine()))
     expect(lines.toSorted()).toEqual(['StoreUnavailable', 'StoreUnavailable', 'in'])
     // The refused ones have ended.
     for (const { child } of children) child.stdin?.on('error', () => {}).end('end\n')

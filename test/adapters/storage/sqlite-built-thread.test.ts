@@ -46,8 +46,8 @@ describe('the worker thread of a store', () => {
     expect((await store.deliveries.own('node', 1)).aliveUntilMs).toBe(Number.POSITIVE_INFINITY)
     expect(await store.deliveries.lastSuccesses(['unknown'])).toEqual(new Map())
     expect(await store.deliveries.bodies([{ webhookId: 'unknown', position: 1 }])).toEqual([undefined])
-    const [one, other] = [newToken('account', { userId: 'u' }), newToken('account')]
-    await Promise.all([store.tokens.issue(one), store.tokens.issue(other)])
+    const [first, second] = [newToken('account', { userId: 'u' }), newToken('account')]
+    await Promise.all([store.tokens.issue(first), store.tokens.issue(second)])
     expect(await store.tokens.revokeAll('account', null)).toBe(1)
     expect(await store.tokens.revokeAll('account', undefined)).toBe(1)
   })
@@ -55,7 +55,7 @@ describe('the worker thread of a store', () => {
   it('transfers errors with their fields, and a refused request does not affect others of the same turn', async () => {
     const { store } = await openWithWorker()
     const account = newAccount()
-    const insert = (one: typeof account) => store.accounts.insert(one, newApiKey(one.id), [])
+    const insert = (row: typeof account) => store.accounts.insert(row, newApiKey(row.id), [])
     const [first, again, other] = await Promise.allSettled([
       insert(account),
       insert(account),
@@ -91,8 +91,8 @@ describe('the worker thread of a store', () => {
     const exited = exitOf(thread)
     const requests = Array.from({ length: 10 }, () => rejectionOf(store.accounts.list()))
     void thread.terminate()
-    const codes = (await Promise.allSettled(requests)).map((one) =>
-      one.status === 'fulfilled' ? one.value.code : 'answered',
+    const codes = (await Promise.allSettled(requests)).map((result) =>
+      result.status === 'fulfilled' ? result.value.code : 'answered',
     )
     await exited
     expect(codes.filter((code) => code !== 'StoreUnavailable' && code !== 'answered')).toEqual([])

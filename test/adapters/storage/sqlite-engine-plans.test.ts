@@ -83,6 +83,7 @@ const MAY_SORT: readonly (readonly [RegExp, string])[] = [
   [/^with firsts as/, 'the newest record of each webhook of an account: as many rows as it has webhooks'],
   [/^select a\.key\s+from hookswitch_call c/, 'the records of one call'],
   [/on e\.call = c\.key\s+cross join hookswitch_(waiting|attempt) d/, 'the deliveries of one call'],
+  [/from hookswitch_event e\s+cross join hookswitch_(waiting|attempt) d/, 'the deliveries of one event'],
   [/ union select webhook, position from/, 'the deliveries of one event'],
 ]
 

@@ -66,10 +66,12 @@ function setUp() {
 
 const names = () =>
   (otherConnection.prepare('SELECT name FROM note ORDER BY rowid').all() as { name: string }[]).map(
-    (one) => one.name,
+    (note) => note.name,
   )
 const codes = (results: readonly (RpcResult | undefined)[]) =>
-  results.map((one) => (one === undefined ? 'deferred' : 'error' in one ? one.error.code : 'done'))
+  results.map((result) =>
+    result === undefined ? 'deferred' : 'error' in result ? result.error.code : 'done',
+  )
 
 describe('a group of requests', () => {
   it('is one atomic transaction', () => {

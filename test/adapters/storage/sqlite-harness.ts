@@ -186,9 +186,9 @@ export function startScript(script: string): { readonly child: ChildProcess; nex
     for (;;) {
       const end = rest.indexOf('\n')
       if (end !== -1) {
-        const one = rest.slice(0, end)
+        const statement = rest.slice(0, end)
         rest = rest.slice(end + 1)
-        return one
+        return statement
       }
       const { done, value } = await lines.next()
       if (done) throw new Error('the script printed no further line')

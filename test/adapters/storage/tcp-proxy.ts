@@ -88,18 +88,18 @@ export async function tcpProxy(target: { readonly host?: string; readonly port: 
       cut(pair)
       pair.cutAnswer()
     })
-    for (const [one, other] of [
+    for (const [first, second] of [
       [client, pair.server],
       [pair.server, client],
     ] as const) {
-      one.on('error', () => {})
+      first.on('error', () => {})
       // A FIN is passed on, unless the connection is stalled.
-      one.on('end', () => !pair.isStalled && other.end())
-      one.on('close', () => {
+      first.on('end', () => !pair.isStalled && second.end())
+      first.on('close', () => {
         // The other side of a stalled connection does not notice the close.
         if (pair.isStalled) return
         pairs.delete(pair)
-        other.destroy()
+        second.destroy()
       })
     }
   })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { accountFromVariable } from 'hookswitch/asterisk'
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import { channelEvent, list } from './asterisk-ami-server.js'
 import { ariEvent } from './asterisk-ari-server.js'
 import { startAmiSource, startAriSource } from './asterisk-under-test.js'
@@ -34,10 +35,7 @@ describe('an account that the dial plan sets', () => {
   })
 
   it('is known over ARI when the begin of the leg is still queued', async () => {
-    let open: () => void = () => {}
-    const gate = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { promise: gate, resolve: open } = deferred()
     const { server, connects, published, source } = await startAriSource({ accountOf }, () => gate)
     const { send, sendRaw, socket } = await server.connected(0)
     await until(() => connects() === 1)

@@ -57,8 +57,8 @@ describe('a lost AMI connection', () => {
 
   it('a list that repeats itself, and the same list after another reconnect, publish each channel once', async () => {
     const { server, clock, hooks, published, connects } = await startAmiSource()
-    const [one, two] = ['1767225599.1', '1767225599.2']
-    const listed = [one, two].map((id) => channelFields(id, { ChannelState: 6 }))
+    const [first, second] = ['1767225599.1', '1767225599.2']
+    const listed = [first, second].map((id) => channelFields(id, { ChannelState: 6 }))
     server.responses.channelList = ({ ActionID }) => list(ActionID, [...listed, ...listed])
     for (const connection of [0, 1, 2]) {
       const { socket } = await server.connected(connection)
@@ -67,7 +67,7 @@ describe('a lost AMI connection', () => {
       await clock.advance(LATER_MS)
     }
     await until(() => published.length >= 4)
-    expect(hooks().sort()).toEqual([one, two].flatMap((id) => [`${id} answer`, `${id} create`]))
+    expect(hooks().sort()).toEqual([first, second].flatMap((id) => [`${id} answer`, `${id} create`]))
   })
 
   it('events that arrive during the listing are neither lost nor duplicated', async () => {

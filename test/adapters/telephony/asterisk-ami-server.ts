@@ -69,7 +69,7 @@ export const list = (
   const id = actionId === undefined ? {} : { ActionID: actionId }
   return [
     message({ Response: 'Success', ...id, EventList: 'start' }),
-    ...channels.map((one) => message({ Event: 'CoreShowChannel', ...id, ...one })),
+    ...channels.map((channel) => message({ Event: 'CoreShowChannel', ...id, ...channel })),
     message({ Event: 'CoreShowChannelsComplete', ...id, EventList: 'Complete', ListItems: channels.length }),
   ].join('')
 }
@@ -138,7 +138,7 @@ function answerTo(action: Action, responses: AmiResponses): string | undefined {
     case 'BridgeList':
       return [
         message({ Response: 'Success', ActionID, EventList: 'start' }),
-        ...bridges.map((one) => message({ Event: 'BridgeListItem', ActionID, ...one })),
+        ...bridges.map((bridge) => message({ Event: 'BridgeListItem', ActionID, ...bridge })),
         message({ Event: 'BridgeListComplete', ActionID, EventList: 'Complete', ListItems: bridges.length }),
       ].join('')
     case 'Login':

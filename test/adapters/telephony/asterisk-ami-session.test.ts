@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import { channelEvent, channelFields, list, message } from './asterisk-ami-server.js'
 import { startAmiSource } from './asterisk-under-test.js'
 
@@ -136,10 +137,7 @@ describe('an AMI source', () => {
   })
 
   it('the timeout of the list does not count while the service is full', async () => {
-    let open: () => void = () => {}
-    const gate = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { promise: gate, resolve: open } = deferred()
     const { server, clock, connects, reasons, source } = await startAmiSource({}, () => gate)
     server.responses.channelList = () => undefined
     const { send } = await server.connected(0)
@@ -174,10 +172,7 @@ describe('an AMI source', () => {
   })
 
   it('while the service is full the switch must wait, and nothing is dropped', async () => {
-    let open: () => void = () => {}
-    const gate = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { promise: gate, resolve: open } = deferred()
     const { server, published, source } = await startAmiSource({}, () => gate)
     const { socket } = await server.connected(0)
     const CALLS = 20_000

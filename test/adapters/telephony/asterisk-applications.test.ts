@@ -67,11 +67,11 @@ describe('the ARI application of a node', () => {
 
   it('differs between two services on one machine, so that neither evicts the other', async () => {
     const { server, stored, nodes } = await startTwoNodes()
-    const [one, two] = nodes as [(typeof nodes)[0], (typeof nodes)[0]]
-    one.source.start()
-    await until(() => one.connects() === 1)
-    two.source.start()
-    await until(() => two.connects() === 1)
+    const [first, second] = nodes as [(typeof nodes)[0], (typeof nodes)[0]]
+    first.source.start()
+    await until(() => first.connects() === 1)
+    second.source.start()
+    await until(() => second.connects() === 1)
     const names = server.peers.map(({ url }) => applicationOf(url))
     for (const name of names) expect(name).toMatch(OWN)
     expect(new Set(names).size).toBe(2)

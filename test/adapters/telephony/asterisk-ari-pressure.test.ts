@@ -1,5 +1,6 @@
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import { ariChannel, ariEvent } from './asterisk-ari-server.js'
 import { startAriSource } from './asterisk-under-test.js'
 
@@ -9,10 +10,7 @@ const LATER_MS = 200
 
 describe('an ARI source with a full service', () => {
   it('events are buffered while the service is full, and nothing is dropped', async () => {
-    let open: () => void = () => {}
-    const gate = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { promise: gate, resolve: open } = deferred()
     const { server, published, source, connects, reasons } = await startAriSource({}, () => gate)
     const { send } = await server.connected(0)
     await until(() => connects() === 1)
@@ -29,10 +27,7 @@ describe('an ARI source with a full service', () => {
   })
 
   it('a full buffer closes the connection; buffered events are published, then a reconnect finds the missed ones', async () => {
-    let open: () => void = () => {}
-    const gate = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { promise: gate, resolve: open } = deferred()
     const { server, published, clock, reasons, connects, hooks } = await startAriSource({}, () => gate)
     const { send } = await server.connected(0)
     await until(() => connects() === 1)

@@ -220,18 +220,18 @@ describe('an ARI source', () => {
     const { server, clock, hooks, published, connects, source } = await startAriSource()
     const { send, socket } = await server.connected(0)
     await until(() => connects() === 1)
-    const [gone, one, two, fresh] = ['1767225600.1', '1767225600.2', '1767225600.3', '1767225600.4']
-    send(...[gone, one, two].map((id) => ariEvent('ChannelCreated', id, T0)))
+    const [gone, first, second, fresh] = ['1767225600.1', '1767225600.2', '1767225600.3', '1767225600.4']
+    send(...[gone, first, second].map((id) => ariEvent('ChannelCreated', id, T0)))
     await until(() => published.length === 3)
-    server.responses.channels = () => [one, two, fresh].map((id) => ariChannel(id, { state: 'Up' }))
-    server.responses.bridges = () => [{ id: 'b', bridge_class: 'basic', channels: [one, two] }]
+    server.responses.channels = () => [first, second, fresh].map((id) => ariChannel(id, { state: 'Up' }))
+    server.responses.bridges = () => [{ id: 'b', bridge_class: 'basic', channels: [first, second] }]
     socket.destroy()
     await until(() => !source.status().isConnected)
     await clock.advance(LATER_MS)
     await until(() => connects() === 2 && published.length === 10)
     expect(hooks().slice(3).sort()).toEqual(
       [
-        ...[`${one} answer`, `${two} answer`, `${one} bridge`, `${two} bridge`],
+        ...[`${first} answer`, `${second} answer`, `${first} bridge`, `${second} bridge`],
         ...[`${fresh} create`, `${fresh} answer`, `${gone} destroy`],
       ].sort(),
     )

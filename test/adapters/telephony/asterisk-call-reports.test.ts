@@ -290,7 +290,7 @@ describe('a missed call on Asterisk', () => {
   })
 
   it('is also one to a phone behind a Local channel', () => {
-    const [one, two, phone] = ['Local/2001@x-1;1', 'Local/2001@x-1;2', 'PJSIP/2001-1']
+    const [first, second, phone] = ['Local/2001@x-1;1', 'Local/2001@x-1;2', 'PJSIP/2001-1']
     const half = (id: string, name: string) => channel(id, { name, state: name.endsWith('1') ? 0 : 4 })
     const dial = (
       caller: ReturnType<typeof channel>,
@@ -300,8 +300,8 @@ describe('a missed call on Asterisk', () => {
     const phoneLeg = channel('p', { name: phone, state: 0 })
     const events = reportsOf(
       channelEvent('created', A),
-      dial(channel(A), half('l1', one), '2001@x'),
-      dial(half('l2', two), phoneLeg, '2001'),
+      dial(channel(A), half('l1', first), '2001@x'),
+      dial(half('l2', second), phoneLeg, '2001'),
       hangupEvent(A, 9),
     )
     expect(events).toMatchObject([{ hook: 'missed_call', callId: A }])

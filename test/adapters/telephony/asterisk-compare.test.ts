@@ -71,7 +71,9 @@ describe('reconciling with the list of open channels', () => {
     heard.apply(...[A, B].map((id) => channelEvent('created', id, 0, UP_STATE)))
     heard.apply(bridgeEvent('entered', B), bridgeEvent('entered', A))
     const keys = (events: typeof talks) =>
-      events.flatMap((one) => (one.hook === 'channel_bridge' && one.callId === B ? [one.idempotencyKey] : []))
+      events.flatMap((event) =>
+        event.hook === 'channel_bridge' && event.callId === B ? [event.idempotencyKey] : [],
+      )
     expect(keys(heard.trace().events)).toEqual(keys(talks))
   })
 

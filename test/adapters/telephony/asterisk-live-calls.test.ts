@@ -10,7 +10,9 @@ const accountOf = accountFromVariable('ACCOUNT_ID')
 function legsOf(events: readonly ChannelEvent[], from: string, to: string): readonly ChannelEvent[][] {
   const legs = new Map<string, ChannelEvent[]>()
   for (const event of events) legs.set(event.callId, [...(legs.get(event.callId) ?? []), event])
-  const all = [...legs.values()].sort(([one], [two]) => (one?.timestampMs ?? 0) - (two?.timestampMs ?? 0))
+  const all = [...legs.values()].sort(
+    ([left], [right]) => (left?.timestampMs ?? 0) - (right?.timestampMs ?? 0),
+  )
   const first = all.findIndex(
     ([create]) => create?.direction === 'inbound' && create.from === from && create.to === to,
   )
@@ -52,9 +54,12 @@ describe.each(STREAMS)('calls on a live Asterisk, over %s', (_, stream) => {
       const [caller] = legsOf(events, 'late', to)
       expect(caller?.[0]).toMatchObject({ hook: 'channel_create', accountId: 'alpha' })
       const id = caller?.[0]?.callId
-      const at = stream.filter((one) => one.kind !== 'dialled' && one.channel.id === id)
+      const at = stream.filter(
+        (switchEvent) => switchEvent.kind !== 'dialled' && switchEvent.channel.id === id,
+      )
       const known = at.find(
-        (one) => one.kind !== 'dialled' && one.channel.variable('ACCOUNT_ID') !== undefined,
+        (switchEvent) =>
+          switchEvent.kind !== 'dialled' && switchEvent.channel.variable('ACCOUNT_ID') !== undefined,
       )
       expect(known?.kind).toBe('variable_set')
       expect((known?.atMs ?? Number.NaN) - (at[0]?.atMs ?? Number.NaN)).toBeLessThan(afterMs)

@@ -157,24 +157,24 @@ describe('the Asterisk mapping', () => {
 
   it('a Local channel into a conference brings the phone behind it into the conference', () => {
     const { apply, lines } = createTracedMapping()
-    const [one, two] = [
+    const [first, second] = [
       { name: 'Local/9@x-0;1', ...UP_STATE },
       { name: 'Local/9@x-0;2', ...UP_STATE },
     ]
     for (const [id, over] of [
       [A, UP_STATE],
-      [B, one],
-      [C, two],
+      [B, first],
+      [C, second],
     ] as const)
       apply(channelEvent('created', id, 0, over))
     const room: Bridge = { id: 'team', kind: 'conference', name: 'team' }
     apply(
       channelEvent('created', 'D', 0, UP_STATE),
       bridgeEvent('entered', 'D', room),
-      bridgeEvent('entered', C, room, two),
+      bridgeEvent('entered', C, room, second),
     )
     expect(lines()).toContain('D bridge')
-    apply(bridgeEvent('entered', B, bridge, one), bridgeEvent('entered', A))
+    apply(bridgeEvent('entered', B, bridge, first), bridgeEvent('entered', A))
     expect(lines().filter((line) => line.startsWith(`${A} bridge`))).toEqual([`${A} bridge`])
   })
 

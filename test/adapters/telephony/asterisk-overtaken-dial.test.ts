@@ -75,7 +75,7 @@ const LOCAL: readonly Channel[] = [1, 2].map((half) =>
 )
 const [HALF_1, HALF_2] = LOCAL as [Channel, Channel]
 const trunk = (id: string) => channel(id, { ...DOWN, name: `PJSIP/trunk-${id}`, callerNumber: undefined })
-const created = (one: Channel): SwitchEvent => ({ kind: 'created', atMs: T0, channel: one })
+const created = (channel: Channel): SwitchEvent => ({ kind: 'created', atMs: T0, channel })
 const begins = (caller: Channel, called: Channel): SwitchEvent => ({
   ...{ kind: 'dialled', atMs: T0, caller, called, status: '', dialString: '00441234@trunk' },
 })

@@ -8,7 +8,8 @@ import {
 import { createAmiFrameReader } from '../../../adapters/telephony/asterisk/ami-frames.js'
 import { createAmiMessage, eventNameOf } from '../../../adapters/telephony/asterisk/ami-message.js'
 import { parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
-import { createAsteriskMapping, type MappingOptions } from '../../../adapters/telephony/asterisk/mapping.js'
+import type { MappingOptions } from '../../../adapters/telephony/asterisk/channel-registry.js'
+import { createAsteriskMapping } from '../../../adapters/telephony/asterisk/mapping.js'
 import type { SwitchEvent } from '../../../adapters/telephony/asterisk/switch-event.js'
 import {
   createAccountBuffer,
@@ -120,7 +121,7 @@ export const SWITCH_EVENTS = { AMI: amiEvents([amiBytes]), ARI: ariEvents(ariFra
 /** The AMI messages, without their last line end. */
 export const amiTexts: readonly string[] = amiBytes.toString('utf8').split('\r\n\r\n').slice(1)
 
-export const recordedLegs = (call: string) => recordedCalls.find((one) => one.call === call)!.legs
+export const recordedLegs = (call: string) => recordedCalls.find((recording) => recording.call === call)!.legs
 
 /** Returns the SIP Call-ID of a leg of a call; 1: the dialled leg. */
 export const recordedLegId = (call: string, index = 1) => recordedLegs(call)[index]!.callId

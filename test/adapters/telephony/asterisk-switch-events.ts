@@ -1,4 +1,4 @@
-import type { MappingOptions } from '../../../adapters/telephony/asterisk/mapping.js'
+import type { MappingOptions } from '../../../adapters/telephony/asterisk/channel-registry.js'
 import type { Bridge, Channel, SwitchEvent } from '../../../adapters/telephony/asterisk/switch-event.js'
 import { createTracer, hooksOf } from './asterisk-scenarios.js'
 

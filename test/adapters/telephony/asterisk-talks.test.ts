@@ -32,7 +32,9 @@ describe.each(TRACES)('bridges, through %s', (source, trace) => {
 
   it('both legs are bridged when the second enters, which is the caller', () => {
     const [caller, dialled] = ['a01-caller-hangup-1', recordedLegId('a01-caller-hangup-1')]
-    const order = stream.flatMap((one) => (one.kind === 'entered' ? [one.channel.id] : []))
+    const order = stream.flatMap((switchEvent) =>
+      switchEvent.kind === 'entered' ? [switchEvent.channel.id] : [],
+    )
     expect(order.slice(0, 2)).toEqual([UNIQUE_IDS.get(dialled), UNIQUE_IDS.get(caller)])
     for (const id of [caller, dialled]) {
       expect(hooksOf(eventsOf(trace, id))).toEqual(['create', 'answer', 'bridge', 'destroy'])

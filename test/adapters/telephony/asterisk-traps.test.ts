@@ -24,7 +24,9 @@ describe.each(TRACES)('special cases of the recording, through %s', (source, tra
   const stream = SWITCH_EVENTS[source]
 
   it('the first event of a channel has neither its variables nor its SIP Call-ID', () => {
-    const began = stream.flatMap((one) => (one.kind === 'created' ? [one.channel] : []))
+    const began = stream.flatMap((switchEvent) =>
+      switchEvent.kind === 'created' ? [switchEvent.channel] : [],
+    )
     expect(began).toHaveLength(95)
     for (const channel of began) {
       expect([channel.variable('ACCOUNT_ID'), channel.variable('SIPCALLID'), channel.protocolId]).toEqual([
@@ -36,7 +38,7 @@ describe.each(TRACES)('special cases of the recording, through %s', (source, tra
 
   it('a dialled leg has its own account code until that of its caller replaces it', () => {
     const dialled = UNIQUE_IDS.get(recordedLegId('a05-no-answer-1'))
-    const shown = stream.filter((one) => one.kind !== 'dialled').map(({ channel }) => channel)
+    const shown = stream.filter((switchEvent) => switchEvent.kind !== 'dialled').map(({ channel }) => channel)
     const codes = shown.flatMap(({ id, accountCode }) => (id === dialled ? [accountCode] : []))
     expect([codes[0], codes.at(-1)]).toEqual(['beta', 'alpha'])
     const byCode = traceOf(stream, { accountOf: accountFromAccountCode() })
@@ -61,7 +63,9 @@ describe.each(TRACES)('special cases of the recording, through %s', (source, tra
   it('causes 16, 0 and 127 are interpreted by the state of the call', () => {
     const causes = (sipCallId: string) => {
       const id = UNIQUE_IDS.get(sipCallId)
-      return stream.flatMap((one) => (one.kind === 'hung_up' && one.channel.id === id ? [one.cause] : []))
+      return stream.flatMap((switchEvent) =>
+        switchEvent.kind === 'hung_up' && switchEvent.channel.id === id ? [switchEvent.cause] : [],
+      )
     }
     expect(causes('a05-no-answer-1')).toEqual([16])
     expect(causeOf(trace, 'a05-no-answer-1')).toBe('NO_ANSWER')
@@ -79,14 +83,14 @@ describe.each(TRACES)('special cases of the recording, through %s', (source, tra
     const endedBy = (id: string) => findEvent(trace, id, 'destroy')?.customChannelVars?.ended_by
     const call = 'a02-callee-hangup-1'
     expect([endedBy(call), endedBy(recordedLegId(call))]).toEqual(['other_leg', 'this_leg'])
-    for (const one of [
+    for (const file of [
       'a19-parked-1',
       'a21-self-hangup-1',
       'a24-ami-hangup-1',
       'a25-redirected-1',
       'a28-ari-ivr-1',
     ]) {
-      expect(endedBy(one), one).toBe('switch')
+      expect(endedBy(file), file).toBe('switch')
     }
     // The phone of a call that Busy() refused also requests a hangup, after its 486.
     expect(endedBy('a22-busy-app-1')).toBe('switch')
@@ -104,7 +108,7 @@ describe.each(TRACES)('special cases of the recording, through %s', (source, tra
   })
 
   it('unmatched resumes are ignored, and a leg that moves to another bridge no longer holds', () => {
-    const count = (kind: string) => stream.filter((one) => one.kind === kind).length
+    const count = (kind: string) => stream.filter((switchEvent) => switchEvent.kind === kind).length
     expect([count('held'), count('unheld')]).toEqual([6, 7])
     const emitted = hooksOf(trace.events).filter((hook) => hook.endsWith('hold'))
     expect(emitted.filter((hook) => hook === 'hold')).toHaveLength(6)

@@ -72,7 +72,7 @@ const countEvents = (hs: Hookswitch) => {
 
 const hooksOf = (webhooks: readonly Webhook[] = []) =>
   webhooks.map(({ hook_event }) => hook_event.replace('channel_', ''))
-const count = (hooks: readonly string[], hook: string) => hooks.filter((one) => one === hook).length
+const count = (hooks: readonly string[], hook: string) => hooks.filter((sent) => sent === hook).length
 
 describe('webhooks of the calls of a switch', () => {
   it('agree with what happened on each leg of a FreeSWITCH', async () => {
@@ -99,7 +99,7 @@ describe('webhooks of the calls of a switch', () => {
     const received = await byLeg(counts.events())
     expect([...received.keys()].sort()).toEqual(legs.map(({ uuid }) => uuid).sort())
     for (const leg of legs) {
-      const call = recorded.calls.find((one) => one.legs.includes(leg))!
+      const call = recorded.calls.find((call) => call.legs.includes(leg))!
       const webhooks = received.get(leg.uuid) ?? []
       const hooks = hooksOf(webhooks)
       expect([hooks[0], hooks.at(-1)], leg.uuid).toEqual(['create', 'destroy'])

@@ -48,7 +48,7 @@ export function mapAll(events: Iterable<EslEvent>, options: Partial<MappingOptio
   /** All events of a leg, with or without an account. */
   const of = (callId: string): readonly (ChannelEvent | PendingEvent)[] => {
     const found = published.filter((event) => event.callId === callId)
-    return found.length > 0 ? found : (unknown.find((one) => one.callId === callId)?.events ?? [])
+    return found.length > 0 ? found : (unknown.find((call) => call.callId === callId)?.events ?? [])
   }
   return { mapping, add, published, unknown, problems, of, bufferedLegs: () => buffer.size() }
 }

@@ -13,7 +13,7 @@ import { hooks } from './freeswitch-mapped.js'
 
 const open: { close(): Promise<unknown> }[] = []
 afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
+  for (const opened of open.splice(0).reverse()) await opened.close()
 })
 
 async function listening(over: Partial<FreeswitchOutboundOptions> = {}) {
@@ -206,8 +206,8 @@ describe('a leg that its dial plan hands over', () => {
 
   it('of another switch does not end legs of the first', async () => {
     const { port, server, published } = await listening()
-    const one = await call(port, 'a')
-    await until(() => one.commands.length === 5)
+    const firstCall = await call(port, 'a')
+    await until(() => firstCall.commands.length === 5)
     const other = await call(port, 'b', { headers: { 'Core-UUID': 'another' } })
     await until(() => other.commands.length === 5)
     expect(server.status().openLegs).toBe(2)

@@ -63,12 +63,12 @@ export const accounts = expected.accounts
 
 /** Phones are bridged with phones, also through loopback pairs; half of such a pair with the leg beside it. */
 export function partnersOf(leg: RecordedLeg, call: RecordedCall): readonly string[] {
-  const find = (uuid: string) => call.legs.find((one) => one.uuid === uuid)
+  const find = (uuid: string) => call.legs.find((leg) => leg.uuid === uuid)
   const direct = leg.bridgedWith ?? []
   if (leg.internal) return direct
   const behind = direct.flatMap((uuid) => {
     if (!find(uuid)?.internal) return [uuid]
-    const half = call.legs.find((one) => one.internal && one.uuid !== uuid)
+    const half = call.legs.find((leg) => leg.internal && leg.uuid !== uuid)
     return (half?.bridgedWith ?? []).filter((other) => !find(other)?.internal)
   })
   return [...new Set(behind)]

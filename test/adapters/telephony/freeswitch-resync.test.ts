@@ -61,7 +61,9 @@ async function reconnected(before: readonly Record<string, string>[], replies: F
   const settled = async () => {
     await until(() => fake.sockets.size === 1)
     const expected = replies.channels?.length ?? 0
-    await until(() => fake.commands.filter((one) => one.startsWith('api uuid_dump')).length === expected)
+    await until(
+      () => fake.commands.filter((command) => command.startsWith('api uuid_dump')).length === expected,
+    )
     fake.send(jsonFrame(legEvent('CHANNEL_CREATE', 'last')))
     await until(() => published.some(({ callId }) => callId === 'last'))
     return published.filter(({ callId }) => callId !== 'last')
@@ -239,7 +241,7 @@ describe('a switch that', () => {
   it('lists a channel twice has one leg', async () => {
     const { fake, settled } = await reconnected([], { channels: ['a'], api: listOf('a', 'a') })
     expect(hooks(await settled())).toEqual(['create'])
-    expect(fake.commands.filter((one) => one === 'api uuid_dump a json')).toHaveLength(1)
+    expect(fake.commands.filter((command) => command === 'api uuid_dump a json')).toHaveLength(1)
   })
 
   it('lists a channel that has ended does not keep its leg open', async () => {
@@ -266,7 +268,7 @@ describe('a switch that', () => {
       })
       expect(await settled()).toEqual([])
       expect(fake.commands).toContain('api uuid_exists a')
-      expect(logged.filter((one) => one.includes('the list of channels cannot be read'))).toHaveLength(1)
+      expect(logged.filter((line) => line.includes('the list of channels cannot be read'))).toHaveLength(1)
     },
   )
 
@@ -276,7 +278,7 @@ describe('a switch that', () => {
       api: (command) => (command === 'uuid_dump a json' ? '{"Event-Name":"CHANNEL_' : undefined),
     })
     expect((await settled()).map(({ callId }) => callId)).toEqual(['b'])
-    expect(logged.filter((one) => one.includes('the data of a channel cannot be read'))).toHaveLength(1)
+    expect(logged.filter((line) => line.includes('the data of a channel cannot be read'))).toHaveLength(1)
   })
 
   it('was restarted has one line in the log, and legs with the same ids are other legs', async () => {
@@ -295,7 +297,7 @@ describe('a switch that', () => {
       ['channel_destroy', undefined],
     ])
     expect(new Set(published.map((e) => e.idempotencyKey)).size).toBe(3)
-    expect(logged.filter((one) => one.includes('the switch was restarted'))).toHaveLength(1)
+    expect(logged.filter((line) => line.includes('the switch was restarted'))).toHaveLength(1)
   })
 
   it('sends a variable of 1 MiB stays connected, and loses nothing', async () => {

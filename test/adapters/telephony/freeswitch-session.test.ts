@@ -2,6 +2,7 @@ import type { ChannelEvent } from 'hookswitch'
 import { accountFromVariable, type FreeswitchSourceOptions, freeswitchSource } from 'hookswitch/freeswitch'
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { deferred } from '../../support/deferred.js'
 import {
   CORE_UUID,
   type FakeReplies,
@@ -306,10 +307,7 @@ let replyingFake: FakeSwitch
 describe('a service without capacity', () => {
   it('pauses reading, and no event is lost', async () => {
     const published: ChannelEvent[] = []
-    let release: () => void = () => {}
-    const gate = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const { promise: gate, resolve: release } = deferred()
     const { fake, source, inSync } = await connectSource(
       {},
       {

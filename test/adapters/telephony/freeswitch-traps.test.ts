@@ -9,7 +9,7 @@ const plain = mapAll(recordedEvents('plain'))
 /** A recorded leg: `C14 a`. */
 function leg(name: string) {
   const [id, which] = name.split(' ')
-  const found = recorded.calls.find((call) => call.id === id)?.legs.find((one) => one.leg === which)
+  const found = recorded.calls.find((call) => call.id === id)?.legs.find((leg) => leg.leg === which)
   if (!found) throw new Error(`no leg ${name}`)
   return found
 }
@@ -89,7 +89,7 @@ describe('recorded bridges', () => {
   })
 
   it('a receiver without internal legs sees no id of a loopback leg', () => {
-    const internal = recorded.calls.flatMap((call) => call.legs.filter((one) => one.internal))
+    const internal = recorded.calls.flatMap((call) => call.legs.filter((leg) => leg.internal))
     const seen = JSON.stringify(json.published.filter((event) => !event.isInternalLeg))
     expect(internal).toHaveLength(6)
     for (const { uuid } of internal) expect(seen).not.toContain(uuid)
@@ -131,8 +131,8 @@ describe('names and numbers', () => {
   })
 
   it('C37: a Latin-1 name has U+FFFD for invalid UTF-8, in both formats', () => {
-    for (const one of [json, plain])
-      expect(one.of(leg('C37 a').uuid)[0]?.callerIdName).toBe('Ren\ufffd Fran\ufffdois')
+    for (const mapped of [json, plain])
+      expect(mapped.of(leg('C37 a').uuid)[0]?.callerIdName).toBe('Ren\ufffd Fran\ufffdois')
   })
 
   it('C38: a caller who requests privacy is hidden, although the switch shows the asserted identity', () => {
@@ -235,8 +235,8 @@ describe('recorded legs', () => {
   })
 
   it('KAZOO’s variables are published under their names, arrays as arrays, some as separate fields', () => {
-    for (const one of [json, plain]) {
-      const end = one.of(leg('C32 a').uuid).at(-1)
+    for (const mapped of [json, plain]) {
+      const end = mapped.of(leg('C32 a').uuid).at(-1)
       expect(end?.callerIdNumber).toBe('+15550142')
     }
     const end = last('C31 a')

@@ -42,7 +42,7 @@ function endedByOf(leg: RecordedLeg, call: RecordedCall): string | undefined {
   if (call.id === 'O06') return undefined
   const endedAt = leg.wire?.endedAt ?? Number.NaN
   const isWithOther = call.legs.some(
-    (one) => one.endedBy === 'far end' && Math.abs((one.wire?.endedAt ?? 0) - endedAt) < SAME_END_MS,
+    (leg) => leg.endedBy === 'far end' && Math.abs((leg.wire?.endedAt ?? 0) - endedAt) < SAME_END_MS,
   )
   return isWithOther ? 'other_leg' : 'switch'
 }
@@ -54,13 +54,13 @@ describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s
   describe.each(calls.map((call) => [`${call.id} ${call.title}`, call] as const))('%s', (_, call) => {
     it.each(call.legs.map((leg) => [leg.leg, leg] as const))('leg %s', (__, leg: RecordedLeg) => {
       const callId = idIn(stream, leg.uuid)
-      const given = unknown.find((one) => one.callId === callId)
+      const given = unknown.find((call) => call.callId === callId)
       const events =
         leg.accountId === undefined ? (given?.events ?? []) : published.filter((e) => e.callId === callId)
       expect(given !== undefined).toBe(leg.accountId === undefined)
       const hooks = events.map((event) => event.hook)
       const bridges = partnersOf(leg, call).map((other) => idIn(stream, other))
-      const count = (hook: string) => hooks.filter((one) => one === hook).length
+      const count = (hook: string) => hooks.filter((published) => published === hook).length
       expect(hooks[0]).toBe('channel_create')
       expect(hooks.at(-1)).toBe('channel_destroy')
       expect(count('channel_create')).toBe(1)
@@ -99,12 +99,14 @@ describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s
   })
 
   it('each event has a unique idempotency key', () => {
-    const keys = [...published, ...unknown.flatMap((one) => one.events)].map((event) => event.idempotencyKey)
+    const keys = [...published, ...unknown.flatMap((call) => call.events)].map(
+      (event) => event.idempotencyKey,
+    )
     expect(new Set(keys).size).toBe(keys.length)
   })
 
   it('the events add up to the recorded totals', () => {
-    const all = [...published, ...unknown.flatMap((one) => one.events)]
+    const all = [...published, ...unknown.flatMap((call) => call.events)]
     const count = (hook: string) => all.filter((event) => event.hook === hook).length
     expect(count('channel_create')).toBe(totals.legs)
     expect(count('channel_destroy')).toBe(totals.legs)
@@ -129,7 +131,7 @@ describe('the two formats', () => {
     const { plain, json } = streams
     const all = ({ published, unknown }: typeof plain) => [
       ...published,
-      ...unknown.flatMap((one) => one.events),
+      ...unknown.flatMap((call) => call.events),
     ]
     const [fromPlain, fromJson] = [all(plain), all(json)]
     expect(fromPlain).toHaveLength(fromJson.length)

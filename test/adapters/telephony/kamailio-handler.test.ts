@@ -7,7 +7,7 @@ import { accountByDomain, type KamailioSourceOptions, kamailioSource } from 'hoo
 import { manualClock, until } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeKamailio } from '../../../src/testkit/switches/index.js'
-import { rawClient } from '../../testkit/switches-client.js'
+import { connected } from '../../testkit/switches-client.js'
 import { hooksOf, recordedCalls, recordedLines } from './recorded.js'
 
 const accountOf = accountByDomain({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
@@ -16,7 +16,7 @@ const [first = '', second = '', third = ''] = recordedLines
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
+  for (const opened of open.splice(0)) await opened.close()
 })
 
 function sourceWith(options: Partial<KamailioSourceOptions> = {}) {
@@ -187,8 +187,7 @@ describe('a full service', () => {
       source.handler(req, res)
       requests.count += 1
     })
-    const client = await rawClient(Number(new URL(url).port))
-    open.unshift({ close: () => client.socket.destroy() })
+    const client = await connected({ port: Number(new URL(url).port) })
     const fill = () => {
       for (let nth = 0; source.push(first.replaceAll('k01-caller-hangup-1', `call-${nth}`)); nth += 1);
       return source.status().openLegs

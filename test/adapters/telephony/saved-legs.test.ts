@@ -108,7 +108,7 @@ describe.each([
     (maxOpenLegs: number) => createAsteriskMapping({ accountOf: () => 'acme', maxOpenLegs }).savable,
   ],
 ])('stored legs of %s', (name, create) => {
-  const recording = recordings.find((one) => one.name.startsWith(name))!
+  const recording = recordings.find((recording) => recording.name.startsWith(name))!
   /** A leg of the middle of the recording. */
   const [callId, saved] = (() => {
     for (let cut = 1; ; cut += 1) {
@@ -139,8 +139,8 @@ describe.each([
           at === kept ? wrong : saved.leg[key],
         ])
         const legs = create(2)
-        for (const one of [leg, Object.fromEntries(entries)]) {
-          const isRestored = legs.restore(callId, { ...saved, leg: one, parties, variables: parties })
+        for (const savedLeg of [leg, Object.fromEntries(entries)]) {
+          const isRestored = legs.restore(callId, { ...saved, leg: savedLeg, parties, variables: parties })
           if (isRestored) expect(legs.save(callId)?.accountId).toBe(saved.accountId)
         }
       }),

@@ -59,7 +59,9 @@ async function acceptAll(commit, webhooks, events, onAccepted = () => {}) {
 /** Settles a failed attempt of each delivery, which opens the circuit breaker of its endpoint for a day. */
 async function openBreakers(commit, deliveries, now) {
   for (const batch of batchesOf(deliveries, SETTLEMENTS_PER_GROUP)) {
-    const { ended } = await commit({ ended: batch.map((one) => failedSettlement(one, now, now + DAY_MS)) })
+    const { ended } = await commit({
+      ended: batch.map((delivery) => failedSettlement(delivery, now, now + DAY_MS)),
+    })
     if (ended.some(({ kind }) => kind !== 'settled')) throw new Error('a settlement was fenced')
   }
 }
@@ -90,7 +92,7 @@ handleRequests({
     const layout = backlogLayout(pending)
     await setUp(location, layout, port)
     const store = await createStore(location)
-    const { systemClock } = await import('hookswitch')
+    const { systemClock } = await import('hookswitch/adapter')
     await store.open({ clock: systemClock(), log: LOG })
     const { lease, version } = await takeAll(store, OWNER, LEASE_MS)
     const now = lease.storeMs

@@ -70,14 +70,18 @@ async function call({ rate, seconds }) {
       calls += 2
     }
     let due = ''
-    for (const one of active) {
-      const epoch = Math.floor(one.beginMs / 1_000)
-      const ids = [one.number, one.number + 1].map((id) => id.toString(16).padStart(8, '0'))
-      for (; one.next < template.length && one.beginMs + template[one.next].atMs <= nowMs; one.next += 1) {
-        due += template[one.next].text
-          .replace('%TIME%', ((one.beginMs + template[one.next].atMs) / 1_000).toFixed(6))
-          .replaceAll('%EPOCH%.%0%', `${epoch}.${one.number}`)
-          .replaceAll('%EPOCH%.%1%', `${epoch}.${one.number + 1}`)
+    for (const call of active) {
+      const epoch = Math.floor(call.beginMs / 1_000)
+      const ids = [call.number, call.number + 1].map((id) => id.toString(16).padStart(8, '0'))
+      for (
+        ;
+        call.next < template.length && call.beginMs + template[call.next].atMs <= nowMs;
+        call.next += 1
+      ) {
+        due += template[call.next].text
+          .replace('%TIME%', ((call.beginMs + template[call.next].atMs) / 1_000).toFixed(6))
+          .replaceAll('%EPOCH%.%0%', `${epoch}.${call.number}`)
+          .replaceAll('%EPOCH%.%1%', `${epoch}.${call.number + 1}`)
           .replaceAll('%0%', ids[0])
           .replaceAll('%1%', ids[1])
       }

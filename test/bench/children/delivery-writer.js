@@ -11,7 +11,7 @@ let events = 0
 handleRequests(
   {
     async open({ location }) {
-      const { systemClock } = await import('hookswitch')
+      const { systemClock } = await import('hookswitch/adapter')
       store = await createStore(location)
       await store.open({ clock: systemClock(), log: LOG })
     },

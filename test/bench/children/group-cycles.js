@@ -64,7 +64,7 @@ handleRequests(
   {
     /** Opens a filled store; measures how long it takes to read what waits. */
     async open({ location }) {
-      const { systemClock } = await import('hookswitch')
+      const { systemClock } = await import('hookswitch/adapter')
       store = await createStore(location)
       await store.open({ clock: systemClock(), log: LOG })
       const [taken, loadMs] = await measure(() => takeAll(store, OWNER, LEASE_MS))

@@ -97,7 +97,7 @@ async function disable(store, { id, accountId }) {
  */
 export async function fillPage(store, size) {
   const webhooks = await createWebhooks(store, size.webhooks)
-  const { systemClock } = await import('hookswitch')
+  const { systemClock } = await import('hookswitch/adapter')
   await store.open({ clock: systemClock(), log: LOG })
   const { lease, version } = await takeAll(store, OWNER, LEASE_MS)
   const now = lease.storeMs

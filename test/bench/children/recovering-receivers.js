@@ -57,8 +57,8 @@ handleRequests({
   /** Opens receivers; `refuses` tells of each whether it refuses connections while it is away. Returns their ports. */
   listen: ({ refuses }) =>
     Promise.all(
-      refuses.map(async (one) => {
-        const receiver = createReceiver(one)
+      refuses.map(async (refuse) => {
+        const receiver = createReceiver(refuse)
         receivers.push(receiver)
         receiver.port = (await listen(receiver.server)).port
         return receiver.port

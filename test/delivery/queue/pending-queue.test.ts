@@ -531,7 +531,7 @@ describe('displaced deliveries', () => {
       expect([endpoint.backlog, endpoint.displaced]).toEqual([COUNT, count])
     }
     fillMissing(queue, NOW)
-    expect(positionsOf(queue.takeStale(100)).sort((one, other) => one - other)).toEqual(
+    expect(positionsOf(queue.takeStale(100)).sort((left, right) => left - right)).toEqual(
       Array.from({ length: 30 }, (_, index) => index + 1),
     )
   })
@@ -551,7 +551,7 @@ describe('displaced deliveries', () => {
   })
 })
 
-describe('lanes that a search for the oldest has found ahead', () => {
+describe('lanes that a search for the oldest has found before', () => {
   /** An endpoint just above its limit of 300, of which the next lanes are known. */
   function above() {
     const created = createQueue({ maxContents: 5, limits: { ...LIMITS, maxPendingPerWebhook: 300 } })
@@ -668,5 +668,5 @@ it('a delivery that returns is among the oldest that an earlier search has found
   queue.retry(oldest!, next(NOW))
   add(304)
   queue.trim(LIMITS.maxPending, NOW, () => {})
-  expect(positionsOf(queue.takeStale(9)).sort((one, other) => one - other)).toEqual([1, 2, 3, 4])
+  expect(positionsOf(queue.takeStale(9)).sort((left, right) => left - right)).toEqual([1, 2, 3, 4])
 })

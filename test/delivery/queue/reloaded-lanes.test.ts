@@ -61,13 +61,13 @@ describe.each<['all' | readonly number[]]>([['all'], [[1]]])('after shards were 
     queue.retry(second, { ...RETRY, failedMs: NOW })
     const taken = takeAll(queue, endpoint)
     expect(positions(taken)).toEqual([1, 2, 3])
-    expect(taken.every((one) => queue.isOutOfOrder(one))).toBe(true)
+    expect(taken.every((item) => queue.isOutOfOrder(item))).toBe(true)
   })
 
   it('the lane is in order again when they have ended', () => {
     const { queue, endpoint, second } = createReloadedQueue(dropped)
     queue.end(second, NOW)
-    for (const one of takeAll(queue, endpoint)) queue.end(one, NOW)
+    for (const delivery of takeAll(queue, endpoint)) queue.end(delivery, NOW)
     expect(queue.size).toBe(0)
     queue.add(queued(endpoint, { position: 4, lane: LANE }), NOW)
     const [last] = queue.take(endpoint, 9, NOW)

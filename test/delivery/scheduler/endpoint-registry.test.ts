@@ -140,10 +140,10 @@ describe('an endpoint whose origin changes', () => {
   it('takes the former origin with it when it was the last one there', () => {
     const { upsert } = createRegistry()
     const a = upsert('a')
-    const one = a.origin
+    const origin = a.origin
     upsert('a', { origin: TWO })
-    expect(one.endpoints).toBe(0)
-    expect(upsert('b').origin).not.toBe(one)
+    expect(origin.endpoints).toBe(0)
+    expect(upsert('b').origin).not.toBe(origin)
     expect(upsert('c', { origin: TWO }).origin).toBe(a.origin)
   })
 

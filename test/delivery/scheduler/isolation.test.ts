@@ -234,14 +234,14 @@ const anyCaps = fc.record({
 
 describe('under any load', () => {
   const receiverOf = (
-    one: { account: number; zone: number; afterMs: number; fails: boolean },
+    receiver: { account: number; zone: number; afterMs: number; fails: boolean },
     n: number,
   ) => ({
     id: `w${n}`,
-    accountId: `account-${one.account}`,
-    origin: `https://host-${n % 2}.zone-${one.zone}.example`,
-    afterMs: one.afterMs,
-    fails: one.fails,
+    accountId: `account-${receiver.account}`,
+    origin: `https://host-${n % 2}.zone-${receiver.zone}.example`,
+    afterMs: receiver.afterMs,
+    fails: receiver.fails,
   })
 
   it('no cap and no share is exceeded, fast endpoints get every slot that is free, and nothing starves', () => {
@@ -254,17 +254,19 @@ describe('under any load', () => {
           const receivers = parts.map(receiverOf)
           const simulation = simulateReceivers(caps, (started) => {
             const all = simulation.inFlight()
-            const classOf = (one: (typeof all)[number]) => one.request.endpoint.priority
+            const classOf = (sent: (typeof all)[number]) => sent.request.endpoint.priority
             expectWithinCaps(caps, all)
-            for (const one of started) {
-              const priority = classOf(one)
-              expect(priority).toBe(one.request.priority)
+            for (const request of started) {
+              const priority = classOf(request)
+              expect(priority).toBe(request.request.priority)
               const held = all.filter((other) => classOf(other) >= priority).length
               const own = all.filter((other) => classOf(other) === priority).length
               const isReserve = priority === SLOW && own <= Math.ceil(caps.total / 8)
               const isWithin = held <= maxSlots(priority, caps.total) || isReserve
-              expect(isWithin || isWithinShareOfSmall(caps, all, started, one.receiver, priority)).toBe(true)
-              if (priority === UNKNOWN || priority === DOUBTFUL) expectFewProbes(caps, all, one.receiver)
+              expect(isWithin || isWithinShareOfSmall(caps, all, started, request.receiver, priority)).toBe(
+                true,
+              )
+              if (priority === UNKNOWN || priority === DOUBTFUL) expectFewProbes(caps, all, request.receiver)
             }
           })
           for (const { which, deliveries, ms } of steps) {
@@ -306,7 +308,7 @@ function isWithinShareOfSmall(
   priority: PriorityClass,
 ): boolean {
   const heldBefore = (id: string) =>
-    all.filter((one) => one.receiver.accountId === id && !started.includes(one)).length
+    all.filter((sent) => sent.receiver.accountId === id && !started.includes(sent)).length
   const isSmall = (id: string) => heldBefore(id) <= Math.floor(caps.total / 32)
   if (caps.total < 32 || !isSmall(accountId)) return false
   const ofSmall = all.filter(({ receiver }) => isSmall(receiver.accountId))
@@ -320,7 +322,7 @@ function isWithinShareOfSmall(
 function expectFewProbes(caps: Caps, all: InFlight, { accountId }: Receiver): void {
   const isProbe = ({ request }: InFlight[number]) =>
     request.priority === UNKNOWN || request.priority === DOUBTFUL
-  const probes = all.filter((one) => one.receiver.accountId === accountId && isProbe(one))
+  const probes = all.filter((sent) => sent.receiver.accountId === accountId && isProbe(sent))
   const limit = Math.ceil(maxSlots(UNKNOWN, caps.total) / 4) + ATTEMPT_MS / 1_000
   expect(probes.length).toBeLessThanOrEqual(limit)
 }

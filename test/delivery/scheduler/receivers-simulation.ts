@@ -71,7 +71,7 @@ export function simulateReceivers(
       now - startedMs >= Math.min(receiver.afterMs, ATTEMPT_MS)
     const ended = inFlight.filter(isOver)
     if (ended.length === 0) return
-    inFlight = inFlight.filter((one) => !isOver(one))
+    inFlight = inFlight.filter((request) => !isOver(request))
     for (const { receiver, request, startedMs } of ended) {
       const tookMs = now - startedMs
       const isAnswered = !receiver.fails && tookMs < ATTEMPT_MS

@@ -595,10 +595,10 @@ describe('endpoints that refuse connections', () => {
       if (selections.length === 0 || count > 1_000) return count
       count += selections.length
       const requests = selections.map(({ webhookId }) =>
-        scheduler.start(dead.find((one) => one.webhookId === webhookId)!, now),
+        scheduler.start(dead.find((endpoint) => endpoint.webhookId === webhookId)!, now),
       )
       for (const { webhookId } of selections)
-        scheduler.update(dead.find((one) => one.webhookId === webhookId)!)
+        scheduler.update(dead.find((endpoint) => endpoint.webhookId === webhookId)!)
       for (const request of requests) {
         scheduler.recordAnswer(request, answer, now)
         scheduler.end(request, now)
@@ -682,7 +682,8 @@ describe('the scheduler under any history', () => {
           probed: paused.has(id),
           limit: limitOf.get(id) || Number.POSITIVE_INFINITY,
         })
-        const countOf = (id: string) => inFlightRequests.filter((one) => one.id === id).length
+        const countOf = (id: string) =>
+          inFlightRequests.filter((inFlightRequest) => inFlightRequest.id === id).length
         /** Requests in flight that use slots. */
         const inFlight = (isCounted: (id: string) => boolean) =>
           inFlightRequests.filter(({ id, request }) => !request.isProbe && isCounted(id)).length
@@ -690,8 +691,8 @@ describe('the scheduler under any history', () => {
         const freeSlotsOf = (id: string) =>
           Math.min(
             Math.min(limits.perEndpoint, limitOf.get(id) || Number.POSITIVE_INFINITY) - countOf(id),
-            limits.perAccount - inFlight((one) => accountOf(one) === accountOf(id)),
-            limits.perOrigin - inFlight((one) => originOf(one) === originOf(id)),
+            limits.perAccount - inFlight((other) => accountOf(other) === accountOf(id)),
+            limits.perOrigin - inFlight((other) => originOf(other) === originOf(id)),
           )
         for (const step of history) {
           if (step.kind === 'due') {
@@ -706,7 +707,7 @@ describe('the scheduler under any history', () => {
             const id = `w${step.endpoint}`
             // Requests in flight move along, so only endpoints without any are moved: caps hold when slots
             // are allocated.
-            if (inFlight((one) => one === id) > 0) continue
+            if (inFlight((other) => other === id) > 0) continue
             origins.set(id, (origins.get(id) ?? 0) + 1)
             scheduler.update(endpointOf(id, due.get(id)))
           } else if (step.kind === 'pause') {
@@ -721,8 +722,8 @@ describe('the scheduler under any history', () => {
             now += step.ms
             probeTokens = Math.min(50, probeTokens + step.ms / 5)
           } else if (step.kind === 'end') {
-            const [one] = inFlightRequests.splice(step.which % Math.max(1, inFlightRequests.length), 1)
-            if (one) scheduler.end(one.request, now)
+            const [ended] = inFlightRequests.splice(step.which % Math.max(1, inFlightRequests.length), 1)
+            if (ended) scheduler.end(ended.request, now)
           } else {
             const free = Math.min(step.free, limits.total - inFlight(() => true))
             const selections = scheduler.next(now, free)

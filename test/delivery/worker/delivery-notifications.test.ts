@@ -168,7 +168,7 @@ describe('the metrics of a delivery', () => {
           const deliveries = (await Promise.all([harness.deliveries('w1'), harness.deliveries('w2')])).flat()
           const countEach = (list: readonly string[]) => {
             const sums: Record<string, number> = {}
-            for (const one of list) sums[one] = (sums[one] ?? 0) + 1
+            for (const item of list) sums[item] = (sums[item] ?? 0) + 1
             return sums
           }
           const attempts = (await harness.attempts()).filter(({ attempt }) => attempt !== undefined)

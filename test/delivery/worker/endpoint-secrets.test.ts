@@ -8,7 +8,7 @@ import { aWebhook } from '../fixtures.js'
 
 const box = createSecretCipher(['the secret of the service'])
 const nonce = new Uint8Array(12)
-const [one, two] = [1, 2].map((byte) => formatSigningSecret(new Uint8Array(32).fill(byte))) as [
+const [first, second] = [1, 2].map((byte) => formatSigningSecret(new Uint8Array(32).fill(byte))) as [
   string,
   string,
 ]
@@ -18,19 +18,19 @@ const sealedHeaders = box.encrypt('{"X-Own":"yes"}', encryptionPurpose.headers('
 
 describe('the endpoint secrets cache', () => {
   it('decrypts the keys with their expiry and the headers', () => {
-    const encrypted = [{ sealed: sealed(one) }, { sealed: sealed(two), expiresMs: 9 }]
+    const encrypted = [{ sealed: sealed(first) }, { sealed: sealed(second), expiresMs: 9 }]
     const secrets = createEndpointSecretsCache(
       box,
       'agent',
     )(aWebhook({}, { secrets: encrypted, sealedHeaders }))
-    expect(secrets.keys).toEqual([{ key: keyOf(one) }, { key: keyOf(two), expiresMs: 9 }])
+    expect(secrets.keys).toEqual([{ key: keyOf(first) }, { key: keyOf(second), expiresMs: 9 }])
     expect(secrets.headers.join(' ')).toContain('X-Own yes')
     expect(secrets.headers).toContain('agent')
   })
 
   it('decrypts once for a row and its copies', () => {
     const cache = createEndpointSecretsCache(box, 'agent')
-    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one), expiresMs: 9 }], sealedHeaders })
+    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(first), expiresMs: 9 }], sealedHeaders })
     expect(cache(webhook)).toBe(cache(webhook))
     expect(cache(structuredClone(webhook))).toBe(cache(webhook))
     expect(cache({ ...webhook, revision: 7, epoch: 3 })).toBe(cache(webhook))
@@ -38,7 +38,7 @@ describe('the endpoint secrets cache', () => {
 
   it('decrypts once for a row object, whatever the number of other webhooks since', () => {
     const cache = createEndpointSecretsCache(box, 'agent')
-    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one) }] })
+    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(first) }] })
     const secrets = cache(webhook)
     for (let count = 0; count <= 10_000; count += 1) cache(aWebhook({}, { id: `w-${count}`, secrets: [] }))
     expect(cache(webhook)).toBe(secrets)
@@ -46,10 +46,10 @@ describe('the endpoint secrets cache', () => {
   })
 
   it.each<readonly [string, Partial<Webhook>]>([
-    ['another secret', { secrets: [{ sealed: sealed(two) }] }],
-    ['an additional secret', { secrets: [{ sealed: sealed(one) }, { sealed: sealed(two) }] }],
+    ['another secret', { secrets: [{ sealed: sealed(second) }] }],
+    ['an additional secret', { secrets: [{ sealed: sealed(first) }, { sealed: sealed(second) }] }],
     ['no secret', { secrets: [] }],
-    ['an expiry of its secret', { secrets: [{ sealed: sealed(one), expiresMs: 9 }] }],
+    ['an expiry of its secret', { secrets: [{ sealed: sealed(first), expiresMs: 9 }] }],
     [
       'other headers',
       { sealedHeaders: box.encrypt('{"X-Own":"no"}', encryptionPurpose.headers('w1'), nonce) },
@@ -57,7 +57,7 @@ describe('the endpoint secrets cache', () => {
     ['another account', { accountId: 'a2' }],
   ])('decrypts again for a row with %s', (_, change) => {
     const cache = createEndpointSecretsCache(box, 'agent')
-    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one) }], sealedHeaders })
+    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(first) }], sealedHeaders })
     const before = cache(webhook)
     const after = cache({ ...webhook, ...change })
     expect(after).not.toBe(before)
@@ -65,7 +65,7 @@ describe('the endpoint secrets cache', () => {
   })
 
   it('leaves out a secret that was encrypted for another webhook', () => {
-    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one, 'w2') }], sealedHeaders })
+    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(first, 'w2') }], sealedHeaders })
     expect(createEndpointSecretsCache(box, 'agent')(webhook).keys).toEqual([])
   })
 })

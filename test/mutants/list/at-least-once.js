@@ -99,7 +99,7 @@ export const mutants = [
     file: 'src/delivery/commit-loop.ts',
     find: 'if (isWaiting && isCollision(',
     replace: 'if (isCollision(',
-    tests: ['test/delivery/dispatcher-early-start.test.ts'],
+    tests: ['test/delivery/dispatcher-start-with-acceptance.test.ts'],
   },
   {
     what: 'the webhook of a first event is read only when its group is written',
@@ -109,11 +109,11 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-idle-endpoints.test.ts'],
   },
   {
-    what: 'an edit that arrives with a nudge has no effect on what is in the queue',
+    what: 'an edit that arrives with an incoming delivery has no effect on what is in the queue',
     file: 'src/delivery/queue-sync.ts',
     find: '    known.forEach(setWebhook)\n',
     replace: '    for (const webhook of known) queue.setWebhook(withKnownHealth(webhook))\n',
-    tests: ['test/delivery/dispatcher-edits-with-nudges.test.ts'],
+    tests: ['test/delivery/dispatcher-edits-with-incoming.test.ts'],
   },
   {
     what: 'what was committed under an ended lease is sent under the next one',

@@ -56,8 +56,8 @@ export const mutants = [
   },
   {
     what: 'a socket that closes stays counted for its address',
-    file: 'adapters/blackhole/service.ts',
-    find: '    else countBySource.set(entry.source, left)\n',
+    file: 'adapters/blackhole/open-sockets.ts',
+    find: '    else countBySource.set(source, left)\n',
     replace: '',
     tests: [SERVICE],
   },

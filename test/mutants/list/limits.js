@@ -23,7 +23,7 @@ export const mutants = [
     'src/delivery/commit-loop.ts',
     'pending.collisions++ < MAX_COLLISIONS && !isStopped',
     'pending.collisions++ < MAX_COLLISIONS',
-    'test/delivery/dispatcher-early-start.test.ts',
+    'test/delivery/dispatcher-start-with-acceptance.test.ts',
   ),
   changed(
     'statistics are complete before the longest attempt has ended',

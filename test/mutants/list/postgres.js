@@ -128,7 +128,7 @@ export const mutants = [
     tests: ['test/adapters/storage/postgres-simpler-statements.test.ts'],
   },
   {
-    what: 'a node does not see nudges of a server that lost the last transactions',
+    what: 'a node does not see incoming deliveries of a server that lost the last transactions',
     file: 'adapters/storage/postgres/nodes.ts',
     find: "        node.seenXid = '0'\n",
     replace: '',
@@ -296,7 +296,7 @@ export const mutants = [
     tests: ['test/adapters/storage/postgres-conformance.test.ts'],
   },
   {
-    what: 'a delivery for a shard of another node has no nudge',
+    what: 'a delivery for a shard of another node is not incoming there',
     file: 'adapters/storage/postgres/group-statement.ts',
     find: 'deliveries.some(({ isForeign }) => isForeign)',
     replace: 'deliveries.every(({ isForeign }) => isForeign && deliveries.length > 9)',

@@ -124,7 +124,7 @@ export const mutants = [
   {
     what: 'deliveries accepted without a lease are not polled',
     file: 'adapters/storage/sqlite/accept.ts',
-    find: '      if (!hasLease) state.nudges.push({ webhookId, position })\n',
+    find: '      if (!hasLease) state.incoming.push({ webhookId, position })\n',
     replace: '',
     tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
   },

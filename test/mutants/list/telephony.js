@@ -143,7 +143,7 @@ export const mutants = [
     file: 'adapters/telephony/asterisk/channel-registry.ts',
     find: 'if (leg && isLater(leg)) {',
     replace: 'if (leg && isBegin && isLater(leg)) {',
-    tests: ['test/adapters/telephony/asterisk-restart.test.ts'],
+    tests: ['test/adapters/telephony/restart.test.ts'],
   },
   {
     what: 'a late event of an earlier leg with the same id ends the leg that has it now',

@@ -11,8 +11,8 @@ describe('isEqual', () => {
     [undefined, null],
     [-0, 0],
     [new Date(5), new Date(5)],
-  ])('is true for %j and %j', (one, other) => {
-    expect([isEqual(one, other), isEqual(other, one)]).toEqual([true, true])
+  ])('is true for %j and %j', (left, right) => {
+    expect([isEqual(left, right), isEqual(right, left)]).toEqual([true, true])
   })
 
   it.each([
@@ -31,7 +31,7 @@ describe('isEqual', () => {
     [new Date(5), new Date(6)],
     [{ at: new Date(5) }, { at: {} }],
     [Array(1), [5]],
-  ])('is false for %j and %j', (one, other) => {
-    expect([isEqual(one, other), isEqual(other, one)]).toEqual([false, false])
+  ])('is false for %j and %j', (left, right) => {
+    expect([isEqual(left, right), isEqual(right, left)]).toEqual([false, false])
   })
 })

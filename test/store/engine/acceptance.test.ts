@@ -79,8 +79,8 @@ describe('planAcceptance: numbers', () => {
 
   it('reports a possible gap where another node gave the last number, once', () => {
     const numbers = { a: { sequence: 6, node: NODE + 1 }, fresh: { sequence: 0, node: -1 } }
-    const one = (callId: string) => plan(of([newEvent({ callId })]), { numbers })
-    expect([one('a'), one('a'), one('fresh')]).toMatchObject([
+    const planOf = (callId: string) => plan(of([newEvent({ callId })]), { numbers })
+    expect([planOf('a'), planOf('a'), planOf('fresh')]).toMatchObject([
       { mayHaveGap: true },
       { mayHaveGap: false },
       { mayHaveGap: false },

@@ -102,7 +102,7 @@ describe('the stored form of an attempt record', () => {
             responseBody,
           }
           expect(roundTrip(record as AttemptRecord)).toEqual(
-            Object.fromEntries(Object.entries(record).filter(([, one]) => one !== undefined)),
+            Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)),
           )
         },
       ),

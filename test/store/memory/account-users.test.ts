@@ -36,7 +36,7 @@ it('users of an account are found by id, name and credential, whether they are f
         expect(users.byName(userNameKey(user))).toBe(user)
         for (const key of user.credentialKeys) expect(users.byCredential(key)).toBe(user)
       }
-      for (const id of IDS.filter((one) => !model.has(one))) {
+      for (const id of IDS.filter((id) => !model.has(id))) {
         expect(users.byId(id)).toBeUndefined()
         expect(users.byCredential(`${id}-sha`)).toBeUndefined()
       }

@@ -126,15 +126,22 @@ describe('scriptedDeliveries', () => {
       return calls === 2 ? { status: 503 } : { status: 200 }
     })
     expect(first.problems).toEqual([])
-    const [one, two, three] = first.exchanges
-    expect([one, two, three].map((sent) => [sent?.kind, sent?.status ?? sent?.error])).toEqual([
+    const [exchange1, exchange2, exchange3] = first.exchanges
+    expect(
+      [exchange1, exchange2, exchange3].map((sent) => [sent?.kind, sent?.status ?? sent?.error]),
+    ).toEqual([
       ['first', 'the database is down'],
       ['retry', 503],
       ['retry', 200],
     ])
-    expect([one, two, three].map((sent) => sent?.request.headers['x-hook-attempt'])).toEqual(['1', '2', '3'])
+    expect([exchange1, exchange2, exchange3].map((sent) => sent?.request.headers['x-hook-attempt'])).toEqual([
+      '1',
+      '2',
+      '3',
+    ])
     expect(
-      new Set([one, two, three].map((sent) => `${idOf(sent!.request)} ${sent!.request.body}`)).size,
+      new Set([exchange1, exchange2, exchange3].map((sent) => `${idOf(sent!.request)} ${sent!.request.body}`))
+        .size,
     ).toBe(1)
 
     const failing = await script.deliverTo(() => 500)

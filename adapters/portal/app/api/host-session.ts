@@ -1,6 +1,6 @@
 /** Requests the token of a user who is signed in to the host. */
 import { effect } from '@preact/signals'
-import { begin, isExpired, type Session } from '../state/session.js'
+import { begin, end, isExpired, restore, type Session } from '../state/session.js'
 
 /** `undefined`: the user is not signed in to the host. @throws when the host cannot be reached */
 export async function hostSession(): Promise<Session | undefined> {
@@ -14,8 +14,20 @@ export async function hostSession(): Promise<Session | undefined> {
 /** A host whose tokens are refused at once is not asked again and again. */
 const MIN_RENEWAL_MS = 30_000
 
+/** Begins the session of the host's user, who may be another one than that of the stored session. */
+export async function startHostSession(): Promise<void> {
+  try {
+    const found = await hostSession()
+    if (found) begin(found)
+    else end()
+  } catch {
+    await restore()
+  }
+  renewHostSession()
+}
+
 /** Requests a new token as soon as one has expired, while the user is still signed in to the host. */
-export function renewHostSession(): void {
+function renewHostSession(): void {
   let requestedMs = Number.NEGATIVE_INFINITY
   effect(() => {
     if (!isExpired.value || performance.now() - requestedMs < MIN_RENEWAL_MS) return

@@ -66,7 +66,6 @@ interface ConfirmButtonProps {
   readonly isDisabled?: boolean
   /** Look of the button. Default: plain */
   readonly look?: Pick<ButtonProps, 'kind' | 'size' | 'icon'>
-  readonly class?: string
 }
 
 /** A button that asks before something that cannot be undone, or that sends requests. */

@@ -1,5 +1,6 @@
 /** The header of every screen: the host's brand, the account, the sections, the search and the user's menu. */
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { SEARCH_ID } from '../state/keyboard.js'
 import { theme } from '../state/preferences.js'
 import { navigate, route } from '../state/router.js'
@@ -61,6 +62,13 @@ const SECTION: Readonly<Record<string, string>> = {
 function Sections() {
   const { screen } = route.value
   const current = SECTION[screen] ?? screen
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    // On a phone the sections are wider than the window.
+    const box = nav.current!
+    const link = box.querySelector<HTMLElement>('[aria-current]')
+    if (link) box.scrollLeft = link.offsetLeft - box.offsetLeft + link.offsetWidth - box.clientWidth
+  }, [current, isOperator.value])
   const sections = [
     ['webhooks', t('nav.webhooks')],
     ['live', t('nav.live')],
@@ -68,7 +76,7 @@ function Sections() {
     ...(isOperator.value ? [['operator', t('nav.operator')] as const] : []),
   ] as const
   return (
-    <nav class="nav" aria-label={t('nav.label')}>
+    <nav ref={nav} class="nav" aria-label={t('nav.label')}>
       {sections.map(([name, text]) => (
         <a
           key={name}

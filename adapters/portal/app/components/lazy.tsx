@@ -6,6 +6,11 @@ import { loadTexts } from '../state/translate.js'
 import { LoadError } from './load-state.js'
 import { Bone } from './panel.js'
 
+type LazyComponent<Props> = FunctionComponent<Props> & {
+  /** Loads what the first use would load. @throws when it cannot be loaded */
+  preload(): Promise<void>
+}
+
 /**
  * @param load imports the component
  * @param Waiting is shown until then. Default: a skeleton
@@ -13,16 +18,28 @@ import { Bone } from './panel.js'
 export function lazy<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
   Waiting: FunctionComponent = Bone,
-): FunctionComponent<Props> {
+): LazyComponent<Props> {
   let loaded: FunctionComponent<Props> | undefined
-  return function Lazy(props: Props) {
+  let loading: Promise<void> | undefined
+  const preload = () => {
+    loading ??= Promise.all([load(), loadTexts(), import('../style/screens.css')]).then(
+      ([component]) => {
+        loaded = component
+      },
+      (thrown: unknown) => {
+        loading = undefined
+        throw thrown
+      },
+    )
+    return loading
+  }
+  function Lazy(props: Props) {
     const version = useSignal(0)
     const error = useSignal<unknown>(undefined)
     const start = () => {
       error.value = undefined
-      Promise.all([load(), loadTexts(), import('../style/screens.css')]).then(
-        ([component]) => {
-          loaded = component
+      preload().then(
+        () => {
           version.value += 1
         },
         (thrown: unknown) => {
@@ -30,12 +47,13 @@ export function lazy<Props extends object>(
         },
       )
     }
-    useEffect(() => {
-      if (!loaded) start()
-    }, [])
     // Read, so that the component is rendered again when it has arrived.
     void version.value
     const Component = loaded
+    useEffect(() => {
+      // Not by `loaded`, which it may have become after this was rendered.
+      if (!Component) start()
+    }, [])
     if (Component) return <Component {...props} />
     return error.value === undefined ? (
       <Waiting />
@@ -43,4 +61,5 @@ export function lazy<Props extends object>(
       <LoadError error={error.value} loadedMs={0} onRetry={start} />
     )
   }
+  return Object.assign(Lazy, { preload })
 }

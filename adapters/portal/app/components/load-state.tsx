@@ -1,7 +1,7 @@
 /** What a screen shows besides its data: a skeleton, an error, or the age of old data. */
 import type { ComponentChildren } from 'preact'
 import { statusOf } from '../api/api.js'
-import { type Action, describe } from '../state/action.js'
+import { describe } from '../state/action.js'
 import type { Resource } from '../state/resource.js'
 import { t } from '../state/translate.js'
 import { Button } from './button.js'
@@ -52,35 +52,5 @@ export function Loaded<Data>({ resource, children, isGonePossible = false }: Loa
       )}
       {loaded === undefined ? error.value === undefined && <Bone /> : children(loaded)}
     </>
-  )
-}
-
-/** An empty list: what to do next, and the same as a command. */
-export function Empty(props: { text: string; curl?: string; children?: ComponentChildren }) {
-  return (
-    <>
-      <None title={props.text}>{props.children}</None>
-      {props.curl !== undefined && <pre class="code">{props.curl}</pre>}
-    </>
-  )
-}
-
-/** A button that does nothing more while its action runs. */
-export function ActionButton(props: {
-  readonly action: Action
-  readonly children: ComponentChildren
-  readonly class?: string
-}) {
-  const { action, children } = props
-  return (
-    <button
-      type="button"
-      class={`btn ${props.class ?? ''}`}
-      // Not `disabled`, which would take its focus.
-      aria-disabled={action.isRunning.value}
-      onClick={() => void action.run()}
-    >
-      {children}
-    </button>
   )
 }

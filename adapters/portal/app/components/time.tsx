@@ -126,16 +126,8 @@ export const zoneText = (): string => zoneCity(zone.value)
 /** The zone as the user may know it: `Europe/Berlin`, `UTC`. */
 export const zoneLongText = (): string => zoneName(zone.value)
 
-/** @see Ago */
-export const RelativeTime = Ago
-
 /** How long something has lasted, with its beginning in the tooltip. */
 export function Since({ at }: { readonly at: At }) {
   const ms = toMs(at)
   return <Time ms={ms}>{spanText(nowMs.value - ms)}</Time>
-}
-
-/** @see Clock */
-export function ExactTime({ at, isClock = false }: { readonly at: At; readonly isClock?: boolean }) {
-  return <Clock at={at} ms={isClock} isTimeOnly={isClock} />
 }

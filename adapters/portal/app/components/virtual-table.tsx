@@ -22,8 +22,6 @@ export interface Column<Row> {
   /** The head is read by screen readers only. */
   readonly isHeadHidden?: boolean
   readonly cell: (row: Row) => ComponentChildren
-  readonly isNumber?: boolean
-  readonly isMuted?: boolean
 }
 
 /** What a row unfolds to. */
@@ -322,6 +320,7 @@ const heightOf = (element: HTMLElement) => element.getBoundingClientRect().heigh
 
 /** The rows that are not in the document. */
 function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height <= 0) return null
   return (
     <tr class="space" role="presentation">
       <td role="presentation" colSpan={columns} style={{ height: `${height}px` }} />

@@ -83,7 +83,6 @@ const SPANS = [
 function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<ActivityTabProps, 'query'>) {
   const isChoosing = useSignal(false)
   const { view, result, status, cause, kind } = filter
-  const { from = '', to = '' } = query
   const results = view === 'events' ? Object.keys(EVENT_RESULTS) : REQUEST_RESULTS
   const kinds = kind === '' || BUILT_IN_KINDS.includes(kind) ? BUILT_IN_KINDS : [kind, ...BUILT_IN_KINDS]
   return (
@@ -147,7 +146,7 @@ function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<Activ
               {t('activity.to')} <b>{dayTimeText(filter.toMs)}</b>
             </Picked>
           )}
-          {from === '' && to === '' && (
+          {filter.fromMs === undefined && filter.toMs === undefined && (
             <Choice
               label={t('activity.time')}
               value=""
@@ -307,7 +306,9 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.accepted_at, previous?.accepted_at)}
-        onReplay={({ id }) => replay.ask({ webhookId, deliveryId: id })}
+        {...(!isReadOnly.value && {
+          onReplay: ({ id }: Delivery) => replay.ask({ webhookId, deliveryId: id }),
+        })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedEvents" />}
       />
@@ -340,8 +341,7 @@ async function lastAttempts(
 ): Promise<readonly Attempt[]> {
   const tried = deliveries.filter(({ attempts }) => attempts > 0)
   if (tried.length === 0) return []
-  const times = (pick: (row: Delivery) => string | undefined) =>
-    tried.map((row) => Date.parse(pick(row) ?? '') || Date.now())
+  const times = (pick: (row: Delivery) => string) => tried.map((row) => Date.parse(pick(row)))
   const page = await optional(
     accountPage<Attempt>(
       '/webhooks/{webhook_id}/attempts',
@@ -351,7 +351,8 @@ async function lastAttempts(
         slim: true,
         pageSize: MAX_ANSWERS,
         createdFrom: toGregorian(Math.min(...times(({ accepted_at }) => accepted_at))),
-        createdTo: toGregorian(Math.max(...times(({ ended_at }) => ended_at))),
+        // Those that have not ended say themselves why their last try failed.
+        createdTo: toGregorian(Math.max(...times(({ ended_at, accepted_at }) => ended_at ?? accepted_at))),
       },
       signal,
     ),
@@ -362,7 +363,8 @@ async function lastAttempts(
 function LastAnswer(props: { readonly row: Delivery; readonly attempt: Attempt | undefined }) {
   const { row, attempt } = props
   if (attempt) return <OutcomeLine attempt={attempt} />
-  if (row.attempts > 0 && row.reason !== undefined && row.state !== 'delivered') {
+  if (row.state === 'delivered') return null
+  if (row.attempts > 0 && row.reason !== undefined) {
     return <span class="is-bad">{answerText(row.reason)}</span>
   }
   return <span class="ms">– {row.state === 'waiting' && waitText(row)}</span>
@@ -444,7 +446,9 @@ function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.sent_at, previous?.sent_at)}
-        onReplay={({ delivery_id }) => replay.ask({ webhookId, deliveryId: delivery_id })}
+        {...(!isReadOnly.value && {
+          onReplay: ({ delivery_id }: Attempt) => replay.ask({ webhookId, deliveryId: delivery_id }),
+        })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedRequests" />}
       />

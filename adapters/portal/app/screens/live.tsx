@@ -33,6 +33,8 @@ import { SPARK_BAR, SPARK_HEIGHT, sparkPaths } from '../text/spark-paths.js'
 
 /** Items of a tenth of a second are shown together. */
 const BATCH_MS = 100
+/** How long a row is marked as new. */
+const FRESH_MS = 400
 const ROW_HEIGHT = 34
 const CARD_HEIGHT = 92
 
@@ -220,6 +222,7 @@ function Rows({ accountId, rows }: { readonly accountId: string; readonly rows: 
           ? undefined
           : formatRoute({ screen: 'webhook', accountId, id: webhookId })
       }}
+      classOf={({ arrivedMs }) => (Date.now() - arrivedMs < FRESH_MS ? 'fresh' : undefined)}
       rowHeight={ROW_HEIGHT}
       cardHeight={CARD_HEIGHT}
       columns={[

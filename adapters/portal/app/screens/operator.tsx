@@ -341,7 +341,10 @@ function FailingTable({ rows, total, onAll }: FailingTableProps) {
 const hostOf = (uri: string) => (URL.canParse(uri) ? new URL(uri).host : uri)
 
 function reasonOf({ state, disable_reason: reason, cause, last }: FailingRow): string {
-  if (state === 'disabled') return reason === undefined ? t('operator.byOwner') : word('disabled', reason)
+  if (state === 'disabled') {
+    if (reason === undefined) return t('operator.byOwner')
+    return t(reason === 'gone' ? 'operator.gone' : 'operator.tooManyFailures')
+  }
   const status = last?.resp_status_code
   if (cause !== undefined) return causeText(cause)
   return status === undefined ? '–' : causeText(status)

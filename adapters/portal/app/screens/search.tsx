@@ -33,9 +33,12 @@ export function SearchScreen({ accountId, query }: SearchScreenProps) {
   useEffect(() => {
     if (only) replaceRoute({ ...only, query: {} })
   }, [only && formatRoute(only)])
-  const scope = isAmongAll ? t('nav.allAccounts') : accountName.value
   return (
-    <Page title={t('search.title')} name="search" lead={t('search.lead', { account: scope })}>
+    <Page
+      title={t('search.title')}
+      name="search"
+      lead={isAmongAll ? t('search.leadAll') : t('search.lead', { account: accountName.value })}
+    >
       <Form text={q} />
       {q !== '' && (
         <Loaded resource={found}>
@@ -114,7 +117,9 @@ function Results({ text, rows, isAmongAll }: ResultsProps) {
         <tbody>
           {rows.map((row) => {
             const to = routeOf(row)
-            const name = row.label ?? (row.type === 'account' ? row.account_name : row.id)
+            // The label of an account is its realm.
+            const isAccount = row.type === 'account'
+            const name = isAccount ? row.account_name : (row.label ?? row.id)
             return (
               <tr key={`${row.type}/${row.account_id}/${row.id}`}>
                 <td class="how">{word('found', row.type)}</td>
@@ -126,7 +131,7 @@ function Results({ text, rows, isAmongAll }: ResultsProps) {
                   ) : (
                     name
                   )}
-                  {name !== row.id && <span class="sub mono">{row.id}</span>}
+                  {name !== row.id && <span class="sub mono">{isAccount ? row.label : row.id}</span>}
                 </td>
                 <td class="full">{row.account_name}</td>
               </tr>

@@ -95,9 +95,17 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
       )
       if (startKey !== undefined) return page
       // The service lists webhooks by name, so those in trouble are requested by state.
-      const [first, found] = await Promise.all([page, loadTrouble()])
-      attention.value = found
-      return view === '' ? { ...first, items: unique([...found.items, ...first.items], idOf) } : first
+      const trouble = loadTrouble().then((found) => {
+        attention.value = found
+        return found
+      })
+      if (view !== '') {
+        // Only for the counts: the rows do not wait for it.
+        trouble.catch(() => {})
+        return page
+      }
+      const [first, { items }] = await Promise.all([page, trouble])
+      return { ...first, items: unique([...items, ...first.items], idOf) }
     },
     [accountId, view, text, group],
     idOf,
@@ -252,7 +260,7 @@ const VIEW_TEXTS = {
 
 /** What is true now, in a sentence. */
 function Lead({ attention, counts }: { attention: ListPage<HealthRow>; counts: Counts | undefined }) {
-  const { count, isCapped } = countOf(attention)
+  const { count, isCapped } = counts?.attention ?? countOf(attention)
   const all = counts && totalOf(counts)
   const waiting = waitingOf(attention.items)
   const more = isCapped ? '+' : ''
@@ -337,7 +345,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
   return [
     {
       label: t('webhooks.columnName'),
-      width: '19rem',
+      width: '17rem',
       class: 'lead',
       cell: ({ name, uri }) => (
         <>
@@ -350,18 +358,18 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
     },
     {
       label: t('webhooks.columnState'),
-      width: '21rem',
+      width: '24rem',
       class: 'how',
       cell: (row) => (
         <>
           <State state={row.state} pill={viewOf(row) === 'attention'} />
-          <RowReason row={row} class="sub wide-only" />
+          <RowReason row={row} class="sub cut wide-only" />
         </>
       ),
     },
     {
       label: t('webhooks.columnDay'),
-      width: '12rem',
+      width: '10.5rem',
       class: 'full',
       cell: (row) => (
         <>
@@ -372,7 +380,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
     },
     {
       label: t('webhooks.columnOk'),
-      width: '5.5rem',
+      width: '5.75rem',
       class: 'num l',
       cardLabel: t('webhooks.columnOk'),
       cell: ({ spark }) => {
@@ -382,7 +390,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
     },
     {
       label: t('webhooks.columnWaiting'),
-      width: '5rem',
+      width: '4.75rem',
       class: 'num l',
       cardLabel: t('webhooks.columnWaiting'),
       cell: ({ pending, pending_capped: isCapped }) =>
@@ -390,14 +398,14 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
     },
     {
       label: t('webhooks.columnAnswer'),
-      width: '7.5rem',
+      width: '7.25rem',
       class: 'l',
       cardLabel: t('webhooks.cardAnswer'),
       cell: (row) => <LastAnswer row={row} />,
     },
     {
       label: t('webhooks.columnAction'),
-      width: '7rem',
+      width: '8.5rem',
       class: 'act',
       isHeadHidden: true,
       cell: (row) => !isReadOnly.value && <RowAction {...{ accountId, row, reload }} />,

@@ -122,11 +122,11 @@ export const queueStatements = (s: string) =>
           select from ${s}.takeover t where t.shard = w.shard and t.fence = u.fence
         )`,
     },
-    /** Takes nudges of transactions from `$3` on. */
+    /** Takes incoming deliveries of transactions from `$3` on. */
     poll: {
       name: 'queue_poll',
       text: `with n as materialized (${living(s, 'version', '$4')}), taken as (
-          delete from ${s}.nudge
+          delete from ${s}.incoming
           where shard = any (array(select id from ${s}.shard where owner = $1 and exists (select from n)))
             and xid >= $3::xid8
           returning webhook_key, position
@@ -190,7 +190,7 @@ export const queueStatements = (s: string) =>
           ) n
           where n.version > u.version or exists (
             select from ${s}.shard m where m.owner = u.owner and (
-              exists (select from ${s}.nudge g where g.shard = m.id and g.xid >= u.xid::xid8)
+              exists (select from ${s}.incoming g where g.shard = m.id and g.xid >= u.xid::xid8)
               or exists (select from ${s}.inbox i where i.shard = m.id)
             )
           )

@@ -145,7 +145,7 @@ describe('the exit code', () => {
     [503, 6],
   ])('of status %i is %i', (status, code) => {
     expect(exitCodeOf(new HookswitchClientError('x', 'x', { status }))).toBe(code)
-    expect(EXIT_CODES.map(([one]) => one)).toContain(code)
+    expect(EXIT_CODES.map(([exitCode]) => exitCode)).toContain(code)
   })
 
   it('of other errors follows from their code', () => {

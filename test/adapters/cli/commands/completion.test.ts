@@ -169,8 +169,8 @@ describe('the completion of fish', () => {
     if (!isInstalled) return
     const { stdout: script } = await runHere(['completion', 'fish'])
     const { stdout } = await execute('fish', ['--no-config', '-c', `${script}\ncomplete -C '${line}'`])
-    const words = stdout.split('\n').filter((one) => one !== '')
-    expect(words.map((one) => one.split('\t')[0])).toEqual(expected)
+    const words = stdout.split('\n').filter((word) => word !== '')
+    expect(words.map((word) => word.split('\t')[0])).toEqual(expected)
   })
 })
 

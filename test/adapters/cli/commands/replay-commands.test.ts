@@ -53,7 +53,7 @@ async function run(words: string, { operand, flags = {}, switches = [], progress
     sleep: async () => {},
     now: () => Date.UTC(2030, 0, 15, 12),
   }
-  const command = REPLAY_COMMANDS.find((one) => one.words.join(' ') === words) as Command
+  const command = REPLAY_COMMANDS.find((candidate) => candidate.words.join(' ') === words) as Command
   const exitCode = await command.run(context as CommandContext).then(
     () => 0,
     (thrown: { exitCode?: number }) => thrown.exitCode ?? Promise.reject(thrown),

@@ -136,8 +136,8 @@ describe('commands with a real service', () => {
     // The service itself rejects the requests: it does not know the path.
     await run(['webhooks', 'update', webhook, '--uri', `${url}/unknown`])
     const event = (call: string) => JSON.stringify({ hook: 'channel_create', call_id: call })
-    const one = await run(['events', 'publish', '-'], { stdin: event('c1') })
-    expect(one.stdout).toMatch(/^[0-9a-f]{32}\n$/)
+    const single = await run(['events', 'publish', '-'], { stdin: event('c1') })
+    expect(single.stdout).toMatch(/^[0-9a-f]{32}\n$/)
     const many = await run(['events', 'publish', '-', '--json'], {
       stdin: `${event('c2')}\n\n${event('c3')}\n`,
     })

@@ -1,7 +1,7 @@
 /** The frame of every screen: the login, the account, the search, what the user prefers, and the question before leaving. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { CHROMIUM, expectFit, expectRefusals, fillApiKey, logInAsUser, openMenu } from './browser.js'
+import { CHROMIUM, expectFit, expectRefusals, fillApiKey, logInAsUser, openMenu, signOut } from './browser.js'
 import { pageTest, signedInTest } from './page-test.js'
 import { PASSWORD } from './world.js'
 
@@ -119,6 +119,34 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
     ).toEqual(['de', 'dark'])
     await page.getByRole('button', { name: 'Hell oder dunkel' }).click()
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('light')
+  })
+
+  it('asks before what is typed goes: by a link, by the history, by signing out', async ({ page, open }) => {
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+    await open('webhooks/new')
+    const name = page.getByLabel('Name', { exact: true })
+    await name.fill('Half written')
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    const leaveBy = {
+      link: () => page.getByRole('link', { name: 'Live' }).click(),
+      history: () => page.goBack(),
+      signOut: () => signOut(page),
+    }
+    for (const leave of Object.values(leaveBy)) {
+      await leave()
+      await question.waitFor()
+      await question.getByRole('button', { name: 'Stay' }).click()
+      await question.waitFor({ state: 'detached' })
+      expect(page.url()).toContain('#/acme/webhooks/new')
+      expect(await name.inputValue()).toBe('Half written')
+    }
+    await leaveBy.link()
+    await expectFit(page)
+    await question.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'Live' }).waitFor()
+    // Nothing is typed any more.
+    await page.getByRole('navigation').getByRole('link', { name: 'Webhooks', exact: true }).click()
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
   })
 
   it('explains its shortcuts, and gives the focus back', async ({ page }) => {

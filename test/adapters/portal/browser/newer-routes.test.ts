@@ -7,34 +7,6 @@ import { pageTest as it } from './page-test.js'
 const GREGORIAN_EPOCH = 62_167_219_200
 
 describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', () => {
-  it('show a pause, when it ends, and end it now', async ({ world, page, row, answer }) => {
-    const paused = {
-      id: world.badId,
-      name: 'CRM',
-      uri: 'https://crm.example/in',
-      state: 'paused',
-      failures_in_row: 12,
-      paused_until: new Date(Date.now() + 240_500).toISOString(),
-      pending: 1_000,
-      pending_capped: true,
-      last: { sent_at: new Date().toISOString(), result: 'failure', resp_status_code: '503' },
-      spark: { ok: [3, 0], failed: [1, 2] },
-    }
-    await answer('**/webhooks/health?*', [paused])
-    await answer('**/resume', {})
-    await logIn(page, world.url, world.apiKey)
-    const listed = row('CRM')
-    await listed.getByText('in 4 min.').or(listed.getByText('in 3 min.')).waitFor()
-    await listed.getByText('1,000+').waitFor()
-    await listed.getByText('50 %').waitFor()
-    await listed.getByRole('img', { name: '3 successful and 3 failed attempts in 24 hours' }).waitFor()
-    const resumed = page.waitForRequest((request) => request.url().endsWith('/resume'))
-    await listed.getByRole('button', { name: 'Resume now' }).click()
-    expect((await resumed).method()).toBe('PUT')
-    await page.getByText('The pause is over.').waitFor()
-    expect(await violations(page)).toEqual([])
-  })
-
   const job = {
     id: 'f'.repeat(32),
     account_id: 'acme',

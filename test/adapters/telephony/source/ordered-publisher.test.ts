@@ -33,10 +33,10 @@ function startPublisher() {
     random: seededRandom(1),
     publish: (given) =>
       new Promise<void>((resolve, reject) => pending.push({ event: given, resolve, reject })),
-    onPublished: (one) => done.push(one),
-    onRejected: (one) => rejected.push(one),
+    onPublished: (item) => done.push(item),
+    onRejected: (item) => rejected.push(item),
     onRetry: (error) => retried.push(error),
-    onDuplicate: (one) => duplicates.push(one),
+    onDuplicate: (item) => duplicates.push(item),
     onCapacity: () => {
       capacityCalls += 1
     },
@@ -51,7 +51,7 @@ const flushMicrotasks = async () => {
 describe('the ordered publisher', () => {
   it('publishes the events of a leg one after the other, and legs concurrently', async () => {
     const { enqueue, pending, size } = startPublisher()
-    for (const one of [event('a', 1), event('a', 2), event('b', 3)]) enqueue(one)
+    for (const item of [event('a', 1), event('a', 2), event('b', 3)]) enqueue(item)
     expect(pending.map((h) => h.event.timestampMs)).toEqual([1, 3])
     pending[0]?.resolve()
     await flushMicrotasks()
@@ -138,7 +138,7 @@ describe('a full ordered publisher', () => {
 describe('closing an ordered publisher', () => {
   it('rejects every remaining event once', async () => {
     const { enqueue, pending, close, rejected } = startPublisher()
-    for (const one of [event('a', 1), event('a', 2), event('b', 3)]) enqueue(one)
+    for (const item of [event('a', 1), event('a', 2), event('b', 3)]) enqueue(item)
     close()
     expect(rejected.map((r) => r.event.timestampMs).sort()).toEqual([1, 2, 3])
     pending[0]?.reject(new HookswitchError('QueueFull', 'full'))

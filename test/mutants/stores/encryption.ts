@@ -1,5 +1,5 @@
-import type { EncryptedRow, EncryptionStore } from '../../src/store/encryption-store.js'
-import { type Fault, faultsOf } from './broken-store.js'
+import type { EncryptedRow, EncryptionStore } from '../../../src/store/encryption-store.js'
+import { faultsOf, type StoreFault } from './store-fault.js'
 
 const fault = faultsOf('encryption', 'encryption')
 
@@ -10,7 +10,7 @@ async function _currentOf(store: EncryptionStore, { kind, id }: EncryptedRow) {
 }
 
 /** Defects of the encryption port. */
-export const brokenEncryption: readonly Fault[] = [
+export const brokenEncryption: readonly StoreFault[] = [
   fault('the last write of the encryption record wins', (store) => ({
     replaceRecord: async (record) => store.replaceRecord(record, await store.record()),
   })),

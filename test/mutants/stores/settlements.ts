@@ -1,16 +1,19 @@
-import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import type { Settlement } from '../../src/delivery/delivery-store.js'
-import { type Delivery, isTerminal } from '../../src/delivery/lifecycle.js'
-import type { DeliveryKey, Group, QueueStore, Start } from '../../src/delivery/queue-store.js'
-import { type Fault, faultsOf, lastLease, onCommitted, onGroup, versionOf } from './broken-store.js'
+import type { StoredDelivery } from '../../../src/delivery/delivery-queries.js'
+import type { Settlement } from '../../../src/delivery/delivery-store.js'
+import { type Delivery, isTerminal } from '../../../src/delivery/lifecycle.js'
+import type { QueueStore, Start } from '../../../src/delivery/queue-store.js'
+import {
+  faultsOf,
+  lastLease,
+  onCommitted,
+  onSettlement,
+  STORE_MODEL,
+  type StoreFault,
+  versionOf,
+} from './store-fault.js'
 
 const settleFault = faultsOf('settle', 'deliveries')
 const startFault = faultsOf('starts', 'deliveries')
-
-const onSettlement = (change: (settlement: Settlement) => Settlement) =>
-  onGroup((group) => ({ ...group, ended: group.ended.map(change) }))
-
-const _nameOf = ({ webhookId, position }: DeliveryKey) => `${position}/${webhookId}`
 
 /** The number of attempts that is stored for a waiting delivery. */
 async function storedAttempts(store: QueueStore, { webhookId, position }: Settlement) {
@@ -27,72 +30,66 @@ const withoutFailure = (settlement: Settlement): Settlement => ({
   next: unfailed(settlement.next),
 })
 
-/** Replaces the first failure of each settlement by one that depends on the stored one. */
-const _replaceFailure =
-  (failureOf: (settlement: Settlement, before: number | undefined) => number | undefined) =>
-  (store: QueueStore) => ({
-    async commit(group: Group) {
-      const stored = await store.bodies(
-        group.ended.map(({ webhookId, position }) => ({ webhookId, position })),
-      )
-      const ended = group.ended.map((one, index): Settlement => {
-        const failedMs = failureOf(one, stored[index]?.delivery.failedMs)
-        const { next, ...rest } = withoutFailure(one)
-        return { ...rest, next: { ...next, ...(failedMs !== undefined && { failedMs }) } }
-      })
-      return store.commit({ ...group, ended })
-    },
-  })
-
 /** Defects of settlements. */
-export const brokenSettlements: readonly Fault[] = [
+export const brokenSettlements: readonly StoreFault[] = [
   settleFault(
     'interruptions are not stored',
-    onSettlement((one) => ({ ...one, next: { ...one.next, interruptions: 0 } })),
+    onSettlement((settlement) => ({ ...settlement, next: { ...settlement.next, interruptions: 0 } })),
+    [STORE_MODEL],
   ),
   settleFault(
     'first failures of ended deliveries are not stored',
-    onSettlement((one) => (isTerminal(one.next.state) ? withoutFailure(one) : one)),
+    onSettlement((settlement) =>
+      isTerminal(settlement.next.state) ? withoutFailure(settlement) : settlement,
+    ),
   ),
   settleFault('a settlement without a reason keeps the previous one', (store) => {
     const reasons = new Map<string, string>()
-    return onSettlement((one) => {
-      const reason = one.next.reason ?? reasons.get(one.deliveryId)
-      if (reason === undefined) return one
-      reasons.set(one.deliveryId, reason)
-      return { ...one, next: { ...one.next, reason } }
+    return onSettlement((settlement) => {
+      const reason = settlement.next.reason ?? reasons.get(settlement.deliveryId)
+      if (reason === undefined) return settlement
+      reasons.set(settlement.deliveryId, reason)
+      return { ...settlement, next: { ...settlement.next, reason } }
     })(store)
   }),
   settleFault(
     'a settlement without a record counts an attempt',
-    onSettlement((one) =>
-      one.record || one.next.state !== 'waiting'
-        ? one
-        : { ...one, next: { ...one.next, attempts: one.next.attempts + 1 } },
+    onSettlement((settlement) =>
+      settlement.record || settlement.next.state !== 'waiting'
+        ? settlement
+        : { ...settlement, next: { ...settlement.next, attempts: settlement.next.attempts + 1 } },
     ),
   ),
   ...(['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'] as const).map((state) =>
     settleFault(
       `a delivery that ends as ${state} waits again`,
-      onSettlement((one) =>
-        one.next.state === state ? { ...one, next: { ...one.next, state: 'waiting', dueMs: 1 } } : one,
+      onSettlement((settlement) =>
+        settlement.next.state === state
+          ? { ...settlement, next: { ...settlement.next, state: 'waiting', dueMs: 1 } }
+          : settlement,
       ),
+      state === 'expired' ? [STORE_MODEL] : [],
     ),
   ),
-  settleFault('attempts are not compared', (store) => ({
-    async commit(group) {
-      const ended = await Promise.all(
-        group.ended.map(async (one) => ({
-          ...one,
-          expect: { ...one.expect, attempts: (await storedAttempts(store, one)) ?? 0 },
-        })),
-      )
-      return store.commit({ ...group, ended })
-    },
-  })),
+  settleFault(
+    'attempts are not compared',
+    (store) => ({
+      async commit(group) {
+        const ended = await Promise.all(
+          group.ended.map(async (settlement) => ({
+            ...settlement,
+            expect: { ...settlement.expect, attempts: (await storedAttempts(store, settlement)) ?? 0 },
+          })),
+        )
+        return store.commit({ ...group, ended })
+      },
+    }),
+    [STORE_MODEL],
+  ),
   settleFault(
     'a fenced settlement counts as settled',
     onCommitted((result) => ({ ...result, ended: result.ended.map(() => ({ kind: 'settled' as const })) })),
+    [STORE_MODEL],
   ),
   settleFault('settlements are applied before acceptances', (store) => ({
     async commit(group) {
@@ -138,7 +135,7 @@ function trackStarts(store: QueueStore) {
 }
 
 /** Defects of starts. */
-export const brokenStarts: readonly Fault[] = [
+export const brokenStarts: readonly StoreFault[] = [
   startFault('a started delivery is read as in flight', (store) => {
     const { started, commit } = trackStarts(store)
     return {
@@ -150,50 +147,67 @@ export const brokenStarts: readonly Fault[] = [
       },
     }
   }),
-  startFault('the number of an attempt that starts is not checked', (store) => ({
-    commit(group) {
-      const { starting } = group
-      if (!starting) return store.commit(group)
-      const deliveries = starting.deliveries.map((start) => ({ ...start, attempt: 1 }))
-      return store.commit({ ...group, starting: { ...starting, deliveries } })
-    },
-  })),
+  startFault(
+    'the number of an attempt that starts is not checked',
+    (store) => ({
+      commit(group) {
+        const { starting } = group
+        if (!starting) return store.commit(group)
+        const deliveries = starting.deliveries.map((start) => ({ ...start, attempt: 1 }))
+        return store.commit({ ...group, starting: { ...starting, deliveries } })
+      },
+    }),
+    [STORE_MODEL],
+  ),
   startFault(
     'a settlement of an older epoch refuses the starts of its group',
     onCommitted((result, { ended, starting }) => {
       const isRefused = ended.some(({ endpoint }, at) => {
-        const one = result.ended[at]
-        return endpoint?.disable !== undefined && one?.kind === 'settled' && !one.disabled
+        const ended = result.ended[at]
+        return endpoint?.disable !== undefined && ended?.kind === 'settled' && !ended.disabled
       })
       return isRefused && starting
         ? { ...result, notStarted: starting.deliveries.map((_, at) => at) }
         : result
     }),
   ),
-  startFault('interrupted starts are not found', (store) => ({
-    async load(...args) {
-      const part = await store.load(...args)
-      return part && { ...part, interrupted: [] }
+  startFault(
+    'interrupted starts are not found',
+    (store) => ({
+      async load(...args) {
+        const part = await store.load(...args)
+        return part && { ...part, interrupted: [] }
+      },
+    }),
+    ['ownership', 'several nodes', 'I10 or I19'],
+    { options: { minutes: 10, faults: ['crash'] } },
+  ),
+  startFault(
+    'every start of earlier owners is interrupted',
+    (store) => {
+      const { started, commit } = trackStarts(store)
+      return {
+        commit,
+        async load(lease, shards, cursor) {
+          const part = await store.load(lease, shards, cursor)
+          const others = started.filter(({ owner }) => owner !== lease.owner)
+          return part && { ...part, interrupted: others.map(({ start }) => start) }
+        },
+      }
     },
-  })),
-  startFault('every start of earlier owners is interrupted', (store) => {
-    const { started, commit } = trackStarts(store)
-    return {
-      commit,
+    ['several nodes'],
+  ),
+  startFault(
+    'a load completes the takeover',
+    (store) => ({
       async load(lease, shards, cursor) {
         const part = await store.load(lease, shards, cursor)
-        const others = started.filter(({ owner }) => owner !== lease.owner)
-        return part && { ...part, interrupted: others.map(({ start }) => start) }
+        if (part && part.cursor === undefined) await store.completeTakeover(lease, shards)
+        return part
       },
-    }
-  }),
-  startFault('a load completes the takeover', (store) => ({
-    async load(lease, shards, cursor) {
-      const part = await store.load(lease, shards, cursor)
-      if (part && part.cursor === undefined) await store.completeTakeover(lease, shards)
-      return part
-    },
-  })),
+    }),
+    [STORE_MODEL],
+  ),
   startFault('a takeover is complete for all shards at once', (store) => ({
     completeTakeover: (lease) =>
       store.completeTakeover(
@@ -223,12 +237,9 @@ export const brokenStarts: readonly Fault[] = [
     }
   }),
   startFault(
-    'starts are never forgotten',
-    onGroup((group) => ({ ...group, finished: [] })),
-  ),
-  startFault(
     'everything may start',
     onCommitted((result) => ({ ...result, notStarted: [] })),
+    [STORE_MODEL],
   ),
   startFault('release leaves the starts behind', (store) => {
     const { current, methods } = lastLease(store)

@@ -1,6 +1,6 @@
 /** Seeded faults: what starts in the group that accepts it is sent once, in order, and only if it is accepted. */
 
-const TEST = 'test/delivery/dispatcher-early-start.test.ts'
+const TEST = 'test/delivery/dispatcher-start-with-acceptance.test.ts'
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
@@ -9,7 +9,7 @@ export const mutants = [
     file: 'src/delivery/dispatcher.ts',
     find: '    uncommitted.enqueue(accepting, freeSlots() + maxPrefetch, now)\n',
     replace: '',
-    tests: ['test/delivery/dispatcher-early-start.test.ts'],
+    tests: ['test/delivery/dispatcher-start-with-acceptance.test.ts'],
   },
   {
     what: 'those that were accepted first get all slots',

@@ -1,18 +1,18 @@
-import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
-import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import type { QueueStore } from '../../src/delivery/queue-store.js'
-import type { Health } from '../../src/webhooks/health.js'
-import { onDelivery } from './broken-settlements.js'
+import type { StoredAttempt } from '../../../src/delivery/attempt-record.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../../src/delivery/delivery-queries.js'
+import type { QueueStore } from '../../../src/delivery/queue-store.js'
+import type { Health } from '../../../src/webhooks/health.js'
+import { onDelivery } from './settlements.js'
 import {
-  type Fault,
   faultsOf,
   filterRows,
   onAcceptance,
   onCommitted,
   onGroup,
   onLoad,
-  withPort,
-} from './broken-store.js'
+  STORE_MODEL,
+  type StoreFault,
+} from './store-fault.js'
 
 const epochFault = faultsOf('epochs', 'deliveries')
 const healthFault = faultsOf('health', 'deliveries')
@@ -25,24 +25,19 @@ const erasureFault = faultsOf('erasure', 'deliveries')
 const asWaiting = (row: StoredDelivery): StoredDelivery =>
   row.state === 'cancelled' && row.endedMs === undefined ? { ...row, state: 'waiting' } : row
 
-/** Replaces the webhooks that `replace` gets. */
-const onReplace =
-  (caughtBy: string) =>
-  (
-    sentence: string,
-    change: (
-      webhook: Parameters<Fault['breakStore']>[0]['webhooks'],
-    ) => ReturnType<Parameters<typeof withPort<'webhooks'>>[1]>,
-  ): Fault => ({ sentence, caughtBy, breakStore: withPort('webhooks', change) })
-
 /** Defects of epochs. */
-export const brokenEpochs: readonly Fault[] = [
-  epochFault('deliveries of an older epoch are listed as waiting', (store) => ({
-    deliveries: async (query) => (await store.deliveries(query)).map(asWaiting),
-  })),
+export const brokenEpochs: readonly StoreFault[] = [
+  epochFault(
+    'deliveries of an older epoch are listed as waiting',
+    (store) => ({
+      deliveries: async (query) => (await store.deliveries(query)).map(asWaiting),
+    }),
+    [STORE_MODEL],
+  ),
   epochFault(
     'a delivery of an older epoch starts',
     onCommitted((result) => ({ ...result, notStarted: [] })),
+    [STORE_MODEL],
   ),
   epochFault('deliveries of an older epoch are not accepted', (store) => ({
     async commit(group) {
@@ -50,9 +45,9 @@ export const brokenEpochs: readonly Fault[] = [
       for (const { deliveries } of group.accepted)
         for (const { webhookId } of deliveries)
           epochs.set(webhookId, (await store.webhookOf(webhookId))?.epoch ?? 0)
-      return onAcceptance((one) => ({
-        ...one,
-        deliveries: one.deliveries.filter(({ webhookId, epoch }) => epoch >= epochs.get(webhookId)!),
+      return onAcceptance((acceptance) => ({
+        ...acceptance,
+        deliveries: acceptance.deliveries.filter(({ webhookId, epoch }) => epoch >= epochs.get(webhookId)!),
       }))(store).commit(group)
     },
   })),
@@ -62,7 +57,7 @@ export const brokenEpochs: readonly Fault[] = [
       return row && (await store.webhookOf(row.webhookId))?.deletedMs === undefined ? row : undefined
     },
   })),
-  onReplace('epochs')('every replacement raises the epoch', (webhooks) => ({
+  faultsOf('epochs', 'webhooks')('every replacement raises the epoch', (webhooks) => ({
     replace: (webhook, revision) => webhooks.replace({ ...webhook, epoch: webhook.epoch + 1 }, revision),
   })),
   epochFault('all deliveries of a disabled webhook are cancelled', (store) => ({
@@ -82,28 +77,29 @@ const onEndpoint = (
 ) =>
   onGroup((group) => ({
     ...group,
-    ended: group.ended.map(({ endpoint, ...one }, index) => {
+    ended: group.ended.map(({ endpoint, ...settlement }, index) => {
       const changed = endpoint && change(endpoint, index)
-      return changed ? { ...one, endpoint: changed } : one
+      return changed ? { ...settlement, endpoint: changed } : settlement
     }),
   }))
 
 /** Defects of health. */
-export const brokenHealth: readonly Fault[] = [
+export const brokenHealth: readonly StoreFault[] = [
   healthFault(
     'health is not written',
     onEndpoint(({ health: _lost, ...endpoint }) => endpoint),
+    [STORE_MODEL],
   ),
   healthFault(
     'clean health is not written',
     onEndpoint(({ health, ...endpoint }) => (health ? { ...endpoint, health } : endpoint)),
   ),
   {
-    ...onReplace('health')('unhealthy lists webhooks of the page before again', (webhooks) => ({
+    ...faultsOf('health', 'webhooks')('unhealthy lists webhooks of the page before again', (webhooks) => ({
       unhealthy: (limit) => webhooks.unhealthy(limit),
     })),
   },
-  onReplace('health')('ids lists webhooks of the page before again', (webhooks) => ({
+  faultsOf('health', 'webhooks')('ids lists webhooks of the page before again', (webhooks) => ({
     ids: (limit) => webhooks.ids(limit),
   })),
   healthFault(
@@ -120,16 +116,17 @@ export const brokenHealth: readonly Fault[] = [
   healthFault(
     'a disabled webhook is not reported',
     onCommitted((result) => ({ ...result, ended: result.ended.map(({ kind }) => ({ kind })) })),
+    [STORE_MODEL],
   ),
   healthFault('every settlement that disables reports the webhook', (store) => ({
     async commit(group) {
       const result = await store.commit(group)
       if (result.kind !== 'committed') return result
       const ended = await Promise.all(
-        result.ended.map(async (one, index) => {
+        result.ended.map(async (settlement, index) => {
           const { endpoint, webhookId } = group.ended[index]!
           const disabled = endpoint?.disable && (await store.webhookOf(webhookId))
-          return one.kind === 'settled' && disabled ? { ...one, disabled } : one
+          return settlement.kind === 'settled' && disabled ? { ...settlement, disabled } : settlement
         }),
       )
       return { ...result, ended }
@@ -138,15 +135,17 @@ export const brokenHealth: readonly Fault[] = [
   healthFault('a fenced settlement writes its health', (store) => ({
     async commit(group) {
       const ended = await Promise.all(
-        group.ended.map(async (one) => {
-          const [claim] = await store.bodies([{ webhookId: one.webhookId, position: one.position! }])
-          return { ...one, expect: { ...one.expect, attempts: claim?.delivery.attempts ?? 0 } }
+        group.ended.map(async (settlement) => {
+          const [claim] = await store.bodies([
+            { webhookId: settlement.webhookId, position: settlement.position! },
+          ])
+          return { ...settlement, expect: { ...settlement.expect, attempts: claim?.delivery.attempts ?? 0 } }
         }),
       )
       return store.commit({ ...group, ended })
     },
   })),
-  onReplace('health')('a replacement restores the health that it contains', (webhooks) => {
+  faultsOf('health', 'webhooks')('a replacement restores the health that it contains', (webhooks) => {
     const replaced = new Map<string, Health | undefined>()
     return {
       replace(webhook, revision) {
@@ -160,7 +159,7 @@ export const brokenHealth: readonly Fault[] = [
       },
     }
   }),
-  onReplace('health')('a webhook that is resumed stays paused', (webhooks) => {
+  faultsOf('health', 'webhooks')('a webhook that is resumed stays paused', (webhooks) => {
     const paused = new Map<string, Health>()
     return {
       async replace(webhook, revision) {
@@ -196,7 +195,7 @@ function trackSlimEnds(store: QueueStore) {
 }
 
 /** Defects of delivery queries. */
-export const brokenDeliveries: readonly Fault[] = [
+export const brokenDeliveries: readonly StoreFault[] = [
   deliveryFault(
     'a page of deliveries includes the row at its cursor',
     onList((query) => (query.cursor === undefined ? query : { ...query, cursor: query.cursor + 1 })),
@@ -262,7 +261,7 @@ const onAttempts = (change: (query: AttemptQuery) => AttemptQuery) => (store: Qu
 })
 
 /** Defects of attempts. */
-export const brokenAttempts: readonly Fault[] = [
+export const brokenAttempts: readonly StoreFault[] = [
   attemptFault('the last success is the newest record', (store) => ({
     async lastSuccesses(ids) {
       const found = new Map<string, number>()
@@ -349,7 +348,7 @@ export const brokenAttempts: readonly Fault[] = [
 ]
 
 /** Defects of legs. */
-export const brokenLegs: readonly Fault[] = [
+export const brokenLegs: readonly StoreFault[] = [
   legFault('a call comes last in its own list', (store) => ({
     legs: async (accountId, callId) => (await store.legs(accountId, callId)).toReversed(),
   })),
@@ -374,9 +373,9 @@ export const brokenLegs: readonly Fault[] = [
   })),
   legFault(
     'an event without a call has a number',
-    onAcceptance((one) => ({
-      ...one,
-      events: one.events.map((event) => ({ ...event, numbered: true, callId: event.callId ?? '' })),
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) => ({ ...event, numbered: true, callId: event.callId ?? '' })),
     })),
   ),
 ]
@@ -392,7 +391,7 @@ const whenPruned = (store: QueueStore, work: (...args: Parameters<Prune>) => Pro
 })
 
 /** Defects of pruning. */
-export const brokenPruning: readonly Fault[] = [
+export const brokenPruning: readonly StoreFault[] = [
   pruneFault('prune removes rows of any age', (store) => ({
     prune: (limits, now) => store.prune({ ...limits, beforeMs: now + 1 }, now),
   })),
@@ -406,9 +405,13 @@ export const brokenPruning: readonly Fault[] = [
       return store.prune({ ...limits, attemptsPerWebhook }, now)
     },
   })),
-  pruneFault('nothing is removed by number', (store) => ({
-    prune: (limits, now) => store.prune({ ...limits, attemptsPerWebhook: 1e9 }, now),
-  })),
+  pruneFault(
+    'nothing is removed by number',
+    (store) => ({
+      prune: (limits, now) => store.prune({ ...limits, attemptsPerWebhook: 1e9 }, now),
+    }),
+    [STORE_MODEL],
+  ),
   pruneFault('prune keeps rows that are too old', (store) => ({
     prune: (limits, now) => store.prune({ ...limits, beforeMs: 0 }, now),
   })),
@@ -438,9 +441,9 @@ export const brokenPruning: readonly Fault[] = [
   pruneFault('prune restarts the numbers of calls', (store) => {
     let pruned = 0
     return {
-      ...onAcceptance((one) => ({
-        ...one,
-        events: one.events.map((event) => ({ ...event, callId: `${event.callId}-${pruned}` })),
+      ...onAcceptance((acceptance) => ({
+        ...acceptance,
+        events: acceptance.events.map((event) => ({ ...event, callId: `${event.callId}-${pruned}` })),
       }))(store),
       ...whenPruned(store, () => {
         pruned = 1
@@ -465,9 +468,9 @@ export const brokenPruning: readonly Fault[] = [
   pruneFault('prune removes idempotency keys within their window', (store) => {
     let pruned = 0
     return {
-      ...onAcceptance((one) => ({
-        ...one,
-        events: one.events.map((event) =>
+      ...onAcceptance((acceptance) => ({
+        ...acceptance,
+        events: acceptance.events.map((event) =>
           event.idempotency
             ? { ...event, idempotency: { ...event.idempotency, key: `${event.idempotency.key} ${pruned}` } }
             : event,
@@ -481,8 +484,8 @@ export const brokenPruning: readonly Fault[] = [
 ]
 
 /** Defects of erasure. */
-export const brokenErasure: readonly Fault[] = [
-  erasureFault('nothing is erased', () => ({ erase: async () => 0 })),
+export const brokenErasure: readonly StoreFault[] = [
+  erasureFault('nothing is erased', () => ({ erase: async () => 0 }), [STORE_MODEL]),
   erasureFault('erasing a call erases the whole account', (store) => ({
     erase: ({ accountId }, limit) => store.erase({ accountId }, limit),
   })),

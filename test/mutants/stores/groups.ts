@@ -1,15 +1,16 @@
-import type { AcceptanceResult, Group, Polled, Start } from '../../src/delivery/queue-store.js'
-import { HookswitchError } from '../../src/errors.js'
+import type { AcceptanceResult, Group, Polled, Start } from '../../../src/delivery/queue-store.js'
+import { HookswitchError } from '../../../src/errors.js'
 import {
   accepted,
-  type Fault,
   faultsOf,
   lastLease,
   onAcceptance,
   onCommitted,
   onGroup,
+  STORE_MODEL,
+  type StoreFault,
   versionOf,
-} from './broken-store.js'
+} from './store-fault.js'
 
 const refused: AcceptanceResult = { kind: 'refused', error: new HookswitchError('NotFound', 'refused') }
 const nothing = { accepted: [], ended: [], finished: [] } as const
@@ -20,55 +21,65 @@ function withoutStarts({ starting: _none, ...group }: Group): Group {
 
 const acceptFault = faultsOf('accept', 'deliveries')
 const numberFault = faultsOf('numbers and idempotency keys', 'deliveries')
-const groupFault = faultsOf('groups', 'deliveries')
-const repeatFault = faultsOf('repeated groups', 'deliveries')
+const groupFault = faultsOf('groups', 'deliveries', [STORE_MODEL])
+const repeatFault = faultsOf('repeated groups', 'deliveries', [STORE_MODEL])
 
 /** Defects of acceptances. */
-export const brokenAcceptances: readonly Fault[] = [
+export const brokenAcceptances: readonly StoreFault[] = [
   acceptFault(
     'the encoding of a body is not stored',
-    onAcceptance((one) => ({
-      ...one,
-      deliveries: one.deliveries.map((row) => ({ ...row, encoding: 'json' as const })),
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      deliveries: acceptance.deliveries.map((row) => ({ ...row, encoding: 'json' as const })),
     })),
   ),
-  acceptFault('a delivery is due one second after its acceptance', (store) => ({
-    async load(...args) {
-      const part = await store.load(...args)
-      part?.waiting.dueMs.forEach((_, row, column) => {
-        column[row] = 1
-      })
-      return part
-    },
-  })),
+  acceptFault(
+    'a delivery is due one second after its acceptance',
+    (store) => ({
+      async load(...args) {
+        const part = await store.load(...args)
+        part?.waiting.dueMs.forEach((_, row, column) => {
+          column[row] = 1
+        })
+        return part
+      },
+    }),
+    [STORE_MODEL],
+  ),
   acceptFault(
     'events without deliveries are not accepted',
     onCommitted((result, group) => ({
       ...result,
-      accepted: result.accepted.map((one, index) =>
-        group.accepted[index]!.deliveries.length === 0 ? refused : one,
+      accepted: result.accepted.map((acceptance, index) =>
+        group.accepted[index]!.deliveries.length === 0 ? refused : acceptance,
       ),
     })),
   ),
   acceptFault(
     'all webhooks get the first body',
-    onAcceptance((one) => ({ ...one, deliveries: one.deliveries.map((row) => ({ ...row, variant: 0 })) })),
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      deliveries: acceptance.deliveries.map((row) => ({ ...row, variant: 0 })),
+    })),
   ),
   acceptFault('the events of an acceptance are numbered backwards', (store) => ({
     commit: (group) =>
       store.commit({
         ...group,
-        accepted: group.accepted.map((one) => ({ ...one, events: one.events.toReversed() })),
+        accepted: group.accepted.map((acceptance) => ({
+          ...acceptance,
+          events: acceptance.events.toReversed(),
+        })),
       }),
   })),
   acceptFault('a delivery that has ended cannot be replayed', (store) => ({
     async commit(group) {
       const bare = await Promise.all(
-        group.accepted.map(async (one) => {
-          const [first] = one.deliveries
-          if (first?.replayOf === undefined) return one
+        group.accepted.map(async (acceptance) => {
+          const [first] = acceptance.deliveries
+          if (first?.replayOf === undefined) return acceptance
           const old = await store.delivery(first.accountId, first.replayOf)
-          return old?.state === 'waiting' ? one : { ...one, deliveries: [] }
+          return old?.state === 'waiting' ? acceptance : { ...acceptance, deliveries: [] }
         }),
       )
       return store.commit({ ...group, accepted: bare })
@@ -76,10 +87,11 @@ export const brokenAcceptances: readonly Fault[] = [
   })),
   acceptFault(
     'an event has one replay to a webhook',
-    onAcceptance((one) => ({
-      ...one,
-      deliveries: one.deliveries.filter(
-        (row, index) => one.deliveries.findIndex(({ webhookId }) => webhookId === row.webhookId) === index,
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      deliveries: acceptance.deliveries.filter(
+        (row, index) =>
+          acceptance.deliveries.findIndex(({ webhookId }) => webhookId === row.webhookId) === index,
       ),
     })),
   ),
@@ -96,11 +108,11 @@ export const brokenAcceptances: readonly Fault[] = [
   acceptFault('a delivery to an unknown webhook is left out', (store) => ({
     async commit(group) {
       const known = await Promise.all(
-        group.accepted.map(async (one) => {
+        group.accepted.map(async (acceptance) => {
           const webhooks = await Promise.all(
-            one.deliveries.map(({ webhookId }) => store.webhookOf(webhookId)),
+            acceptance.deliveries.map(({ webhookId }) => store.webhookOf(webhookId)),
           )
-          return { ...one, deliveries: one.deliveries.filter((_, index) => webhooks[index]) }
+          return { ...acceptance, deliveries: acceptance.deliveries.filter((_, index) => webhooks[index]) }
         }),
       )
       return store.commit({ ...group, accepted: known })
@@ -110,8 +122,10 @@ export const brokenAcceptances: readonly Fault[] = [
     'an acceptance with a taken id is confirmed',
     onCommitted((result, group) => ({
       ...result,
-      accepted: result.accepted.map((one, index) =>
-        one.kind === 'refused' && one.error.field === 'id' ? accepted(group.accepted[index]!) : one,
+      accepted: result.accepted.map((acceptance, index) =>
+        acceptance.kind === 'refused' && acceptance.error.field === 'id'
+          ? accepted(group.accepted[index]!)
+          : acceptance,
       ),
     })),
   ),
@@ -125,17 +139,21 @@ function withoutKey<Event extends { readonly idempotency?: unknown }>({
 }
 
 /** Defects of sequence numbers and idempotency keys. */
-export const brokenNumbers: readonly Fault[] = [
+export const brokenNumbers: readonly StoreFault[] = [
   numberFault(
     'a result has another number than the stored event',
     onCommitted((result) => ({
       ...result,
-      accepted: result.accepted.map((one) =>
-        one.kind === 'refused'
-          ? one
-          : { ...one, events: one.events.map((event) => ({ ...event, sequence: event.sequence + 1 })) },
+      accepted: result.accepted.map((acceptance) =>
+        acceptance.kind === 'refused'
+          ? acceptance
+          : {
+              ...acceptance,
+              events: acceptance.events.map((event) => ({ ...event, sequence: event.sequence + 1 })),
+            },
       ),
     })),
+    [STORE_MODEL],
   ),
   numberFault('the acceptances of a group are numbered backwards', (store) => ({
     async commit(group) {
@@ -153,8 +171,8 @@ export const brokenNumbers: readonly Fault[] = [
     async commit(group) {
       const result = await store.commit(group)
       if (result.kind !== 'committed') return result
-      for (const [index, one] of result.accepted.entries()) {
-        if (one.kind === 'accepted') continue
+      for (const [index, acceptance] of result.accepted.entries()) {
+        if (acceptance.kind === 'accepted') continue
         const { events } = group.accepted[index]!
         const [first] = events
         if (first)
@@ -175,42 +193,46 @@ export const brokenNumbers: readonly Fault[] = [
       await store.commit({
         ...withoutStarts(group),
         ...nothing,
-        accepted: lost.map((one) => ({ ...one, deliveries: [] })),
+        accepted: lost.map((acceptance) => ({ ...acceptance, deliveries: [] })),
       })
       return store.commit(group)
     },
   })),
-  numberFault('a duplicate takes the deliveries of the whole acceptance with it', (store) => {
-    const used = new Set<string>()
-    return onAcceptance((one) => {
-      const keys = one.events.flatMap(({ accountId, idempotency }) =>
-        idempotency ? [`${accountId}/${idempotency.key}`] : [],
-      )
-      const hasUsed = keys.some((key) => used.has(key))
-      for (const key of keys) used.add(key)
-      return hasUsed ? { ...one, deliveries: [] } : one
-    })(store)
-  }),
+  numberFault(
+    'a duplicate takes the deliveries of the whole acceptance with it',
+    (store) => {
+      const used = new Set<string>()
+      return onAcceptance((acceptance) => {
+        const keys = acceptance.events.flatMap(({ accountId, idempotency }) =>
+          idempotency ? [`${accountId}/${idempotency.key}`] : [],
+        )
+        const hasUsed = keys.some((key) => used.has(key))
+        for (const key of keys) used.add(key)
+        return hasUsed ? { ...acceptance, deliveries: [] } : acceptance
+      })(store)
+    },
+    [STORE_MODEL],
+  ),
   numberFault('a key of one account is used in all accounts', (store) => {
     const accounts = new Map<string, string>()
     return onCommitted((result, group) => ({
       ...result,
-      accepted: result.accepted.map((one, index) => {
+      accepted: result.accepted.map((acceptance, index) => {
         const [event] = group.accepted[index]!.events
-        if (one.kind === 'refused' || !event?.idempotency) return one
+        if (acceptance.kind === 'refused' || !event?.idempotency) return acceptance
         const first = accounts.get(event.idempotency.key) ?? event.accountId
         accounts.set(event.idempotency.key, first)
         return first === event.accountId
-          ? one
-          : { ...one, events: one.events.map((known) => ({ ...known, duplicate: true })) }
+          ? acceptance
+          : { ...acceptance, events: acceptance.events.map((known) => ({ ...known, duplicate: true })) }
       }),
     }))(store)
   }),
   numberFault(
     'idempotency keys are compared without case',
-    onAcceptance((one) => ({
-      ...one,
-      events: one.events.map((event) =>
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) =>
         event.idempotency
           ? { ...event, idempotency: { ...event.idempotency, key: event.idempotency.key.toLowerCase() } }
           : event,
@@ -219,35 +241,37 @@ export const brokenNumbers: readonly Fault[] = [
   ),
   numberFault(
     'the keys of one acceptance are not compared with each other',
-    onAcceptance((one) => ({
-      ...one,
-      events: one.events.map((event, index) => (index === 0 ? event : withoutKey(event))),
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map((event, index) => (index === 0 ? event : withoutKey(event))),
     })),
   ),
   numberFault(
     'the keys of one group are not compared with each other',
     onGroup((group) => ({
       ...group,
-      accepted: group.accepted.map((one, index) =>
-        index === 0 ? one : { ...one, events: one.events.map(withoutKey) },
+      accepted: group.accepted.map((acceptance, index) =>
+        index === 0 ? acceptance : { ...acceptance, events: acceptance.events.map(withoutKey) },
       ),
     })),
+    [STORE_MODEL],
   ),
   numberFault(
     'a key is remembered 1 ms too long',
-    onAcceptance((one) => ({
-      ...one,
-      events: one.events.map((event) =>
+    onAcceptance((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) =>
         event.idempotency
           ? { ...event, idempotency: { ...event.idempotency, untilMs: event.idempotency.untilMs + 1 } }
           : event,
       ),
     })),
+    [STORE_MODEL],
   ),
 ]
 
 /** Defects of groups as a whole. */
-export const brokenGroups: readonly Fault[] = [
+export const brokenGroups: readonly StoreFault[] = [
   groupFault('an empty group is outdated', (store) => ({
     async commit(group) {
       const isEmpty = group.accepted.length + group.ended.length + group.finished.length === 0
@@ -265,12 +289,12 @@ export const brokenGroups: readonly Fault[] = [
   groupFault('a refused acceptance refuses those after it', (store) => ({
     async commit(group) {
       const results: AcceptanceResult[] = []
-      for (const one of group.accepted) {
+      for (const acceptance of group.accepted) {
         if (results.some(({ kind }) => kind === 'refused')) {
           results.push(refused)
           continue
         }
-        const result = await store.commit({ ...withoutStarts(group), ...nothing, accepted: [one] })
+        const result = await store.commit({ ...withoutStarts(group), ...nothing, accepted: [acceptance] })
         if (result.kind !== 'committed') return result
         results.push(...result.accepted)
       }
@@ -289,49 +313,42 @@ export const brokenGroups: readonly Fault[] = [
       return result.kind === 'committed' ? { ...result, ended: ended.ended } : result
     },
   })),
-  groupFault('fences are not compared', (store) => {
-    const { methods, current } = lastLease(store)
-    return {
-      ...methods,
-      commit: async (group) =>
-        group.lease
-          ? store.commit({ ...group, lease: current(), version: await versionOf(store, current()) })
-          : store.commit(group),
-    }
-  }),
-  groupFault('a fenced group still accepts', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind === 'fenced')
-        await store.commit({
-          ...withoutStarts(group),
-          ...nothing,
-          accepted: group.accepted,
-          lease: undefined,
-        })
-      return result
+  groupFault(
+    'fences are not compared',
+    (store) => {
+      const { methods, current } = lastLease(store)
+      return {
+        ...methods,
+        commit: async (group) =>
+          group.lease
+            ? store.commit({ ...group, lease: current(), version: await versionOf(store, current()) })
+            : store.commit(group),
+      }
     },
-  })),
-  groupFault('an outdated group still accepts', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind === 'outdated')
-        await store.commit({
-          ...withoutStarts(group),
-          ...nothing,
-          accepted: group.accepted,
-          lease: undefined,
-        })
-      return result
-    },
-  })),
-  groupFault('versions are not compared', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind !== 'outdated') return result
-      return store.commit({ ...group, version: await versionOf(store, group.lease!) })
-    },
-  })),
+    ['ownership', 'several nodes'],
+  ),
+  ...(['fenced', 'outdated'] as const).map((kind) =>
+    groupFault(`a group that is ${kind} still accepts`, (store) => ({
+      async commit(group) {
+        const result = await store.commit(group)
+        const { accepted } = group
+        if (result.kind === kind)
+          await store.commit({ ...withoutStarts(group), ...nothing, accepted, lease: undefined })
+        return result
+      },
+    })),
+  ),
+  groupFault(
+    'versions are not compared',
+    (store) => ({
+      async commit(group) {
+        const result = await store.commit(group)
+        if (result.kind !== 'outdated') return result
+        return store.commit({ ...group, version: await versionOf(store, group.lease!) })
+      },
+    }),
+    ['changes'],
+  ),
   groupFault('a node polls what it has', (store) => ({
     async poll(lease) {
       const polled = await store.poll(lease)
@@ -342,7 +359,7 @@ export const brokenGroups: readonly Fault[] = [
       return polled && part && { ...polled, waiting: part.waiting, webhooks: part.webhooks }
     },
   })),
-  groupFault('nudges of ended deliveries are returned', (store) => {
+  groupFault('incoming deliveries that ended are returned', (store) => {
     const { methods, current } = lastLease(store)
     let early: Polled | undefined
     return {
@@ -362,18 +379,20 @@ export const brokenGroups: readonly Fault[] = [
 ]
 
 /** Defects of repeated groups. */
-export const brokenRepeats: readonly Fault[] = [
+export const brokenRepeats: readonly StoreFault[] = [
   repeatFault(
     'a repeated group is a new group',
     onGroup((group) => ({ ...group, isRepeat: false })),
+    ['I17'],
+    { options: { minutes: 10, faults: ['store unheard'] } },
   ),
   repeatFault(
     'a repeated group refuses nothing',
     onCommitted((result, group) => ({
       ...result,
       accepted: group.isRepeat
-        ? result.accepted.map((one, index) =>
-            one.kind === 'refused' ? accepted(group.accepted[index]!) : one,
+        ? result.accepted.map((acceptance, index) =>
+            acceptance.kind === 'refused' ? accepted(group.accepted[index]!) : acceptance,
           )
         : result.accepted,
     })),
@@ -382,10 +401,10 @@ export const brokenRepeats: readonly Fault[] = [
     'the events of a repeated group are duplicates of themselves',
     onCommitted((result, group) => ({
       ...result,
-      accepted: result.accepted.map((one) =>
-        one.kind === 'refused' || !group.isRepeat
-          ? one
-          : { ...one, events: one.events.map((event) => ({ ...event, duplicate: true })) },
+      accepted: result.accepted.map((acceptance) =>
+        acceptance.kind === 'refused' || !group.isRepeat
+          ? acceptance
+          : { ...acceptance, events: acceptance.events.map((event) => ({ ...event, duplicate: true })) },
       ),
     })),
   ),
@@ -418,5 +437,6 @@ export const brokenRepeats: readonly Fault[] = [
   repeatFault(
     'starts are never forgotten',
     onGroup((group) => ({ ...group, finished: [] })),
+    ['starts'],
   ),
 ]

@@ -1,8 +1,7 @@
-import type { Changes, Group, QueueStore, WaitingDeliveries } from '../../src/delivery/queue-store.js'
-import type { Webhook } from '../../src/webhooks/webhook.js'
-import { onDelivery } from './broken-settlements.js'
+import type { Changes, Group, QueueStore, WaitingDeliveries } from '../../../src/delivery/queue-store.js'
+import type { Webhook } from '../../../src/webhooks/webhook.js'
+import { onDelivery } from './settlements.js'
 import {
-  type Fault,
   faultsOf,
   indexes,
   lastLease,
@@ -10,8 +9,10 @@ import {
   onLoad,
   onRows,
   pick,
+  STORE_MODEL,
+  type StoreFault,
   withPort,
-} from './broken-store.js'
+} from './store-fault.js'
 
 const loadFault = faultsOf('loads and bodies', 'deliveries')
 const changeFault = faultsOf('changes', 'deliveries')
@@ -33,13 +34,17 @@ const withColumn = (
 })
 
 /** Defects of loads and bodies. */
-export const brokenLoads: readonly Fault[] = [
-  loadFault('a second part repeats the first one', (store) => ({
-    async load(lease, shards, cursor) {
-      const part = await store.load(lease, shards)
-      return part && (cursor === undefined ? { ...part, cursor: 'next' } : part)
-    },
-  })),
+export const brokenLoads: readonly StoreFault[] = [
+  loadFault(
+    'a second part repeats the first one',
+    (store) => ({
+      async load(lease, shards, cursor) {
+        const part = await store.load(lease, shards)
+        return part && (cursor === undefined ? { ...part, cursor: 'next' } : part)
+      },
+    }),
+    [STORE_MODEL],
+  ),
   loadFault('a load ignores the shards', (store) => ({
     load: (lease, _shards, cursor) => store.load(lease, ALL, cursor),
   })),
@@ -76,9 +81,13 @@ export const brokenLoads: readonly Fault[] = [
       return part ?? { version: 0, waiting, webhooks: [], interrupted: [] }
     },
   })),
-  loadFault('bodies that are gone are left out', (store) => ({
-    bodies: async (keys) => (await store.bodies(keys)).filter((claim) => claim !== undefined),
-  })),
+  loadFault(
+    'bodies that are gone are left out',
+    (store) => ({
+      bodies: async (keys) => (await store.bodies(keys)).filter((claim) => claim !== undefined),
+    }),
+    [STORE_MODEL],
+  ),
   loadFault('bodies lose the time of the event', (store) => ({
     bodies: async (keys) =>
       (await store.bodies(keys)).map(
@@ -127,9 +136,9 @@ const onChanges =
   })
 
 /** Hides a change that some method causes: the next group is committed with the version as it is then. */
-const hidden = (sentence: string, wrap: (hide: () => void) => Fault['breakStore']): Fault => ({
-  sentence,
-  caughtBy: 'changes',
+const hidden = (what: string, wrap: (hide: () => void) => StoreFault['breakStore']): StoreFault => ({
+  what,
+  caughtBy: ['changes'],
   breakStore(store, clock) {
     let isHidden = false
     const broken = wrap(() => {
@@ -147,20 +156,17 @@ const hidden = (sentence: string, wrap: (hide: () => void) => Fault['breakStore'
 })
 
 /** Defects of versions and changes. */
-export const brokenChanges: readonly Fault[] = [
-  changeFault('a poll returns a version that is too high', (store) => ({
-    async poll(lease) {
-      const polled = await store.poll(lease)
-      return polled && { ...polled, version: polled.version + 1 }
-    },
-  })),
-  changeFault('versions are not compared', (store) => ({
-    async commit(group) {
-      const result = await store.commit(group)
-      if (result.kind !== 'outdated') return result
-      return store.commit({ ...group, version: (await store.load(group.lease!, []))!.version })
-    },
-  })),
+export const brokenChanges: readonly StoreFault[] = [
+  changeFault(
+    'a poll returns a version that is too high',
+    (store) => ({
+      async poll(lease) {
+        const polled = await store.poll(lease)
+        return polled && { ...polled, version: polled.version + 1 }
+      },
+    }),
+    [STORE_MODEL],
+  ),
   changeFault('an outdated group still records its attempts', (store) => {
     const recorded: NonNullable<Group['ended'][number]['record']>[] = []
     return {
@@ -184,15 +190,19 @@ export const brokenChanges: readonly Fault[] = [
     'only the newest changes are listed',
     onChanges((found) => ({ ...found, webhooks: found.webhooks.slice(-10) })),
   ),
-  changeFault('changes ignore the version that the node has', (store) => ({
-    changes: async (lease, sinceVersion) => {
-      const found = await store.changes(lease, Math.min(sinceVersion, 0))
-      return found && { ...found, mustReload: false }
-    },
-  })),
+  changeFault(
+    'changes ignore the version that the node has',
+    (store) => ({
+      changes: async (lease, sinceVersion) => {
+        const found = await store.changes(lease, Math.min(sinceVersion, 0))
+        return found && { ...found, mustReload: false }
+      },
+    }),
+    [STORE_MODEL],
+  ),
   {
-    sentence: 'a rejected edit makes groups outdated',
-    caughtBy: 'changes',
+    what: 'a rejected edit makes groups outdated',
+    caughtBy: ['changes'],
     breakStore(store, clock) {
       const alarm = createFalseAlarm()
       const broken = withPort('webhooks', (webhooks) => ({
@@ -232,7 +242,7 @@ export const brokenChanges: readonly Fault[] = [
 ]
 
 /** Defects of leases. */
-export const brokenOwnership: readonly Fault[] = [
+export const brokenOwnership: readonly StoreFault[] = [
   ownFault('every call of own grants another lease', (store) => ({
     async own(owner, leaseMs) {
       await store.release(owner)
@@ -261,39 +271,32 @@ export const brokenOwnership: readonly Fault[] = [
       },
     }
   }),
-  ownFault('release releases nothing', () => ({ release: async () => {} })),
-  ownFault('fences are not compared', (store) => {
-    const { methods, current } = lastLease(store)
-    return {
-      ...methods,
-      commit: async (group) => {
-        const version = (await store.load(current(), []))?.version ?? group.version
-        return store.commit({ ...group, lease: current(), version })
-      },
-    }
-  }),
-  ownFault('interrupted starts are not found', (store) => ({
-    async load(...args) {
-      const part = await store.load(...args)
-      return part && { ...part, interrupted: [] }
+  ownFault(
+    'release releases nothing',
+    () => ({ release: async () => {} }),
+    ['several nodes', STORE_MODEL, 'I18'],
+    { isPerNode: true },
+  ),
+  ownFault(
+    'what is edited between two owners is not loaded',
+    (store) => {
+      const { methods, current } = lastLease(store)
+      const before = new Map<string, Webhook>()
+      return {
+        ...methods,
+        async release(owner) {
+          const part = await store.load(current(), ALL)
+          for (const webhook of part?.webhooks ?? []) before.set(webhook.id, webhook)
+          return store.release(owner)
+        },
+        ...onLoad((part) => ({
+          ...part,
+          webhooks: part.webhooks.map((webhook) => before.get(webhook.id) ?? webhook),
+        }))(store),
+      }
     },
-  })),
-  ownFault('what is edited between two owners is not loaded', (store) => {
-    const { methods, current } = lastLease(store)
-    const before = new Map<string, Webhook>()
-    return {
-      ...methods,
-      async release(owner) {
-        const part = await store.load(current(), ALL)
-        for (const webhook of part?.webhooks ?? []) before.set(webhook.id, webhook)
-        return store.release(owner)
-      },
-      ...onLoad((part) => ({
-        ...part,
-        webhooks: part.webhooks.map((webhook) => before.get(webhook.id) ?? webhook),
-      }))(store),
-    }
-  }),
+    [STORE_MODEL],
+  ),
   singleFault('the lease of the only node ends', (store) =>
     onLease((lease) => ({ ...lease, aliveUntilMs: lease.storeMs + 1 }))(store),
   ),
@@ -308,10 +311,11 @@ export const brokenOwnership: readonly Fault[] = [
 ]
 
 /** Defects of lanes. */
-export const brokenLanes: readonly Fault[] = [
+export const brokenLanes: readonly StoreFault[] = [
   laneFault(
     'a lane is loaded backwards',
     onRows((waiting) => pick(waiting, indexes(waiting).reverse())),
+    [STORE_MODEL],
   ),
   laneFault(
     'a lane is in order of positions',
@@ -321,6 +325,7 @@ export const brokenLanes: readonly Fault[] = [
         indexes(waiting).sort((a, b) => waiting.position[a]! - waiting.position[b]!),
       ),
     ),
+    ['several nodes'],
   ),
   laneFault(
     'replays have a number',
@@ -334,23 +339,27 @@ export const brokenLanes: readonly Fault[] = [
     'a delivery that waits for its retry is read as due',
     onDelivery(({ state, acceptedMs }) => (state === 'waiting' ? { dueMs: acceptedMs } : undefined)),
   ),
-  laneFault('deliveries with ordering none wait for each other', (store) => ({
-    async deliveries(query) {
-      const rows = await store.deliveries(query)
-      return rows.map((row, index) => ({ ...row, ahead: row.ahead + index }))
-    },
-  })),
+  laneFault(
+    'deliveries with ordering none wait for each other',
+    (store) => ({
+      async deliveries(query) {
+        const rows = await store.deliveries(query)
+        return rows.map((row, index) => ({ ...row, ahead: row.ahead + index }))
+      },
+    }),
+    [STORE_MODEL],
+  ),
 ]
 
 /** Defects of lanes, for readers of other nodes. */
-export const brokenSharedLanes: readonly Fault[] = [
+export const brokenSharedLanes: readonly StoreFault[] = [
   sharedLaneFault('a list counts the deliveries of other lanes too', (store) => ({
     async deliveries(query) {
       const rows = await store.deliveries(query)
       return rows.map((row) => ({
         ...row,
         ahead: rows.filter(
-          (one) => one.sequence < row.sequence || (!row.sequence && one.position < row.position),
+          (other) => other.sequence < row.sequence || (!row.sequence && other.position < row.position),
         ).length,
       }))
     },
@@ -366,14 +375,21 @@ export const brokenSharedLanes: readonly Fault[] = [
 ]
 
 /** Defects of notifications. */
-export const brokenNotifications: readonly Fault[] = [
-  notifyFault('nobody is notified', () => ({ subscribe: () => () => {} })),
-  notifyFault('a listener cannot unsubscribe', (store) => ({
-    subscribe(listener) {
-      store.subscribe(listener)
-      return () => {}
-    },
-  })),
+export const brokenNotifications: readonly StoreFault[] = [
+  notifyFault('nobody is notified', () => ({ subscribe: () => () => {} }), [
+    'notifications of several nodes',
+  ]),
+  notifyFault(
+    'a listener cannot unsubscribe',
+    (store) => ({
+      subscribe(listener) {
+        store.subscribe(listener)
+        return () => {}
+      },
+    }),
+    ['I18'],
+    { isPerNode: true },
+  ),
   notifyFault('a listener that throws silences the others', (store) => {
     const listeners = new Set<() => void>()
     return {
@@ -382,7 +398,7 @@ export const brokenNotifications: readonly Fault[] = [
         listeners.add(listener)
         if (isFirst) {
           store.subscribe(() => {
-            for (const one of listeners) one()
+            for (const listener of listeners) listener()
           })
         }
         return () => listeners.delete(listener)

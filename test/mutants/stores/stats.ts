@@ -1,5 +1,5 @@
-import type { StatsBatch, StatsRow, StatsStore } from '../../src/stats/stats-store.js'
-import { type Fault, faultsOf } from './broken-store.js'
+import type { StatsBatch, StatsRow, StatsStore } from '../../../src/stats/stats-store.js'
+import { faultsOf, type StoreFault } from './store-fault.js'
 
 const fault = faultsOf('statistics', 'stats')
 
@@ -8,7 +8,7 @@ const onRows = (change: (rows: readonly StatsRow[]) => readonly StatsRow[]) => (
 })
 
 /** Defects of statistics. */
-export const brokenStats: readonly Fault[] = [
+export const brokenStats: readonly StoreFault[] = [
   fault('totals leave out the last outcome', (store) => ({
     async totals(query) {
       const rows = await store.read(query)
@@ -18,8 +18,8 @@ export const brokenStats: readonly Fault[] = [
         failed: failed.map((count, slot) => {
           const { accountId, webhookId } = query.series[index]!
           const row = rows.find(
-            (one) =>
-              one.accountId === accountId && one.webhookId === webhookId && one.startMs === query.slots[slot],
+            (row) =>
+              row.accountId === accountId && row.webhookId === webhookId && row.startMs === query.slots[slot],
           )
           return count - (row?.counts[11] ?? 0)
         }),

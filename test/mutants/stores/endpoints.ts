@@ -1,7 +1,7 @@
-import type { EndpointActivity } from '../../src/delivery/delivery-queries.js'
-import type { QueueStore } from '../../src/delivery/queue-store.js'
-import type { Webhook } from '../../src/webhooks/webhook.js'
-import { type Fault, faultsOf } from './broken-store.js'
+import type { EndpointActivity } from '../../../src/delivery/delivery-queries.js'
+import type { QueueStore } from '../../../src/delivery/queue-store.js'
+import type { Webhook } from '../../../src/webhooks/webhook.js'
+import { faultsOf, type StoreFault } from './store-fault.js'
 
 const pageFault = faultsOf('endpoints', 'webhooks')
 const activityFault = faultsOf('endpoints', 'deliveries')
@@ -15,7 +15,7 @@ const onActivity =
   })
 
 /** Defects of pages of webhooks and of what is read of their deliveries. */
-export const brokenEndpoints: readonly Fault[] = [
+export const brokenEndpoints: readonly StoreFault[] = [
   pageFault('a page begins behind all webhooks of a name', (store) => ({
     page: (accountId, { after, ...query }) =>
       store.page(accountId, { ...query, ...(after && { after: [after[0], '\uffff'] }) }),

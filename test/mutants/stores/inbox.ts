@@ -1,10 +1,10 @@
-import { type Fault, faultsOf, onAcceptance } from './broken-store.js'
+import { faultsOf, onAcceptance, type StoreFault } from './store-fault.js'
 
 const inboxFault = faultsOf('inbox', 'inbox')
 const relayFault = faultsOf('inbox', 'deliveries')
 
 /** Defects of the inbox. */
-export const brokenInboxes: readonly Fault[] = [
+export const brokenInboxes: readonly StoreFault[] = [
   inboxFault('entries are listed backwards', (store) => ({
     staged: async (owner, limit) => (await store.staged(owner, 1e9)).toReversed().slice(0, limit),
   })),
@@ -13,8 +13,8 @@ export const brokenInboxes: readonly Fault[] = [
     return {
       async staged(owner, limit) {
         owners.add(owner)
-        for (const one of ['node-1', ...owners]) {
-          const found = await store.staged(one, limit)
+        for (const owner of ['node-1', ...owners]) {
+          const found = await store.staged(owner, limit)
           if (found.length > 0) return found
         }
         return []
@@ -30,7 +30,7 @@ export const brokenInboxes: readonly Fault[] = [
   relayFault('a fenced group removes its entries', (store) => ({
     async commit(group) {
       const result = await store.commit(group)
-      const inboxIds = group.accepted.flatMap((one) => one.inboxIds ?? [])
+      const inboxIds = group.accepted.flatMap((acceptance) => acceptance.inboxIds ?? [])
       if (result.kind === 'fenced' && inboxIds.length > 0) {
         const gone = { events: [], deliveries: [], inboxIds }
         await store.commit({ ...group, lease: undefined, accepted: [gone] })
@@ -40,10 +40,10 @@ export const brokenInboxes: readonly Fault[] = [
   })),
   relayFault('an entry that is gone is relayed', (store) => {
     const seen = new Set<string>()
-    return onAcceptance(({ inboxIds, ...one }) => {
+    return onAcceptance(({ inboxIds, ...acceptance }) => {
       const isAgain = inboxIds?.some((id) => seen.has(id))
       for (const id of inboxIds ?? []) seen.add(id)
-      return isAgain || !inboxIds ? one : { ...one, inboxIds }
+      return isAgain || !inboxIds ? acceptance : { ...acceptance, inboxIds }
     })(store)
   }),
   relayFault('a repeated group finds its entries gone', (store) => ({
@@ -51,18 +51,18 @@ export const brokenInboxes: readonly Fault[] = [
   })),
   relayFault(
     'an acceptance without events removes nothing',
-    onAcceptance(({ inboxIds, ...one }) => (one.events.length > 0 && inboxIds ? { ...one, inboxIds } : one)),
+    onAcceptance(({ inboxIds, ...acceptance }) =>
+      acceptance.events.length > 0 && inboxIds ? { ...acceptance, inboxIds } : acceptance,
+    ),
   ),
   relayFault('nobody is notified', () => ({ subscribe: () => () => {} })),
   relayFault('an erasure keeps the entries', () => ({ erase: async () => 0 })),
 ]
 
 /** Defects of the inbox that only show with several nodes. */
-export const brokenSharedInboxes: readonly Fault[] = [
-  {
-    ...faultsOf('inbox of several nodes', 'deliveries')(
-      'two nodes relay one entry',
-      onAcceptance(({ inboxIds: _ignored, ...one }) => one),
-    ),
-  },
+export const brokenSharedInboxes: readonly StoreFault[] = [
+  faultsOf('inbox of several nodes', 'deliveries')(
+    'two nodes relay one entry',
+    onAcceptance(({ inboxIds: _ignored, ...acceptance }) => acceptance),
+  ),
 ]

@@ -25,7 +25,7 @@ const acceptElsewhere = ({ accept, acceptWithoutNode }: Harness, callId: string)
     { hook: 'channel_create', accountId: 'acc', callId },
   ])
 
-describe('an edit that arrives with a nudge', () => {
+describe('an edit that arrives with an incoming delivery', () => {
   it('hastens retries if it resumes the webhook', async () => {
     const harness = await createHarness([aWebhook({ retries: 1 })], true)
     harness.sender.script = () => responseWith(503, ['retry-after', '600'])

@@ -1,4 +1,4 @@
-import type { Acceptance } from '../../src/delivery/delivery-store.js'
+import type { Acceptance, Settlement } from '../../../src/delivery/delivery-store.js'
 import type {
   AcceptanceResult,
   Group,
@@ -7,17 +7,38 @@ import type {
   NodeLease,
   QueueStore,
   WaitingDeliveries,
-} from '../../src/delivery/queue-store.js'
-import type { Clock } from '../../src/ports.js'
-import type { Store } from '../../src/store/contract.js'
+} from '../../../src/delivery/queue-store.js'
+import type { Clock } from '../../../src/ports.js'
+import type { SimulationOptions } from '../../../src/simulator/index.js'
+import type { Store } from '../../../src/store/contract.js'
 
 /** Adds a defect to a correct store. */
 export type Break = (store: Store, clock: Clock) => Store
 
-/** A defect, the group of rules that must notice it, and what adds it to a correct store. */
-export interface Fault {
-  readonly sentence: string
-  readonly caughtBy: string
+/** The checks of `caughtBy` that are no group of the conformance suite: the store model, without and with concurrent calls. */
+export const STORE_MODEL = 'store model'
+export const RACING_MODEL = 'store model with concurrent calls'
+
+/** How the simulation runs in which a defect shows. */
+export interface Scenario {
+  /** Options that the defect needs to show. */
+  readonly options?: SimulationOptions
+  /** A seed in which it shows early. Default: one in which most defects do. */
+  readonly seed?: number
+  /** How many other seeds are tried when that one does not show it any more. Default 7. */
+  readonly otherSeeds?: number
+  /** True: the defect is in how each node uses the store, not in the store that they share. Default false. */
+  readonly isPerNode?: boolean
+}
+
+/** A defect, and what adds it to a correct store. */
+export interface StoreFault extends Scenario {
+  readonly what: string
+  /**
+   * The checks, each of which must notice it: groups of the conformance suite, `STORE_MODEL`, `RACING_MODEL`, or an
+   * invariant of the simulator (`I10 or I19`: one of them).
+   */
+  readonly caughtBy: readonly string[]
   readonly breakStore: Break
   /** Replaces `StoreHarness.reopen`, which returns the same store. */
   readonly reopen?: (store: Store) => Promise<Store>
@@ -47,13 +68,19 @@ export function withPort<Name extends Port>(
   }
 }
 
-/** A function that makes the faults of one port that one group of rules notices. */
+/** A function that makes the faults of one port that one group of rules notices, and all of which `others` notice. */
 export const faultsOf =
-  <Name extends Port>(caughtBy: string, name: Name) =>
-  (sentence: string, replace: Parameters<typeof withPort<Name>>[1]): Fault => ({
-    sentence,
-    caughtBy,
+  <Name extends Port>(group: string, name: Name, others: readonly string[] = []) =>
+  (
+    what: string,
+    replace: Parameters<typeof withPort<Name>>[1],
+    alsoCaughtBy: readonly string[] = [],
+    scenario: Scenario = {},
+  ): StoreFault => ({
+    what,
+    caughtBy: [group, ...others, ...alsoCaughtBy],
     breakStore: withPort(name, replace),
+    ...scenario,
   })
 
 export type Committed = Extract<GroupResult, { kind: 'committed' }>
@@ -65,7 +92,11 @@ export const onGroup = (change: (group: Group) => Group) => (store: QueueStore) 
 
 /** Replaces every acceptance that `commit` gets. */
 export const onAcceptance = (change: (acceptance: Acceptance, group: Group) => Acceptance) =>
-  onGroup((group) => ({ ...group, accepted: group.accepted.map((one) => change(one, group)) }))
+  onGroup((group) => ({ ...group, accepted: group.accepted.map((acceptance) => change(acceptance, group)) }))
+
+/** Replaces every settlement that `commit` gets. */
+export const onSettlement = (change: (settlement: Settlement) => Settlement) =>
+  onGroup((group) => ({ ...group, ended: group.ended.map(change) }))
 
 /** Replaces what `commit` returns for a group that is committed. */
 export const onCommitted =
@@ -155,24 +186,22 @@ export async function versionOf(store: QueueStore, lease: { owner: string; fence
 const PART = 7
 
 /** No defect: loads are divided into parts of a few deliveries. */
-export const smallParts: Pick<Fault, 'breakStore'> = {
-  breakStore: withPort('deliveries', (store) => ({
-    async load(lease, shards, cursor) {
-      const whole = await store.load(lease, shards)
-      if (!whole) return undefined
-      const from = Number(cursor ?? 0)
-      const rows = indexes(whole.waiting).slice(from, from + PART)
-      const used = [...new Set(rows.map((row) => whole.waiting.webhook[row]!))]
-      const waiting = {
-        ...pick(whole.waiting, rows),
-        webhookIds: used.map((index) => whole.waiting.webhookIds[index]!),
-        webhook: Uint32Array.from(rows, (row) => used.indexOf(whole.waiting.webhook[row]!)),
-      }
-      const webhooks = whole.webhooks.filter(({ id }) => waiting.webhookIds.includes(id))
-      const part = { version: whole.version, waiting, webhooks, interrupted: [] }
-      return from + PART < whole.waiting.count
-        ? { ...part, cursor: String(from + PART) }
-        : { ...part, interrupted: whole.interrupted }
-    },
-  })),
-}
+export const smallParts: Break = withPort('deliveries', (store) => ({
+  async load(lease, shards, cursor) {
+    const whole = await store.load(lease, shards)
+    if (!whole) return undefined
+    const from = Number(cursor ?? 0)
+    const rows = indexes(whole.waiting).slice(from, from + PART)
+    const used = [...new Set(rows.map((row) => whole.waiting.webhook[row]!))]
+    const waiting = {
+      ...pick(whole.waiting, rows),
+      webhookIds: used.map((index) => whole.waiting.webhookIds[index]!),
+      webhook: Uint32Array.from(rows, (row) => used.indexOf(whole.waiting.webhook[row]!)),
+    }
+    const webhooks = whole.webhooks.filter(({ id }) => waiting.webhookIds.includes(id))
+    const part = { version: whole.version, waiting, webhooks, interrupted: [] }
+    return from + PART < whole.waiting.count
+      ? { ...part, cursor: String(from + PART) }
+      : { ...part, interrupted: whole.interrupted }
+  },
+}))

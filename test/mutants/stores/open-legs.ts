@@ -1,10 +1,10 @@
-import type { OpenLeg } from '../../src/legs/open-leg-store.js'
-import { type Fault, faultsOf } from './broken-store.js'
+import type { OpenLeg } from '../../../src/legs/open-leg-store.js'
+import { faultsOf, type StoreFault } from './store-fault.js'
 
 const fault = faultsOf('open legs', 'openLegs')
 
 /** Defects of open legs. */
-export const brokenOpenLegs: readonly Fault[] = [
+export const brokenOpenLegs: readonly StoreFault[] = [
   fault('a page of open legs exceeds its limit', (store) => ({
     list: (source, after, limit) => store.list(source, after, limit + 1),
   })),

@@ -1,11 +1,11 @@
-import type { Store } from '../../src/store/contract.js'
-import { memoryStore } from '../../src/store/memory.js'
-import { type Fault, filterRows, onLease, onLoad, withPort } from './broken-store.js'
-import { newClock, silent } from './conformance-self-test-harness.js'
+import type { Store } from '../../../src/store/contract.js'
+import { memoryStore } from '../../../src/store/memory.js'
+import { newClock, silent } from '../../testkit/conformance-self-test-harness.js'
+import { filterRows, onLease, onLoad, type StoreFault, withPort } from './store-fault.js'
 
-const lost = (sentence: string, reopen: NonNullable<Fault['reopen']>): Fault => ({
-  sentence,
-  caughtBy: 'durability',
+const lost = (what: string, reopen: NonNullable<StoreFault['reopen']>): StoreFault => ({
+  what,
+  caughtBy: ['durability'],
   breakStore: (store) => store,
   reopen,
 })
@@ -22,11 +22,11 @@ const without = (
   port: 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'replays' | 'encryption' | 'stats',
 ) => lost(`a restart loses ${port}`, async (store) => ({ ...store, [port]: (await openEmpty())[port] }))
 
-const afterRestart = (sentence: string, change: Fault['breakStore']) =>
-  lost(sentence, async (store) => change(store, newClock()))
+const afterRestart = (what: string, change: StoreFault['breakStore']) =>
+  lost(what, async (store) => change(store, newClock()))
 
 /** Defects of what survives a restart. */
-export const brokenDurability: readonly Fault[] = [
+export const brokenDurability: readonly StoreFault[] = [
   without('accounts'),
   without('tokens'),
   without('webhooks'),
@@ -62,15 +62,15 @@ export const brokenDurability: readonly Fault[] = [
 ]
 
 /** Defects of closing. */
-export const brokenClosing: readonly Fault[] = [
+export const brokenClosing: readonly StoreFault[] = [
   {
-    sentence: 'a closed store keeps working',
-    caughtBy: 'closing',
+    what: 'a closed store keeps working',
+    caughtBy: ['closing'],
     breakStore: (store) => ({ ...store, close: async () => {} }),
   },
   {
-    sentence: 'a store declares more than it supports',
-    caughtBy: 'closing',
+    what: 'a store declares more than it supports',
+    caughtBy: ['closing'],
     breakStore: (store) => ({
       ...store,
       supports: { ...store.supports, transactions: !store.supports.transactions },

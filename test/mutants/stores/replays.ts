@@ -1,7 +1,7 @@
-import type { DeliveryReplays, StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import type { QueueStore } from '../../src/delivery/queue-store.js'
-import type { StoredReplay } from '../../src/delivery/replay-store.js'
-import { type Fault, faultsOf, onGroup } from './broken-store.js'
+import type { DeliveryReplays, StoredDelivery } from '../../../src/delivery/delivery-queries.js'
+import type { QueueStore } from '../../../src/delivery/queue-store.js'
+import type { StoredReplay } from '../../../src/delivery/replay-store.js'
+import { faultsOf, onGroup, STORE_MODEL, type StoreFault } from './store-fault.js'
 
 const replayFault = faultsOf('replays', 'deliveries')
 const jobFault = faultsOf('replay jobs', 'replays')
@@ -58,12 +58,12 @@ const _countsWithout = (name: 'fromMs' | 'toMs' | 'hooks' | 'reason'): Parameter
 }
 
 /** Defects of replays. */
-export const brokenReplays: readonly Fault[] = [
+export const brokenReplays: readonly StoreFault[] = [
   replayFault(
     'a replay marks the deliveries of its event to all webhooks',
     onMark(async (row, store) => {
       const { deliveries } = await store.search({ limit: 1e9 })
-      const marked = deliveries.find((one) => one.eventId === row.eventId && one.replays)
+      const marked = deliveries.find((delivery) => delivery.eventId === row.eventId && delivery.replays)
       return row.replays ?? (row.replayOf === undefined ? marked?.replays : undefined)
     }),
   ),
@@ -74,6 +74,7 @@ export const brokenReplays: readonly Fault[] = [
   replayFault(
     'every replay is a recovery',
     recoversIn(() => true),
+    [STORE_MODEL],
   ),
   replayFault(
     'only the newest replay can be a recovery',
@@ -102,10 +103,12 @@ export const brokenReplays: readonly Fault[] = [
     async commit(group) {
       const result = await store.commit(group)
       if (result.kind !== 'committed') return result
-      const accepted = result.accepted.map((one, index) =>
-        one.kind === 'refused' && one.error.code === 'Conflict' && group.accepted[index]!.events.length === 0
+      const accepted = result.accepted.map((acceptance, index) =>
+        acceptance.kind === 'refused' &&
+        acceptance.error.code === 'Conflict' &&
+        group.accepted[index]!.events.length === 0
           ? ({ kind: 'accepted', events: [], mayHaveGap: false } as const)
-          : one,
+          : acceptance,
       )
       return { ...result, accepted }
     },
@@ -114,8 +117,10 @@ export const brokenReplays: readonly Fault[] = [
     'of replays that are repeated the first decides',
     onGroup((group) => ({
       ...group,
-      accepted: group.accepted.map((one) =>
-        group.isRepeat && one.events.length === 0 ? { ...one, deliveries: one.deliveries.slice(0, 1) } : one,
+      accepted: group.accepted.map((acceptance) =>
+        group.isRepeat && acceptance.events.length === 0
+          ? { ...acceptance, deliveries: acceptance.deliveries.slice(0, 1) }
+          : acceptance,
       ),
     })),
   ),
@@ -135,7 +140,7 @@ const _unfinishedOf = (jobs: readonly StoredReplay[]) =>
   jobs.filter(({ state }) => state === 'running' || state === 'paused')
 
 /** Defects of replay jobs. */
-export const brokenReplayJobs: readonly Fault[] = [
+export const brokenReplayJobs: readonly StoreFault[] = [
   jobFault('the document of a job is cut', (store) => ({
     create: (job) => store.create({ ...job, doc: job.doc.slice(0, 65_000) }),
   })),
@@ -189,7 +194,7 @@ export const brokenReplayJobs: readonly Fault[] = [
 ]
 
 /** Defects of the size of the history. */
-export const brokenHistory: readonly Fault[] = [
+export const brokenHistory: readonly StoreFault[] = [
   historyFault('pruneOldest removes the oldest, whatever became of them', (store) => ({
     async pruneOldest(limit) {
       const { deliveries } = await store.search({ limit: 1e9 })

@@ -1,5 +1,5 @@
-import type { LiveListener, StoredLiveBatch } from '../../src/delivery/live-store.js'
-import { type Fault, faultsOf } from './broken-store.js'
+import type { LiveListener, StoredLiveBatch } from '../../../src/delivery/live-store.js'
+import { faultsOf, type StoreFault } from './store-fault.js'
 
 const liveFault = faultsOf('live items', 'live')
 
@@ -13,7 +13,7 @@ const onBatches = (change: (batches: readonly StoredLiveBatch[]) => readonly Sto
   })) satisfies Parameters<typeof liveFault>[1]
 
 /** Defects of items for live streams. */
-export const brokenLiveItems: readonly Fault[] = [
+export const brokenLiveItems: readonly StoreFault[] = [
   liveFault('an instance sees what it watches itself', (store) => ({
     watched: () => store.watched('nobody'),
   })),

@@ -9,7 +9,9 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresForTests } from '../storage/pg-cluster.js'
 import { channelEvent, channelFields, list, startAmiServer } from './asterisk-ami-server.js'
 import { ariChannel, ariEvent, startAriServer } from './asterisk-ari-server.js'
-import { createHost, type Host, type StoreMaker, storeMakers } from './restarting.js'
+import { jsonFrame, legEvent } from './freeswitch-fake.js'
+import { CREATED_US, openCalls, passGrace, startFreeswitch } from './freeswitch-restarting.js'
+import { createHost, type Host, type RunningNode, type StoreMaker, storeMakers } from './restarting.js'
 
 const postgres = await postgresForTests()
 afterAll(() => postgres?.end())
@@ -18,21 +20,33 @@ const T0 = 1_767_225_600_000
 const ID = '1767225600.7'
 const OTHER = '1767225600.8'
 
-/** A fake Asterisk as both interfaces show it. */
-interface FakeAsterisk extends Host {
+/** A fake switch with a few calls. */
+interface FakeSwitch extends Host {
+  /** The numbers of each leg, as events have them. */
+  readonly numbers: object
+  /** The time of an answer at `T0` + 2.4 s, as a list of calls shows it. Absent: it shows none. */
+  readonly answeredMs?: number
   /** The newest connection has an event of a leg. */
   begin(id: string, atMs: number): void
   answer(id: string, atMs: number): void
   bridge(ids: readonly string[], atMs: number): void
   hold(id: string, atMs: number): void
   hangUp(id: string, atMs: number): void
-  /** The newest connection is lost. */
-  cut(): void
   /** The channels of the next list: answered, in one bridge if there are two. */
   listNext(...ids: string[]): void
+  /** Passes the time after which legs that the list lacks have ended. */
+  passGrace(node: RunningNode): Promise<void>
+}
+
+/** A fake Asterisk as both interfaces show it. */
+interface FakeAsterisk extends FakeSwitch {
+  /** The newest connection is lost. */
+  cut(): void
   /** The next list has one ringing channel. */
   listBegun(id: string, name: string, createdMs: number, nowMs: number): void
 }
+
+const NUMBERED = { numbers: { from: '1001', to: '2001' }, passGrace: async () => {} }
 
 async function startAmi(newStore: StoreMaker): Promise<FakeAsterisk> {
   const server = await startAmiServer()
@@ -50,6 +64,7 @@ async function startAmi(newStore: StoreMaker): Promise<FakeAsterisk> {
   const bridge = { BridgeUniqueid: 'bridge', BridgeType: 'basic', BridgeTechnology: 'simple_bridge' }
   return {
     ...host,
+    ...NUMBERED,
     begin: (id, atMs) => send('Newchannel', id, atMs),
     answer: (id, atMs) => send('Newstate', id, atMs, { ChannelState: 6 }),
     bridge(ids, atMs) {
@@ -92,6 +107,7 @@ async function startAri(newStore: StoreMaker): Promise<FakeAsterisk> {
     void server.peers.at(-1)?.send(ariEvent(type, id, atMs, over, more))
   return {
     ...host,
+    ...NUMBERED,
     begin: (id, atMs) =>
       send('ChannelCreated', id, atMs, {
         creationtime: new Date(atMs).toISOString().replace('Z', '+0000'),
@@ -115,17 +131,67 @@ async function startAri(newStore: StoreMaker): Promise<FakeAsterisk> {
   }
 }
 
+async function startFreeswitchCalls(newStore: StoreMaker): Promise<FakeSwitch> {
+  const { fake, ...host } = await startFreeswitch(newStore)
+  /** What events and lists say of each leg, beside the fields of `legEvent`. */
+  const legs = new Map<string, Readonly<Record<string, string>>>()
+  const timeOf = (atMs: number) => String(CREATED_US + (atMs - T0) * 1_000)
+  const change = (id: string, fields: Readonly<Record<string, string>>) =>
+    void legs.set(id, { ...legs.get(id), ...fields })
+  const send = (name: string, id: string, fields = {}, ofEvent = {}) => {
+    change(id, fields)
+    fake.send(jsonFrame({ ...legEvent(name, id), ...legs.get(id), ...ofEvent }))
+  }
+  let listed = 0
+  const dumps = () => fake.commands.filter((command) => command.includes('uuid_dump')).length
+  return {
+    ...host,
+    numbers: {},
+    answeredMs: CREATED_US / 1_000 + 2_400,
+    async start() {
+      const before = dumps()
+      const node = await host.start()
+      await until(() => dumps() - before >= listed)
+      return node
+    },
+    begin: (id) => send('CHANNEL_CREATE', id),
+    answer: (id, atMs) => send('CHANNEL_ANSWER', id, { 'Caller-Channel-Answered-Time': timeOf(atMs) }),
+    bridge([first = '', second = ''], atMs) {
+      const bridged = { 'Caller-Channel-Bridged-Time': timeOf(atMs) }
+      change(second, { ...bridged, variable_bridge_to: first })
+      const ends = { 'Bridge-A-Unique-ID': first, 'Bridge-B-Unique-ID': second }
+      send('CHANNEL_BRIDGE', first, { ...bridged, variable_bridge_to: second }, ends)
+    },
+    hold: (id, atMs) =>
+      send('CHANNEL_HOLD', id, { 'Caller-Channel-Last-Hold': timeOf(atMs), 'Channel-Call-State': 'HELD' }),
+    hangUp: (id, atMs) => send('CHANNEL_DESTROY', id, { 'Caller-Channel-Hangup-Time': timeOf(atMs) }),
+    listNext(...ids) {
+      listed = ids.length
+      openCalls(
+        fake,
+        Object.fromEntries(ids.map((id) => [id, { ...legEvent('CHANNEL_DATA', id), ...legs.get(id) }])),
+      )
+    },
+    passGrace,
+  }
+}
+
 const interfaces = [
   ['AMI', startAmi],
   ['ARI', startAri],
 ] as const
-const combinations = interfaces.flatMap(([name, startFake]) =>
+const switches = [
+  ['Asterisk over AMI', startAmi],
+  ['Asterisk over ARI', startAri],
+  ['FreeSWITCH', startFreeswitchCalls],
+] as const
+const combinations = switches.flatMap(([name, startFake]) =>
   storeMakers(postgres).map(([store, newStore]) => [name, store, () => startFake(newStore)] as const),
 )
 
-describe.each(combinations)('a restart in mid-call of Asterisk over %s, with %s', (_, _store, startFake) => {
+describe.each(combinations)('a restart in mid-call of %s, with %s', (_, _store, startFake) => {
   it('a call that ended meanwhile gets one channel_destroy, at the next start', async () => {
-    const { begin, answer, events, start, accepted, storedLegs } = await startFake()
+    const { begin, answer, events, numbers, passGrace, start, accepted, storedLegs } = await startFake()
     const first = await start()
     begin(ID, T0)
     answer(ID, T0 + 2_400)
@@ -133,14 +199,14 @@ describe.each(combinations)('a restart in mid-call of Asterisk over %s, with %s'
     await first.stop()
 
     const second = await start()
+    await passGrace(second)
     await accepted(3)
     expect(events[2]).toMatchObject({
       hook: 'channel_destroy',
       callId: ID,
       sequence: 3,
       direction: 'inbound',
-      from: '1001',
-      to: '2001',
+      ...numbers,
       hangupCause: 'NORMAL_UNSPECIFIED',
       ringingSeconds: 2,
       customChannelVars: { found_by: 'resync' },
@@ -180,12 +246,9 @@ describe.each(combinations)('a restart in mid-call of Asterisk over %s, with %s'
     listNext()
     expect(await storedLegs(await start())).toEqual([])
   })
-})
 
-describe.each(interfaces)('a crash in mid-call of Asterisk over %s', (_, startFake) => {
-  it('is as a restart, for every leg that was stored before', async () => {
-    const [, memory] = storeMakers(undefined)[0]!
-    const fake = await startFake(memory)
+  it('a crash is as a restart, for every leg that was stored before', async () => {
+    const fake = await startFake()
     const { begin, answer, listNext, events, start, accepted, storedLegs } = fake
     const first = await start()
     begin(ID, T0)
@@ -196,14 +259,16 @@ describe.each(interfaces)('a crash in mid-call of Asterisk over %s', (_, startFa
     await crashed
 
     listNext(OTHER)
-    await start()
+    await fake.passGrace(await start())
     await accepted(4)
     const found = events.slice(2).map(({ hook, callId }) => `${callId} ${hook}`)
     expect(found.sort()).toEqual([`${ID} channel_destroy`, `${OTHER} channel_answer`])
+    const answered = events.find(({ hook }) => hook === 'channel_answer')
+    if (fake.answeredMs !== undefined) expect(answered?.timestampMs).toBe(fake.answeredMs)
   })
 })
 
-describe.each(interfaces)('open legs of an Asterisk over %s', (_, startFake) => {
+describe.each(switches)('open legs of %s', (_, startFake) => {
   it('that are still bridged and held are not published as bridged or held again', async () => {
     const [, memory] = storeMakers(undefined)[0]!
     const fake = await startFake(memory)

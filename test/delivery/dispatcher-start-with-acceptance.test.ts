@@ -339,7 +339,7 @@ describe('a delivery starts in a later group', () => {
   })
 })
 
-describe('an early start whose acceptance', () => {
+describe('a start in the group of its acceptance, which', () => {
   it('is refused is not sent, and leaves nothing behind', async () => {
     const ready = await createReadyNode()
     const { harness, startedAtOnce } = ready

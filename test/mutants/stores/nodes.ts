@@ -1,19 +1,15 @@
-import type { DeliveryKey, QueueStore, Start } from '../../src/delivery/queue-store.js'
+import type { DeliveryKey, QueueStore, Start } from '../../../src/delivery/queue-store.js'
 import {
-  type Fault,
   faultsOf,
   filterRows,
-  indexes,
-  lastLease,
   onAcceptance,
   onCommitted,
   onLease,
   onLoad,
-  onRows,
-  pick,
-  versionOf,
+  STORE_MODEL,
+  type StoreFault,
   withPort,
-} from './broken-store.js'
+} from './store-fault.js'
 
 const nodeFault = faultsOf('several nodes', 'deliveries')
 const notifyFault = faultsOf('notifications of several nodes', 'deliveries')
@@ -51,7 +47,7 @@ function createAlarm(store: QueueStore) {
 }
 
 /** Defects that only show with several nodes on one store. */
-export const brokenNodes: readonly Fault[] = [
+export const brokenNodes: readonly StoreFault[] = [
   nodeFault('shards are never given back', (store) => ({
     renew: (owner, leaseMs) => store.own(owner, leaseMs),
   })),
@@ -79,38 +75,10 @@ export const brokenNodes: readonly Fault[] = [
     'shards are in descending order',
     onLease((lease) => ({ ...lease, shards: lease.shards.toReversed() })),
   ),
-  nodeFault('every start of earlier owners is interrupted', (store) => {
-    const started: { readonly owner: string; readonly start: Start }[] = []
-    return {
-      commit(group) {
-        for (const start of group.starting?.deliveries ?? [])
-          started.push({ owner: group.lease?.owner ?? '', start })
-        return store.commit(group)
-      },
-      async load(lease, shards, cursor) {
-        const part = await store.load(lease, shards, cursor)
-        const others = started.filter(({ owner }) => owner !== lease.owner)
-        return part && { ...part, interrupted: others.map(({ start }) => start) }
-      },
-    }
-  }),
-  nodeFault(
-    'interrupted starts are not found',
-    onLoad((part) => ({ ...part, interrupted: [] })),
-  ),
-  nodeFault('release releases nothing', () => ({ release: async () => {} })),
   nodeFault('a lease ends 1 ms early', (store) => ({
     own: (owner, leaseMs) => store.own(owner, leaseMs - 1),
     renew: (owner, leaseMs) => store.renew(owner, leaseMs - 1),
   })),
-  nodeFault('fences are not compared', (store) => {
-    const { methods, current } = lastLease(store)
-    return {
-      ...methods,
-      commit: async (group) =>
-        store.commit({ ...group, lease: current(), version: await versionOf(store, current()) }),
-    }
-  }),
   nodeFault('a lease that was granted again has its old fence', (store) => {
     const fences = new Map<string, number>()
     return onLease((lease) => {
@@ -145,15 +113,19 @@ export const brokenNodes: readonly Fault[] = [
       },
     }
   }),
-  nodeFault('no delivery is polled', (store) => ({
-    async poll(lease) {
-      const polled = await store.poll(lease)
-      return polled && { ...polled, waiting: filterRows(polled.waiting, () => false), webhooks: [] }
-    },
-  })),
+  nodeFault(
+    'no delivery is polled',
+    (store) => ({
+      async poll(lease) {
+        const polled = await store.poll(lease)
+        return polled && { ...polled, waiting: filterRows(polled.waiting, () => false), webhooks: [] }
+      },
+    }),
+    ['I23'],
+  ),
   {
-    sentence: 'an edit is a change for all nodes',
-    caughtBy: 'several nodes',
+    what: 'an edit is a change for all nodes',
+    caughtBy: ['several nodes'],
     breakStore(store, clock) {
       const alarm = createAlarm(store.deliveries)
       const broken = withPort('deliveries', () => ({ commit: alarm.commit }))(store, clock)
@@ -171,7 +143,8 @@ export const brokenNodes: readonly Fault[] = [
       async commit(group) {
         const result = await alarm.commit(group)
         const hasDisabled =
-          result.kind === 'committed' && result.ended.some((one) => 'disabled' in one && one.disabled)
+          result.kind === 'committed' &&
+          result.ended.some((settlement) => 'disabled' in settlement && settlement.disabled)
         if (hasDisabled) alarm.raise(group.lease?.owner)
         return result
       },
@@ -188,23 +161,17 @@ export const brokenNodes: readonly Fault[] = [
     'no gap is reported',
     onCommitted((result) => ({
       ...result,
-      accepted: result.accepted.map((one) => (one.kind === 'accepted' ? { ...one, mayHaveGap: false } : one)),
-    })),
-  ),
-  nodeFault(
-    'a lane is in order of positions',
-    onRows((waiting) =>
-      pick(
-        waiting,
-        indexes(waiting).sort((a, b) => waiting.position[a]! - waiting.position[b]!),
+      accepted: result.accepted.map((acceptance) =>
+        acceptance.kind === 'accepted' ? { ...acceptance, mayHaveGap: false } : acceptance,
       ),
-    ),
+    })),
+    [STORE_MODEL],
   ),
   nodeFault('idempotency keys hold for one node', (store) => {
     const { commit, current } = trackOwner(store)
-    return onAcceptance((one, group) => ({
-      ...one,
-      events: one.events.map((event) =>
+    return onAcceptance((acceptance, group) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) =>
         event.idempotency
           ? {
               ...event,
@@ -218,9 +185,12 @@ export const brokenNodes: readonly Fault[] = [
     }))({ ...store, commit })
   }),
   nodeFault('each node numbers the events of a call', (store) =>
-    onAcceptance((one, group) => ({
-      ...one,
-      events: one.events.map((event) => ({ ...event, callId: `${event.callId} ${group.lease?.owner}` })),
+    onAcceptance((acceptance, group) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) => ({
+        ...event,
+        callId: `${event.callId} ${group.lease?.owner}`,
+      })),
     }))(store),
   ),
   nodeFault(
@@ -230,7 +200,7 @@ export const brokenNodes: readonly Fault[] = [
 ]
 
 /** Defects of notifications that only show with several nodes. */
-export const brokenSharedNotifications: readonly Fault[] = [
+export const brokenSharedNotifications: readonly StoreFault[] = [
   notifyFault('accepted deliveries notify nobody', (store) => {
     let isCommitting = false
     return {
@@ -256,5 +226,4 @@ export const brokenSharedNotifications: readonly Fault[] = [
       subscribe: (listener) => store.subscribe(() => isGiving || listener()),
     }
   }),
-  notifyFault('nobody is notified', () => ({ subscribe: () => () => {} })),
 ]

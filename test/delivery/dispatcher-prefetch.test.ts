@@ -89,7 +89,7 @@ async function createSlowNode(options: SlowNodeOptions = {}) {
 }
 
 /** Four requests are open, four deliveries are started ahead of a slot, and the others wait. */
-async function startAhead(events = 3, options: SlowNodeOptions = {}) {
+async function startBeforeSlots(events = 3, options: SlowNodeOptions = {}) {
   const slow = await createSlowNode(options)
   const { harness, answerAll, commit, starts, node } = slow
   const publishing = Array.from({ length: events }, (_, index) => harness.publish(`call ${index}`))
@@ -111,7 +111,7 @@ async function startAhead(events = 3, options: SlowNodeOptions = {}) {
 }
 
 /** The same with one webhook. */
-const startAheadToOne = () => startAhead(30, { webhooks: WEBHOOKS.slice(0, 1) })
+const startAheadToOne = () => startBeforeSlots(30, { webhooks: WEBHOOKS.slice(0, 1) })
 
 async function close({ harness, node }: Awaited<ReturnType<typeof createSlowNode>>) {
   const closing = node.close(0)
@@ -122,9 +122,9 @@ async function close({ harness, node }: Awaited<ReturnType<typeof createSlowNode
 const sentTo = ({ sender }: Harness, webhookId: string) =>
   sender.requests.filter(({ group }) => group === webhookId).length
 
-describe('deliveries that are started ahead of free slots', () => {
+describe('deliveries that are started before a slot is free', () => {
   it('are sent when slots are free, without another commit', async () => {
-    const slow = await startAhead()
+    const slow = await startBeforeSlots()
     const { harness, answerAll } = slow
     const before = harness.sender.requests.length
     await answerAll()
@@ -163,7 +163,7 @@ describe('deliveries that are started ahead of free slots', () => {
   })
 
   it('leave the next slots to others once a slower endpoint waits', async () => {
-    const slow = await startAhead()
+    const slow = await startBeforeSlots()
     const { harness, answerDuringCommit } = slow
     await harness.store.webhooks.insert(
       aWebhook({ uri: 'https://new.example/', hook: 'channel_answer' }, { id: 'new' }),
@@ -181,7 +181,7 @@ describe('deliveries that are started ahead of free slots', () => {
   })
 
   it('wait in the queue again when the node closes: they are not interrupted', async () => {
-    const slow = await startAhead()
+    const slow = await startBeforeSlots()
     const { harness } = slow
     const open = harness.sender.open.length
     const sent = harness.sender.requests.length
@@ -194,7 +194,7 @@ describe('deliveries that are started ahead of free slots', () => {
   })
 
   it('are not sent to a webhook that is disabled meanwhile', async () => {
-    const slow = await startAhead()
+    const slow = await startBeforeSlots()
     const { harness, node, starts, answerAll } = slow
     const sent = new Set(harness.sender.open.map(({ request }) => request.group))
     const ahead = starts.flat().find(({ webhookId }) => !sent.has(webhookId))!.webhookId
