@@ -82,7 +82,7 @@ describe('the sentences about a delivery', () => {
   it('begin with what the server did, and then say what happens next', () => {
     const paused = { code: 'paused', seconds: 10, failures: 3, reason: 'status 503' } as const
     expect(said(paused, { attempts: 3, sameAnswers: 3 })).toBe(
-      'Your server has answered 503 3 times. | This webhook is paused; the next try is at 14:36:10.',
+      'Your server has answered 503 to all 3 tries. | This webhook is paused; the next try is at 14:36:10.',
     )
     expect(said(paused, { attempts: 3, sameAnswers: 1 })).toMatch(
       /^Your server answered 503 at the last of 3 tries\. \|/,
@@ -125,7 +125,7 @@ describe('the sentences about a delivery', () => {
 
   it('are German throughout', () => {
     expect(said({ code: 'exhausted', attempts: 2, reason: 'status 500' }, { sameAnswers: 2 }, 'de')).toBe(
-      'Nicht zugestellt: 2 Versuche sind gescheitert. | Ihr Server hat zweimal mit 500 geantwortet.',
+      'Nicht zugestellt: 2 Versuche sind gescheitert. | Ihr Server hat beide Versuche mit 500 beantwortet.',
     )
     expect(said({ code: 'call_order', ahead: 1 }, {}, 'de')).toBe(
       'Wartet auf 1 früheres Ereignis dieses Anrufs. | ',

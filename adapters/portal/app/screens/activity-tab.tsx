@@ -41,6 +41,8 @@ const LIVE_REFRESH_MS = 1_000
 const PAGE_SIZE = 100
 /** Attempts that are read beside a page of events, for their last answers. */
 const MAX_ANSWERS = 300
+/** Last answers that are kept, the oldest of which go first. */
+const MAX_KEPT = 10_000
 const ROW_HEIGHT = 40
 const CARD_HEIGHT = 92
 
@@ -224,6 +226,18 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
   const replay = useReplayOne(accountId)
   /** The last attempts of deliveries, as far as they were read. */
   const answers = useRef(new Map<string, Attempt>()).current
+  /** Deliveries with the number of their attempts for whose last one was searched. */
+  const searched = useRef(new Set<string>()).current
+  const keep = (attempts: readonly Attempt[]) => {
+    for (const attempt of attempts) {
+      const known = answers.get(attempt.delivery_id)
+      if (!known || known.sent_at <= attempt.sent_at) answers.set(attempt.delivery_id, attempt)
+    }
+    for (const id of answers.keys()) {
+      if (answers.size <= MAX_KEPT) break
+      answers.delete(id)
+    }
+  }
   const list = usePagedList<Delivery>(
     async (startKey, signal) => {
       if (isEmptyRange(filter)) return { items: [] }
@@ -239,10 +253,17 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
         },
         signal,
       )
-      const read = await lastAttempts(accountId, webhookId, page.items, signal)
-      for (const attempt of read) {
-        const known = answers.get(attempt.delivery_id)
-        if (!known || known.sent_at <= attempt.sent_at) answers.set(attempt.delivery_id, attempt)
+      const isLacking = ({ id, attempts }: Delivery) =>
+        attempts > 0 && answers.get(id)?.attempt !== attempts && !searched.has(`${id}/${attempts}`)
+      const lacking = page.items.filter(isLacking)
+      if (lacking.length > 0) {
+        keep(
+          await lastAttempts(
+            { accountId, webhookId, deliveries: lacking, isNewest: startKey === undefined },
+            signal,
+          ),
+        )
+        for (const { id, attempts } of lacking) searched.add(`${id}/${attempts}`)
       }
       return page
     },
@@ -250,7 +271,10 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
     ({ id }) => id,
     REFRESH_MS,
   )
-  useStreamItems({ accountId, filters: { webhookId }, batchMs: LIVE_REFRESH_MS }, list.refresh)
+  useStreamItems({ accountId, filters: { webhookId }, batchMs: LIVE_REFRESH_MS }, (items) => {
+    keep(items.flatMap(({ attempt }) => (attempt ? [attempt] : [])))
+    list.refresh()
+  })
   const columns: readonly Column<Delivery>[] = [
     {
       label: t('activity.timeIn', { zone: zoneText() }),
@@ -332,16 +356,21 @@ function PartiesCell({ row }: { readonly row: Attempt | Delivery }) {
   return <Parties call={row.call} callId={row.call_id} />
 }
 
-/** The attempts of these deliveries that are easily found: in the time from the first one's acceptance to the last one's end. */
+interface AnswersRequest {
+  readonly accountId: string
+  readonly webhookId: string
+  readonly deliveries: readonly Delivery[]
+  /** Nothing is newer than these deliveries. */
+  readonly isNewest: boolean
+}
+
+/** The attempts of deliveries that are easily found: the newest ones of the time in which they were sent. */
 async function lastAttempts(
-  accountId: string,
-  webhookId: string,
-  deliveries: readonly Delivery[],
+  { accountId, webhookId, deliveries, isNewest }: AnswersRequest,
   signal: AbortSignal,
 ): Promise<readonly Attempt[]> {
-  const tried = deliveries.filter(({ attempts }) => attempts > 0)
-  if (tried.length === 0) return []
-  const times = (pick: (row: Delivery) => string) => tried.map((row) => Date.parse(pick(row)))
+  const times = (pick: (row: Delivery) => string) => deliveries.map((row) => Date.parse(pick(row)))
+  const endMs = Math.max(...times(({ ended_at, accepted_at }) => ended_at ?? accepted_at))
   const page = await optional(
     accountPage<Attempt>(
       '/webhooks/{webhook_id}/attempts',
@@ -351,8 +380,7 @@ async function lastAttempts(
         slim: true,
         pageSize: MAX_ANSWERS,
         createdFrom: toGregorian(Math.min(...times(({ accepted_at }) => accepted_at))),
-        // Those that have not ended say themselves why their last try failed.
-        createdTo: toGregorian(Math.max(...times(({ ended_at, accepted_at }) => ended_at ?? accepted_at))),
+        ...(!isNewest && { createdTo: toGregorian(endMs) }),
       },
       signal,
     ),
