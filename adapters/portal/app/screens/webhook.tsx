@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { Webhook, WebhookHealth } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest, statusOf } from '../api/api.js'
-import { readHealth } from '../api/webhook-health.js'
+import { readHealth, type Subject } from '../api/webhook-health.js'
 import { LinkButton } from '../components/button.js'
 import { Confirm } from '../components/dialog.js'
 import { eventName } from '../components/event-name.js'
@@ -43,12 +43,6 @@ interface WebhookScreenProps {
   readonly webhookId: string
   readonly tab: string | undefined
   readonly query: Readonly<Record<string, string>>
-}
-
-/** A webhook with its health. */
-export interface Subject {
-  readonly webhook: Webhook
-  readonly health: WebhookHealth
 }
 
 const REFRESH_MS = 10_000
