@@ -22,9 +22,13 @@ export function OverviewTab(props: OverviewTabProps) {
     <>
       <CasePanel {...props} />
       {health.state === 'idle' && (
-        <Note icon="idle">
-          {t('webhook.idle')} <a href={formatRoute({ screen: 'match', accountId })}>{t('webhook.whyIdle')}</a>
-        </Note>
+        <>
+          <Note icon="idle">
+            {t('webhook.idle')}{' '}
+            <a href={formatRoute({ screen: 'match', accountId })}>{t('webhook.whyIdle')}</a>
+          </Note>
+          <div class="gap" />
+        </>
       )}
       <OverviewPlots key={webhookId} {...{ accountId, webhookId, query, health }} />
     </>

@@ -104,6 +104,10 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
     if (items.some(({ news }) => news === 'deleted')) onDeleted(loaded?.name ?? t('webhook.title'))
     else reloadSoon()
   }
+  useEffect(() => {
+    // While the webhook is requested; a failure is shown where it is needed.
+    if (current === 'overview') import('./overview-tab.js').catch(() => {})
+  }, [])
   // Without a stream, or behind a gap of it, the next load tells.
   const deletedName = statusOf(subject.error.value) === 404 ? loaded?.name : undefined
   useEffect(() => {
