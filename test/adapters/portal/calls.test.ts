@@ -82,7 +82,7 @@ describe('the sentences about a delivery', () => {
   it('begin with what the server did, and then say what happens next', () => {
     const paused = { code: 'paused', seconds: 10, failures: 3, reason: 'status 503' } as const
     expect(said(paused, { attempts: 3, sameAnswers: 3 })).toBe(
-      'Your server has answered 503 3 times. | This webhook is paused; the next try is at 14:36:10.',
+      'Your server has answered 503 to all 3 tries. | This webhook is paused; the next try is at 14:36:10.',
     )
     expect(said(paused, { attempts: 3, sameAnswers: 1 })).toMatch(
       /^Your server answered 503 at the last of 3 tries\. \|/,
@@ -125,7 +125,7 @@ describe('the sentences about a delivery', () => {
 
   it('are German throughout', () => {
     expect(said({ code: 'exhausted', attempts: 2, reason: 'status 500' }, { sameAnswers: 2 }, 'de')).toBe(
-      'Nicht zugestellt: 2 Versuche sind gescheitert. | Ihr Server hat zweimal mit 500 geantwortet.',
+      'Nicht zugestellt: 2 Versuche sind gescheitert. | Ihr Server hat beide Versuche mit 500 beantwortet.',
     )
     expect(said({ code: 'call_order', ahead: 1 }, {}, 'de')).toBe(
       'Wartet auf 1 früheres Ereignis dieses Anrufs. | ',
@@ -504,8 +504,8 @@ describe('items of the live stream', () => {
       found('', '7F3A'),
     ]).toEqual(Array(5).fill(true))
     expect([found('channel_answer', ''), found('', 'carrier'), found('', 'x')]).toEqual([false, false, false])
-    expect(passes({ key: 'gap', atMs: 0, news: 'gap' }, { kind: 'x', text: '' })).toBe(true)
-    expect(passes({ key: 'w', atMs: 0, news: 'changed' }, { kind: 'x', text: '' })).toBe(false)
+    expect(passes({ key: 'gap', atMs: 0, arrivedMs: 0, news: 'gap' }, { kind: 'x', text: '' })).toBe(true)
+    expect(passes({ key: 'w', atMs: 0, arrivedMs: 0, news: 'changed' }, { kind: 'x', text: '' })).toBe(false)
   })
 
   it('are counted by second for a minute', () => {
@@ -513,6 +513,7 @@ describe('items of the live stream', () => {
     const at = (ms: number, result: 'success' | 'failure'): LiveItem => ({
       key: `${ms}${result}`,
       atMs: ms,
+      arrivedMs: ms,
       attempt: { result } as StreamAttempt,
     })
     let rate = emptyRate(START)
@@ -526,7 +527,7 @@ describe('items of the live stream', () => {
       [1, 2],
       [1, 0],
     ])
-    const counted: LiveItem = { key: 'r', atMs: START + 1_000, rate: { ok: 300, failed: 5 } }
+    const counted: LiveItem = { key: 'r', atMs: START + 1_000, arrivedMs: 0, rate: { ok: 300, failed: 5 } }
     rate = addToRate(rate, [counted], START + 2_000)
     expect([rate.ok.slice(-3), rate.failed.slice(-3)]).toEqual([
       [1, 302, 0],

@@ -65,13 +65,13 @@ const input = ({ webhook, health, attempt: fields = { resp_status_code: '503' } 
   } as WebhookHealth,
 })
 
-const PAUSED: Partial<WebhookHealth> = {
+const PAUSED = {
   state: 'paused',
   pause: { kind: 'unavailable', since: at('12:45:00'), probes: 40 },
   paused_until: at('14:33:10'),
   pending: 1_284,
   oldest_expires_at: '2026-11-29T12:45:00.000Z',
-}
+} satisfies Partial<WebhookHealth>
 
 const bothHeadlines = (given: Given) =>
   (['en', 'de'] as const).map((language) => caseOf(input(given), words(language))?.headline)
@@ -163,7 +163,7 @@ describe('a webhook that is paused', () => {
     const found = caseOf(input({ health: PAUSED }), words('en'))!
     expect([found.role, found.icon]).toEqual(['warn', 'pause'])
     expect(found.lead).toBe(
-      'Since 12:45 today nothing has got through, so we only try one request at a time. **1,284 events wait**; they are sent by themselves when your server answers again. Nothing is lost so far.',
+      'Since 12:45 today nothing has got through, so we only try one request at a time. **1,284 events wait**; they are sent by themselves when your server takes events again. Nothing is lost so far.',
     )
     expect(found.steps).toEqual([
       {
@@ -175,7 +175,7 @@ describe('a webhook that is paused', () => {
       {
         icon: 'replay',
         title: 'Then about every minute',
-        text: 'One event at a time, until your server answers. These tries do not count.',
+        text: 'One event at a time, until your server takes one. These tries do not count.',
       },
       {
         icon: 'old',
@@ -192,7 +192,7 @@ describe('a webhook that is paused', () => {
       words('de'),
     )!
     expect(found.lead).toBe(
-      'Seit heute 12:45 kommt nichts mehr durch. Wir senden deshalb nur einzelne Versuche. **1.284 Ereignisse warten**; sie werden von selbst gesendet, sobald Ihr Server wieder antwortet. **1.000+ Ereignisse sind nicht angekommen**; Sie können sie erneut senden.',
+      'Seit heute 12:45 kommt nichts mehr durch. Wir senden deshalb nur einzelne Versuche. **1.284 Ereignisse warten**; sie werden von selbst gesendet, sobald Ihr Server wieder Ereignisse annimmt. **1.000+ Ereignisse sind nicht angekommen**; Sie können sie erneut senden.',
     )
     expect(found.steps.map(({ title }) => title)).toEqual([
       '14:33, exactly',
@@ -208,7 +208,7 @@ describe('a webhook that is paused', () => {
   it('connects first where the server cannot be reached', () => {
     const { steps } = caseOf(input({ health: PAUSED, attempt: { cause: 'refused' } }), words('en'))!
     expect(steps[0]!.text).toMatch(/^We try to connect\./)
-    const rejected = { ...PAUSED, pause: { kind: 'rejected', since: at('12:45:00'), probes: 2 } } as const
+    const rejected = { ...PAUSED, pause: { kind: 'rejected', since: PAUSED.pause.since, probes: 2 } } as const
     const found = caseOf(input({ health: rejected, attempt: { cause: 'refused' } }), words('en'))!
     expect(found.steps[0]!.text).toMatch(/^We send one waiting event\./)
     expect(found.role).toBe('bad')
@@ -220,13 +220,13 @@ describe('a webhook that is paused', () => {
     expect(caseOf(input({ health: soon }), early)!.steps[1]).toEqual({
       icon: 'replay',
       title: 'Then about every 15 seconds',
-      text: 'From 12:19 on about every minute, until your server answers. These tries do not count.',
+      text: 'From 12:19 on about every minute, until your server takes an event. These tries do not count.',
     })
     const short = { ...PAUSED, max_age_seconds: 20 }
     expect(caseOf(input({ health: short }), words('en'))!.steps[1]!.title).toBe('Then about every 20 seconds')
     expect(caseOf(input({ health: { ...short, max_age_seconds: 1 } }), early)!.steps[1]).toMatchObject({
       title: 'Then about every 5 seconds',
-      text: 'One event at a time, until your server answers. These tries do not count.',
+      text: 'One event at a time, until your server takes one. These tries do not count.',
     })
   })
 

@@ -1,6 +1,7 @@
 /** The webhooks that need somebody: the service lists each state by itself. */
 import type { Page } from 'hookswitch/client'
 import type { HealthRow } from '../text/health-row.js'
+import { unique } from '../text/trouble-first.js'
 
 /** A list of the service. */
 export interface AttentionList {
@@ -31,6 +32,10 @@ export async function loadAttention(
   due.forEach((index, at) => {
     keys[index] = pages[at]!.nextStartKey ?? null
   })
-  const items = pages.flatMap((page) => page.items)
+  // One that changes meanwhile may be in two lists.
+  const items = unique(
+    pages.flatMap((page) => page.items),
+    ({ id }) => id,
+  )
   return keys.every((key) => key === null) ? { items } : { items, nextStartKey: JSON.stringify(keys) }
 }

@@ -5,7 +5,6 @@ import { failureText } from '../state/translate.js'
 import type { IconName, Role } from '../text/looks.js'
 import { outcomeOf } from '../text/outcome.js'
 import { isStatus, statusText } from '../text/statuses.js'
-import { Line } from './hostile-text.js'
 import { Icon } from './icon.js'
 import { spanText } from './time.js'
 
@@ -47,7 +46,7 @@ export function OutcomeState({ attempt, isNamed = false }: OutcomeStateProps) {
   return (
     <span class={`state is-${role}`}>
       <Icon name={icon} />
-      <Line text={status === undefined ? outcomeText(attempt) : statusText(status)} />
+      {status === undefined ? outcomeText(attempt) : statusText(status)}
     </span>
   )
 }
@@ -57,9 +56,7 @@ export function OutcomeLine({ attempt }: { readonly attempt: Outcome }) {
   const [role] = lookOfOutcome(attempt)
   return (
     <>
-      <span class={role === 'ok' ? undefined : `is-${role}`}>
-        <Line text={outcomeText(attempt)} />
-      </span>{' '}
+      <span class={role === 'ok' ? undefined : `is-${role}`}>{outcomeText(attempt)}</span>{' '}
       {attempt.duration_ms !== undefined && <span class="ms">{spanText(attempt.duration_ms)}</span>}
     </>
   )

@@ -1,4 +1,5 @@
 /** Who called whom. */
+import { printableLine } from 'hookswitch/adapter'
 import { type Parties as CallParties, partyName } from '../text/parties.js'
 import { Line } from './hostile-text.js'
 import { Icon } from './icon.js'
@@ -17,11 +18,7 @@ export function Parties({ call, callerName, callId, isBig = false }: PartiesProp
   const { from, to } = call ?? {}
   if (from === undefined && to === undefined) {
     if (callId === undefined) return <span class="faint">–</span>
-    return (
-      <span class="mono soft cut">
-        <Line text={callId} />
-      </span>
-    )
+    return <bdi class="mono soft cut">{printableLine(callId)}</bdi>
   }
   return (
     <span class={isBig ? 'party big' : 'party'}>
@@ -43,9 +40,5 @@ export function Parties({ call, callerName, callId, isBig = false }: PartiesProp
 function Party({ party }: { readonly party: string | undefined }) {
   if (party === undefined) return <span>?</span>
   const name = partyName(party)
-  return (
-    <span title={name === party ? undefined : party}>
-      <Line text={name} />
-    </span>
-  )
+  return <bdi title={name === party ? undefined : party}>{printableLine(name)}</bdi>
 }

@@ -118,8 +118,9 @@ export function Plot({
   )
 }
 
-/** The part of the width in which the label of the end stands. */
-const END_PART = 0.86
+/** Up to which part of the width other labels leave room for the one at the end: on wide pages, and on narrow ones. */
+const LAST_PART = 0.9
+const LAST_NARROW_PART = 0.8
 
 interface TicksProps {
   readonly fromMs: number
@@ -131,7 +132,7 @@ function Ticks({ fromMs, toMs, mostTicks }: TicksProps) {
   const dayText = (ms: number) => shortDate(ms, nowMs.value, zone.value, currentLanguage())
   const partOf = (ms: number) => (ms - fromMs) / (toMs - fromMs)
   const ticks = timeTicks(fromMs, toMs, mostTicks, zone.value, dayText).filter(
-    ({ ms }) => partOf(ms) < END_PART,
+    ({ ms }) => partOf(ms) < LAST_PART,
   )
   return (
     <svg class="ticks" aria-hidden="true">
@@ -139,7 +140,7 @@ function Ticks({ fromMs, toMs, mostTicks }: TicksProps) {
         <text
           key={ms}
           // Narrow pages have room for every second one.
-          class={index % 2 === 1 ? 'wide-only' : undefined}
+          class={index % 2 === 1 || partOf(ms) > LAST_NARROW_PART ? 'wide-only' : undefined}
           x={`${(partOf(ms) * 100).toFixed(2)}%`}
           y="12"
           text-anchor={partOf(ms) < 0.06 ? 'start' : 'middle'}
@@ -156,7 +157,7 @@ function Ticks({ fromMs, toMs, mostTicks }: TicksProps) {
 
 function Numbers({ title, columns, rows }: Pick<PlotProps, 'title' | 'columns' | 'rows'>) {
   return (
-    <div class="numbers" tabIndex={0} role="region" aria-label={title}>
+    <div class="numbers" tabIndex={0} role="region" aria-label={`${title}, ${t('plot.asTable')}`}>
       <table class="grid">
         <thead>
           <tr>

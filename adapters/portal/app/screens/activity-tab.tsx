@@ -34,13 +34,15 @@ import {
 } from '../text/activity.js'
 import { toGregorian } from '../text/gregorian-time.js'
 import { formatRoute } from '../text/routes.js'
-import { parseInputTime } from '../text/times.js'
+import { isSameDay, parseInputTime } from '../text/times.js'
 
 const REFRESH_MS = 5_000
 const LIVE_REFRESH_MS = 1_000
 const PAGE_SIZE = 100
 /** Attempts that are read beside a page of events, for their last answers. */
 const MAX_ANSWERS = 300
+/** Last answers that are kept, the oldest of which go first. */
+const MAX_KEPT = 10_000
 const ROW_HEIGHT = 40
 const CARD_HEIGHT = 92
 
@@ -83,7 +85,6 @@ const SPANS = [
 function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<ActivityTabProps, 'query'>) {
   const isChoosing = useSignal(false)
   const { view, result, status, cause, kind } = filter
-  const { from = '', to = '' } = query
   const results = view === 'events' ? Object.keys(EVENT_RESULTS) : REQUEST_RESULTS
   const kinds = kind === '' || BUILT_IN_KINDS.includes(kind) ? BUILT_IN_KINDS : [kind, ...BUILT_IN_KINDS]
   return (
@@ -147,7 +148,7 @@ function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<Activ
               {t('activity.to')} <b>{dayTimeText(filter.toMs)}</b>
             </Picked>
           )}
-          {from === '' && to === '' && (
+          {filter.fromMs === undefined && filter.toMs === undefined && (
             <Choice
               label={t('activity.time')}
               value=""
@@ -225,6 +226,18 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
   const replay = useReplayOne(accountId)
   /** The last attempts of deliveries, as far as they were read. */
   const answers = useRef(new Map<string, Attempt>()).current
+  /** Deliveries with the number of their attempts for whose last one was searched. */
+  const searched = useRef(new Set<string>()).current
+  const keep = (attempts: readonly Attempt[]) => {
+    for (const attempt of attempts) {
+      const known = answers.get(attempt.delivery_id)
+      if (!known || known.sent_at <= attempt.sent_at) answers.set(attempt.delivery_id, attempt)
+    }
+    for (const id of answers.keys()) {
+      if (answers.size <= MAX_KEPT) break
+      answers.delete(id)
+    }
+  }
   const list = usePagedList<Delivery>(
     async (startKey, signal) => {
       if (isEmptyRange(filter)) return { items: [] }
@@ -240,10 +253,17 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
         },
         signal,
       )
-      const read = await lastAttempts(accountId, webhookId, page.items, signal)
-      for (const attempt of read) {
-        const known = answers.get(attempt.delivery_id)
-        if (!known || known.sent_at <= attempt.sent_at) answers.set(attempt.delivery_id, attempt)
+      const isLacking = ({ id, attempts }: Delivery) =>
+        attempts > 0 && answers.get(id)?.attempt !== attempts && !searched.has(`${id}/${attempts}`)
+      const lacking = page.items.filter(isLacking)
+      if (lacking.length > 0) {
+        keep(
+          await lastAttempts(
+            { accountId, webhookId, deliveries: lacking, isNewest: startKey === undefined },
+            signal,
+          ),
+        )
+        for (const { id, attempts } of lacking) searched.add(`${id}/${attempts}`)
       }
       return page
     },
@@ -251,7 +271,10 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
     ({ id }) => id,
     REFRESH_MS,
   )
-  useStreamItems({ accountId, filters: { webhookId }, batchMs: LIVE_REFRESH_MS }, list.refresh)
+  useStreamItems({ accountId, filters: { webhookId }, batchMs: LIVE_REFRESH_MS }, (items) => {
+    keep(items.flatMap(({ attempt }) => (attempt ? [attempt] : [])))
+    list.refresh()
+  })
   const columns: readonly Column<Delivery>[] = [
     {
       label: t('activity.timeIn', { zone: zoneText() }),
@@ -307,7 +330,9 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.accepted_at, previous?.accepted_at)}
-        onReplay={({ id }) => replay.ask({ webhookId, deliveryId: id })}
+        {...(!isReadOnly.value && {
+          onReplay: ({ id }: Delivery) => replay.ask({ webhookId, deliveryId: id }),
+        })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedEvents" />}
       />
@@ -318,25 +343,34 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
 
 /** The head of a day above the first of its rows. */
 function dayHead(at: string, previous: string | undefined): string | undefined {
-  const day = dayText(at)
-  return previous !== undefined && dayText(previous) === day ? undefined : day
+  // Most rows are of the minute of the row before, and a long list asks for every row.
+  if (previous?.slice(0, MINUTE) === at.slice(0, MINUTE)) return undefined
+  const isSame = previous !== undefined && isSameDay(Date.parse(at), Date.parse(previous), zone.value)
+  return isSame ? undefined : dayText(at)
 }
+
+/** Characters of an ISO 8601 time up to its minute. */
+const MINUTE = 16
 
 function PartiesCell({ row }: { readonly row: Attempt | Delivery }) {
   return <Parties call={row.call} callId={row.call_id} />
 }
 
-/** The attempts of these deliveries that are easily found: in the time from the first one's acceptance to the last one's end. */
+interface AnswersRequest {
+  readonly accountId: string
+  readonly webhookId: string
+  readonly deliveries: readonly Delivery[]
+  /** Nothing is newer than these deliveries. */
+  readonly isNewest: boolean
+}
+
+/** The attempts of deliveries that are easily found: the newest ones of the time in which they were sent. */
 async function lastAttempts(
-  accountId: string,
-  webhookId: string,
-  deliveries: readonly Delivery[],
+  { accountId, webhookId, deliveries, isNewest }: AnswersRequest,
   signal: AbortSignal,
 ): Promise<readonly Attempt[]> {
-  const tried = deliveries.filter(({ attempts }) => attempts > 0)
-  if (tried.length === 0) return []
-  const times = (pick: (row: Delivery) => string | undefined) =>
-    tried.map((row) => Date.parse(pick(row) ?? '') || Date.now())
+  const times = (pick: (row: Delivery) => string) => deliveries.map((row) => Date.parse(pick(row)))
+  const endMs = Math.max(...times(({ ended_at, accepted_at }) => ended_at ?? accepted_at))
   const page = await optional(
     accountPage<Attempt>(
       '/webhooks/{webhook_id}/attempts',
@@ -346,7 +380,7 @@ async function lastAttempts(
         slim: true,
         pageSize: MAX_ANSWERS,
         createdFrom: toGregorian(Math.min(...times(({ accepted_at }) => accepted_at))),
-        createdTo: toGregorian(Math.max(...times(({ ended_at }) => ended_at))),
+        ...(!isNewest && { createdTo: toGregorian(endMs) }),
       },
       signal,
     ),
@@ -357,7 +391,8 @@ async function lastAttempts(
 function LastAnswer(props: { readonly row: Delivery; readonly attempt: Attempt | undefined }) {
   const { row, attempt } = props
   if (attempt) return <OutcomeLine attempt={attempt} />
-  if (row.attempts > 0 && row.reason !== undefined && row.state !== 'delivered') {
+  if (row.state === 'delivered') return null
+  if (row.attempts > 0 && row.reason !== undefined) {
     return <span class="is-bad">{answerText(row.reason)}</span>
   }
   return <span class="ms">– {row.state === 'waiting' && waitText(row)}</span>
@@ -439,7 +474,9 @@ function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.sent_at, previous?.sent_at)}
-        onReplay={({ delivery_id }) => replay.ask({ webhookId, deliveryId: delivery_id })}
+        {...(!isReadOnly.value && {
+          onReplay: ({ delivery_id }: Attempt) => replay.ask({ webhookId, deliveryId: delivery_id }),
+        })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedRequests" />}
       />

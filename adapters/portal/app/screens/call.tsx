@@ -207,7 +207,7 @@ function MissingNote({ ladder, words, onReplay }: MissingNoteProps) {
   const webhooks = [...new Set(missing.map(({ webhookId }) => webhookId))]
   const of = { count: missing.length, of: wanted }
   return (
-    <Note icon="fail" tone="bad">
+    <Note {...(lost.length === 0 ? { icon: 'wait' } : { icon: 'fail', tone: 'bad' })}>
       <b>
         {webhooks.length === 1 ? (
           <Line text={t('call.missingAt', { ...of, webhook: words.webhook(webhooks[0]!) })} />
@@ -215,7 +215,8 @@ function MissingNote({ ladder, words, onReplay }: MissingNoteProps) {
           t('call.missing', of)
         )}
       </b>{' '}
-      {waiting.length > 0 && t('call.waiting', { count: waiting.length })}{' '}
+      {waiting.length > 0 &&
+        t(lost.length === 0 ? 'call.waitingAll' : 'call.waiting', { count: waiting.length })}{' '}
       {!isReadOnly.value &&
         lost.slice(0, MAX_OFFERED).map(({ event, delivery }) => (
           <Button size="tiny" icon="replay" key={delivery.id} onClick={() => onReplay(delivery)}>

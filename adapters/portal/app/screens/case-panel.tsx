@@ -8,6 +8,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { type TestResult, testWebhook } from '../api/test-webhook.js'
+import type { Subject } from '../api/webhook-health.js'
 import { Body } from '../components/body.js'
 import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
@@ -34,7 +35,6 @@ import { curlCommand } from '../text/curl.js'
 import { formatRoute } from '../text/routes.js'
 import { isStatus, statusText } from '../text/statuses.js'
 import { clockTime, isSameDay } from '../text/times.js'
-import type { Subject } from './webhook.js'
 
 interface CasePanelProps {
   readonly accountId: string
@@ -93,11 +93,7 @@ export function CasePanel(props: CasePanelProps) {
       kind={isFirst ? 'primary' : undefined}
       from={health.not_delivered_since}
       waiting={health.pending}
-      text={
-        lost > 0
-          ? t('case.replay', { count: lost, more: health.not_delivered_capped ? '+' : '' })
-          : t('case.replayAny')
-      }
+      text={t('case.replay', { count: lost, more: health.not_delivered_capped ? '+' : '' })}
     />
   )
   if (!shown) {
@@ -142,7 +138,7 @@ export function CasePanel(props: CasePanelProps) {
                   {t('case.test')}
                 </Button>
                 {health.state === 'paused' && <Resume {...{ accountId, webhookId, onChanged }} />}
-                {(lost > 0 || !webhook.enabled) && replay(false)}
+                {lost > 0 && webhook.enabled && replay(false)}
               </>
             )}
           </div>

@@ -15,7 +15,7 @@ import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
 import { lookOfOutcome, outcomeText } from '../components/outcome.js'
 import { Page } from '../components/page.js'
-import { Bone, Note } from '../components/panel.js'
+import { None, Note } from '../components/panel.js'
 import { Parties } from '../components/parties.js'
 import { useReplayOne } from '../components/replay.js'
 import { ReplayMarks } from '../components/replay-marks.js'
@@ -70,7 +70,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
   const replay = useReplayOne(accountId)
   const askReplay = () => {
     const current = resource.data.peek()?.delivery
-    if (current) replay.ask({ webhookId: current.hook_id, deliveryId })
+    if (current && !isReadOnly.peek()) replay.ask({ webhookId: current.hook_id, deliveryId })
   }
   const resume = useAction(async () => {
     await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { accountId, webhookId, data: {} })
@@ -94,7 +94,8 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
       }),
     [deliveryId],
   )
-  const whole = exchange.data.value
+  const loaded = exchange.data.value
+  const whole = loaded === 'gone' ? undefined : loaded
   const isWaitingInPause = delivery?.explanation.code === 'paused' && delivery.state === 'waiting'
   const isLost = delivery !== undefined && LOST.has(delivery.state) && delivery.recovered !== true
   return (
@@ -151,27 +152,31 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
       }
     >
       <Loaded resource={resource} isGonePossible>
-        {(loaded) => (
+        {(found) => (
           <>
-            <Sentence accountId={accountId} data={loaded} loadedMs={resource.loadedMs.value} />
+            <Sentence accountId={accountId} data={found} loadedMs={resource.loadedMs.value} />
             <div class="gap" />
             <div class="deliv">
               <div class="stack">
                 <Tries
                   {...{ accountId, webhook }}
-                  data={loaded}
+                  data={found}
                   loadedMs={resource.loadedMs.value}
                   shown={shown?.id}
                 />
-                <Identity accountId={accountId} delivery={loaded.delivery} />
+                <Identity accountId={accountId} delivery={found.delivery} />
               </div>
               {shown && (
                 <div>
-                  {whole ? (
-                    <Exchange attempt={whole} />
-                  ) : (
-                    <Loaded resource={exchange}>{() => <Bone />}</Loaded>
-                  )}
+                  <Loaded resource={exchange}>
+                    {(found) =>
+                      found === 'gone' ? (
+                        <None icon="old" title={t('load.gone')} />
+                      ) : (
+                        <Exchange attempt={found} />
+                      )
+                    }
+                  </Loaded>
                 </div>
               )}
             </div>
@@ -192,33 +197,31 @@ const LOST: ReadonlySet<string> = new Set(['exhausted', 'expired', 'cancelled', 
 const isOver = ({ state }: Delivery) => state !== 'waiting' && state !== 'in_flight'
 
 async function load(accountId: string, deliveryId: string, signal: AbortSignal): Promise<DeliveryData> {
-  const delivery = await accountRequest<Delivery>(
-    'GET',
-    '/deliveries/{delivery_id}',
-    { accountId, deliveryId },
-    signal,
-  )
-  const found = await accountItems<Attempt>(
-    '/deliveries/{delivery_id}/attempts',
-    { accountId, deliveryId, slim: true },
-    MAX_ATTEMPTS,
-    signal,
-  )
+  const address = { accountId, deliveryId }
+  const [delivery, found] = await Promise.all([
+    accountRequest<Delivery>('GET', '/deliveries/{delivery_id}', address, signal),
+    accountItems<Attempt>(
+      '/deliveries/{delivery_id}/attempts',
+      { ...address, slim: true },
+      MAX_ATTEMPTS,
+      signal,
+    ),
+  ])
   const attempts = [...found].sort((a, b) => Date.parse(a.sent_at) - Date.parse(b.sent_at))
   return { delivery, attempts }
 }
 
 /** An attempt with headers and bodies. */
 const useExchange = (accountId: string, deliveryId: string, id: string | undefined) =>
-  useResource<Attempt | undefined>(
+  useResource<Attempt | 'gone'>(
     async (signal) => {
-      if (id === undefined) return undefined
+      if (id === undefined) return 'gone'
       const { items } = await accountPage<Attempt>(
         '/deliveries/{delivery_id}/attempts',
         { accountId, deliveryId, pageSize: 1, include: 'bodies', filters: { filter_id: id } },
         signal,
       )
-      return items[0]
+      return items[0] ?? 'gone'
     },
     [accountId, deliveryId, id],
   )

@@ -1,6 +1,7 @@
 /** Nothing arrived? Which webhooks an event would be sent to now, why the others do not get it, and where to mend that. */
 import { useSignal } from '@preact/signals'
 import type { Hook, Match } from 'hookswitch/client'
+import { useRef } from 'preact/hooks'
 import { accountRequest, page } from '../api/api.js'
 import { webhookRows } from '../api/webhook-rows.js'
 import { Button } from '../components/button.js'
@@ -35,7 +36,8 @@ type Reason = keyof typeof REASONS
 const TROUBLES = ['paused', 'failing'] as const
 
 interface Matches {
-  readonly rows: readonly Match[]
+  /** `undefined`: there is no such event. */
+  readonly rows: readonly Match[] | undefined
   /** States of webhooks by their ids, where they are not in order. */
   readonly states: ReadonlyMap<string, string>
 }
@@ -48,17 +50,16 @@ export interface MatchScreenProps {
 export function MatchScreen({ accountId, query }: MatchScreenProps) {
   const { kind = 'channel_create' } = query
   const isInternal = query.internal === 'true'
-  const kinds = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
+  const kinds = useRef<readonly Hook[] | undefined>(undefined)
   const matches = useResource<Matches>(
-    (signal) => load(accountId, kind, isInternal, signal),
+    async (signal) => {
+      kinds.current ??= (await page<Hook>('/webhooks', { pageSize: 1_000 }, signal)).items
+      return load(accountId, kinds.current, kind, isInternal, signal)
+    },
     [accountId, kind, isInternal],
   )
-  const known = kinds.data.value?.items ?? []
-  const isKnown = known.length === 0 || known.some(({ id }) => id === kind)
-  const named = [
-    ...known.map(({ id, name }) => [id, nameOf(id, name)] as const),
-    ...(isKnown ? [] : [[kind, kind] as const]),
-  ]
+  const options = kinds.current?.map(({ id, name }) => [id, nameOf(id, name)] as const) ?? []
+  const named = options.some(([id]) => id === kind) ? options : [[kind, eventName(kind)] as const, ...options]
   return (
     <Page title={t('match.title')} name="match" lead={t('match.lead')}>
       <div class="cols">
@@ -66,7 +67,7 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
           <h2>{t('match.byEvent')}</h2>
           <Field label={t('match.event')}>
             <select value={kind} onChange={(event) => changeQuery({ kind: event.currentTarget.value })}>
-              {(named.length === 0 ? [[kind, eventName(kind)] as const] : named).map(([id, name]) => (
+              {named.map(([id, name]) => (
                 <option key={id} value={id}>
                   {name}
                 </option>
@@ -85,19 +86,15 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
         <ByCall accountId={accountId} />
       </div>
       <div class="gap" />
-      {isKnown ? (
-        <Loaded resource={matches}>
-          {(found) => (
-            <Answer
-              {...{ accountId, kind }}
-              name={named.find(([id]) => id === kind)?.[1] ?? kind}
-              {...found}
-            />
-          )}
-        </Loaded>
-      ) : (
-        <None title={t('match.unknown', { kind })} />
-      )}
+      <Loaded resource={matches}>
+        {({ rows, states }) =>
+          rows === undefined ? (
+            <None title={t('match.unknown', { kind })} />
+          ) : (
+            <Answer {...{ accountId, kind, rows, states }} name={named.find(([id]) => id === kind)![1]} />
+          )
+        }
+      </Loaded>
     </Page>
   )
 }
@@ -107,10 +104,12 @@ const nameOf = (id: string, name: string) => (eventName(id) === id ? name : even
 
 async function load(
   accountId: string,
+  kinds: readonly Hook[],
   kind: string,
   isInternal: boolean,
   signal: AbortSignal,
 ): Promise<Matches> {
+  if (!kinds.some(({ id }) => id === kind)) return { rows: undefined, states: new Map() }
   const [rows, ...troubles] = await Promise.all([
     accountRequest<readonly Match[]>(
       'PUT',
@@ -157,6 +156,7 @@ function ByCall({ accountId }: { readonly accountId: string }) {
 }
 
 interface AnswerProps extends Matches {
+  readonly rows: readonly Match[]
   readonly accountId: string
   readonly kind: string
   readonly name: string

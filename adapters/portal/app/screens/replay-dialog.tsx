@@ -3,13 +3,12 @@ import { useSignal } from '@preact/signals'
 import type { Hook } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { page } from '../api/api.js'
-import { type ReplayScope, replay, startedReplays } from '../api/replays.js'
+import { type ReplayProposal, type ReplayScope, replay, startedReplays } from '../api/replays.js'
 import { Button } from '../components/button.js'
 import { Dialog } from '../components/dialog.js'
 import { eventName } from '../components/event-name.js'
 import { Field } from '../components/field.js'
 import { Icon } from '../components/icon.js'
-import type { ReplayProposal } from '../components/replay.js'
 import { describe, useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { zone } from '../state/preferences.js'
@@ -242,7 +241,7 @@ function Choice({ result, chosen, count, onChoose }: ChoiceProps) {
         onChange={(event) => onChoose(result, event.currentTarget.checked)}
       />
       {t(RESULT_TEXTS[result])}
-      {count !== undefined && <span class="faint">({number(count)})</span>}
+      {count !== undefined && <span class="faint nowrap">({number(count)})</span>}
     </label>
   )
 }

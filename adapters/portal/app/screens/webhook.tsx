@@ -1,9 +1,9 @@
 /** One webhook: its overview, activity, settings and secret. */
 import { useSignal } from '@preact/signals'
 import type { Webhook, WebhookHealth } from 'hookswitch/client'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest, statusOf } from '../api/api.js'
-import { readHealth } from '../api/webhook-health.js'
+import { readHealth, type Subject } from '../api/webhook-health.js'
 import { LinkButton } from '../components/button.js'
 import { Confirm } from '../components/dialog.js'
 import { eventName } from '../components/event-name.js'
@@ -45,13 +45,10 @@ interface WebhookScreenProps {
   readonly query: Readonly<Record<string, string>>
 }
 
-/** A webhook with its health. */
-export interface Subject {
-  readonly webhook: Webhook
-  readonly health: WebhookHealth
-}
-
 const REFRESH_MS = 10_000
+/** Least time between two loads because of news: a busy webhook has some all the time. */
+const NEWS_MS = 2_000
+const LEAST_MS = 100
 
 export function WebhookScreen(props: WebhookScreenProps) {
   /** The name of the webhook, if it has been deleted. */
@@ -60,7 +57,7 @@ export function WebhookScreen(props: WebhookScreenProps) {
   if (deleted.value === undefined)
     return <ExistingWebhook {...props} onDeleted={(name) => (deleted.value = name)} />
   return (
-    <Page title={deleted.value} name={`webhook/${webhookId}`} crumb={crumbOf(accountId)}>
+    <Page title={deleted.value} name={`webhook/${webhookId}`}>
       <None icon="off" title={t('webhook.gone')}>
         <a href={formatRoute({ screen: 'webhooks', accountId })}>{t('nav.webhooks')}</a>
       </None>
@@ -90,10 +87,27 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
   )
   const current = TABS.find((name) => name === tab) ?? 'overview'
   const loaded = subject.data.value?.webhook
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const reloadSoon = () => {
+    timer.current ??= setTimeout(
+      () => {
+        timer.current = undefined
+        // A load that runs is not replaced: with news all the time none would end.
+        if (subject.isLoading.peek()) reloadSoon()
+        else subject.reload()
+      },
+      Math.max(LEAST_MS, subject.loadedMs.peek() + NEWS_MS - Date.now()),
+    )
+  }
+  useEffect(() => () => clearTimeout(timer.current), [])
   const onNews = (items: readonly LiveItem[]) => {
     if (items.some(({ news }) => news === 'deleted')) onDeleted(loaded?.name ?? t('webhook.title'))
-    else if (!subject.isLoading.peek()) subject.reload()
+    else reloadSoon()
   }
+  useEffect(() => {
+    // While the webhook is requested; a failure is shown where it is needed.
+    if (current === 'overview') import('./overview-tab.js').catch(() => {})
+  }, [])
   // Without a stream, or behind a gap of it, the next load tells.
   const deletedName = statusOf(subject.error.value) === 404 ? loaded?.name : undefined
   useEffect(() => {

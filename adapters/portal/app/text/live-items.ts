@@ -5,7 +5,10 @@ import { partiesText } from './parties.js'
 
 export interface LiveItem {
   readonly key: string
+  /** When it happened. */
   readonly atMs: number
+  /** When it arrived. */
+  readonly arrivedMs: number
   readonly attempt?: Attempt
   readonly webhookId?: string
   /** Attempts of one second that were too many to be sent one by one. */
@@ -23,22 +26,28 @@ export const MAX_ITEMS = 5_000
 export function itemOf(item: StreamItem, nowMs: number): LiveItem | undefined {
   switch (item.type) {
     case 'attempt':
-      return { key: item.data.id, atMs: Date.parse(item.data.sent_at), attempt: item.data }
+      return {
+        key: item.data.id,
+        atMs: Date.parse(item.data.sent_at),
+        arrivedMs: nowMs,
+        attempt: item.data,
+      }
     case 'webhook': {
       const { id: webhookId, change } = item.data
-      return { key: `${item.id}/${webhookId}`, atMs: nowMs, webhookId, news: change }
+      return { key: `${item.id}/${webhookId}`, atMs: nowMs, arrivedMs: nowMs, webhookId, news: change }
     }
     case 'rate': {
       const { hook_id: webhookId, ok, failed, timestamp } = item.data
       return {
         key: `${webhookId}/${timestamp}`,
         atMs: fromGregorian(timestamp),
+        arrivedMs: nowMs,
         webhookId,
         rate: { ok, failed },
       }
     }
     case 'gap':
-      return { key: `gap/${nowMs}`, atMs: nowMs, news: 'gap' }
+      return { key: `gap/${nowMs}`, atMs: nowMs, arrivedMs: nowMs, news: 'gap' }
     default:
       return undefined
   }

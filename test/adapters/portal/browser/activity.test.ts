@@ -87,7 +87,7 @@ describe.skipIf(CHROMIUM === undefined)('a delivery', () => {
     await open(`webhooks/${world.badId}/activity?kind=channel_answer`)
     await row('Answered').first().getByRole('link').first().click()
     await page.getByText('Not delivered: 2 tries failed.').waitFor()
-    await page.getByText('Your server has answered 500 twice.').waitFor()
+    await page.getByText('Your server has answered 500 to both tries.').waitFor()
     await page.getByText('+12025550123').first().waitFor()
     const body = page.getByRole('region', { name: 'Body of the answer' })
     const text = await body.innerText()
@@ -362,6 +362,12 @@ describe.skipIf(CHROMIUM === undefined)('these screens', () => {
         await open(hash)
         await page.locator(shown).first().waitFor()
         await check(hash)
+        if (shown !== '.ladder') continue
+        // On a phone an event has its webhooks below it, not beside it.
+        const columns = await page.evaluate<string>(
+          "getComputedStyle(document.querySelector('li.rung')).gridTemplateColumns",
+        )
+        expect([look.width, columns.split(' ').length]).toEqual([look.width, look.width === 320 ? 2 : 4])
       }
       await open(`webhooks/${world.badId}/activity`)
       await page.locator('a.open').first().click()

@@ -19,12 +19,13 @@ describe.skipIf(CHROMIUM === undefined)('without timers', () => {
   it('the screen of a webhook shows that its pause has ended well', async ({ world, page, follow }) => {
     await world.pauseBad()
     await world.makeCall('third')
-    await follow(`webhooks/${world.badId}/health`)
-    await page.locator('.condition').getByText('paused').waitFor()
+    await follow(`webhooks/${world.badId}`)
+    const heading = page.getByRole('heading', { level: 1 })
+    await heading.getByText('Paused').waitFor()
     world.repair()
-    await page.getByRole('button', { name: 'Resume now' }).click()
-    await page.locator('.condition').getByText(/ ok$/).waitFor()
-    expect(await page.locator('.condition').innerText()).not.toContain('for')
+    await page.getByRole('button', { name: 'Resume sending' }).click()
+    await heading.getByText('Working').waitFor()
+    await page.getByRole('heading', { name: /^Your server has answered 500/ }).waitFor({ state: 'detached' })
   })
 
   const createShortLived = (world: World) =>
@@ -60,8 +61,8 @@ describe.skipIf(CHROMIUM === undefined)('without timers', () => {
     await context.addInitScript(FAST_POLLING)
     await page.route('**/stream?*', (route) => route.abort())
     await logIn(page, world.url, world.apiKey)
-    await open(`webhooks/${id}/health`)
-    await page.getByRole('button', { name: 'Delete' }).waitFor()
+    await open(`webhooks/${id}`)
+    await page.getByRole('button', { name: 'Send a test' }).waitFor()
     await world.hs.webhooks.remove('acme', id)
     await page.getByText('This webhook has been deleted.').waitFor()
     let asked = 0

@@ -87,28 +87,4 @@ describe.skipIf(CHROMIUM === undefined)('what many webhooks want', () => {
     await page.getByText('There is no event no_such_event').waitFor()
     expect(await rows.count()).toBe(0)
   })
-
-  it('are all enabled again, also if the page has not counted them', async ({ page, open }) => {
-    const disabled = (count: number) =>
-      ids.slice(0, count).map((id) => ({
-        id,
-        name: `Name of ${id}`,
-        uri: 'http://x/',
-        state: 'disabled',
-        disable_reason: 'gone',
-      }))
-    let more: object = {}
-    await page.route('**/webhooks/health?*', (route) => {
-      const isDisabled = route.request().url().includes('state=disabled')
-      const found = isDisabled ? { data: disabled(100), ...more } : { data: [] }
-      return route.fulfill({ json: { ...found, status: 'success' } })
-    })
-    await open('webhooks')
-    await page.reload()
-    await page.getByRole('button', { name: 'Re-enable all 100' }).waitFor()
-    more = { next_start_key: 'more' }
-    await page.reload()
-    await page.getByRole('button', { name: 'Re-enable all', exact: true }).click()
-    await page.getByRole('dialog', { name: 'Re-enable all' }).waitFor()
-  })
 })

@@ -5,42 +5,33 @@ import { CHROMIUM, expectRefusals, logIn, logInAsUser } from './browser.js'
 import { pageTest as it } from './page-test.js'
 import { PASSWORD } from './world.js'
 
-describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
-  const focused = (page: Page) => page.evaluate<string>('document.activeElement?.textContent')
+const MORE = 'More: replay, switch off, delete'
 
-  it('give the focus back to what opened them, and the menu closes on Escape and on a click elsewhere', async ({
-    world,
-    page,
-    open,
-    button,
-  }) => {
+describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
+  const focused = (page: Page) =>
+    page.evaluate<string>(
+      'document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent',
+    )
+
+  it('give the focus back to what opened them', async ({ world, page, open, button }) => {
     await logIn(page, world.url, world.apiKey)
-    await open(`webhooks/${world.goodId}/health`)
+    await open(`webhooks/${world.goodId}`)
     for (const close of [() => page.keyboard.press('Escape'), () => button('Cancel').click()]) {
-      await button('Delete').click()
-      await page.getByRole('dialog').waitFor()
+      await button(MORE).click()
+      await button('Delete…').click()
+      await page.getByRole('dialog', { name: 'Delete Dashboard?' }).waitFor()
       await close()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
-      await expect.poll(() => focused(page)).toBe('Delete')
+      await expect.poll(() => focused(page)).toBe(MORE)
     }
-    const signOut = button('Sign out')
-    await page.getByText('Menu').click()
-    await signOut.waitFor()
+    await button(MORE).click()
+    await button('Replay…').click()
+    await page.getByRole('dialog', { name: 'Replay what was not delivered' }).waitFor()
     await page.keyboard.press('Escape')
-    await signOut.waitFor({ state: 'hidden' })
-    expect(await focused(page)).toBe('Menu')
-    await page.getByText('Menu').click()
-    await signOut.waitFor()
-    await page.getByRole('heading', { level: 1 }).click()
-    await signOut.waitFor({ state: 'hidden' })
-    await page.getByText('Menu').click()
-    await button('Keyboard shortcuts').click()
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
-    await page.keyboard.press('Escape')
-    await expect.poll(() => focused(page)).toBe('Menu')
+    await expect.poll(() => focused(page)).toBe(MORE)
   })
 
-  it('are asked before a webhook is disabled, with what is cancelled, which a replay counts', async ({
+  it('are asked before a webhook is switched off, with what is cancelled, which a replay counts', async ({
     world,
     page,
     open,
@@ -50,20 +41,33 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await world.pauseBad()
     // Behind a pause the events of a further call wait.
     await world.makeCall('third')
-    await open(`webhooks/${world.badId}/health`)
-    await button('Disable').click()
-    const question = page.getByRole('dialog', { name: 'Disable CRM <b>popup</b>?' })
-    const text = await question.getByText(/\d deliveries wait\./).innerText()
+    await open(`webhooks/${world.badId}`)
+    await button(MORE).click()
+    await button('Switch off').click()
+    const question = page.getByRole('dialog', { name: 'Switch off CRM <b>popup</b>?' })
+    const text = await question.getByText(/\d events wait\./).innerText()
     const waiting = Number(/\d+/.exec(text)![0])
     expect(waiting).toBeGreaterThanOrEqual(3)
     expect((await world.hs.webhooks.read('acme', world.badId)).enabled).toBe(true)
-    await question.getByRole('button', { name: 'Disable' }).click()
-    await page.getByText('The webhook is disabled.').waitFor()
-    await button('Replay failed…').click()
-    const dialog = page.getByRole('dialog', { name: 'Replay' })
-    await dialog.getByLabel('Result').selectOption('cancelled')
-    await dialog.getByRole('button', { name: 'Count' }).click()
-    await dialog.getByText(`${waiting} deliveries would be sent again.`).waitFor()
+    await question.getByRole('button', { name: 'Switch off' }).click()
+    await page.getByText('The webhook is switched off.').waitFor()
+    // Nothing is replayed before it is on again.
+    await button(MORE).click()
+    expect(await button('Replay…').count()).toBe(0)
+    await page.keyboard.press('Escape')
+    world.repair()
+    await button('Switch on').click()
+    await page.getByText('The webhook is switched on.').waitFor()
+    await button(MORE).click()
+    await button('Replay…').click()
+    const dialog = page.getByRole('dialog', { name: 'Replay what was not delivered' })
+    const cancelled = dialog
+      .locator('label')
+      .filter({ hasText: 'Cancelled when the webhook was switched off' })
+    await cancelled.getByText(`(${waiting})`).waitFor()
+    await dialog.getByLabel('Not delivered').uncheck()
+    await cancelled.locator('input').check()
+    await dialog.getByRole('button', { name: `Replay ${waiting} events` }).waitFor()
   })
 
   it('are not offered to a user who may only read; a refusal says what is missing', async ({
@@ -76,17 +80,18 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await page.goto(world.url)
     await logInAsUser(page, 'bob', PASSWORD)
     await page.getByText('Dashboard').waitFor()
-    await page.getByRole('link', { name: '+ New' }).waitFor({ state: 'detached' })
-    expect(await button('Replay failed…').count()).toBe(0)
+    await page.getByRole('link', { name: 'New webhook' }).waitFor({ state: 'detached' })
     await open(`webhooks/${world.goodId}/settings`)
     await page.getByText('Your user may read, not change.').waitFor()
     expect(await button('Save').isDisabled()).toBe(true)
-    expect(await button('Disable').count()).toBe(0)
+    await open(`webhooks/${world.goodId}`)
+    await page.getByRole('region', { name: 'Requests', exact: true }).waitFor()
+    for (const name of [MORE, 'Send a test', 'Edit']) expect(await button(name).count(), name).toBe(0)
     expect(reports.problems).toEqual([])
     // As if the page did not know.
     await page.route('**/token_auth', (route) => route.fulfill({ json: { data: {}, status: 'success' } }))
     await page.reload()
-    await button('Test').click()
+    await button('Send a test').click()
     await page.getByRole('status').getByText('Your user may read, not change.').waitFor()
     expectRefusals(reports, 403)
   })

@@ -16,7 +16,7 @@ export function pausedHealth(id: string) {
     state: 'paused',
     failures_in_row: 15,
     failing_since: iso(now - 40 * MINUTE_MS),
-    paused_until: iso(now + 50_500),
+    paused_until: iso(now + 10 * MINUTE_MS),
     pause: { kind: 'unavailable', since: iso(now - 30 * MINUTE_MS), probes: 29 },
     exhausted: 0,
     pending: 1_284,
