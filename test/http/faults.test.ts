@@ -140,7 +140,7 @@ describe('an instance that closes while a request is authorized', () => {
         return lineage(id)
       },
     })
-    const response = await send('GET', `/v1/accounts/${CHILD_ACCOUNT}/lookup?id=webhook`)
+    const response = await send('GET', `/v1/accounts/${CHILD_ACCOUNT}/lookup?q=webhook`)
     expect([response.status, closings.length]).toEqual([503, 1])
     await Promise.all(closings)
   })
