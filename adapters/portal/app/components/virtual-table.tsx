@@ -6,8 +6,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { registerKeys } from '../state/keyboard.js'
+import { currentLanguage } from '../state/translate.js'
 import { resizeRows, rowAt, rowEdges, scrollToShow, virtualRange } from '../text/virtual-range.js'
-import { Button } from './button.js'
 
 export interface Column<Row> {
   readonly label: string
@@ -22,13 +22,6 @@ export interface Column<Row> {
   /** The head is read by screen readers only. */
   readonly isHeadHidden?: boolean
   readonly cell: (row: Row) => ComponentChildren
-}
-
-/** What a row unfolds to. */
-interface Panel<Row> {
-  /** Name of the button that unfolds it. */
-  readonly label: string
-  readonly content: (row: Row) => ComponentChildren
 }
 
 export interface VirtualTableProps<Row> {
@@ -49,8 +42,6 @@ export interface VirtualTableProps<Row> {
   /** Called when the last rows are near. */
   readonly onEnd?: () => void
   readonly onReplay?: (row: Row) => void
-  /** What unfolds below a row; one row at a time. */
-  readonly panel?: Panel<Row>
   /** Whether further rows exist, which are not loaded. */
   readonly isOpenEnded?: boolean
   /** Below the rows. */
@@ -60,20 +51,17 @@ export interface VirtualTableProps<Row> {
 const HEAD_HEIGHT = 30
 /** A list of at most so many rows is in the document whole, so that the browser can search and print it. */
 const WHOLE = 40
-/** Until the panel of a row was measured. */
-const PANEL_HEIGHT = 340
 const NARROW = matchMedia('(max-width: 720px)')
 /** The shares of columns whose width is not a length. */
 const DEFAULT_SHARE = 12
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
-  const { label, columns, rows, idOf, hrefOf, cardHeight, headOf, onEnd, onReplay, panel, foot } = props
+  const { label, columns, rows, idOf, hrefOf, cardHeight, headOf, onEnd, onReplay, foot } = props
   const { rowHeight = 40, isOpenEnded = false } = props
   const body = useRef<HTMLTableSectionElement>(null)
   const isNarrow = useSignal(NARROW.matches)
   const selected = useSignal(-1)
   const hasMoved = useRef(false)
-  const openId = useSignal<string | undefined>(undefined)
   /** Height of a row with the user's size of text. */
   const height = useSignal(rowHeight * textScale())
   /** Heights of rows that differ, by id; emptied when the layout changes. */
@@ -87,9 +75,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     () => headOf && rows.map((row, index) => headOf(row, rows[index - 1])),
     [rows, headOf === undefined],
   )
-  const openIndex = openId.value === undefined ? -1 : rows.findIndex((row) => idOf(row) === openId.value)
-  const expectedOf = (index: number) =>
-    expected + (heads?.[index] === undefined ? 0 : HEAD_HEIGHT) + (index === openIndex ? PANEL_HEIGHT : 0)
+  const expectedOf = (index: number) => expected + (heads?.[index] === undefined ? 0 : HEAD_HEIGHT)
   const edges = useMemo(
     () =>
       rowEdges(rows.length, (index) =>
@@ -97,7 +83,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
           ? expectedOf(index)
           : (measured.current.get(idOf(rows[index]!)) ?? expectedOf(index)),
       ),
-    [rows, heads, expected, openIndex],
+    [rows, heads, expected],
   )
 
   const state = useRef({ rows, edges, onReplay, hrefOf })
@@ -197,7 +183,6 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   })
 
   const shares = columns.map(({ width }) => Number.parseFloat(width) || DEFAULT_SHARE)
-  if (panel) shares.push(3)
   const total = shares.reduce((sum, share) => sum + share, 0)
   const head = (text: string, key: string, index?: number) => (
     <tr role="row" class="day" key={key} data-index={index}>
@@ -233,73 +218,65 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 {column.isHeadHidden ? <span class="hidden">{column.label}</span> : column.label}
               </th>
             ))}
-            {panel && (
-              <th role="columnheader" scope="col">
-                <span class="hidden">{panel.label}</span>
-              </th>
-            )}
           </tr>
         </thead>
         <tbody ref={body} role="rowgroup">
-          <Space height={edges[first]! - (group === undefined ? 0 : HEAD_HEIGHT)} columns={shares.length} />
+          <Space height={edges[first]! - (group === undefined ? 0 : HEAD_HEIGHT)} />
           {group !== undefined && head(group, 'group')}
           {rows.slice(first, end).map((row, offset) => {
             const index = first + offset
             const id = idOf(row)
-            const isOpen = panel !== undefined && id === openId.value
             const headText = heads?.[index]
-            const href = hrefOf?.(row)
             return [
               headText !== undefined && head(headText, `${id}/head`, index),
-              <tr
-                role="row"
+              <Line
                 key={id}
-                aria-rowindex={index + 2}
-                data-index={index}
+                row={row}
+                index={index}
+                columns={columns}
+                href={hrefOf?.(row)}
                 class={`plain ${index === selected.value ? 'here' : (props.classOf?.(row) ?? '')}`}
-                style={{ height: isNarrow.value ? '' : `${rowHeight / 16}rem` }}
-              >
-                {columns.map((column, position) => (
-                  <td role="cell" key={column.label} class={column.class} data-l={column.cardLabel}>
-                    {position === 0 && href !== undefined ? (
-                      <a class="open" href={href}>
-                        {column.cell(row)}
-                      </a>
-                    ) : (
-                      column.cell(row)
-                    )}
-                    {column.sub && <span class="sub cut">{column.sub(row)}</span>}
-                  </td>
-                ))}
-                {panel && (
-                  <td role="cell" class="act">
-                    <Button
-                      kind="quiet"
-                      size="tiny"
-                      icon={isOpen ? 'down' : 'right'}
-                      label={panel.label}
-                      isExpanded={isOpen}
-                      onClick={() => {
-                        openId.value = isOpen ? undefined : id
-                      }}
-                    />
-                  </td>
-                )}
-              </tr>,
-              isOpen && (
-                <tr role="row" class="open-row" key={`${id}/panel`} data-index={index}>
-                  <td role="cell" colSpan={shares.length}>
-                    {panel.content(row)}
-                  </td>
-                </tr>
-              ),
+                height={isNarrow.value ? '' : `${rowHeight / 16}rem`}
+              />,
             ]
           })}
-          <Space height={edges[rows.length]! - edges[end]!} columns={shares.length} />
+          <Space height={edges[rows.length]! - edges[end]!} />
         </tbody>
       </table>
       {foot !== undefined && <div class="foot">{foot}</div>}
     </div>
+  )
+}
+
+interface LineProps<Row> {
+  readonly row: Row
+  readonly index: number
+  readonly columns: readonly Column<Row>[]
+  readonly href: string | undefined
+  readonly class: string
+  /** Empty: by its content. */
+  readonly height: string
+}
+
+/** A row. It is rendered again only when its properties or the signals that it reads change: not when others come or go. */
+function Line<Row>({ row, index, columns, href, class: name, height }: LineProps<Row>) {
+  // What reads no signal is rendered with its parent.
+  void currentLanguage()
+  return (
+    <tr role="row" aria-rowindex={index + 2} data-index={index} class={name} style={{ height }}>
+      {columns.map((column, position) => (
+        <td role="cell" key={column.label} class={column.class} data-l={column.cardLabel}>
+          {position === 0 && href !== undefined ? (
+            <a class="open" href={href}>
+              {column.cell(row)}
+            </a>
+          ) : (
+            column.cell(row)
+          )}
+          {column.sub && <span class="sub cut">{column.sub(row)}</span>}
+        </td>
+      ))}
+    </tr>
   )
 }
 
@@ -319,11 +296,11 @@ const textScale = () => Number.parseFloat(getComputedStyle(document.documentElem
 const heightOf = (element: HTMLElement) => element.getBoundingClientRect().height
 
 /** The rows that are not in the document. */
-function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
+function Space({ height }: { readonly height: number }) {
   if (height <= 0) return null
   return (
     <tr class="space" role="presentation">
-      <td role="presentation" colSpan={columns} style={{ height: `${height}px` }} />
+      <td role="presentation" style={{ height: `${height}px` }} />
     </tr>
   )
 }

@@ -1,6 +1,6 @@
 /** The requests of an account as they happen. */
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { Button } from '../components/button.js'
 import { BUILT_IN_KINDS, EventName, eventName } from '../components/event-name.js'
 import { FilterInput } from '../components/filter-input.js'
@@ -12,11 +12,12 @@ import { Parties } from '../components/parties.js'
 import { Pick } from '../components/pick.js'
 import { Seg } from '../components/seg.js'
 import { Clock, spanText, zoneText } from '../components/time.js'
-import { VirtualTable } from '../components/virtual-table.js'
+import { type Column, VirtualTable } from '../components/virtual-table.js'
 import { summarize } from '../state/announce.js'
 import { nowMs } from '../state/clock.js'
+import { zone } from '../state/preferences.js'
 import { useStreamItems } from '../state/stream-items.js'
-import { number, t, word } from '../state/translate.js'
+import { currentLanguage, number, t, word } from '../state/translate.js'
 import { webhookName } from '../state/webhook-names.js'
 import {
   addItems,
@@ -207,6 +208,8 @@ function Rate({ rate, openedMs, isFailedOnly }: RateProps) {
 }
 
 function Rows({ accountId, rows }: { readonly accountId: string; readonly rows: readonly LiveItem[] }) {
+  // The same columns for each batch, so that only new rows are rendered.
+  const columns = useMemo(() => columnsOf(accountId), [accountId, currentLanguage(), zone.value])
   if (rows.length === 0) return <None icon="wait" title={t('live.none')} />
   return (
     <VirtualTable
@@ -225,41 +228,45 @@ function Rows({ accountId, rows }: { readonly accountId: string; readonly rows: 
       classOf={({ arrivedMs }) => (Date.now() - arrivedMs < FRESH_MS ? 'fresh' : undefined)}
       rowHeight={ROW_HEIGHT}
       cardHeight={CARD_HEIGHT}
-      columns={[
-        {
-          label: t('activity.timeIn', { zone: zoneText() }),
-          width: '10rem',
-          class: 'nowrap last',
-          cell: ({ atMs }) => <Clock at={atMs} ms isTimeOnly />,
-        },
-        { label: t('activity.answer'), width: '12rem', class: 'how', cell: (item) => <Answer item={item} /> },
-        {
-          label: t('activity.event'),
-          width: '11rem',
-          class: 'lead',
-          cell: ({ attempt }) => attempt && <EventName hook={attempt.hook_event} />,
-        },
-        {
-          label: t('activity.call'),
-          width: '22rem',
-          class: 'full',
-          cell: ({ attempt }) => attempt && <Parties call={attempt.call} callId={attempt.call_id} />,
-        },
-        {
-          label: t('live.webhook'),
-          width: '14rem',
-          cell: ({ attempt, webhookId }) => <Name accountId={accountId} id={attempt?.hook_id ?? webhookId} />,
-        },
-        {
-          label: t('activity.duration'),
-          width: '6rem',
-          class: 'num ms',
-          cell: ({ attempt }) => attempt?.duration_ms !== undefined && spanText(attempt.duration_ms),
-        },
-      ]}
+      columns={columns}
       foot={t('live.kept', { count: MAX_ROWS })}
     />
   )
+}
+
+function columnsOf(accountId: string): readonly Column<LiveItem>[] {
+  return [
+    {
+      label: t('activity.timeIn', { zone: zoneText() }),
+      width: '10rem',
+      class: 'nowrap last',
+      cell: ({ atMs }) => <Clock at={atMs} ms isTimeOnly />,
+    },
+    { label: t('activity.answer'), width: '12rem', class: 'how', cell: (item) => <Answer item={item} /> },
+    {
+      label: t('activity.event'),
+      width: '11rem',
+      class: 'lead',
+      cell: ({ attempt }) => attempt && <EventName hook={attempt.hook_event} />,
+    },
+    {
+      label: t('activity.call'),
+      width: '22rem',
+      class: 'full',
+      cell: ({ attempt }) => attempt && <Parties call={attempt.call} callId={attempt.call_id} />,
+    },
+    {
+      label: t('live.webhook'),
+      width: '14rem',
+      cell: ({ attempt, webhookId }) => <Name accountId={accountId} id={attempt?.hook_id ?? webhookId} />,
+    },
+    {
+      label: t('activity.duration'),
+      width: '6rem',
+      class: 'num ms',
+      cell: ({ attempt }) => attempt?.duration_ms !== undefined && spanText(attempt.duration_ms),
+    },
+  ]
 }
 
 function Answer({ item: { attempt, rate, news = '' } }: { readonly item: LiveItem }) {
