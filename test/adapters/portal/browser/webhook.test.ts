@@ -111,6 +111,37 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
     await page.waitForURL(/deliveries/)
   })
 
+  it('says that nothing accepts connections, and that a test found that too, though nothing is sent', async ({
+    world,
+    page,
+    open,
+    button,
+  }) => {
+    const { id } = await world.hs.webhooks.create('acme', {
+      name: 'Away',
+      uri: 'http://127.0.0.1:9/in',
+      hook: 'all',
+      ordering: 'none',
+    })
+    await world.makeCall('refused')
+    await logIn(page, world.url, world.apiKey)
+    await expect
+      .poll(async () => (await world.hs.webhooks.read('acme', id)).health.state, { timeout: 30_000 })
+      .toBe('paused')
+    await open(`webhooks/${id}`)
+    await page
+      .getByRole('heading', { name: /^Nothing has accepted connections at 127\.0\.0\.1:9 since/ })
+      .waitFor()
+    await page.getByText('Nothing is lost so far.').waitFor()
+    await page.getByText(/^We try to connect\./).waitFor()
+    await button('Test now').click()
+    await page.getByText('The test did not arrive: Connection refused.').waitFor()
+    await page.getByText('What we found when we last tried to connect').waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.goto(`${world.url}#/acme/webhooks`)
+    await world.hs.webhooks.remove('acme', id)
+  })
+
   it('is switched off after a question, and on again', async ({ world, page, open, button }) => {
     await logIn(page, world.url, world.apiKey)
     await open(`webhooks/${world.goodId}`)
