@@ -29,8 +29,14 @@ function reasonOf(row: HealthRow): string | undefined {
 
 /** What the server does, and since when. */
 function failureOf({ last, cause, failing_since: failingSince }: HealthRow): string {
-  const since = failingSince === undefined ? '' : ` ${sinceText(failingSince)}`
+  const since = failingSince === undefined ? '' : sinceText(failingSince)
   const status = last?.result === 'failure' ? last.resp_status_code : undefined
-  const what = status === undefined ? cause && failureText(cause) : t('webhooks.answers', { status })
-  return `${what ?? t('webhooks.fails')}${since}.`
+  const text =
+    status !== undefined
+      ? t('webhooks.answers', { status, since })
+      : cause !== undefined
+        ? t('webhooks.failsBy', { what: failureText(cause), since })
+        : t('webhooks.fails', { since })
+  // Without the gap of a time that is not known.
+  return text.replace(/ +(?=[ .])/g, '')
 }

@@ -221,7 +221,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
           </tr>
         </thead>
         <tbody ref={body} role="rowgroup">
-          <Space height={edges[first]! - (group === undefined ? 0 : HEAD_HEIGHT)} columns={shares.length} />
+          <Space height={edges[first]! - (group === undefined ? 0 : HEAD_HEIGHT)} />
           {group !== undefined && head(group, 'group')}
           {rows.slice(first, end).map((row, offset) => {
             const index = first + offset
@@ -240,7 +240,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
               />,
             ]
           })}
-          <Space height={edges[rows.length]! - edges[end]!} columns={shares.length} />
+          <Space height={edges[rows.length]! - edges[end]!} />
         </tbody>
       </table>
       {foot !== undefined && <div class="foot">{foot}</div>}
@@ -296,11 +296,11 @@ const textScale = () => Number.parseFloat(getComputedStyle(document.documentElem
 const heightOf = (element: HTMLElement) => element.getBoundingClientRect().height
 
 /** The rows that are not in the document. */
-function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
+function Space({ height }: { readonly height: number }) {
   if (height <= 0) return null
   return (
     <tr class="space" role="presentation">
-      <td role="presentation" colSpan={columns} style={{ height: `${height}px` }} />
+      <td role="presentation" style={{ height: `${height}px` }} />
     </tr>
   )
 }

@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import type { Page as ListPage } from 'hookswitch/client'
+import { useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { loadAttention } from '../api/attention.js'
 import { testWebhook } from '../api/test-webhook.js'
@@ -155,25 +156,27 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
           onChange={(state) => changeQuery({ state })}
           options={viewOptions(counts, view)}
         />
-        <GroupPick accountId={accountId} rows={rows} group={group} />
+        <GroupPick rows={rows} group={group} />
         <span class="push">
           <FilterInput label={t('webhooks.search')} value={text} onChange={(q) => changeQuery({ q })} />
         </span>
       </div>
-      <PagedTable
-        list={list}
-        label={t('webhooks.title')}
-        columns={columns(accountId, list.reload)}
-        idOf={idOf}
-        hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
-        rowHeight={56}
-        cardHeight={118}
-        empty={
-          <Panel>
-            <None icon="find" title={t('webhooks.noneMatch')} />
-          </Panel>
-        }
-      />
+      <div class="hooks">
+        <PagedTable
+          list={list}
+          label={t('webhooks.title')}
+          columns={columns(accountId, list.reload)}
+          idOf={idOf}
+          hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
+          rowHeight={56}
+          cardHeight={118}
+          empty={
+            <Panel>
+              <None icon="find" title={t('webhooks.noneMatch')} />
+            </Panel>
+          }
+        />
+      </div>
       {rows.length > 0 && (
         <p class="legal">
           {t(zone.value === 'utc' ? 'webhooks.zoneUtc' : 'webhooks.zone', { zone: zoneLongText() })}{' '}
@@ -203,11 +206,14 @@ interface CountsInput {
 /** How many webhooks each view has. Where not all are loaded, the first ones of each state are counted. */
 function useCounts({ accountId, filter, all, attention }: CountsInput): Counts | undefined {
   const key = JSON.stringify([accountId, filter])
-  const kept = useSignal<{ readonly key: string; readonly counts: Counts } | undefined>(undefined)
-  const own = all && countsOf(all)
-  if (own && JSON.stringify(kept.peek()) !== JSON.stringify({ key, counts: own }))
-    kept.value = { key, counts: own }
-  const isNeeded = attention !== undefined && kept.value?.key !== key
+  const kept = useRef<{ readonly key: string; readonly counts: Counts } | undefined>(undefined)
+  if (all) kept.current = { key, counts: countsOf(all) }
+  // What was counted before another view was chosen holds until the number of those in trouble changes.
+  const known =
+    kept.current?.key === key && (all || kept.current.counts.attention.count === attention?.items.length)
+      ? kept.current.counts
+      : undefined
+  const isNeeded = attention !== undefined && known === undefined
   const counted = useResource(
     async (signal) => {
       if (!isNeeded) return undefined
@@ -226,7 +232,7 @@ function useCounts({ accountId, filter, all, attention }: CountsInput): Counts |
     [key, isNeeded],
     COUNT_REFRESH_MS,
   )
-  if (kept.value?.key === key) return kept.value.counts
+  if (known) return known
   const others = counted.data.value
   return others && attention && { ...others, attention: countOf(attention) }
 }
@@ -282,25 +288,11 @@ function Lead({ attention, counts }: { attention: ListPage<HealthRow>; counts: C
 }
 
 /** A filter by group, with the groups of all rows that were loaded. */
-function GroupPick({
-  accountId,
-  rows,
-  group,
-}: {
-  accountId: string
-  rows: readonly HealthRow[]
-  group: string
-}) {
-  const kept = useSignal<{ readonly accountId: string; readonly groups: readonly string[] }>({
-    accountId,
-    groups: [],
-  })
-  const known = new Set(kept.value.accountId === accountId ? kept.value.groups : [])
-  for (const row of rows) if (row.group !== undefined) known.add(row.group)
-  if (group !== '') known.add(group)
-  const groups = [...known].sort((a, b) => a.localeCompare(b))
-  if (kept.value.accountId !== accountId || groups.length !== kept.value.groups.length)
-    kept.value = { accountId, groups }
+function GroupPick({ rows, group }: { rows: readonly HealthRow[]; group: string }) {
+  const kept = useRef(new Set<string>())
+  for (const row of rows) if (row.group !== undefined) kept.current.add(row.group)
+  if (group !== '') kept.current.add(group)
+  const groups = [...kept.current].sort((a, b) => a.localeCompare(b))
   if (groups.length === 0) return null
   return (
     <Pick

@@ -76,15 +76,30 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
       pending: 1,
       pending_capped: false,
     }
+    const { resp_status_code: _, ...silent } = paused.last
+    const unknown = {
+      ...paused,
+      id: 'unknown',
+      name: 'Pager',
+      uri: 'https://pager.example/in',
+      state: 'failing',
+    }
+    Object.assign(unknown, {
+      pause: undefined,
+      paused_until: undefined,
+      cause: 'name_unknown',
+      last: silent,
+      pending: 0,
+    })
     const texts = { ...asked, last: { ...paused.last, resp_status_code: '429' } }
     await page.route('**/webhooks/health?*', (route) => {
-      const state = new URL(route.request().url()).searchParams.get('state') ?? 'paused'
-      const data = state === 'paused' ? [paused, texts] : []
+      const state = new URL(route.request().url()).searchParams.get('state') ?? 'all'
+      const data = { all: [paused, texts, unknown], paused: [paused, texts], failing: [unknown] }[state] ?? []
       return route.fulfill({ json: { data, status: 'success' } })
     })
     await answer('**/resume', {})
     await page.reload()
-    await page.getByText('2 of 2 need attention. 1,001+ events wait for 2 servers.').waitFor()
+    await page.getByText('3 of 3 need attention. 1,001+ events wait for 2 servers.').waitFor()
     const listed = row('CRM')
     await listed
       .getByText(/Answers 503 since .* Next try in (4 min|3 min \d+ s)\./)
@@ -92,6 +107,10 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
       .waitFor()
     await row('Texts')
       .getByText(/^Your server asked us to wait until \d\d:\d\d\.$/)
+      .first()
+      .waitFor()
+    await row('Pager')
+      .getByText(/^Name not found since \d\d:\d\d today\.$/)
       .first()
       .waitFor()
     await listed.getByText('1,000+').waitFor()
