@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { CHROMIUM, expectFit, expectRefusals, fillApiKey, logInAsUser, openMenu, signOut } from './browser.js'
 import { pageTest, signedInTest } from './page-test.js'
-import { PASSWORD } from './world.js'
+import { PASSWORD, startWorld } from './world.js'
 
 const focused = (page: Page) => page.evaluate<string>('document.activeElement?.outerHTML ?? ""')
 
@@ -38,6 +38,40 @@ describe.skipIf(CHROMIUM === undefined)('the login', () => {
     await fillApiKey(page, world.betaKey)
     await page.locator('.account').getByText('Beta', { exact: true }).waitFor()
   })
+})
+
+describe.skipIf(CHROMIUM === undefined)('the host', () => {
+  pageTest(
+    'sets the name, the help, the language and the colours, until the user chooses',
+    async ({ page }) => {
+      const world = await startWorld({
+        title: 'Northbell',
+        language: 'de',
+        colorScheme: 'dark',
+        helpUrl: 'https://northbell.example/help',
+      })
+      const look = () =>
+        page.evaluate(
+          '[document.documentElement.lang, document.documentElement.dataset.theme, document.title]',
+        )
+      try {
+        await page.goto(world.url)
+        await page.getByRole('heading', { name: 'Bei Webhooks anmelden' }).waitFor()
+        expect(await look()).toEqual(['de', 'dark', 'Bei Webhooks anmelden · Northbell'])
+        const help = page.getByRole('link', { name: 'Hilfe von Northbell' })
+        expect(await help.getAttribute('href')).toBe('https://northbell.example/help')
+        await page.getByRole('link', { name: 'Northbell', exact: true }).waitFor()
+        await page.getByRole('button', { name: 'English' }).click()
+        await page.reload()
+        await page.getByRole('heading', { name: 'Sign in to webhooks' }).waitFor()
+        expect(await look()).toEqual(['en', 'dark', 'Sign in to webhooks · Northbell'])
+      } finally {
+        // A request of a page that is open would fail.
+        await page.goto('about:blank')
+        await world.close()
+      }
+    },
+  )
 })
 
 describe.skipIf(CHROMIUM === undefined)('the frame', () => {
