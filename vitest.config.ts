@@ -80,7 +80,7 @@ const THOROUGH = [
 /** The same, with a process each: most runs of the page in a browser and of the command line, and what documents say. */
 const THOROUGH_SUBPROCESS = [
   'adapters/cli/bin-{client,config,durable,postgres,rolling,signals}',
-  'adapters/portal/browser/{following,long-list,many-webhooks,newer-routes,questions,screens,session,trouble-first,webhook,webhooks}',
+  'adapters/portal/browser/{following,long-list,many-webhooks,questions,screens,session,trouble-first,webhook,webhooks}',
   'adapters/storage/sqlite-built-exit',
   'examples/{demo,docs,testing}',
 ].map((files) => `test/${files}.test.ts`)

@@ -35,6 +35,7 @@ describe('the overview', () => {
 
     const busy = await hs.operator.overview()
     expect(busy).toMatchObject({ pending: 1, inFlight: 1, disabled: 1, paused: { waiting: 1, probing: 0 } })
+    expect(busy).toMatchObject({ failing: 0, accountsAffected: 1 })
     expect(busy.nodes[0]).not.toHaveProperty('aliveUntilMs')
     expect(busy.attemptsPerMinute).toHaveLength(60)
 
@@ -42,6 +43,7 @@ describe('the overview', () => {
     await expect.poll(pausedWebhooks).toEqual({ waiting: 0, probing: 1 })
     await hs.webhooks.resume('parent', failing)
     expect(await pausedWebhooks()).toEqual({ waiting: 0, probing: 0 })
+    expect(await hs.operator.overview()).toMatchObject({ failing: 1, accountsAffected: 1 })
     const delivered = nextEvents(hs, 'delivered')
     held.release()
     await delivered
@@ -51,7 +53,9 @@ describe('the overview', () => {
 
   it('has no rate of attempts without statistics', async () => {
     const { hs } = await startService({ statistics: false })
-    expect(await hs.operator.overview()).not.toHaveProperty('attemptsPerMinute')
+    const overview = await hs.operator.overview()
+    expect(overview).not.toHaveProperty('attemptsPerMinute')
+    expect(overview).not.toHaveProperty('causes')
   })
 
   it('lists all nodes of a shared store, with the time until which they are alive', async () => {

@@ -3,8 +3,8 @@ import type { AttemptRecord } from '../../src/delivery/attempt-record.js'
 import { ATTEMPT_OUTCOMES } from '../../src/metrics.js'
 import {
   bucketIndex,
-  causeOf,
   COUNTS,
+  causeOf,
   countAttempt,
   DURATION_BOUNDS_MS,
   newCounts,

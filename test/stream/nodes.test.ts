@@ -74,6 +74,21 @@ const droppedOf = (items: readonly StreamItem[]) =>
 /** The item of an event as each node shows it, without the id at which a stream resumes. */
 const documentsOf = (items: readonly StreamItem[]) => items.map(({ type, data }) => ({ type, data }))
 
+describe('attempts', () => {
+  it('of all nodes name the parties of the call to the readers of every node', async () => {
+    const { nodeA, nodeB } = await startNodes()
+    await nodeA.webhook('top', { ordering: 'none' })
+    const request = { accountId: 'top', types: ['attempt'] } as const
+    const readers = [await openStream(nodeA, request), await openStream(nodeB, request)]
+    await nodeA.publish(1, 'top', { from: '1@a.example' })
+    await nodeA.clock.advance(30_000)
+    for (const reader of readers) {
+      const items = await reader.until(1)
+      expect(items.map(({ data }) => data)).toMatchObject([{ call: { from: '1@a.example' } }])
+    }
+  })
+})
+
 describe('events', () => {
   it('of all nodes reach the readers of every node, each once and alike', async () => {
     const { nodeA, nodeB } = await startNodes()

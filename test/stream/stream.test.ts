@@ -30,6 +30,21 @@ describe('attempts', () => {
       expect((item as { data: object }).data).not.toHaveProperty(name)
   })
 
+  it('name the parties of the call, also where a stream resumes', async () => {
+    const instance = await startInstance()
+    await instance.webhook()
+    const parties = { call: { from: '1@a.example', direction: 'inbound' }, caller_name: 'Ann' }
+    const fields = { from: '1@a.example', direction: 'inbound', callerIdName: 'Ann' }
+    const first = await readStream(instance, { accountId: 'top', ...settleAll })
+    await instance.publish(1, 'top', fields)
+    const items = await first.until(1)
+    expect(items[0]).toMatchObject({ data: parties })
+    first.stop()
+    await instance.publish(1, 'top', fields)
+    const next = await readStream(instance, { accountId: 'top', lastId: lastIdOf(items), ...settleAll })
+    expect((await next.until(1))[0]).toMatchObject({ data: parties })
+  })
+
   it('that were recorded before a stream began are not part of it', async () => {
     const instance = await startInstance()
     await instance.webhook()

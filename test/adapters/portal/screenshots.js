@@ -14,6 +14,8 @@ const folder = isDocs ? 'docs/embed/images' : argument
 const WIDTHS = [1_280, 390, 320]
 /** Until what a screen loads has begun to load. */
 const SETTLE_MS = 500
+/** Of a picture, in pixels. */
+const MOST_HEIGHT = 2_400
 /** Pictures of the documentation. */
 const DOCS = ['webhooks', 'failing', 'delivery', 'call']
 
@@ -103,7 +105,11 @@ async function pictures({ colorScheme, width }, user, screens) {
     await tab.waitForTimeout(SETTLE_MS)
     await tab.waitForFunction(() => !document.querySelector('.waiting'))
     const path = join(folder, isDocs ? `${name}.png` : `${name}-${colorScheme}-${width}.png`)
-    await tab.screenshot({ path, fullPage: !isDocs })
+    // As high as the screen; a list shows the rows that the window has.
+    const whole = await tab.evaluate(() => document.documentElement.scrollHeight)
+    if (!isDocs) await tab.setViewportSize({ width, height: Math.min(MOST_HEIGHT, whole) })
+    await tab.screenshot({ path })
+    await tab.setViewportSize(viewport)
     const tooWide = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     console.log(`${path}${tooWide > 0 ? `: ${tooWide} px too wide` : ''}`)
   }

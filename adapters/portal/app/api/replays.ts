@@ -11,6 +11,14 @@ export interface ReplayScope {
   readonly webhookId?: string
 }
 
+/** The selection of a replay that the user gets to see first. */
+export interface ReplayProposal {
+  /** Earliest time of acceptance, ISO 8601. Default: no limit */
+  readonly from?: string | undefined
+  /** How many deliveries wait, behind which those of the replay queue. */
+  readonly waiting?: number | undefined
+}
+
 /** Jobs among which those of a scope are searched. */
 const MAX_JOBS = 200
 

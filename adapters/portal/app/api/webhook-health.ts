@@ -1,6 +1,12 @@
 /** The health of one webhook: what is wrong, what its server answered last, and what happens next. */
-import type { WebhookHealth } from 'hookswitch/client'
+import type { Webhook, WebhookHealth } from 'hookswitch/client'
 import { accountRequest } from './api.js'
+
+/** A webhook with its health. */
+export interface Subject {
+  readonly webhook: Webhook
+  readonly health: WebhookHealth
+}
 
 export const readHealth = (
   accountId: string,

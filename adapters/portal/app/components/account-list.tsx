@@ -65,7 +65,7 @@ export function Accounts({ own, items, canFind, onChosen }: AccountsProps) {
             <a
               class="item"
               href={formatRoute({ screen: 'operator' })}
-              aria-current={current === undefined}
+              aria-current={current === undefined ? 'true' : undefined}
               onClick={onChosen}
             >
               {t('nav.allAccounts')}
@@ -77,7 +77,7 @@ export function Accounts({ own, items, canFind, onChosen }: AccountsProps) {
             <a
               class="item"
               href={formatRoute({ screen: 'webhooks', accountId: id })}
-              aria-current={id === current}
+              aria-current={id === current ? 'true' : undefined}
               onClick={onChosen}
             >
               {name}

@@ -16,6 +16,9 @@ interface DialogProps {
   readonly onClose?: () => void
 }
 
+/** What gets the focus: the first field, otherwise the first button of the answer. */
+const FIRST = ':is(input, select, textarea):not(:disabled), footer button'
+
 export function Dialog({ title, children, footer, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -23,6 +26,8 @@ export function Dialog({ title, children, footer, onClose }: DialogProps) {
     const element = dialog.current!
     const opener = document.activeElement
     element.showModal()
+    // The browser would choose the button that closes it, which comes first.
+    element.querySelector<HTMLElement>(FIRST)?.focus()
     return () => {
       element.close()
       // The element is being taken out of the document, where the browser gives the focus back to nobody.

@@ -1,17 +1,9 @@
 /** What starts replays: the button for many deliveries, and the question for one. */
 import { useSignal } from '@preact/signals'
-import type { ReplayScope } from '../api/replays.js'
+import type { ReplayProposal, ReplayScope } from '../api/replays.js'
 import { t } from '../state/translate.js'
 import { Button } from './button.js'
 import { lazy } from './lazy.js'
-
-/** The selection of a replay that the user gets to see first. */
-export interface ReplayProposal {
-  /** Earliest time of acceptance, ISO 8601. Default: no limit */
-  readonly from?: string | undefined
-  /** How many deliveries wait, behind which those of the replay queue. */
-  readonly waiting?: number | undefined
-}
 
 export const ReplayDialog = lazy(
   async () => (await import('../screens/replay-dialog.js')).ReplayDialog,

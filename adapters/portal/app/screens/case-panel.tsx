@@ -8,6 +8,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { type TestResult, testWebhook } from '../api/test-webhook.js'
+import type { Subject } from '../api/webhook-health.js'
 import { Body } from '../components/body.js'
 import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
@@ -34,7 +35,6 @@ import { curlCommand } from '../text/curl.js'
 import { formatRoute } from '../text/routes.js'
 import { isStatus, statusText } from '../text/statuses.js'
 import { clockTime, isSameDay } from '../text/times.js'
-import type { Subject } from './webhook.js'
 
 interface CasePanelProps {
   readonly accountId: string

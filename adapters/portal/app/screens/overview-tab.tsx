@@ -1,10 +1,10 @@
 /** What is true of a webhook now: its case, its figures, and plots around the first failure. */
+import type { Subject } from '../api/webhook-health.js'
 import { Note } from '../components/panel.js'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 import { CasePanel } from './case-panel.js'
 import { OverviewPlots } from './overview-plots.js'
-import type { Subject } from './webhook.js'
 
 export interface OverviewTabProps {
   readonly accountId: string
@@ -22,9 +22,13 @@ export function OverviewTab(props: OverviewTabProps) {
     <>
       <CasePanel {...props} />
       {health.state === 'idle' && (
-        <Note icon="idle">
-          {t('webhook.idle')} <a href={formatRoute({ screen: 'match', accountId })}>{t('webhook.whyIdle')}</a>
-        </Note>
+        <>
+          <Note icon="idle">
+            {t('webhook.idle')}{' '}
+            <a href={formatRoute({ screen: 'match', accountId })}>{t('webhook.whyIdle')}</a>
+          </Note>
+          <div class="gap" />
+        </>
       )}
       <OverviewPlots key={webhookId} {...{ accountId, webhookId, query, health }} />
     </>

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { Webhook, WebhookHealth } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { accountRequest, statusOf } from '../api/api.js'
-import { readHealth } from '../api/webhook-health.js'
+import { readHealth, type Subject } from '../api/webhook-health.js'
 import { LinkButton } from '../components/button.js'
 import { Confirm } from '../components/dialog.js'
 import { eventName } from '../components/event-name.js'
@@ -45,15 +45,10 @@ interface WebhookScreenProps {
   readonly query: Readonly<Record<string, string>>
 }
 
-/** A webhook with its health. */
-export interface Subject {
-  readonly webhook: Webhook
-  readonly health: WebhookHealth
-}
-
 const REFRESH_MS = 10_000
 /** Least time between two loads because of news: a busy webhook has some all the time. */
 const NEWS_MS = 2_000
+const LEAST_MS = 100
 
 export function WebhookScreen(props: WebhookScreenProps) {
   /** The name of the webhook, if it has been deleted. */
@@ -97,9 +92,11 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
     timer.current ??= setTimeout(
       () => {
         timer.current = undefined
-        subject.reload()
+        // A load that runs is not replaced: with news all the time none would end.
+        if (subject.isLoading.peek()) reloadSoon()
+        else subject.reload()
       },
-      Math.max(0, subject.loadedMs.peek() + NEWS_MS - Date.now()),
+      Math.max(LEAST_MS, subject.loadedMs.peek() + NEWS_MS - Date.now()),
     )
   }
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -107,6 +104,10 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
     if (items.some(({ news }) => news === 'deleted')) onDeleted(loaded?.name ?? t('webhook.title'))
     else reloadSoon()
   }
+  useEffect(() => {
+    // While the webhook is requested; a failure is shown where it is needed.
+    if (current === 'overview') import('./overview-tab.js').catch(() => {})
+  }, [])
   // Without a stream, or behind a gap of it, the next load tells.
   const deletedName = statusOf(subject.error.value) === 404 ? loaded?.name : undefined
   useEffect(() => {

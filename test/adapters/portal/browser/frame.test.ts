@@ -54,6 +54,8 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
     await page.getByRole('button', { name: 'Account: Acme Branch' }).waitFor()
     expect(page.url()).toContain('#/branch/webhooks')
     await button.click()
+    await page.getByLabel('Find an account by its name').waitFor()
+    await expectFit(page)
     await page.getByLabel('Find an account by its name').fill('bet')
     await page.getByRole('link', { name: 'Beta' }).click()
     await page.getByRole('button', { name: 'Account: Beta' }).waitFor()

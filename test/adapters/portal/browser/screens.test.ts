@@ -29,7 +29,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await row(shown).waitFor()
     // The account is in the list of accounts of the head.
     await page.getByRole('button', { name: 'Account: Acme' }).click()
-    await page.getByRole('link', { name: shown }).waitFor()
+    await page.locator('.popup').getByRole('link', { name: shown }).waitFor()
     await expectShown()
     await open(`webhooks/${id}`)
     await page.getByRole('heading', { name: shown }).waitFor()

@@ -255,4 +255,31 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
     await shownJobs(page).first().getByRole('button', { name: 'Cancel' }).click()
     await shownJobs(page).getByText('Cancelled').waitFor()
   })
+
+  it('replays what all accounts did not get, for an operator', async ({ world, page }) => {
+    const kept: (typeof job)[] = []
+    const bodies: Record<string, unknown>[] = []
+    await replays(page, '/system', kept, bodies)
+    await logIn(page, world.url, world.apiKey)
+    await page.getByRole('link', { name: 'Service' }).click()
+    await page.getByRole('button', { name: 'Replay not delivered…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Replay what was not delivered' })
+    await dialog.getByText('Events of all webhooks of all accounts.').waitFor()
+    await dialog.getByLabel('To', { exact: true }).fill('2026-01-01T00:00')
+    await dialog.getByLabel('From', { exact: true }).fill('2026-01-02T00:00')
+    await dialog.getByText('This time range ends before it begins.').waitFor()
+    expect(await dialog.getByRole('button', { name: /^Replay/ }).isDisabled()).toBe(true)
+    await dialog.getByLabel('From', { exact: true }).fill('2025-12-31T00:00')
+    await dialog.getByRole('button', { name: 'Replay 1,500 events' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const range = {
+      created_from: gregorian(new Date(2025, 11, 31).getTime()),
+      created_to: gregorian(new Date(2026, 0, 1).getTime()),
+    }
+    // One for each way in which deliveries ended.
+    expect(bodies.filter(({ dry_run }) => !dry_run)).toEqual([
+      { result: 'exhausted', ...range },
+      { result: 'expired', ...range },
+    ])
+  })
 })
