@@ -1,5 +1,6 @@
 /** A request as it goes over the line: method, headers and body, with JSON in colour. */
 import type { RequestPreview } from 'hookswitch/client'
+import { t } from '../state/translate.js'
 import { indentJson } from '../text/json-tokens.js'
 import { type RequestLine, requestLine } from '../text/request-line.js'
 
@@ -39,9 +40,16 @@ function Header({
   return (
     <>
       {'\n'}
-      <span class="k">{name}</span>: {value}
+      <span class="k">{name}</span>: {value.startsWith('$') ? <Variable name={name} value={value} /> : value}
     </>
   )
+}
+
+/** What is different in each request; the service writes a variable in its place. */
+function Variable({ name, value }: { readonly name: string; readonly value: string }) {
+  if (name === 'webhook-signature') return <>v1,…</>
+  const text = name === 'webhook-id' ? t('form.newId') : name === 'x-hook-id' ? t('form.ownId') : value
+  return <span class="faint">{text}</span>
 }
 
 /** Text that is not JSON stays as it is. */
