@@ -24,6 +24,8 @@ export function brandCss(accent: string): string {
  *
  * @param accent `#rgb` or `#rrggbb`
  * @returns the colours for the light and the dark theme, as `#rrggbb`
+ *
+ * @internal
  */
 export function accentColours(accent: string): { readonly light: string; readonly dark: string } {
   const [lightness, a, b] = toOklab(channelsOf(accent))

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { HookswitchError } from 'hookswitch'
 
 /** A logo, and how it is served. */
-export interface Logo {
+interface Logo {
   readonly bytes: Uint8Array
   readonly type: 'image/png' | 'image/svg+xml'
   /** Its path below the page. */

@@ -34,7 +34,7 @@ export interface DocumentChange {
 }
 
 /** Accounts and users as documents. */
-export interface AccountAdmin {
+interface AccountAdmin {
   /** The account, then its ancestors, not cached. Throws `NotFound`. */
   lineage(accountId: string): Promise<readonly [Account, ...Account[]]>
   /** One page of accounts, sorted by name, then id. */
@@ -76,7 +76,7 @@ export interface AccountAdmin {
   removeUser(accountId: string, userId: string, revision?: number): Promise<User>
 }
 
-export interface AccountAdminDeps extends RevocationDeps {
+interface AccountAdminDeps extends RevocationDeps {
   readonly directory: Directory
   /** The store's own accounts; absent when the host provides a directory. */
   readonly accountDeps?: AccountDeps

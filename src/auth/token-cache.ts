@@ -27,7 +27,7 @@ export interface TokenCache {
   size(): number
 }
 
-/** Options of the token cache. */
+/** Options of the token cache. @internal */
 export interface TokenCacheOptions {
   /** Tokens cached, about 250 bytes each. Default 10,000. */
   readonly max?: number

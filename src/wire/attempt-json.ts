@@ -15,7 +15,7 @@ const KAZOO_REASONS: Readonly<Record<string, string>> = {
 const kazooReason = (reason: string) =>
   Object.hasOwn(KAZOO_REASONS, reason) ? KAZOO_REASONS[reason] : reason
 
-/** Maximum size of a recorded body in a list, in bytes of UTF-8 (1 KiB); KAZOO's page reads the bodies of lists. */
+/** Maximum size of a recorded body in a list, in bytes of UTF-8 (1 KiB); KAZOO's page reads the bodies of lists. @internal */
 export const MAX_LISTED_BODY_BYTES = 1_024
 
 /**

@@ -10,6 +10,8 @@ import { type JsonLimits, type JsonScan, scanJson } from './scan-json.js'
  * * `entries`: members of one object or elements of one list. No valid document has more: 64 KiB, the largest size of one,
  *   hold at most 9,362 members with different names.
  * * `total`: entries of all objects and lists. Events with fields of usual lengths fill 1 MiB with fewer.
+ *
+ * @internal
  */
 export const JSON_LIMITS: JsonLimits = { depth: 32, entries: 10_000, total: 65_000 }
 

@@ -31,7 +31,7 @@ export const INVALID_CREDENTIALS = httpError(401, 'invalid_credentials', 'invali
   'www-authenticate': 'Bearer',
 })
 export const FORBIDDEN = httpError(403, 'forbidden', 'forbidden')
-/** KAZOO `cb_user_auth`; only for a correct login. */
+/** KAZOO `cb_user_auth`; only for a correct login. @internal */
 export const ACCOUNT_DISABLED: HttpError = {
   status: 423,
   name: 'locked',

@@ -359,6 +359,19 @@ export const OPERATION_INPUTS = {
   readCall: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   lookUp: (random, known) => ({ query: lookupQuery(random, known) }),
   lookUpAnywhere: (random, known) => ({ query: lookupQuery(random, known) }),
+  checkAddress: (random) => ({
+    data: {
+      uri: random.pick(['https://receiver.example/calls', 'http://127.0.0.1:1/', 'ftp://x.example', 'x']),
+    },
+  }),
+  issueToken: (random, known) => ({
+    data: {
+      account_id: pickRecent(random, known.accounts, 'unknown'),
+      role: random.pick(['admin', 'read', 'owner']),
+      ttl_seconds: random.pick([1, 3600, 0, 1e9]),
+      ...(random.chance(0.3) && userParams(random, known)),
+    },
+  }),
   readOverview: () => ({}),
   listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   streamItems: (random, known) => ({

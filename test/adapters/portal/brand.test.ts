@@ -18,8 +18,8 @@ const luminance = (colour: Colour) => {
   const [r, g, b] = colour.map(linear)
   return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
 }
-const contrast = (one: Colour, other: Colour) => {
-  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+const contrast = (text: Colour, ground: Colour) => {
+  const [low, high] = [luminance(text), luminance(ground)].sort((a, b) => a - b)
   return (high! + 0.05) / (low! + 0.05)
 }
 
@@ -48,10 +48,10 @@ const FROM_CONES: Matrix = [
   [-0.00419609, -0.70341861, 1.7076147],
 ]
 
-/** `color-mix(in oklab, one share, other)`. */
-function mixed(one: Colour, share: number, other: Colour): Colour {
-  const [first, second] = [one, other].map((colour) =>
-    times(TO_CONES, colour.map(linear) as unknown as Colour).map(Math.cbrt),
+/** `color-mix(in oklab, colour share, ground)`. */
+function mixed(colour: Colour, share: number, ground: Colour): Colour {
+  const [first, second] = [colour, ground].map((part) =>
+    times(TO_CONES, part.map(linear) as unknown as Colour).map(Math.cbrt),
   )
   const cones = first!.map((value, index) => (value * share + second![index]! * (1 - share)) ** 3)
   return times(FROM_CONES, cones as unknown as Colour).map((value) =>
@@ -95,8 +95,8 @@ describe('the accent', () => {
           ['least text on its tint', ink3[theme], soft],
           ['text under the pointer', onAccent[theme], mixed(colour, 0.88, ink[theme])],
         ]
-        for (const [what, one, other] of pairs) {
-          const ratio = contrast(one, other)
+        for (const [what, text, ground] of pairs) {
+          const ratio = contrast(text, ground)
           if (ratio < 4.5)
             unreadable.push(`${accent} ${theme} ${colours[theme]}: ${what} ${ratio.toFixed(2)}`)
         }

@@ -3,7 +3,7 @@ import type { Page } from 'hookswitch/client'
 import type { HealthRow } from '../text/health-row.js'
 import { unique } from '../text/trouble-first.js'
 
-/** A list of the service. */
+/** A list of the service. @internal */
 export interface AttentionList {
   readonly state: 'failing' | 'paused' | 'disabled'
   readonly isByService?: true

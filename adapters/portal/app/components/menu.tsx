@@ -13,7 +13,7 @@ interface MenuLink {
   readonly href: string
 }
 
-export type MenuItem = MenuAction | MenuLink
+type MenuItem = MenuAction | MenuLink
 
 interface MenuProps {
   /** Name of the button, which shows three dots. */
@@ -30,7 +30,7 @@ export function Menu({ label, items }: MenuProps) {
 }
 
 /** The items of an open menu. */
-export function MenuItems(props: { readonly items: readonly MenuItem[]; readonly onSelected: () => void }) {
+function MenuItems(props: { readonly items: readonly MenuItem[]; readonly onSelected: () => void }) {
   return (
     <ul class="items">
       {props.items.map((item) => (

@@ -3,7 +3,7 @@ import { word } from '../state/translate.js'
 import { lookOf } from '../text/looks.js'
 import { Icon } from './icon.js'
 
-export interface StateProps {
+interface StateProps {
   /** State of a webhook, a delivery, an attempt or a replay. */
   readonly state: string
   /** With a tint, for what needs somebody. */

@@ -85,8 +85,7 @@ export const spanText = (ms: number): string => span(ms, unit)
 export const lastingText = (ms: number): string => span(ms, unitDative)
 
 /** `37 s ago`, `3 days ago`. */
-export const agoText = (at: At): string =>
-  t('time.ago', { span: roughSpan(nowMs.value - toMs(at), unitDative) })
+const agoText = (at: At): string => t('time.ago', { span: roughSpan(nowMs.value - toMs(at), unitDative) })
 
 /** `in 3 min 41 s`. */
 export function inText(at: At): string {

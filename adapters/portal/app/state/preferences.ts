@@ -3,7 +3,7 @@ import { effect, type Signal, signal } from '@preact/signals'
 import { SETTINGS } from '../api/settings.js'
 import type { Zone } from '../text/times.js'
 
-export type Theme = 'auto' | 'light' | 'dark'
+type Theme = 'auto' | 'light' | 'dark'
 const THEMES = ['auto', 'light', 'dark'] as const
 export const LANGUAGES = ['en', 'de'] as const
 /** The languages in themselves. */

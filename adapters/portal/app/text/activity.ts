@@ -1,7 +1,7 @@
 /** The filters of a webhook's activity, as the address has them. Pure. */
 
 /** What the rows are: events, each with all of its tries, or single requests. */
-export type ActivityView = 'events' | 'requests'
+type ActivityView = 'events' | 'requests'
 
 export interface ActivityFilter {
   readonly view: ActivityView

@@ -3,6 +3,7 @@
  * wrote otherwise is shown as JSON. Pure.
  */
 
+/** @internal */
 export interface CallFilter {
   /** The leg of the caller, or those of who is called; empty: both. */
   readonly direction: '' | 'inbound' | 'outbound'

@@ -40,7 +40,7 @@ export interface Case {
   readonly steps: readonly Step[]
 }
 
-/** What a case is about: the webhook as its document and its health say. */
+/** What a case is about: the webhook as its document and its health say. @internal */
 export interface CaseInput {
   readonly webhook: Pick<Webhook, 'uri' | 'enabled' | 'retries' | 'disable_reason' | 'health' | '_read_only'>
   readonly health: WebhookHealth
@@ -74,7 +74,7 @@ const BAD = { role: 'bad', icon: 'fail' } as const
 
 const msOf = (at: string | undefined) => (at === undefined ? undefined : Date.parse(at))
 
-/** The answer, or the code of the failure, that decides about the sentence: of the last attempt, or of a check after it. */
+/** The answer, or the code of the failure, that decides about the sentence: of the last attempt, or of a check after it. @internal */
 export function lastCauseOf({ webhook, health }: CaseInput): string | undefined {
   const { last_attempt: attempt } = health
   const { checked_at: checkedAt, check_cause: checkCause } = webhook.health

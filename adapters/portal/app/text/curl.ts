@@ -26,7 +26,7 @@ export function curlCommand({ method, uri, headers, body }: CurlRequest): string
   return lines.join(' \\\n  ')
 }
 
-/** Between single quotes a shell interprets nothing; an argument cannot contain NUL. */
+/** Between single quotes a shell interprets nothing; an argument cannot contain NUL. @internal */
 export function quote(text: string): string {
   return `'${text.replaceAll('\0', '').replaceAll("'", "'\\''")}'`
 }

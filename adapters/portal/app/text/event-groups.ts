@@ -1,7 +1,7 @@
 /** The kinds of events in the groups of the form, in the order of a call. Pure. */
 
 /** A kind of event of the catalogue. */
-export interface EventKind {
+interface EventKind {
   readonly id: string
   readonly name: string
   readonly description: string
@@ -30,7 +30,7 @@ const GROUPS = {
   ],
 } as const
 
-export interface EventGroup {
+interface EventGroup {
   readonly name: keyof typeof GROUPS | 'more'
   readonly kinds: readonly EventKind[]
 }

@@ -2,7 +2,7 @@
 import type { Explanation } from 'hookswitch/client'
 import type { Parameters } from './plural.js'
 
-export interface ExplanationWords {
+interface ExplanationWords {
   /** The text of a key, such as `explain.retry`. */
   readonly say: (key: string, parameters?: Parameters) => string
   /** A cause of a failure in a few words. */

@@ -265,7 +265,7 @@ function runs(texts: readonly string[]): readonly (readonly [text: string, count
 }
 
 /** What of a call has not arrived. */
-export interface Missing {
+interface Missing {
   /** Events that webhooks were to get: each event once for each webhook, however often it was replayed. */
   readonly wanted: number
   /** Those that are still sent by themselves. */
@@ -325,7 +325,7 @@ export function withWebhooks(ladder: Ladder, count: number): Ladder {
   return { ...ladder, webhookIds, rows }
 }
 
-/** A, B, … Z, AA. */
+/** A, B, … Z, AA. @internal */
 export function legName(index: number): string {
   return index < 26
     ? String.fromCharCode(65 + index)

@@ -92,7 +92,7 @@ export function addItems(items: readonly LiveItem[], added: readonly LiveItem[])
   return [...fresh.reverse(), ...items].slice(0, MAX_ROWS)
 }
 
-export interface LiveFilter {
+interface LiveFilter {
   /** Kind of the event; '': any. */
   readonly kind: string
   /** Part of a number, a name or the id of a call; '': any. */

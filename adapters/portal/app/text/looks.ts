@@ -63,8 +63,5 @@ const LOOKS: Readonly<Record<string, readonly [Role, IconName]>> = {
   cancelled: ['off', 'off'],
 }
 
-/** Whether a webhook in this state has failed since a time; a pause begins with failures. */
-export const isBroken = (state: string) => state === 'failing' || state === 'paused'
-
 /** Role and icon of a state; an unknown one is shown as `off`. */
 export const lookOf = (state: string): readonly [Role, IconName] => LOOKS[state] ?? ['off', 'idle']

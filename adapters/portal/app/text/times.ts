@@ -8,7 +8,7 @@ export type Zone = 'utc' | 'local'
 export type UnitName = 'ms' | 'seconds' | 'minutes' | 'hours' | 'days'
 
 /** A number with its unit: `47 min`. */
-export type UnitText = (unit: UnitName, count: number) => string
+type UnitText = (unit: UnitName, count: number) => string
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -49,7 +49,7 @@ export function roughSpan(ms: number, unit: UnitText): string {
   return unit('days', Math.floor(lasted / DAY))
 }
 
-/** `31 ms`, `2.1 s`, `6 min`, `3 h`, `2 d`: of requests and of waits between them. */
+/** `31 ms`, `2.1 s`, `6 min`, `3 h`, `2 d`: of requests and of waits between them. @internal */
 export function duration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)} ms`
   if (ms < MINUTE) return `${tenths(ms / SECOND)} s`
@@ -104,7 +104,7 @@ export function dayTime(ms: number, nowMs: number, zone: Zone, language: string)
   return `${shortDate(ms, nowMs, zone, language)} ${time}`
 }
 
-/** `+0.412`, for the ladder. */
+/** `+0.412`, for the ladder. @internal */
 export const offset = (ms: number): string => `+${(ms / SECOND).toFixed(3)}`
 
 /** Name of the zone in the head of a column: `UTC`, or the city of the browser's zone. */

@@ -1,7 +1,7 @@
 /** Which rows of a long list are in the document, where every row has a height of its own. Pure. */
 
 /** The upper edges of the rows in pixels, and the height of all at the end. */
-export type RowEdges = Float64Array
+type RowEdges = Float64Array
 
 /** @param heightOf height of a row in pixels */
 export function rowEdges(count: number, heightOf: (index: number) => number): RowEdges {
