@@ -44,7 +44,9 @@ export function Loaded<Data>({ resource, children, isGonePossible = false }: Loa
   return (
     <>
       {isGonePossible && statusOf(error.value) === 404 ? (
-        <None icon="old" title={t('load.gone')} />
+        <div class="panel">
+          <None icon="old" title={t('load.gone')} />
+        </div>
       ) : (
         error.value !== undefined && (
           <LoadError error={error.value} loadedMs={loadedMs.value} onRetry={reload} />

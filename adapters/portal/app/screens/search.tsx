@@ -133,7 +133,7 @@ function Results({ text, rows, isAmongAll }: ResultsProps) {
                   )}
                   {name !== row.id && <span class="sub mono">{isAccount ? row.label : row.id}</span>}
                 </td>
-                <td class="full">{row.account_name}</td>
+                <td class="full">{isAccount ? '' : row.account_name}</td>
               </tr>
             )
           })}

@@ -118,7 +118,7 @@ describe.skipIf(CHROMIUM === undefined)('the frame', () => {
     await answer('**/system/lookup?q=only', [{ ...found, type: 'account', id: 'beta' }])
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
     await search('none')
-    await page.getByText('Nothing found with none').waitFor()
+    await page.getByText('Nothing found with “none”').waitFor()
     await search('both')
     await page.getByRole('row').filter({ hasText: 'Zulu \\u{202E}gpj' }).waitFor()
     expect(await page.getByRole('link', { name: /^Zulu/ }).getAttribute('href')).toBe('#/beta/webhooks/w1')
