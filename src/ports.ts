@@ -89,6 +89,7 @@ export type Observation =
 
 /** A connection was made, and closed without a request. */
 export interface Connected {
+  /** Tells it from failures. */
   readonly kind: 'connected'
   /** End of the validity of the server's certificate, in Unix milliseconds; absent without TLS. */
   readonly certificateValidToMs?: number

@@ -33,8 +33,8 @@ export interface DocumentChange {
   readonly action: 'doc_created' | 'doc_edited' | 'doc_deleted'
 }
 
-/** Accounts and users as documents. */
-interface AccountAdmin {
+/** Accounts and users as documents. Exported because declarations name it. */
+export interface AccountAdmin {
   /** The account, then its ancestors, not cached. Throws `NotFound`. */
   lineage(accountId: string): Promise<readonly [Account, ...Account[]]>
   /** One page of accounts, sorted by name, then id. */

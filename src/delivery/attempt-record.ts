@@ -12,7 +12,6 @@ import { parseTraceparent } from '../values/traceparent.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Delivery } from './lifecycle.js'
 import { findHeader, type Outcome } from './outcome.js'
-import type { CallParties } from './payload.js'
 import { maxTries, type NextDelivery, QUEUE_FULL, type RetryRules } from './retry.js'
 
 /** One request and what was observed of it. */
@@ -101,7 +100,16 @@ export interface StoredAttempt extends AttemptRecord {
   /** At most 8 KiB; absent for an end without a request and for methods without a body. */
   readonly requestBody?: string
   /** The parties of the call; absent where the event names none, or is no longer stored. */
-  readonly call?: CallParties
+  readonly call?: {
+    /** `inbound` or `outbound`. */
+    readonly direction?: string
+    /** Calling party: a number, or a SIP user with its domain. */
+    readonly from?: string
+    /** Called party: a number, or a SIP user with its domain. */
+    readonly to?: string
+    /** Name of the caller. */
+    readonly callerName?: string
+  }
 }
 
 type MutableRecord = { -readonly [Name in keyof AttemptRecord]: AttemptRecord[Name] }

@@ -1,7 +1,6 @@
 /** The read queries of the delivery store. */
-import type { AttemptRecord } from './attempt-record.js'
+import type { AttemptRecord, StoredAttempt } from './attempt-record.js'
 import { type Delivery, type DeliveryState, isTerminal } from './lifecycle.js'
-import type { CallParties } from './payload.js'
 
 /** Selects attempts of one account. All given conditions must hold. */
 export interface AttemptQuery {
@@ -42,7 +41,7 @@ export interface LoggedAttempt extends AttemptRecord {
   /** As in lists of attempts. */
   readonly position: number
   /** As in lists of attempts. */
-  readonly call?: CallParties
+  readonly call?: StoredAttempt['call']
 }
 
 /** A part of the log of attempts. */

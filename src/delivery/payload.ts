@@ -1,6 +1,7 @@
 import { toGregorian } from '../values/gregorian-time.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
+import type { StoredAttempt } from './attempt-record.js'
 import type { CheckedEvent } from './event.js'
 
 /**
@@ -151,22 +152,13 @@ export function samplePayload(
 }
 
 /** The parties of a call leg, as the payload of an event names them. */
-export interface CallParties {
-  /** `inbound` or `outbound`. */
-  readonly direction?: string
-  /** Calling party: a number, or a SIP user with its domain. */
-  readonly from?: string
-  /** Called party: a number, or a SIP user with its domain. */
-  readonly to?: string
-  /** Name of the caller. */
-  readonly callerName?: string
-}
+export type CallParties = NonNullable<StoredAttempt['call']>
 
 /**
  * The parties that a payload names, from the body of a request in either encoding; `undefined`: it names none. JSON that was
  * cut off names none.
  */
-export function partiesOf(body: string): CallParties | undefined {
+export function partiesOf(body: string): StoredAttempt['call'] {
   const fields = parseBody(body)
   const parties: { -readonly [Name in keyof CallParties]: CallParties[Name] } = {}
   for (const [name, key] of PARTY_KEYS) {

@@ -9,7 +9,6 @@ import type { Clock, Log } from '../ports.js'
 import { BODY_LIMIT_DEFAULTS } from '../values/body-limits.js'
 import type { TlsOptions } from '../values/tls-and-proxy.js'
 import type { CustomHook } from '../webhooks/catalogue.js'
-import type { AutoDisableRule } from '../webhooks/health.js'
 import type { WebhookSettings } from '../webhooks/webhook.js'
 
 /**
@@ -98,9 +97,13 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly pauses?: boolean
   /**
    * When a failing webhook is disabled. Default: after 5 days without a success in which 20 deliveries were given up; with
-   * `preset: 'kazoo'` after 6 failed tries in 60 s. `false`: never.
+   * `preset: 'kazoo'` after 6 failed tries in 60 s. `silent`: no success for `afterMs` with at least `exhausted` deliveries
+   * given up. `burst`: `failures` failures within `withinMs`. `false`: never.
    */
-  readonly autoDisable?: AutoDisableRule | false
+  readonly autoDisable?:
+    | { readonly kind: 'silent'; readonly afterMs: number; readonly exhausted: number }
+    | { readonly kind: 'burst'; readonly failures: number; readonly withinMs: number }
+    | false
   /** Custom kinds of events. Default: none. */
   readonly hooks?: Hooks
   /** Body format of webhooks without a `format`. Default `json`; `form-data` with `preset: 'kazoo'`. */

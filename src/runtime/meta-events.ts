@@ -23,7 +23,8 @@ interface MetaEventDeps {
   readonly log: Pick<Log, 'warn'>
 }
 
-interface MetaEvents {
+/** Observes deliveries and publishes the events about webhooks. Exported because declarations name it. */
+export interface MetaEvents {
   /** Publishes the meta event for an event of the dispatcher, if there is one. Never throws. */
   observe<Name extends keyof DeliveryEvents>(
     name: Name,

@@ -4,7 +4,7 @@ import type { FailureCause } from 'hookswitch/adapter'
 import type { EndpointActivity } from '../delivery/delivery-queries.js'
 import type { DeliveryReads } from '../delivery/delivery-store.js'
 import type { Clock } from '../ports.js'
-import { type EndpointHealth, endpointHealthOf, type Pause } from '../webhooks/health.js'
+import { type EndpointHealth, endpointHealthOf } from '../webhooks/health.js'
 import { findUnhealthy, type UnhealthyRequest, type UnhealthyState } from '../webhooks/manage.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import { positionOf, type WebhookStore } from '../webhooks/webhook-store.js'
@@ -41,7 +41,14 @@ export interface ListedEndpoint {
   /** Why that probe could not connect. */
   readonly checkCause?: FailureCause
   /** Why it is paused; absent: it is not, or its receiver asked for that. */
-  readonly pause?: Pause
+  readonly pause?: {
+    /** `unavailable`: the receiver could not be reached, or not take requests. `rejected`: it rejected all of them. */
+    readonly kind: 'unavailable' | 'rejected'
+    /** Probes that have failed. */
+    readonly probes: number
+    /** When it began, store time, in Unix milliseconds. */
+    readonly sinceMs: number
+  }
   /** Why the last attempt got no usable answer, or a later probe could not connect. Absent: it had an answer. */
   readonly cause?: string
   /** Deliveries that were given up or became too old since the last success. */

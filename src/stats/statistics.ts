@@ -15,8 +15,8 @@ interface StatisticsDeps {
   readonly newId: () => string
 }
 
-/** Counts attempts and returns what was counted. */
-interface Statistics {
+/** Counts attempts and returns what was counted. Exported because declarations name it. */
+export interface Statistics {
   /** Counts an attempt whose settlement is written (see `stats/tally`). Never throws. */
   count(record: AttemptRecord): void
   /**

@@ -19,7 +19,11 @@ export function inboxConflict(): HookswitchError {
   return new HookswitchError('Conflict', 'an inbox entry was relayed already', { field: 'inboxIds' })
 }
 
-/** @throws HookswitchError `RevisionConflict` if another revision than the expected one is stored */
+/**
+ * Refuses a change that was made for another revision of the stored document.
+ *
+ * @throws HookswitchError `RevisionConflict` if another revision than the expected one is stored
+ */
 export function assertRevision(id: string, stored: number, expected: number | undefined): void {
   if (expected === undefined || expected === stored) return
   throw new HookswitchError('RevisionConflict', `${id} was changed concurrently`, { id })
