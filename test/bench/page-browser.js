@@ -5,30 +5,30 @@ import { quantile, summarize } from './statistics.js'
 const PATHS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser']
 const ROWS = 10_000
 const FRAME_GOALS = { median: 16.7, p95: 25 }
-const NODES_GOAL = 400
-const PAINT_GOAL_MS = 1_000
-const ANSWER_GOAL_MS = 1_000
+const NODES_GOAL = 500
+const PAINT_GOAL_MS = 400
+const LIST_GOAL_MS = 300
+const SCREEN_GOAL_MS = 100
 
 /** Scrolls to the end again and again until the table has this many rows. */
 const LOAD_ALL = `(async (rows) => {
-  const table = document.querySelector('[role="table"]')
-  const rowHeight = 44
-  while (table.scrollHeight < rows * rowHeight) {
-    table.scrollTop = table.scrollHeight
+  const rowHeight = 56
+  while (document.documentElement.scrollHeight < rows * rowHeight) {
+    scrollTo(0, document.documentElement.scrollHeight)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 })(${ROWS})`
 
-/** Scrolls through all rows, 45 per frame. */
+/** Scrolls through all rows, 36 per frame. */
 const SCROLL = `(async () => {
   const table = document.querySelector('[role="table"]')
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-  table.scrollTop = 0
+  scrollTo(0, 0)
   const frames = []
   let most = 0
   let previous = await frame()
-  while (table.scrollTop + table.clientHeight + 1 < table.scrollHeight) {
-    table.scrollTop += 2000
+  while (scrollY + innerHeight + 1 < document.documentElement.scrollHeight) {
+    scrollBy(0, 2000)
     const now = await frame()
     frames.push(now - previous)
     previous = now
@@ -60,7 +60,8 @@ async function measureOnce(browser, { port, apiKey }) {
     const page = await context.newPage()
     const url = `http://127.0.0.1:${port}/portal/`
     await page.goto(url)
-    await page.getByLabel('API key').last().fill(apiKey)
+    await page.getByRole('button', { name: 'API key', exact: true }).click()
+    await page.getByLabel('API key', { exact: true }).fill(apiKey)
     await page.getByRole('button', { name: 'Sign in' }).click()
     const row = (text) => page.getByRole('row').filter({ hasText: text })
     // Failing webhooks come first, then paused ones; of a hundred webhooks one fails, and the next one is paused.
@@ -74,12 +75,12 @@ async function measureOnce(browser, { port, apiKey }) {
       "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN",
     )
     const filterMs = await timed(
-      () => page.getByRole('button', { name: 'paused' }).click(),
-      () => row('Receiver 00001').waitFor(),
+      () => page.getByRole('button', { name: /^Working/ }).click(),
+      () => row('Receiver 00003').waitFor(),
     )
-    await page.getByRole('button', { name: 'All', exact: true }).click()
+    await page.getByRole('button', { name: /^All/ }).click()
     await row('Receiver 00000').waitFor()
-    const search = page.getByRole('searchbox', { name: 'Search by name or URL' })
+    const search = page.getByRole('searchbox', { name: 'Name or address' })
     await search.fill('receiver 09876')
     const searchMs = await timed(
       () => search.press('Enter'),
@@ -117,9 +118,9 @@ export async function measureBrowser({ name, rounds, target, title }) {
     })
     return [
       row('first contentful paint', 'ms', PAINT_GOAL_MS, ({ paintMs }) => paintMs),
-      row('list on the screen after a reload', 'ms', PAINT_GOAL_MS, ({ listMs }) => listMs),
-      row('filter by state', 'ms', ANSWER_GOAL_MS, ({ filterMs }) => filterMs),
-      row('search', 'ms', ANSWER_GOAL_MS, ({ searchMs }) => searchMs),
+      row('list on the screen after a reload', 'ms', LIST_GOAL_MS, ({ listMs }) => listMs),
+      row('the working ones of all', 'ms', SCREEN_GOAL_MS, ({ filterMs }) => filterMs),
+      row('search', 'ms', SCREEN_GOAL_MS, ({ searchMs }) => searchMs),
       row('all rows loaded by scrolling', 'ms', undefined, ({ loadMs }) => loadMs),
       row('scrolling, median frame', 'ms', FRAME_GOALS.median, ({ frames }) => quantile(frames, 0.5)),
       row('scrolling, p95 of frames', 'ms', FRAME_GOALS.p95, ({ frames }) => quantile(frames, 0.95)),
