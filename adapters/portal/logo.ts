@@ -33,8 +33,10 @@ export function readLogo(logo: string | Uint8Array): Logo {
 
 function readFile(path: string): Uint8Array {
   try {
-    // Not read first: it may be any file.
-    if (statSync(path).size > MAX_LOGO_BYTES) throw tooLarge()
+    // Not read first: it may be any file, and a device may have no end.
+    const status = statSync(path)
+    if (!status.isFile()) throw invalid('cannot be read (it is no file)')
+    if (status.size > MAX_LOGO_BYTES) throw tooLarge()
     return readFileSync(path)
   } catch (thrown) {
     const { code } = thrown as { code?: string }

@@ -99,7 +99,7 @@ export interface StoredAttempt extends AttemptRecord {
   readonly position: number
   /** At most 8 KiB; absent for an end without a request and for methods without a body. */
   readonly requestBody?: string
-  /** The parties of the call; absent where the event names none, or is no longer stored. */
+  /** The parties of the call, each at most 255 characters; absent where the event names none, or is no longer stored. */
   readonly call?: {
     /** `inbound` or `outbound`. */
     readonly direction?: string

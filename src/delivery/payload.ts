@@ -155,18 +155,21 @@ export function samplePayload(
 export type CallParties = NonNullable<StoredAttempt['call']>
 
 /**
- * The parties that a payload names, from the body of a request in either encoding; `undefined`: it names none. JSON that was
- * cut off names none.
+ * The parties that a payload names, from the body of a request in either encoding, each cut at 255 characters; `undefined`: it
+ * names none. JSON that was cut off names none.
  */
 export function partiesOf(body: string): StoredAttempt['call'] {
   const fields = parseBody(body)
   const parties: { -readonly [Name in keyof CallParties]: CallParties[Name] } = {}
   for (const [name, key] of PARTY_KEYS) {
     const value = fields[key]
-    if (typeof value === 'string') parties[name] = value
+    if (typeof value === 'string') parties[name] = value.slice(0, MAX_PARTY).toWellFormed()
   }
   return Object.keys(parties).length === 0 ? undefined : parties
 }
+
+/** Characters of a party that are shown: lists have many of them, and an event may name one with 64 KiB. */
+const MAX_PARTY = 255
 
 const PARTY_KEYS = [
   ['direction', 'call_direction'],

@@ -1,10 +1,10 @@
 /** Reads the history of a call from the store. */
 import { type CallEvent, type CallHistory, callEventsOf } from '../delivery/call-history.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
-import { type CallParties, partiesOf } from '../delivery/payload.js'
+import type { CallParties } from '../delivery/payload.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
-import { asShown } from './delivery-views.js'
+import { asShown, readParties } from './delivery-views.js'
 
 /** Deliveries that a history examines, newest first. */
 const MAX_DELIVERIES = 5_000
@@ -13,9 +13,9 @@ const MAX_LEGS = 1_000
 /** Webhooks that are read at the same time. */
 const WEBHOOKS_AT_ONCE = 50
 /** Attempts of one query: they have bodies. */
-const ATTEMPTS_PER_PAGE = 200
+const ATTEMPTS_PER_PAGE = 50
 /** Queries of attempts per history. */
-const MAX_ATTEMPT_PAGES = 5
+const MAX_ATTEMPT_PAGES = 20
 
 type CallDelivery = CallEvent['deliveries'][number]
 
@@ -51,7 +51,7 @@ export async function readCallHistory(
   }
   const history = callEventsOf(deliveries, isPartial)
   const [parties, names, statuses] = await Promise.all([
-    readParties(core, legs, history.events),
+    readLegParties(core, legs, history.events),
     readNames(core, history.events),
     readStatuses(core, accountId, legs, history.events),
   ])
@@ -82,20 +82,15 @@ export async function readCallHistory(
 }
 
 /** The parties of each leg, as the first of its events names them that is stored. */
-async function readParties(
-  { store }: Core,
+async function readLegParties(
+  core: Core,
   legs: readonly string[],
   events: readonly CallEvent[],
 ): Promise<readonly (CallParties | undefined)[]> {
   const first = legs.map((leg) => events.find((event) => event.callId === leg)?.deliveries[0])
-  const keys = first.flatMap((delivery) => delivery ?? []).slice(0, MAX_LEGS)
-  const bodies = await store.deliveries.eventBodies(
-    keys.map(({ eventId, variant }) => ({ eventId, variant })),
-  )
-  return first.map((delivery) => {
-    const body = delivery && bodies[keys.indexOf(delivery)]
-    return body === undefined ? undefined : partiesOf(body)
-  })
+  const known = first.flatMap((delivery) => delivery ?? []).slice(0, MAX_LEGS)
+  const parties = await readParties(core, known)
+  return first.map((delivery) => delivery && parties[known.indexOf(delivery)])
 }
 
 /** The names of the webhooks, by id. */

@@ -8,6 +8,8 @@ import type {
 } from '../delivery/delivery-queries.js'
 import { type Explanation, explainDelivery } from '../delivery/explain.js'
 import type { DeliveryState } from '../delivery/lifecycle.js'
+import { type CallParties, partiesOf } from '../delivery/payload.js'
+import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
 /** Calls of the store after which a search returns what it has: rare matches must not keep a request waiting. */
@@ -169,4 +171,27 @@ export async function explain(core: Core, delivery: StoredDelivery, isListed: bo
     newest,
     attemptTimeoutMs: core.attemptTimeoutMs,
   })
+}
+
+/** Bodies that are read at once: each may have 128 KiB. */
+const BODIES_AT_ONCE = 50
+
+/** The parties of the calls of these deliveries, from the bodies of their events, in the same order. */
+export async function readParties(
+  { store, clock }: Core,
+  deliveries: readonly StoredDelivery[],
+): Promise<readonly (CallParties | undefined)[]> {
+  const { whenDue } = yieldingOf(clock)
+  const parties: (CallParties | undefined)[] = []
+  for (let start = 0; start < deliveries.length; start += BODIES_AT_ONCE) {
+    const part = deliveries.slice(start, start + BODIES_AT_ONCE)
+    const bodies = await store.deliveries.eventBodies(
+      part.map(({ eventId, variant }) => ({ eventId, variant })),
+    )
+    for (const [index, body] of bodies.entries()) {
+      await whenDue(part[index]!.accountId)
+      parties.push(body === undefined ? undefined : partiesOf(body))
+    }
+  }
+  return parties
 }

@@ -92,4 +92,9 @@ describe('partiesOf', () => {
   ])('reads %s', (body, expected) => {
     expect(partiesOf(body)).toEqual(expected)
   })
+
+  it('cuts long ones, between characters', () => {
+    const body = JSON.stringify({ from: 'f'.repeat(65_000), caller_id_name: `${'n'.repeat(254)}😀` })
+    expect(partiesOf(body)).toEqual({ from: 'f'.repeat(255), callerName: `${'n'.repeat(254)}\ufffd` })
+  })
 })

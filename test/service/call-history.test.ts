@@ -1,3 +1,4 @@
+import { memoryStore } from 'hookswitch'
 import { gate, status } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { channelCreate, nextEvents, serviceFixture } from './service-fixture.js'
@@ -42,6 +43,27 @@ describe('the history of a call', () => {
       ['leg-2', undefined],
     ])
     expect(events.map(({ deliveries }) => deliveries[0]!.state)).toEqual(['delivered', 'delivered'])
+  })
+
+  it('reads large events some at a time, and has short parties', async () => {
+    const store = memoryStore()
+    const { hs, createWebhook } = await startService({ store })
+    await createWebhook('/hook', { ordering: 'none' })
+    for (let leg = 0; leg < 120; leg += 1) {
+      const from = `${leg}@${'x'.repeat(10_000)}`
+      await hs.publish(channelCreate(`leg-${leg}`, { otherLegCallId: leg === 0 ? 'leg-1' : 'leg-0', from }))
+    }
+    const sizes: number[] = []
+    const { eventBodies } = store.deliveries
+    store.deliveries.eventBodies = (keys) => {
+      sizes.push(keys.length)
+      return eventBodies(keys)
+    }
+    const { legs } = await hs.webhooks.call('parent', 'leg-0')
+    expect(sizes).toEqual([50, 50, 20])
+    expect(legs.map(({ callId, from = '' }) => [callId, from.split('@')[0], from.length])).toEqual(
+      Array.from({ length: 120 }, (_, leg) => [`leg-${leg}`, String(leg), 255]),
+    )
   })
 
   it('does not exist for a call of another account', async () => {

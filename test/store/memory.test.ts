@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { errorCode } from '../../src/errors.js'
+import { search } from '../../src/store/memory/queries.js'
+import type { State } from '../../src/store/memory/state.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { manualClock } from '../../src/testkit/clock.js'
 import { newEvent } from '../../src/testkit/conformance/sample-data.js'
@@ -12,6 +14,16 @@ const CANCELLED = { state: 'cancelled', attempts: 0, tries: 0, interruptions: 0 
 const DELIVERED = { state: 'delivered', attempts: 1, tries: 1, interruptions: 0 } as const
 
 describe('memoryStore', () => {
+  it('examines no delivery to find those of an unknown event', () => {
+    const rows = {
+      values() {
+        throw new Error('all deliveries are examined')
+      },
+    }
+    const state = { rows, events: new Map() } as unknown as State
+    expect(search(state, { eventId: 'unknown', limit: 1 })).toEqual({ deliveries: [] })
+  })
+
   it('retains the newest attempts and their deliveries of each webhook up to a limit', async () => {
     const { store, webhook, node, attemptsOf } = await openStore({ attemptsPerWebhook: 3 })
     const owner = await node()

@@ -1,8 +1,12 @@
 /** Deliveries with an explanation of their state. */
 import type { StoredDelivery } from '../../delivery/delivery-queries.js'
 import { DELIVERY_STATES, type DeliveryState } from '../../delivery/lifecycle.js'
-import { type CallParties, partiesOf } from '../../delivery/payload.js'
-import { explain, listDeliveries as listStored, toStoreTime } from '../../runtime/delivery-views.js'
+import {
+  explain,
+  listDeliveries as listStored,
+  readParties,
+  toStoreTime,
+} from '../../runtime/delivery-views.js'
 import { deliveryJson } from '../../wire/delivery-json.js'
 import { filterValues } from '../../wire/filter.js'
 import type { JsonObject } from '../../wire/webhook-json.js'
@@ -25,16 +29,6 @@ const EXPLAIN_CONCURRENCY = 16
 const explanationOf = async ({ core }: ApiDeps, delivery: StoredDelivery, isListed: boolean) =>
   explain(core(), toStoreTime(core(), delivery), isListed)
 
-/** The parties of the calls of these deliveries, from the bodies of their events; at most 50 at once (`paginate`). */
-async function partiesOfAll(
-  { core }: ApiDeps,
-  deliveries: readonly StoredDelivery[],
-): Promise<readonly (CallParties | undefined)[]> {
-  const keys = deliveries.map(({ eventId, variant }) => ({ eventId, variant }))
-  const bodies = await core().store.deliveries.eventBodies(keys)
-  return bodies.map((body) => (body === undefined ? undefined : partiesOf(body)))
-}
-
 /** @param toJson the JSON of a delivery with its explanation */
 export async function explainedJson(
   { deps }: OperationContext,
@@ -42,7 +36,7 @@ export async function explainedJson(
   toJson = deliveryJson,
 ): Promise<readonly JsonObject[]> {
   const items: JsonObject[] = []
-  const parties = await partiesOfAll(deps, deliveries)
+  const parties = await readParties(deps.core(), deliveries)
   for (let start = 0; start < deliveries.length; start += EXPLAIN_CONCURRENCY) {
     const batch = deliveries.slice(start, start + EXPLAIN_CONCURRENCY)
     const explanations = await Promise.all(batch.map((delivery) => explanationOf(deps, delivery, true)))
@@ -83,7 +77,7 @@ export const readDelivery: Operation = async (context) => {
   const delivery = await deps.webhooks.delivery(accountIdOf(context), entityIdOf(context, 'deliveryId'))
   const [explanation, [parties]] = await Promise.all([
     explanationOf(deps, delivery, false),
-    partiesOfAll(deps, [delivery]),
+    readParties(deps.core(), [delivery]),
   ])
   return { data: deliveryJson(delivery, explanation, parties) }
 }

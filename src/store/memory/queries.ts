@@ -84,6 +84,7 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
   const { accountId, webhookId, callId, eventId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
   const isOfCall = accountId !== undefined && callId !== undefined
   if (isOfCall && !state.calls.get(accountId)?.get(callId)?.rows) return { deliveries: [] }
+  if (eventId !== undefined && !state.events.get(eventId)?.rows) return { deliveries: [] }
   let found: Row[] = []
   let hasMore = false
   let sortAt = 2 * limit + MIN_SORTED

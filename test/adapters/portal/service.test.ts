@@ -1,5 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { RequestRecord, ResponseRecord } from 'hookswitch/adapter'
@@ -216,7 +216,8 @@ describe('the brand of the host', () => {
 
   it.each([
     ['a missing file', '/nowhere/logo.svg', 'logo cannot be read (there is no such file)'],
-    ['a folder', tmpdir(), 'logo cannot be read (EISDIR)'],
+    ['a folder', tmpdir(), 'logo cannot be read (it is no file)'],
+    ['a device, which may have no end', devNull, 'logo cannot be read (it is no file)'],
     [
       'a picture that is too large',
       Buffer.concat([PNG, Buffer.alloc(65_536)]),
