@@ -13,7 +13,7 @@ import { RACING_MODEL, STORE_MODEL } from './stores/store-fault.js'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const lists = await Promise.all(
   readdirSync(join(root, 'test/mutants/list')).map(
-    async (file) => (await import(`./list/${file}`)).mutants as Mutant[],
+    async (file) => (await import(/* @vite-ignore */ `./list/${file}`)).mutants as Mutant[],
   ),
 )
 const mutants = lists.flat()
