@@ -29,9 +29,9 @@ const sessions = new Map()
 const site = express()
 site.post('/login', express.urlencoded({ extended: false }), (request, response) => {
   const user = users.get(request.body.user)
-  if (user?.password !== request.body.password) return void response.status(401).send('wrong login')
+  if (!user || user.password !== request.body.password) return void response.status(401).send('wrong login')
   const id = randomBytes(32).toString('base64url')
-  sessions.set(id, /** @type {User} */ (user))
+  sessions.set(id, user)
   response.cookie('sid', id, { httpOnly: true, sameSite: 'strict' }).redirect(303, '/hooks/portal/')
 })
 site.get('/', (_request, response) => {

@@ -118,6 +118,10 @@ describe('the sentences about a delivery', () => {
     expect(said({ code: 'retry', seconds: 1, attempts: 1, reason: 'interrupted' })).toMatch(
       /^The fault was ours\./,
     )
+    // Nothing is promised for what has ended.
+    expect(said({ code: 'expired', attempts: 1, reason: 'interrupted' })).toBe(
+      'Too old: 1 try failed, and then its time was over. | ',
+    )
     expect(said({ code: 'due', took: 12.3, timeout: 10 })).toBe(
       'It is sent any moment now. | Your server answers after 12.3 s, the limit is 10 s.',
     )

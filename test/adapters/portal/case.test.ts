@@ -214,6 +214,11 @@ describe('a webhook that is paused', () => {
     expect(found.role).toBe('bad')
   })
 
+  it('promises no waiting event where none waits', () => {
+    const { steps } = caseOf(input({ health: { ...PAUSED, pending: 0 } }), words('en'))!
+    expect(steps[0]!.text).toBe('Nothing waits. We send the next event that comes, as a try.')
+  })
+
   it('is tried more often in the first five minutes, and as often as its events may age', () => {
     const early = words('en', Date.parse(at('12:17:00')))
     const soon = { ...PAUSED, paused_until: at('12:17:09') }
@@ -245,6 +250,12 @@ describe('a webhook that is paused', () => {
 })
 
 describe('a webhook that fails', () => {
+  it('does not promise that nothing is lost before it is too old', () => {
+    const health = { pending: 3, oldest_expires_at: '2026-11-29T12:45:00.000Z' }
+    const { steps } = caseOf(input({ health, attempt: { resp_status_code: '404' } }), words('en'))!
+    expect(steps.at(-1)!.text).toBe('The oldest event that waits becomes too old to send.')
+  })
+
   it('says what was lost, and how often an event is sent', () => {
     const health = { pending: 3, oldest_due_at: at('14:34:00'), not_delivered: 212 }
     const found = caseOf(input({ health, attempt: { resp_status_code: '404' } }), words('en'))!

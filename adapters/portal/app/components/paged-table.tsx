@@ -16,7 +16,9 @@ export function PagedTable<Row>({ list, empty, ...table }: PagedTableProps<Row>)
   const rows = list.items.value
   const error = list.error.value
   const isComplete = list.isComplete.value
-  const isEmpty = rows.length === 0 && !list.isLoading.value && error === undefined
+  // What is known to be empty stays so while it is read again.
+  const isWaiting = list.isLoading.value && !isComplete
+  const isEmpty = rows.length === 0 && !isWaiting && error === undefined
   return (
     <>
       {error !== undefined && (
@@ -25,7 +27,7 @@ export function PagedTable<Row>({ list, empty, ...table }: PagedTableProps<Row>)
       {rows.length > 0 && (
         <VirtualTable {...table} rows={rows} isOpenEnded={!isComplete} onEnd={list.loadMore} />
       )}
-      {rows.length === 0 && list.isLoading.value && <Bone />}
+      {rows.length === 0 && isWaiting && <Bone />}
       {isEmpty && empty}
       {isEmpty && !isComplete && (
         // A service may stop before the first match and continue from there.

@@ -11,17 +11,16 @@ interface PartiesProps {
   readonly callerName?: string | undefined
   /** Shown where no party is known. */
   readonly callId?: string | undefined
-  readonly isBig?: boolean
 }
 
-export function Parties({ call, callerName, callId, isBig = false }: PartiesProps) {
+export function Parties({ call, callerName, callId }: PartiesProps) {
   const { from, to } = call ?? {}
   if (from === undefined && to === undefined) {
     if (callId === undefined) return <span class="faint">–</span>
     return <bdi class="mono soft cut">{printableLine(callId)}</bdi>
   }
   return (
-    <span class={isBig ? 'party big' : 'party'}>
+    <span class="party">
       <span>
         <Party party={from} />
         {callerName !== undefined && (

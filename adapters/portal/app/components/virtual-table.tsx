@@ -60,7 +60,8 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { rowHeight = 40, isOpenEnded = false } = props
   const body = useRef<HTMLTableSectionElement>(null)
   const isNarrow = useSignal(NARROW.matches)
-  const selected = useSignal(-1)
+  /** Id of the row that the keys have chosen: rows move when others arrive. */
+  const selected = useSignal<string | undefined>(undefined)
   const hasMoved = useRef(false)
   /** Height of a row with the user's size of text. */
   const height = useSignal(rowHeight * textScale())
@@ -86,8 +87,12 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     [rows, heads, expected],
   )
 
-  const state = useRef({ rows, edges, onReplay, hrefOf })
-  state.current = { rows, edges, onReplay, hrefOf }
+  const state = useRef({ rows, edges, idOf, onReplay, hrefOf })
+  state.current = { rows, edges, idOf, onReplay, hrefOf }
+  const indexOfSelected = () => {
+    const { rows: all, idOf: id } = state.current
+    return selected.peek() === undefined ? -1 : all.findIndex((row) => id(row) === selected.peek())
+  }
   const look = () => {
     const { first, end } = virtualRange(
       state.current.edges,
@@ -141,16 +146,18 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   }, [end, rows])
 
   useEffect(() => {
-    const row = () => state.current.rows[selected.peek()]
+    const row = () => state.current.rows[indexOfSelected()]
     return registerKeys({
       move(by) {
         const last = state.current.rows.length - 1
         if (last < 0) return
-        const start = selected.peek() < 0 && by > 0 ? firstVisible() : selected.peek() + by
-        selected.value = Math.max(0, Math.min(last, start))
+        const current = indexOfSelected()
+        const start = current < 0 && by > 0 ? firstVisible() : current + by
+        const next = Math.max(0, Math.min(last, start))
+        selected.value = state.current.idOf(state.current.rows[next]!)
         hasMoved.current = true
         const top = coveredHeight() - body.current!.getBoundingClientRect().top
-        scrollBy(0, scrollToShow(state.current.edges, selected.peek(), top, innerHeight - coveredHeight()))
+        scrollBy(0, scrollToShow(state.current.edges, next, top, innerHeight - coveredHeight()))
       },
       open() {
         const current = row()
@@ -176,7 +183,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
 
   useEffect(() => {
     if (!hasMoved.current) return
-    const link = body.current!.querySelector<HTMLElement>(`tr[data-index="${selected.value}"]:not(.day) a`)
+    const link = body.current!.querySelector<HTMLElement>(`tr[data-index="${indexOfSelected()}"]:not(.day) a`)
     if (!link) return
     hasMoved.current = false
     link.focus({ preventScroll: true })
@@ -235,7 +242,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 index={index}
                 columns={columns}
                 href={hrefOf?.(row)}
-                class={`plain ${index === selected.value ? 'here' : (props.classOf?.(row) ?? '')}`}
+                class={`plain ${id === selected.value ? 'here' : (props.classOf?.(row) ?? '')}`}
                 height={isNarrow.value ? '' : `${rowHeight / 16}rem`}
               />,
             ]

@@ -29,6 +29,7 @@ import {
   attemptFilters,
   deliveryFilters,
   EVENT_RESULTS,
+  isOver,
   REQUEST_RESULTS,
   resultIn,
 } from '../text/activity.js'
@@ -50,14 +51,17 @@ export interface ActivityTabProps {
   readonly accountId: string
   readonly webhookId: string
   readonly query: Readonly<Record<string, string>>
+  /** Whether the webhook is switched on: nothing is replayed to one that is not. */
+  readonly isEnabled: boolean
 }
 
-export function ActivityTab({ accountId, webhookId, query }: ActivityTabProps) {
+export function ActivityTab({ accountId, webhookId, query, isEnabled }: ActivityTabProps) {
   const filter = activityFilter(query, (text) => parseInputTime(text, zone.value))
   const props = {
     accountId,
     webhookId,
     filter,
+    canReplay: isEnabled && !isReadOnly.value,
     isFiltered: Object.keys(query).some((name) => name !== 'view'),
   }
   return (
@@ -72,6 +76,7 @@ interface ListProps {
   readonly accountId: string
   readonly webhookId: string
   readonly filter: ActivityFilter
+  readonly canReplay: boolean
   readonly isFiltered: boolean
 }
 
@@ -82,7 +87,8 @@ const SPANS = [
   ['activity.last7d', 168 * HOUR_MS],
 ] as const
 
-function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<ActivityTabProps, 'query'>) {
+function Filters(props: ListProps & Pick<ActivityTabProps, 'query'>) {
+  const { accountId, webhookId, filter, query, canReplay } = props
   const isChoosing = useSignal(false)
   const { view, result, status, cause, kind } = filter
   const results = view === 'events' ? Object.keys(EVENT_RESULTS) : REQUEST_RESULTS
@@ -166,7 +172,7 @@ function Filters({ accountId, webhookId, filter, query }: ListProps & Pick<Activ
           )}
         </>
       )}
-      {!isReadOnly.value && (
+      {canReplay && (
         <span class="push">
           <ReplayFailedButton {...{ accountId, webhookId }} />
         </span>
@@ -222,7 +228,7 @@ function Foot({ list, text }: FootProps) {
   )
 }
 
-function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
+function Events({ accountId, webhookId, filter, canReplay, isFiltered }: ListProps) {
   const replay = useReplayOne(accountId)
   /** The last attempts of deliveries, as far as they were read. */
   const answers = useRef(new Map<string, Attempt>()).current
@@ -330,8 +336,10 @@ function Events({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.accepted_at, previous?.accepted_at)}
-        {...(!isReadOnly.value && {
-          onReplay: ({ id }: Delivery) => replay.ask({ webhookId, deliveryId: id }),
+        {...(canReplay && {
+          onReplay({ id, state }: Delivery) {
+            if (isOver(state)) replay.ask({ webhookId, deliveryId: id })
+          },
         })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedEvents" />}
@@ -403,7 +411,7 @@ function waitText({ explanation: { code } }: Delivery): string | undefined {
   return code === 'paused' || code === 'probe' ? t('activity.inPause') : undefined
 }
 
-function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
+function Requests({ accountId, webhookId, filter, canReplay, isFiltered }: ListProps) {
   const replay = useReplayOne(accountId)
   const list = usePagedList<Attempt>(
     async (startKey, signal) =>
@@ -474,7 +482,7 @@ function Requests({ accountId, webhookId, filter, isFiltered }: ListProps) {
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.sent_at, previous?.sent_at)}
-        {...(!isReadOnly.value && {
+        {...(canReplay && {
           onReplay: ({ delivery_id }: Attempt) => replay.ask({ webhookId, deliveryId: delivery_id }),
         })}
         empty={<Nothing {...{ filter, isFiltered }} />}

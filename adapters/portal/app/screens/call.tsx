@@ -15,7 +15,7 @@ import { None, Note } from '../components/panel.js'
 import { useReplayOne } from '../components/replay.js'
 import { Seg } from '../components/seg.js'
 import { ShowMore, useShown } from '../components/show-more.js'
-import { dayTimeText, spanText } from '../components/time.js'
+import { dayTimeText, lastingText, spanText } from '../components/time.js'
 import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
 import { isReadOnly } from '../state/scope.js'
@@ -101,7 +101,7 @@ export function CallScreen({ accountId, callId }: CallScreenProps) {
       }
     >
       <Loaded resource={resource} isGonePossible>
-        {({ call, ladder }) => {
+        {({ call, ladder, names }) => {
           const isGone = call.records === 'none' || ladder.webhookIds.length === 0
           if (isGone)
             return (
@@ -114,7 +114,7 @@ export function CallScreen({ accountId, callId }: CallScreenProps) {
               {call.records === 'part' && <Note icon="old">{t('call.part')}</Note>}
               {ladder.isTruncated && <Note icon="list">{t('call.truncated')}</Note>}
               <MissingNote
-                {...{ ladder, words }}
+                {...{ ladder, words, names }}
                 onReplay={(delivery) =>
                   replay.ask({ webhookId: delivery.webhookId, deliveryId: delivery.id })
                 }
@@ -162,7 +162,7 @@ const wordsOf = (webhook: (id: string) => string): LadderWords => ({
   outcome: answerText,
   times: (outcome, count) =>
     count === 2 ? t('call.answeredTwice', { outcome }) : t('call.answeredTimes', { outcome, count }),
-  after: (failures, success, ms) => t('call.thenAfter', { failures, success, span: spanText(ms) }),
+  after: (failures, success, ms) => t('call.thenAfter', { failures, success, span: lastingText(ms) }),
   waitsFor: (event) => t('call.waitsFor', { event }),
   waitsUntil: (ms) => t('call.waitsUntil', { time: dayTimeText(ms) }),
   span: spanText,
@@ -195,17 +195,20 @@ function Span({ ladder: { rows } }: { readonly ladder: Ladder }) {
 const MAX_OFFERED = 3
 
 interface MissingNoteProps {
+  /** Names of the webhooks that still exist. */
+  readonly names: ReadonlyMap<string, string>
   readonly ladder: Ladder
   readonly words: LadderWords
   readonly onReplay: (delivery: LadderDelivery) => void
 }
 
-function MissingNote({ ladder, words, onReplay }: MissingNoteProps) {
+function MissingNote({ ladder, words, names, onReplay }: MissingNoteProps) {
   const { wanted, waiting, lost } = missingOf(ladder)
   const missing = [...waiting, ...lost.map(({ delivery }) => delivery)]
   if (missing.length === 0) return null
   const webhooks = [...new Set(missing.map(({ webhookId }) => webhookId))]
   const of = { count: missing.length, of: wanted }
+  const offered = lost.filter(({ delivery }) => names.has(delivery.webhookId)).slice(0, MAX_OFFERED)
   return (
     <Note {...(lost.length === 0 ? { icon: 'wait' } : { icon: 'fail', tone: 'bad' })}>
       <b>
@@ -218,7 +221,7 @@ function MissingNote({ ladder, words, onReplay }: MissingNoteProps) {
       {waiting.length > 0 &&
         t(lost.length === 0 ? 'call.waitingAll' : 'call.waiting', { count: waiting.length })}{' '}
       {!isReadOnly.value &&
-        lost.slice(0, MAX_OFFERED).map(({ event, delivery }) => (
+        offered.map(({ event, delivery }) => (
           <Button size="tiny" icon="replay" key={delivery.id} onClick={() => onReplay(delivery)}>
             {t('call.replay', { event: words.event(event.hook) })}
           </Button>

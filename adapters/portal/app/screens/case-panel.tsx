@@ -122,7 +122,7 @@ export function CasePanel(props: CasePanelProps) {
             {!webhook.enabled && <SwitchOn {...{ accountId, webhookId, onChanged }} />}
             {current ? (
               <>
-                {lost > 0 && replay(webhook.enabled)}
+                {lost > 0 && webhook.enabled && replay(true)}
                 <Button kind="quiet" icon="test" busy={isTesting} onClick={() => void test.run()}>
                   {t('case.testAgain')}
                 </Button>

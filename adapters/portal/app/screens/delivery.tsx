@@ -1,8 +1,8 @@
 /** One delivery: what became of it in a sentence, its tries, and one exchange with its request and its answer. */
 import type { Attempt, Delivery, WebhookHealth } from 'hookswitch/client'
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { accountItems, accountPage, accountRequest } from '../api/api.js'
+import { useEffect, useRef } from 'preact/hooks'
+import { accountItems, accountPage, accountRequest, statusOf } from '../api/api.js'
 import { readHealth } from '../api/webhook-health.js'
 import { Button, LinkButton } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
@@ -28,6 +28,7 @@ import { useResource } from '../state/resource.js'
 import { changeQuery, route } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
+import { isOver } from '../text/activity.js'
 import { curlCommand } from '../text/curl.js'
 import type { LiveItem } from '../text/live-items.js'
 import { type IconName, lookOf, type Role } from '../text/looks.js'
@@ -59,18 +60,23 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
   const data = resource.data.value
   const delivery = data?.delivery
   const webhookId = delivery?.hook_id
-  const webhook = useResource<WebhookHealth | undefined>(
+  const subject = useResource<WebhookHealth | undefined>(
     async (signal) => (webhookId === undefined ? undefined : readHealth(accountId, webhookId, signal)),
     [accountId, webhookId],
-  ).data.value
+  )
+  const webhook = subject.data.value
   const { try: chosen } = route.value.query
   const attempts = data?.attempts ?? []
   const shown = attempts.find(({ id }) => id === chosen) ?? attempts.at(-1)
   const exchange = useExchange(accountId, deliveryId, shown?.id)
   const replay = useReplayOne(accountId)
+  const isGone = webhook?.state === 'disabled' || statusOf(subject.error.value) === 404
+  const canReplay = useRef(false)
+  // Nothing is replayed to a webhook that is switched off or deleted.
+  canReplay.current = delivery !== undefined && isOver(delivery.state) && !isReadOnly.value && !isGone
   const askReplay = () => {
     const current = resource.data.peek()?.delivery
-    if (current && !isReadOnly.peek()) replay.ask({ webhookId: current.hook_id, deliveryId })
+    if (current && canReplay.current) replay.ask({ webhookId: current.hook_id, deliveryId })
   }
   const resume = useAction(async () => {
     await accountRequest('PUT', '/webhooks/{webhook_id}/resume', { accountId, webhookId, data: {} })
@@ -136,7 +142,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
                 {t('delivery.resume')}
               </Button>
             )}
-            {!isReadOnly.value && isOver(delivery) && (
+            {canReplay.current && (
               <Button icon="replay" kind={isLost ? 'primary' : undefined} onClick={askReplay}>
                 {t('delivery.replay')}
               </Button>
@@ -183,7 +189,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
           </>
         )}
       </Loaded>
-      {delivery && !isOver(delivery) && (
+      {delivery && !isOver(delivery.state) && (
         <FollowWebhook accountId={accountId} webhookId={delivery.hook_id} onNews={onNews} />
       )}
       {replay.dialog}
@@ -193,8 +199,6 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
 
 /** States of deliveries that nobody sends any more. */
 const LOST: ReadonlySet<string> = new Set(['exhausted', 'expired', 'cancelled', 'quarantined'])
-
-const isOver = ({ state }: Delivery) => state !== 'waiting' && state !== 'in_flight'
 
 async function load(accountId: string, deliveryId: string, signal: AbortSignal): Promise<DeliveryData> {
   const address = { accountId, deliveryId }

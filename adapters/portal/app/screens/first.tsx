@@ -14,6 +14,7 @@ import { t, word } from '../state/translate.js'
 import { addressProblem } from '../text/address.js'
 import type { IconName } from '../text/looks.js'
 import { formatRoute } from '../text/routes.js'
+import { wantTest } from './form-state.js'
 
 const EXAMPLE = { name: '-', uri: 'https://your-server.com/calls', hook: 'channel_destroy' }
 
@@ -106,7 +107,8 @@ function AddressForm({ accountId }: { readonly accountId: string }) {
         isWrong.value = problem !== undefined && problem.better === undefined
         if (isWrong.peek()) return
         const address = problem?.better ?? typed
-        navigate({ screen: 'new', accountId, query: { uri: address, test: '1' } })
+        wantTest(address)
+        navigate({ screen: 'new', accountId, query: { uri: address } })
       }}
     >
       <div class="row">

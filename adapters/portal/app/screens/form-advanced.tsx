@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { Field } from '../components/field.js'
 import { Icon } from '../components/icon.js'
 import { Seg } from '../components/seg.js'
+import { spanText } from '../components/time.js'
 import { t } from '../state/translate.js'
 import { CallFilterError, callFilterOf, filterOf } from '../text/call-filter.js'
 import { AGE_UNITS, type AgeUnit, type FormValues, parseObject } from '../text/webhook-form.js'
@@ -245,10 +246,10 @@ function summaryOf(values: FormValues): string {
     ? values.filter.trim() !== ''
     : values.direction !== '' || values.caller.trim() !== '' || values.called.trim() !== ''
   const count = Number(values.retries)
+  const age = Number(values.maxAge) * AGE_UNITS[values.maxAgeUnit]
   const parts = [
     values.retries !== '' && Number.isInteger(count) && t('form.sumRetries', { count }),
-    values.maxAge !== '' &&
-      t('form.sumMaxAge', { age: `${values.maxAge} ${t(`form.unit.${values.maxAgeUnit}`)}` }),
+    values.maxAge !== '' && Number.isFinite(age) && t('form.sumMaxAge', { age: spanText(age * 1_000) }),
     (ORDERS().find(([order]) => order === values.ordering) ?? [])[1],
     t('form.sumRequest', {
       verb: values.verb.toUpperCase(),

@@ -37,6 +37,20 @@ const LOCAL = {
   called: 'form.notNumbers',
 } as const
 
+let wantedTest: string | undefined
+
+/** The form tests this address as soon as it is open. Not in the address of the page: no link sends anything by itself. */
+export function wantTest(uri: string): void {
+  wantedTest = uri
+}
+
+/** Whether the address is to be tested; once. */
+export function takeWantedTest(uri: string | undefined): boolean {
+  const isWanted = wantedTest !== undefined && wantedTest === uri
+  wantedTest = undefined
+  return isWanted
+}
+
 /** The reason for a field whose value cannot be sent at all. */
 export const localReasons = (problem: FormProblem): Reasons => ({ [problem]: t(LOCAL[problem]) })
 

@@ -165,6 +165,7 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
       <Rows
         accountId={accountId}
         rows={items.value.filter((item) => passes(item, { kind: kind.value, text: text.value }))}
+        isFiltered={isFailedOnly.value || webhookId.value !== '' || kind.value !== '' || text.value !== ''}
       />
     </Page>
   )
@@ -207,10 +208,17 @@ function Rate({ rate, openedMs, isFailedOnly }: RateProps) {
   )
 }
 
-function Rows({ accountId, rows }: { readonly accountId: string; readonly rows: readonly LiveItem[] }) {
+interface RowsProps {
+  readonly accountId: string
+  readonly rows: readonly LiveItem[]
+  readonly isFiltered: boolean
+}
+
+function Rows({ accountId, rows, isFiltered }: RowsProps) {
   // The same columns for each batch, so that only new rows are rendered.
   const columns = useMemo(() => columnsOf(accountId), [accountId, currentLanguage(), zone.value])
-  if (rows.length === 0) return <None icon="wait" title={t('live.none')} />
+  if (rows.length === 0)
+    return <None icon="wait" title={t(isFiltered ? 'activity.noneMatch' : 'live.none')} />
   return (
     <VirtualTable
       label={t('live.title')}

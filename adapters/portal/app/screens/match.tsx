@@ -16,6 +16,7 @@ import { ShowMore, useShown } from '../components/show-more.js'
 import { State } from '../components/state.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery, navigate } from '../state/router.js'
+import { isReadOnly } from '../state/scope.js'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 
@@ -167,7 +168,7 @@ function Answer({ accountId, kind, name, rows, states }: AnswerProps) {
   if (rows.length === 0) {
     return (
       <None title={t('match.none')}>
-        <a href={formatRoute({ screen: 'new', accountId })}>{t('match.create')}</a>
+        {!isReadOnly.value && <a href={formatRoute({ screen: 'new', accountId })}>{t('match.create')}</a>}
       </None>
     )
   }
@@ -267,6 +268,6 @@ function Mend({ accountId, kind, row: { id, wanted, why }, state }: MendProps) {
       : link(t('match.seeWhy'), 'overview')
   }
   const tab = isReason(why) ? REASONS[why] : ''
-  if (tab === '') return null
+  if (tab === '' || isReadOnly.value) return null
   return link(t(tab === 'overview' ? 'match.switchOn' : 'match.change'), tab)
 }

@@ -13,6 +13,7 @@ import { forgetChanges } from '../state/unsaved.js'
 import { hostOf } from '../text/address.js'
 import { formatRoute } from '../text/routes.js'
 import { type FormValues, formValues, patchOf, type SettingsInput } from '../text/webhook-form.js'
+import { takeWantedTest } from './form-state.js'
 import { WebhookForm } from './webhook-form.js'
 
 /** Chosen at first: what every call has. */
@@ -20,24 +21,36 @@ const FIRST_KINDS = ['channel_create', 'channel_answer', 'channel_destroy']
 
 export function NewWebhookScreen({ accountId }: { readonly accountId: string }) {
   const { query } = route.peek()
+  const isTestedAtOnce = useRef<boolean | undefined>(undefined)
+  isTestedAtOnce.current ??= takeWantedTest(query.uri)
   /** The webhook that was made for the test. */
   const draft = useRef<Webhook | undefined>(undefined)
-  const save = async (settings: SettingsInput, enabled: boolean) => {
-    const { current } = draft
-    draft.current = current
-      ? await accountRequest<Webhook>('PATCH', '/webhooks/{webhook_id}', {
-          accountId,
-          webhookId: current.id,
-          data: { ...patchOf(current, settings), enabled },
-        })
-      : await accountRequest<Webhook>('PUT', '/webhooks', { accountId, data: { ...settings, enabled } })
-    return draft.current.id
+  /** The last save. The next one waits for it: both buttons may be pressed, and the form left, while it runs. */
+  const saving = useRef<Promise<unknown>>(Promise.resolve())
+  const save = (settings: SettingsInput, enabled: boolean): Promise<string> => {
+    const saved = saving.current.then(async () => {
+      const { current } = draft
+      const webhook = current
+        ? await accountRequest<Webhook>('PATCH', '/webhooks/{webhook_id}', {
+            accountId,
+            webhookId: current.id,
+            data: { ...patchOf(current, settings), enabled },
+          })
+        : await accountRequest<Webhook>('PUT', '/webhooks', { accountId, data: { ...settings, enabled } })
+      draft.current = enabled ? undefined : webhook
+      return webhook.id
+    })
+    saving.current = saved.catch(() => {})
+    return saved
   }
   useEffect(
     () => () => {
-      const { current } = draft
-      if (!current) return
-      accountRequest('DELETE', '/webhooks/{webhook_id}', { accountId, webhookId: current.id }).catch(() => {
+      const discard = async () => {
+        const { current } = draft
+        if (current)
+          await accountRequest('DELETE', '/webhooks/{webhook_id}', { accountId, webhookId: current.id })
+      }
+      saving.current.then(discard).catch(() => {
         // It stays in the list, switched off.
       })
     },
@@ -52,10 +65,9 @@ export function NewWebhookScreen({ accountId }: { readonly accountId: string }) 
         submitLabel={t('form.create')}
         submitting={t('form.creating')}
         cancelHref={list}
-        isTestedAtOnce={query.test !== undefined}
+        isTestedAtOnce={isTestedAtOnce.current}
         onSubmit={async (settings) => {
           const id = await save(settings, true)
-          draft.current = undefined
           forgetChanges()
           navigate({ screen: 'webhook', accountId, id, tab: 'secret', query: { created: '1' } })
         }}

@@ -23,6 +23,7 @@ import { type Resource, useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
 import { isReadOnly } from '../state/scope.js'
 import { t } from '../state/translate.js'
+import { forgetChanges } from '../state/unsaved.js'
 import type { LiveItem } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
 
@@ -139,7 +140,7 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
             case 'overview':
               return <OverviewTab {...common} query={query} subject={data} onChanged={subject.reload} />
             case 'activity':
-              return <ActivityTab {...common} query={query} />
+              return <ActivityTab {...common} query={query} isEnabled={data.webhook.enabled} />
             case 'settings':
               return <SettingsTab {...common} onSaved={subject.reload} />
             case 'secret':
@@ -202,6 +203,7 @@ function Actions({ accountId, webhook, subject }: ActionsProps) {
   const remove = useAction(async () => {
     await accountRequest('DELETE', '/webhooks/{webhook_id}', address)
     notify(t('webhook.deleted'))
+    forgetChanges()
     navigate({ screen: 'webhooks', accountId })
   })
   return (

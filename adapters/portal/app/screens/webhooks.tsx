@@ -115,7 +115,8 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
   )
   const rows = list.items.value
   const isFiltered = view !== '' || text !== '' || group !== ''
-  const isEmpty = rows.length === 0 && list.isComplete.value && !list.isLoading.value
+  // Also while it is read again: what is typed on the first screen stays.
+  const isEmpty = rows.length === 0 && list.isComplete.value
   const counts = useCounts({
     accountId,
     filter,
@@ -137,7 +138,12 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
         !isReadOnly.value && (
           <>
             {attention.value && (
-              <SwitchOnAgain accountId={accountId} attention={attention.value} onDone={list.reload} />
+              <SwitchOnAgain
+                accountId={accountId}
+                attention={attention.value}
+                isFiltered={text !== '' || group !== ''}
+                onDone={list.reload}
+              />
             )}
             <ReplayFailedButton accountId={accountId} />
             <LinkButton kind="primary" icon="plus" href={formatRoute({ screen: 'new', accountId })}>
@@ -310,11 +316,13 @@ function GroupPick({ rows, group }: { rows: readonly HealthRow[]; group: string 
 interface SwitchOnAgainProps {
   readonly accountId: string
   readonly attention: ListPage<HealthRow>
+  /** Whether there may be others that the list leaves out. */
+  readonly isFiltered: boolean
   readonly onDone: () => void
 }
 
 /** Switches on all webhooks that the service has switched off; of a single one, its row has the button. */
-function SwitchOnAgain({ accountId, attention, onDone }: SwitchOnAgainProps) {
+function SwitchOnAgain({ accountId, attention, isFiltered, onDone }: SwitchOnAgainProps) {
   const action = useAction(async () => {
     await accountRequest('PATCH', '/webhooks', { accountId, data: { 're-enable': true } })
     notify(t('webhooks.reenabled'))
@@ -322,7 +330,7 @@ function SwitchOnAgain({ accountId, attention, onDone }: SwitchOnAgainProps) {
   })
   const count = attention.items.filter(({ state }) => state === 'disabled').length
   if (count < 2) return null
-  const isWhole = attention.nextStartKey === undefined
+  const isWhole = attention.nextStartKey === undefined && !isFiltered
   return (
     <ConfirmButton
       action={action}
@@ -433,9 +441,11 @@ interface RowActionProps {
 function RowAction({ accountId, row, reload }: RowActionProps) {
   const address = { accountId, webhookId: row.id }
   const test = useAction(async () => {
-    const { attempt } = await testWebhook(address, new AbortController().signal)
+    const { attempt, checkCause } = await testWebhook(address, new AbortController().signal)
     const status = attempt?.resp_status_code
-    if (status === undefined) notify(t('webhooks.testedSilent', { name: row.name }), true)
+    // It waits for its turn: the server was not asked.
+    if (!attempt && checkCause === undefined) notify(t('case.testWaits'))
+    else if (status === undefined) notify(t('webhooks.testedSilent', { name: row.name }), true)
     else {
       const took = spanText(attempt!.duration_ms ?? 0)
       notify(t('webhooks.tested', { name: row.name, status, took }), attempt!.result !== 'success')

@@ -40,7 +40,7 @@ export const accountName = computed(() => {
 effect(() => {
   const id = accountId.value
   const current = session.value
-  if (!current || id === current.accountId || id in names.peek()) return
+  if (!current || id === current.accountId || id in names.value) return
   // What may not be seen keeps its id as the name; the screens say why.
   const add = (name: string) => {
     names.value = { ...names.peek(), [id]: name }
@@ -61,7 +61,8 @@ effect(() => {
   isReadOnly.value = false
   userName.value = undefined
   ownAccountName.value = undefined
-  names.value = {}
+  // The names of the user before; that of the account on the screen is read again.
+  if (Object.keys(names.peek()).length > 0) names.value = {}
   if (!current) return
   const isCurrent = () => session.peek()?.token === current.token
   readRights().then(

@@ -68,7 +68,7 @@ export function t(key: MessageKey, parameters?: Parameters): string {
 
 /** The text of a key that the service chose, such as a state; the word itself where there is no text. */
 export function word(
-  prefix: 'state' | 'found' | 'result' | 'kind' | 'change' | 'cause' | 'disabled' | 'type' | 'event',
+  prefix: 'state' | 'found' | 'result' | 'kind' | 'change' | 'cause' | 'type' | 'event',
   name: string,
 ): string {
   const key = `${prefix}.${name}`

@@ -23,6 +23,9 @@ export const EVENT_RESULTS: Readonly<Record<string, readonly string[]>> = {
   failure: ['exhausted', 'expired', 'quarantined'],
   cancelled: ['cancelled'],
 }
+/** Whether a delivery in this state is not sent any more, so that it can be replayed. */
+export const isOver = (state: string): boolean => state !== 'waiting' && state !== 'in_flight'
+
 export const REQUEST_RESULTS: readonly string[] = ['success', 'failure']
 
 /** @param timeOf Unix ms of a time in the user's zone; `undefined`: it is none */

@@ -192,8 +192,9 @@ function pauseSteps(input: CaseInput, words: CaseWords): readonly Step[] {
   const isRare = nowMs >= rarelyFromMs
   const seconds = Math.max(LEAST_SECONDS, Math.min(isRare ? RARELY_SECONDS : OFTEN_SECONDS, maxAge))
   const isSoonRare = !isRare && maxAge > OFTEN_SECONDS
+  const probe = health.pending === 0 ? 'next.probeNone' : 'next.probe'
   return [
-    ...dated(nextMs, 'wait', say(isConnecting ? 'next.connect' : 'next.probe'), words, say('next.now')),
+    ...dated(nextMs, 'wait', say(isConnecting ? 'next.connect' : probe), words, say('next.now')),
     {
       icon: 'replay',
       title:
@@ -223,7 +224,8 @@ function failingSteps({ webhook, health }: CaseInput, words: CaseWords): readonl
       title: say('next.rejected'),
       text: retries === 0 ? say('next.noRetries') : say('next.retries', { count: retries }),
     },
-    ...lastSteps(health, words),
+    // An event that is rejected is given up before it is too old.
+    ...lastSteps(health, words, false),
   ]
 }
 
@@ -239,13 +241,17 @@ function dated(
   return [atMs > nowMs ? { icon, title: moment(atMs), text, atMs } : { icon, title: now, text }]
 }
 
-/** When something is lost, and when the webhook is switched off. */
-function lastSteps(health: WebhookHealth, { say, at, nowMs }: CaseWords): readonly Step[] {
+/**
+ * When something is lost, and when the webhook is switched off.
+ *
+ * @param isKept whether nothing else than its age ends what waits
+ */
+function lastSteps(health: WebhookHealth, { say, at, nowMs }: CaseWords, isKept = true): readonly Step[] {
   const { oldest_expires_at: expiresAt, auto_disable_at: disableAt, not_delivered: lost } = health
   const step = (icon: IconName, atMs: number | undefined, text: string) =>
     atMs === undefined || atMs <= nowMs ? [] : [{ icon, title: at(atMs), text, atMs }]
   return [
-    ...step('old', msOf(expiresAt), say(lost > 0 ? 'next.tooOldMore' : 'next.tooOld')),
+    ...step('old', msOf(expiresAt), say(lost > 0 || !isKept ? 'next.tooOldMore' : 'next.tooOld')),
     ...step('off', msOf(disableAt), say('next.switchOff')),
   ]
 }

@@ -36,6 +36,9 @@ const AFTER_FAILURE: ReadonlySet<string> = new Set([
   'probe',
 ])
 
+/** Codes of deliveries that have failed for good, with the reason of the last failure. */
+const ENDED: ReadonlySet<string> = new Set(['exhausted', 'expired'])
+
 export function explain(
   explanation: Explanation,
   context: ExplanationContext,
@@ -58,7 +61,8 @@ function answerSentence(
   { say, cause }: ExplanationWords,
 ): string | undefined {
   if (reason === undefined || code === 'delivered') return undefined
-  if (/interrupted|^own[ _]fault$/.test(reason)) return say('result.ours')
+  // What has ended is not sent again.
+  if (/interrupted|^own[ _]fault$/.test(reason)) return ENDED.has(code) ? undefined : say('result.ours')
   const status = /^status (\d{3})$/.exec(reason)?.[1]
   if (attempts === 0) {
     return status === undefined

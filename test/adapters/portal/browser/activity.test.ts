@@ -56,6 +56,19 @@ describe.skipIf(CHROMIUM === undefined)('the activity of a webhook', () => {
     await row('Call started').first().waitFor()
   })
 
+  it('keeps the row that the keys have chosen when others arrive above it', async ({ world, page, open }) => {
+    await open(activity(world.goodId))
+    const chosen = page.locator('tr.here a').first()
+    const rows = page.locator('tbody tr:not(.day, .space)')
+    await rows.first().waitFor()
+    await page.keyboard.press('j')
+    const before = await chosen.getAttribute('href')
+    const count = await rows.count()
+    await world.makeCall('arrives-above')
+    await expect.poll(() => rows.count()).toBe(count + 3)
+    expect(await chosen.getAttribute('href')).toBe(before)
+  })
+
   it('marks replays both ways', async ({ world, page, open, row }) => {
     await open(activity(world.goodId))
     await row('Call started').first().getByRole('link').first().click()
@@ -231,6 +244,16 @@ describe.skipIf(CHROMIUM === undefined)('a call', () => {
     expect(await violations(page)).toEqual([])
   })
 
+  it('offers no replay for a webhook that was deleted', async ({ page, open, answer }) => {
+    const lost = { id: 'd1', hook_id: 'w1', kind: 'first', state: 'cancelled', attempts: 0 }
+    await openCall(
+      { answer, open },
+      { records: 'all', events: [event(1, '2026-01-31T02:31:07.000Z', [lost])] },
+    )
+    await page.getByText('1 of 1 deliveries has not arrived, for a deleted webhook.').waitFor()
+    expect(await page.getByRole('button', { name: /^Replay/ }).count()).toBe(0)
+  })
+
   it('whose records are gone says so', async ({ page, reports, open, answer }) => {
     await open('calls/long-ago')
     await page.getByText('There are no records of this, or no longer.').waitFor()
@@ -298,7 +321,7 @@ describe.skipIf(CHROMIUM === undefined)('the live list', () => {
     await page.getByRole('button', { name: /^Show \d+ new$/ }).click()
     await page.getByRole('row').filter({ hasText: 'Dashboard' }).first().waitFor()
     await page.getByRole('button', { name: 'Only failed' }).click()
-    await page.getByText('Nothing has been sent since').waitFor()
+    await page.getByText('Nothing matches these filters').waitFor()
     await page.getByText('Failed per second').waitFor()
   })
 })

@@ -55,6 +55,16 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await button(MORE).click()
     expect(await button('Replay…').count()).toBe(0)
     await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Activity' }).click()
+    await page.getByRole('row').filter({ hasText: 'Call started' }).first().waitFor()
+    expect(await button('Replay not delivered…').count()).toBe(0)
+    const first = page.getByRole('row').filter({ hasText: 'Call started' }).last()
+    await first.getByRole('link').first().click()
+    await page.getByRole('heading', { name: 'Call started' }).waitFor()
+    await page.getByRole('link', { name: 'CRM <b>popup</b>, activity' }).waitFor()
+    expect(await button('Replay…').count()).toBe(0)
+    await open(`webhooks/${world.badId}/activity`)
+    await button(MORE).click()
     world.repair()
     await button('Switch on').click()
     await page.getByText('The webhook is switched on.').waitFor()
@@ -68,6 +78,27 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await dialog.getByLabel('Not delivered').uncheck()
     await cancelled.locator('input').check()
     await dialog.getByRole('button', { name: `Replay ${waiting} events` }).waitFor()
+  })
+
+  it('are not asked about changes of a webhook that its user deletes', async ({
+    world,
+    page,
+    open,
+    button,
+  }) => {
+    await logIn(page, world.url, world.apiKey)
+    const { id } = await world.hs.webhooks.create('acme', {
+      name: 'Old',
+      uri: 'http://127.0.0.1:9/',
+      hook: 'all',
+    })
+    await open(`webhooks/${id}/settings`)
+    await page.getByLabel('Name', { exact: true }).fill('Changed')
+    await button(MORE).click()
+    await button('Delete…').click()
+    await page.getByRole('dialog', { name: 'Delete Old?' }).getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
   it('are not offered to a user who may only read; a refusal says what is missing', async ({
@@ -87,6 +118,12 @@ describe.skipIf(CHROMIUM === undefined)('the questions of the page', () => {
     await open(`webhooks/${world.goodId}`)
     await page.getByRole('region', { name: 'Requests', exact: true }).waitFor()
     for (const name of [MORE, 'Send a test', 'Edit']) expect(await button(name).count(), name).toBe(0)
+    const hold = { name: 'Only holds', uri: 'http://127.0.0.1:9/', hook: 'channel_hold' }
+    await world.hs.webhooks.create('acme', hold)
+    await open('match')
+    await page.getByText('It does not listen to this event.').waitFor()
+    expect(await page.getByRole('link', { name: /^(Change its settings|Switch it on)$/ }).count()).toBe(0)
+    await open(`webhooks/${world.goodId}`)
     expect(reports.problems).toEqual([])
     // As if the page did not know.
     await page.route('**/token_auth', (route) => route.fulfill({ json: { data: {}, status: 'success' } }))

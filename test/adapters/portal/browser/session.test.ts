@@ -90,6 +90,23 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
     expectRefusals(reports, 403)
   })
 
+  it('keeps the name of the account on the screen when its token is replaced', async ({
+    world,
+    page,
+    reports,
+  }) => {
+    await logIn(page, world.url, world.apiKey)
+    await page.goto(`${world.url}#/branch/live`)
+    await page.getByRole('button', { name: 'Account: Acme Branch' }).waitFor()
+    await world.hs.auth.signOut((await storedSession(page)).token)
+    await page.reload()
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+    await fillApiKey(dialog, world.apiKey)
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Account: Acme Branch' }).waitFor()
+    expectRefusals(reports, 401)
+  })
+
   it('survives its token: a dialog opens over the page, and what was typed stays', async ({
     world,
     page,

@@ -1,7 +1,7 @@
 /** The list of webhooks, the screen of an account without any, the form, the settings and the secret. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { CHROMIUM, expectRefusals, logIn, violations } from './browser.js'
+import { CHROMIUM, expectRefusals, FAST_POLLING, logIn, violations } from './browser.js'
 import { signedInTest as it, pageTest } from './page-test.js'
 
 /** The field with this label, with its hint. */
@@ -146,7 +146,15 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Switch 100 on again…' }).waitFor()
     await row('Name of w0').getByText('Your server answered 410 “Gone”.').first().waitFor()
-    await row('Name of w1').getByText('Nothing arrived for days, so we switched it off.').first().waitFor()
+    await row('Name of w1').getByText('Too many tries failed, so we switched it off.').first().waitFor()
+    // It does so for all, also for those that a filter leaves out.
+    const search = page.getByRole('searchbox', { name: 'Name or address' })
+    await search.fill('Name')
+    await search.press('Enter')
+    await page.getByRole('button', { name: 'Switch all on again…' }).waitFor()
+    await search.fill('')
+    await search.press('Enter')
+    await page.getByRole('button', { name: 'Switch 100 on again…' }).waitFor()
     more = { next_start_key: 'more' }
     await page.reload()
     await page.getByText('100+ need attention.').waitFor()
@@ -156,6 +164,18 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
 })
 
 describe.skipIf(CHROMIUM === undefined)('an account without webhooks', () => {
+  pageTest('keeps what is typed while the list is read again', async ({ world, page }) => {
+    await page.addInitScript(FAST_POLLING)
+    await logIn(page, world.url, world.betaKey)
+    const field = page.getByLabel('Address of your server')
+    await field.pressSequentially('https://crm.exa')
+    for (let reads = 0; reads < 3; reads += 1) {
+      await page.waitForResponse((response) => response.url().includes('/webhooks/health?'))
+    }
+    await field.pressSequentially('mple/in')
+    expect(await field.inputValue()).toBe('https://crm.example/in')
+  })
+
   pageTest('has one field and one button that lead to a test', async ({ world, page }) => {
     await logIn(page, world.url, world.betaKey)
     await page.getByRole('heading', { name: 'Let your systems know about every call' }).waitFor()
@@ -185,6 +205,31 @@ describe.skipIf(CHROMIUM === undefined)('an account without webhooks', () => {
 })
 
 describe.skipIf(CHROMIUM === undefined)('the form of a webhook', () => {
+  it('makes one webhook where it is created while its test is being sent', async ({ world, page, open }) => {
+    const { uri } = await world.hs.webhooks.read('acme', world.goodId)
+    const made: string[] = []
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/accounts/acme/webhooks', async (route) => {
+      if (route.request().method() === 'PUT') made.push(route.request().url())
+      await released
+      await route.continue()
+    })
+    await open(`webhooks/new?${new URLSearchParams({ uri, name: 'Once', test: '1' })}`)
+    await page.getByRole('button', { name: 'Test', exact: true }).click()
+    await expect.poll(() => made.length).toBe(1)
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    release()
+    await page.getByText('The webhook is switched on.').waitFor()
+    const named = async () => (await world.hs.webhooks.list('acme')).filter(({ name }) => name === 'Once')
+    expect(await named()).toMatchObject([{ enabled: true }])
+    expect(made.length).toBe(1)
+    await world.hs.webhooks.remove('acme', (await named())[0]!.id)
+    await page.getByText('This webhook has been deleted.').waitFor()
+  })
+
   it('has the reasons of the service beside its fields, tests before it is created, and leads to the secret', async ({
     world,
     page,
