@@ -38,5 +38,5 @@ function failureOf({ last, cause, failing_since: failingSince }: HealthRow): str
         ? t('webhooks.failsBy', { what: failureText(cause), since })
         : t('webhooks.fails', { since })
   // Without the gap of a time that is not known.
-  return text.replace(/ +(?=[ .])/g, '')
+  return text.replaceAll('  ', ' ').replaceAll(' .', '.')
 }
