@@ -11,7 +11,7 @@ import { escapeTextNodes } from './text-nodes.js'
 async function start(): Promise<void> {
   escapeTextNodes()
   const restoring = HAS_HOST_LOGIN ? startHostSession() : restore()
-  // While other tabs or the host are asked for a session, what is shown without one is loaded.
+  // Loads the sign-in screen while other tabs or the host look for a session.
   if (!session.value) SignIn.preload().catch(() => {})
   await restoring
   render(<App />, document.querySelector('#app')!)

@@ -11,7 +11,7 @@ export async function hostSession(): Promise<Session | undefined> {
   return { token, accountId }
 }
 
-/** A host whose tokens are refused at once is not asked again and again. */
+/** Shortest time between two requests for the host's session: its tokens may be refused at once. */
 const MIN_RENEWAL_MS = 30_000
 
 /** Begins the session of the host's user, who may be another one than that of the stored session. */

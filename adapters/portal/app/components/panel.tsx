@@ -43,7 +43,7 @@ interface Figure {
 
 interface StripProps {
   readonly items: readonly Figure[]
-  /** A panel of its own, not the end of another one. */
+  /** A panel that stands alone, not at the end of another panel. */
   readonly isAlone?: boolean
 }
 
@@ -73,7 +73,7 @@ interface NoteProps {
   readonly children: ComponentChildren
 }
 
-/** A message in a panel of its own. */
+/** A message in a separate panel. */
 export function Note({ tone, icon, isAlert = false, children }: NoteProps) {
   return (
     <div class={tone === undefined ? 'note' : `note is-${tone}`} role={isAlert ? 'alert' : undefined}>

@@ -1,4 +1,4 @@
-/** The picture beside the login: a call, and what the user's systems are told of it. */
+/** The picture beside the login: a call, and the events that the user's systems receive. */
 import { t } from '../state/translate.js'
 
 export function Scene() {

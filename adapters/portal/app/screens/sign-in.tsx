@@ -1,4 +1,4 @@
-/** The login: by user name, password and company, or by API key; where the host has a login of its own, what to do there. */
+/** The login: by user name, password and company, or by API key. With the host's login: a hint to sign in there. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { logIn, statusOf } from '../api/api.js'

@@ -443,7 +443,7 @@ function RowAction({ accountId, row, reload }: RowActionProps) {
   const test = useAction(async () => {
     const { attempt, checkCause } = await testWebhook(address, new AbortController().signal)
     const status = attempt?.resp_status_code
-    // It waits for its turn: the server was not asked.
+    // The test still waits for its turn: no request was sent.
     if (!attempt && checkCause === undefined) notify(t('case.testWaits'))
     else if (status === undefined) notify(t('webhooks.testedSilent', { name: row.name }), true)
     else {

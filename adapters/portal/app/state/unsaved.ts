@@ -10,7 +10,7 @@ interface Leaving {
   readonly stay: () => void
 }
 
-/** The question that is being asked. */
+/** The open question. */
 export const leaving = signal<Leaving | undefined>(undefined)
 
 /** Runs `leave`; before that, asks where something is not saved. */

@@ -1,4 +1,4 @@
-/** What is wrong with an address before anybody is asked, and how it may have been meant. Pure. */
+/** Finds mistakes in an address without a request, and suggests a correction. Pure. */
 
 interface AddressProblem {
   readonly code: 'scheme' | 'invalid'

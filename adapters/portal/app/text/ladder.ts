@@ -66,7 +66,7 @@ export interface Ladder {
   readonly isTruncated: boolean
 }
 
-/** A pause between two events that gets a row of its own, ms. */
+/** Shortest pause between two events that is shown as a separate row, ms. */
 const LONG_PAUSE_MS = 5_000
 
 /**

@@ -1,4 +1,4 @@
-/** Which rows of a long list are in the document, where every row has a height of its own. Pure. */
+/** Chooses the rows of a long list that are in the document; the heights of rows may differ. Pure. */
 
 /** The upper edges of the rows in pixels, and the height of all at the end. */
 type RowEdges = Float64Array

@@ -188,7 +188,7 @@ function pairsText(pairs: Readonly<Record<string, string>> | undefined): string 
     .join('\n')
 }
 
-/** Whether a value stays the same on a line of its own; others are written as JSON strings. */
+/** Whether a value can be written as one plain line; others are written as JSON strings. */
 const isPlain = (value: string) => value === value.trim() && !/[\r\n]|^"/.test(value)
 
 function parsePairs(text: string): ReadonlyMap<string, string> | undefined {
