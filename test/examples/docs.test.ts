@@ -102,6 +102,14 @@ describe('JavaScript in the documentation', () => {
   })
 })
 
+describe('TypeScript in the documentation', () => {
+  it('is quoted from examples/projects, whose files are compiled and run', () => {
+    const all = PAGES.flatMap((page) => blocks(page, 'ts').map((text) => ({ page, text })))
+    expect(all.filter(({ text }) => !isQuoted(text, 'ts'))).toEqual([])
+    expect(all.length).toBeGreaterThan(0)
+  })
+})
+
 describe('commands in the documentation', () => {
   const scripts = PAGES.flatMap((page) => blocks(page, 'sh').map((text) => ({ page, text })))
 
@@ -239,7 +247,7 @@ echo "LATER=$API $TOKEN $HOOK"`
 })
 
 describe('other blocks of the documentation', () => {
-  const KNOWN = ['js', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile', 'sql'].concat(
+  const KNOWN = ['js', 'ts', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile', 'sql'].concat(
     ...['python', 'php', 'ruby', 'go', 'java', 'csharp'],
   )
 
