@@ -2,7 +2,8 @@
 /**
  * Compiles the programs of the documents against the packed package, strictly, with each kind of module resolution:
  *
- * - JavaScript blocks of the pages, as TypeScript, because that is what a reader of TypeScript pastes;
+ * - JavaScript blocks of the pages as TypeScript, because that is how a reader of TypeScript pastes them; those that have types
+ *   in their comments as JavaScript;
  * - programs of `examples`, from which other blocks are quoted, as JavaScript with the types in their comments.
  *
  * TypeScript blocks are quoted from examples/projects (docs.test.ts checks it), and compiled with those. So no block is
@@ -21,8 +22,14 @@ const MODES = {
   Bundler: { module: 'ESNext', moduleResolution: 'Bundler' },
   node10: { module: 'CommonJS', moduleResolution: 'node10', esModuleInterop: true },
 }
-/** CommonJS has no `await` outside functions: there a reader puts the program in a function. */
-const TOP_LEVEL_AWAIT = /\berror TS(1309|1378|1432): /
+/** CommonJS has no `await` outside functions and no `import.meta`, so there a reader writes these otherwise. */
+const NOT_IN_COMMONJS = /\berror TS(1309|1343|1378|1432): /
+/** What a page leaves to its reader, by the name that stands for it. */
+const DECLARATIONS = {
+  customerOfCookie:
+    'declare function customerOfCookie(cookie: unknown): Promise<{ accountId: string } | undefined>; ' +
+    "declare const hs: import('hookswitch').Hookswitch",
+}
 /** As a reader's own program, which has no `tsconfig.json` of this repository. */
 const OPTIONS = {
   target: 'ES2023',
@@ -68,7 +75,7 @@ export async function compileDocuments({ folder, tarball, names }) {
     const lines = await compile(documents)
     problems.push(
       ...lines
-        .filter((line) => mode !== 'node10' || !TOP_LEVEL_AWAIT.test(line))
+        .filter((line) => mode !== 'node10' || !NOT_IN_COMMONJS.test(line))
         .map((line) => `${mode}: ${line}`),
     )
   }
@@ -113,7 +120,14 @@ function programsOf(page) {
     .map((text, index) => {
       const whole = read(page)
       const before = whole.slice(0, whole.indexOf(text)).split('\n').length - 1
-      return { file: `pages/${page}/${index + 1}.ts`, text: '\n'.repeat(before) + text }
+      const extension = text.includes('@param {') ? 'js' : 'ts'
+      const declared = Object.entries(DECLARATIONS).flatMap(([name, line]) =>
+        text.includes(name) ? [line] : [],
+      )
+      return {
+        file: `pages/${page}/${index + 1}.${extension}`,
+        text: '\n'.repeat(before) + text + declared.join('\n'),
+      }
     })
 }
 
