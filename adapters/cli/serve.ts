@@ -4,12 +4,12 @@ import type { Blackhole } from 'hookswitch/blackhole'
 import { createServer } from 'hookswitch/node'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { adminServer } from './admin.js'
-import { bothServices } from './both-services.js'
 import { readDisk } from './disk.js'
 import { listen, stopListening } from './listen.js'
 import { type Level, lineLog } from './log.js'
 import { storeFields } from './open-store.js'
 import { type Parentage, watchParent } from './parent-watch.js'
+import { publicService } from './public-service.js'
 import { readSettings, type Settings } from './read-settings.js'
 import { createReloader } from './reload.js'
 import { createService, planService, startService } from './service.js'
@@ -86,7 +86,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   let switches: Switches | undefined
   let webSockets: Blackhole | undefined
   let isServing = false
-  const services = plan.page ? bothServices(hs, plan.page) : hs
+  const services = publicService(hs, plan.page)
   const server = createServer(services, serverOptions(settings))
   const readiness = async () => {
     const disk = choice.store === 'sqlite' ? await readDisk(choice.path) : undefined
