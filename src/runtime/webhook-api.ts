@@ -232,7 +232,7 @@ function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
       unknown.map((path) => ({ path, rule: 'error', message: 'is not a field of a webhook' })),
     )
   }
-  return { settings, ...(extra && { extra }) }
+  return { settings: defined(settings), ...(extra && { extra }) }
 }
 
 /** The first sample of a kind of event, if it is in the catalogue. */
