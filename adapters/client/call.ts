@@ -54,15 +54,15 @@ export interface Endpoint {
   /** Path below the version, with parameters in braces: `/accounts/{account_id}/webhooks`. */
   readonly path: string
   /** Parameters that are sent as headers: `{ ifMatch: 'If-Match' }`. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** The operation takes options only. */
-  readonly hasNoParameters?: true
+  readonly hasNoParameters?: true | undefined
   /** No token is sent. */
-  readonly isOpen?: true
+  readonly isOpen?: true | undefined
   /** The response is a list with pages. */
-  readonly isList?: true
+  readonly isList?: true | undefined
   /** The response has no envelope. */
-  readonly isRaw?: true
+  readonly isRaw?: true | undefined
 }
 
 /**

@@ -32,7 +32,7 @@ export interface StreamOptions {
    * Called when the stream is connected, and when it has lost its connection and will connect again. Changes of webhooks in
    * between are not repeated: read the webhooks again.
    */
-  readonly onState?: (state: 'open' | 'waiting', error?: HookswitchClientError) => void
+  readonly onState?: ((state: 'open' | 'waiting', error?: HookswitchClientError) => void) | undefined
 }
 
 /** One item of a stream. `id`: `lastId` of a stream that continues after it. */
