@@ -88,8 +88,8 @@ describe('the files for editors and tools', () => {
     }
     const found = updates.flatMap(({ directories = [] }) => directories)
     const projects = readdirSync(join(ROOT, 'examples/projects'), { withFileTypes: true })
-    expect(found).toEqual(
-      projects.filter((entry) => entry.isDirectory()).map(({ name }) => `/examples/projects/${name}`),
+    expect([...found].sort()).toEqual(
+      projects.flatMap((entry) => (entry.isDirectory() ? [`/examples/projects/${entry.name}`] : [])).sort(),
     )
   })
 })
