@@ -3,6 +3,7 @@
  * API (`account-schema`); realms, user names and ids follow rules that are wider, because a host imports what it has.
  */
 import { type Failure, invalidInput } from '../errors.js'
+import { suggestionOf } from '../values/closest-name.js'
 import { isId } from '../values/ids.js'
 import { type Account, accountRevision, normalizeRealm } from './account.js'
 import { accountSchema, userSchema } from './account-schema.js'
@@ -230,7 +231,11 @@ function check(
   for (const key of Object.keys(given)) {
     if (given[key] === undefined) continue
     if (Object.hasOwn(fields, key)) failures.push(...fields[key]!(given[key], pathOf(key)))
-    else failures.push(failure(pathOf(key), 'additionalProperties', 'Unknown field'))
+    else {
+      // Only the first failure suggests a name: an object may have many unknown keys.
+      const suggestion = failures.length === 0 ? suggestionOf(key, Object.keys(fields)) : ''
+      failures.push(failure(pathOf(key), 'additionalProperties', `Unknown field${suggestion}`))
+    }
   }
   for (const key of required) {
     if (!Object.prototype.propertyIsEnumerable.call(given, key) || given[key] === undefined)

@@ -192,6 +192,11 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
    * of the token. Default false.
    */
   readonly accessLog?: boolean
+  /**
+   * Whether a started instance keeps the process alive until it is closed, like `ref` of Node's timers. Default false: a
+   * process that has nothing else to do ends, although deliveries wait.
+   */
+  readonly ref?: boolean
   /** A pino-compatible logger. Default: silent. */
   readonly log?: Log
   /** Receives metrics: `hookswitch/prometheus`, `hookswitch/opentelemetry` or the host's own. Default: none. */
@@ -250,4 +255,5 @@ export const OPTION_DEFAULTS = Object.freeze({
   ...BODY_LIMIT_DEFAULTS,
   ingest: false,
   accessLog: false,
+  ref: false,
 })

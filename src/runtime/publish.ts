@@ -4,7 +4,7 @@ import { type BatchLimits, checkEventCount } from '../delivery/batch-limits.js'
 import type { AcceptedEvent } from '../delivery/delivery-store.js'
 import type { ChannelEvent, CheckedEvent } from '../delivery/event.js'
 import { stageEvent } from '../delivery/inbox-relay.js'
-import { type ErrorCode, errorCode, HookswitchError, invalidInput } from '../errors.js'
+import { checkOptionNames, type ErrorCode, errorCode, HookswitchError, invalidInput } from '../errors.js'
 import type { LabelOf, Metrics } from '../metrics.js'
 import type { SpanAttributes, Tracing } from '../ports.js'
 import { parseTraceparent } from '../values/traceparent.js'
@@ -57,14 +57,18 @@ export interface PublishDeps {
   readonly limits: BatchLimits
 }
 
+const OPTION_NAMES: readonly (keyof PublishOptions)[] = ['idempotencyKey', 'tx', 'traceparent']
+
 /** Publishes one event of the host. */
 export function publish(
   deps: PublishDeps,
   event: ChannelEvent,
-  { idempotencyKey, tx, traceparent }: PublishOptions,
+  options: PublishOptions,
 ): Promise<Published | StagedEvent> {
+  const { idempotencyKey, tx, traceparent } = options
   let parent: string | undefined
   try {
+    checkOptionNames('publish', options, OPTION_NAMES)
     parent = checkTraceparent(traceparent)
   } catch (thrown) {
     return Promise.reject(countRefused(deps, thrown, 1))
