@@ -281,7 +281,13 @@ describe('links in the documentation', () => {
   }
 
   it('lead to headings and files that exist, and from pages of the package to files of the package', () => {
-    const others = ['CONTRIBUTING.md', 'examples/demo/README.md', 'src/testkit/README.md']
+    const others = [
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+      'CODE_OF_CONDUCT.md',
+      'examples/demo/README.md',
+      'src/testkit/README.md',
+    ]
     for (const page of [...PAGES, ...others]) {
       for (const link of links(page))
         expect([page, link, problemOf(page, link)]).toEqual([page, link, undefined])
