@@ -468,6 +468,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       const { drainMs = DRAIN_MS } = closeOptions ?? {}
       if (typeof drainMs !== 'number' || !(drainMs >= 0))
         return Promise.reject(invalidOption('drainMs', 'must be 0 or more'))
+      // Waiting alone keeps no process alive.
+      if (!closing) endKeepAlive ??= keepAlive()
       closing ??= shutDown(drainMs)
       return closing
     },
