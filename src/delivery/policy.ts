@@ -68,7 +68,12 @@ const common = { jitter: 0.2, retryOn: 'failure', retriesCountTries: false } as 
  * @throws RangeError naming the field; `InvalidOption` for an unknown option
  */
 export function exponential(
-  options: { baseMs?: number; factor?: number; capMs?: number; jitter?: number } = {},
+  options: {
+    baseMs?: number | undefined
+    factor?: number | undefined
+    capMs?: number | undefined
+    jitter?: number | undefined
+  } = {},
 ): Extract<RetryPolicy, { kind: 'exponential' }> {
   checkOptionNames('exponential', options, ['baseMs', 'factor', 'capMs', 'jitter'])
   const { baseMs = 2000, factor = 3, capMs = Math.max(DEFAULT_CAP_MS, baseMs), jitter = 0.2 } = options
@@ -82,7 +87,7 @@ export function exponential(
  */
 export function constant(
   delayMs: number,
-  options: { jitter?: number } = {},
+  options: { jitter?: number | undefined } = {},
 ): Extract<RetryPolicy, { kind: 'constant' }> {
   checkOptionNames('constant', options, ['jitter'])
   return checkPolicy({ kind: 'constant', delayMs, ...common, jitter: options.jitter ?? 0.2 })
@@ -95,7 +100,7 @@ export function constant(
  */
 export function schedule(
   delaysMs: readonly number[],
-  options: { jitter?: number } = {},
+  options: { jitter?: number | undefined } = {},
 ): Extract<RetryPolicy, { kind: 'schedule' }> {
   checkOptionNames('schedule', options, ['jitter'])
   return checkPolicy({ kind: 'schedule', delaysMs: [...delaysMs], ...common, jitter: options.jitter ?? 0.2 })

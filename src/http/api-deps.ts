@@ -6,7 +6,6 @@ import type { EraseRequest, EraseResult } from '../runtime/erase.js'
 import type { PublishDeps } from '../runtime/publish.js'
 import type { ReplayApi } from '../runtime/replay-api.js'
 import type { WebhookApi } from '../runtime/webhook-api.js'
-import type { Store } from '../store/contract.js'
 import type { Yielding } from '../values/yielding.js'
 import type { TrustedProxies } from './client-address.js'
 
@@ -14,7 +13,7 @@ import type { TrustedProxies } from './client-address.js'
 export interface ApiDeps {
   /** Opaque id of this process, never a host name. */
   readonly node: string
-  readonly options: NormalizedOptions<Store>
+  readonly options: NormalizedOptions
   readonly trustedProxies: TrustedProxies
   readonly clock: Clock
   readonly log: Log

@@ -1,5 +1,6 @@
 import { type Verified, verify as verifyAt } from '../delivery/signature.js'
 import { checkOptionNames } from '../errors.js'
+import { defined } from '../values/defined.js'
 
 /**
  * For receivers: checks that a request is signed with the webhook's secret and is recent (Standard Webhooks 1.0.0).
@@ -24,8 +25,8 @@ export function verify(
     readonly body: string | Uint8Array
   },
   secrets: string | readonly string[],
-  options: { readonly nowSeconds?: number; readonly toleranceSeconds?: number } = {},
+  options: { readonly nowSeconds?: number | undefined; readonly toleranceSeconds?: number | undefined } = {},
 ): Verified {
   checkOptionNames('verify', options, ['nowSeconds', 'toleranceSeconds'])
-  return verifyAt(request, secrets, { nowSeconds: Math.floor(Date.now() / 1000), ...options })
+  return verifyAt(request, secrets, { nowSeconds: Math.floor(Date.now() / 1000), ...defined(options) })
 }

@@ -135,18 +135,16 @@ function timeOf(happenedAt: unknown, timestampMs: unknown): number | Omit<Failur
   return { rule: 'error', message: 'Value must be in the second of timestamp' }
 }
 
-/** Index of an event in a list, at the start of a failure's path. */
-const INDEX = /^(0|[1-9][0-9]*)\./
+/** Place of an event in a list, at the start of a failure's path. */
+const PLACE = /^events\[(\d+)\]\.?/
 
 /**
  * Translates a failure of an event to the wire's field names, and the limits of `timestamp` to Gregorian seconds.
- *
- * @param isList whether the client sent a list; otherwise the index is removed from the path
  */
-export function toWireFailure(failure: Failure, isList: boolean): Failure {
-  const index = INDEX.exec(failure.path)?.[0] ?? ''
-  const name = renameFirstSegment(failure.path.slice(index.length), toWireEventName)
-  const path = isList ? index + name : name
+export function toWireFailure(failure: Failure): Failure {
+  const [place = '', index] = PLACE.exec(failure.path) ?? []
+  const name = renameFirstSegment(failure.path.slice(place.length), toWireEventName)
+  const path = index !== undefined ? [index, name].filter(Boolean).join('.') : name
   if (name !== 'timestamp' || typeof failure.target !== 'number') return { ...failure, path }
   const target = toGregorian(failure.target)
   const { value: _, ...rest } = failure

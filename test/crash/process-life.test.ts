@@ -6,22 +6,29 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { postgresForTests } from '../adapters/storage/pg-cluster.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'process-life-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
+const server = await postgresForTests()
+
 const STORES = {
   memory: 'memoryStore()',
   sqlite: `sqliteStore({ path: ${JSON.stringify(join(folder, 'x.db'))} })`,
+  ...(server && {
+    postgres: `postgresStore({ connectionString: '${server.url}', schema: '${server.freshSchema()}' })`,
+  }),
 }
 
 /** Runs a program with an instance `hs` in a process of its own, until it ends by itself. */
 async function outputOf(store: string, options: string, program: string): Promise<string> {
   const source = `
     import { createHookswitch, memoryStore } from 'hookswitch'
+    import { postgresStore } from 'hookswitch/postgres'
     import { sqliteStore } from 'hookswitch/sqlite'
-    const hs = createHookswitch({ store: ${store}, ${options} })
+    const hs = createHookswitch({ store: ${store}, secret: 'a secret of this test', ${options} })
     process.on('exit', () => console.log('exit'))
     await hs.start()
     console.log('started')
@@ -58,4 +65,19 @@ it('a start that fails does not keep the process alive, with the option ref eith
     cwd: root,
   })
   expect(stdout).toBe('no disk\n')
+})
+
+it('a close without the option ref is completed', async () => {
+  const source = `
+    import { createHookswitch, memoryStore } from 'hookswitch'
+    const store = memoryStore()
+    const close = () => new Promise((resolve) => setTimeout(resolve, 200).unref())
+    const hs = createHookswitch({ store: { ...store, close } })
+    await hs.start()
+    await hs.close()
+    console.log('closed')`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', source], {
+    cwd: root,
+  })
+  expect(stdout).toBe('closed\n')
 })

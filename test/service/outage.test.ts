@@ -10,7 +10,7 @@ import { createRecordingMetrics } from '../delivery/recording-metrics.js'
 const timeout: Observation = { kind: 'no_response', failure: 'timeout', detail: '' }
 
 /** A service with receivers by name: `public-1.example`, `private-1.example`, …; `down` has the networks that are away. */
-async function start(options: Pick<HookswitchOptions<unknown>, 'autoDisable'> = {}) {
+async function start(options: Pick<HookswitchOptions, 'autoDisable'> = {}) {
   const clock = manualClock()
   const down = new Set<Dialled>()
   const sender: DefaultSender = {

@@ -92,7 +92,7 @@ describe('parseEvents', () => {
 
   it('leaves unknown snake_case fields to the event schema', () => {
     expect(parse({ hook: 'h', caller_id_nummer: 'x' })).toMatchObject({ events: [{ callerIdNummer: 'x' }] })
-    expect(toWireFailure({ path: 'callerIdNummer', rule: 'error', message: 'm' }, false).path).toBe(
+    expect(toWireFailure({ path: 'callerIdNummer', rule: 'error', message: 'm' }).path).toBe(
       'caller_id_nummer',
     )
   })
@@ -114,10 +114,9 @@ describe('toWireFailure', () => {
     }
   })
 
-  it('keeps the index in a list and drops that of a single event', () => {
-    const failure = { path: '3.callId', rule: 'required', message: 'm' }
-    expect(toWireFailure(failure, true).path).toBe('3.call_id')
-    expect(toWireFailure(failure, false).path).toBe('call_id')
+  it('writes the place in a list as an index', () => {
+    const pathOf = (path: string) => toWireFailure({ path, rule: 'required', message: 'm' }).path
+    expect(['events[3].callId', 'events[12]', 'callId'].map(pathOf)).toEqual(['3.call_id', '12', 'call_id'])
   })
 
   it('converts limits of timestamp to Gregorian seconds', () => {
@@ -128,7 +127,7 @@ describe('toWireFailure', () => {
       target: 0,
       value: -5,
     }
-    expect(toWireFailure(failure, false)).toEqual({
+    expect(toWireFailure(failure)).toEqual({
       path: 'timestamp',
       rule: 'minimum',
       message: 'Value must be at least 62167219200',

@@ -82,7 +82,8 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
     badId: bad.id,
     callId: CALL_ID,
     async makeCall(callId) {
-      const wanted = new Set(['channel_create', 'channel_answer', 'channel_destroy'])
+      const hooks = ['channel_create', 'channel_answer', 'channel_destroy'] as const
+      const wanted = new Set<string>(hooks)
       const delivered = new Promise<void>((resolve) => {
         const onDelivered = (event: {
           readonly webhookId: string
@@ -98,7 +99,7 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
         hs.events.on('delivered', onDelivered)
       })
       const parties = { from: '+12025550123@carrier.example', to: '1001@acme.example' }
-      for (const hook of [...wanted]) {
+      for (const hook of hooks) {
         await hs.publish({ hook, accountId: 'acme', callId, direction: 'inbound', ...parties })
       }
       await delivered
