@@ -477,6 +477,7 @@ function bindAccounts(core: () => Core): AccountService {
     readApiKey: async (id) => core().accounts.readApiKey(id),
     rotateApiKey: async (id) => core().accounts.rotateApiKey(id),
     ensure: async (inputs) => core().accounts.ensure(inputs),
+    previewEnsure: async (inputs) => core().accounts.previewEnsure(inputs),
     descendants: async (id) => core().accounts.descendants(id),
     changed: (id) => core().accounts.changed(id),
   }

@@ -1,7 +1,10 @@
 /** The admin server: health, readiness and metrics for operators. It never shares the public port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Hookswitch } from 'hookswitch'
+import { printableJson } from 'hookswitch/adapter'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
+import { problemsOf } from './problems.js'
+import type { ReloadPreview } from './reload.js'
 
 /** The state of one source of switch events, as `/readyz` shows it. */
 export interface SourceHealth {
@@ -24,8 +27,8 @@ interface Readiness {
 
 /**
  * Creates the server without listening. `/healthz` responds 200 while the process runs; `/readyz` responds 200 while the
- * service accepts work and 503 before and after, and lists the sources and what hinders the node; `/metrics` is for Prometheus. Other paths are
- * 404.
+ * service accepts work and 503 before and after, and lists the sources and what hinders the node; `/metrics` is for Prometheus;
+ * `/reload` shows what a reload would do. Other paths are 404.
  *
  * A source that is not connected does not make a node unready: the node still serves the API and delivers webhooks, and
  * its load balancer would remove every node when a switch restarts. Neither does an outage of the network on the way to
@@ -34,6 +37,7 @@ interface Readiness {
 export function adminServer(
   readiness: () => Readiness,
   metrics: Pick<PrometheusMetrics, 'text' | 'contentType'>,
+  previewReload: () => Promise<ReloadPreview>,
 ): Server {
   return createServer(async (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0]
@@ -43,9 +47,22 @@ export function adminServer(
       respondStatus(request, response, 405, 'method not allowed')
     } else if (path === '/metrics') respond(request, response, 200, metrics.contentType, await metrics.text())
     else if (path === '/healthz') respondStatus(request, response, 200, 'alive')
+    else if (path === '/reload') await respondPreview(request, response, previewReload)
     else if (path !== '/readyz') respondStatus(request, response, 404, 'not found')
     else respondReadiness(request, response, readiness())
   })
+}
+
+/** Shows what a reload would do, or why it would be refused; reloads nothing. */
+async function respondPreview(
+  request: IncomingMessage,
+  response: ServerResponse,
+  preview: () => Promise<ReloadPreview>,
+): Promise<void> {
+  const document = await preview().catch((thrown: unknown) => ({
+    refused: problemsOf(thrown).map(({ message }) => message),
+  }))
+  respond(request, response, 200, 'application/json', `${printableJson(document)}\n`)
 }
 
 function respondReadiness(

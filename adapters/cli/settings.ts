@@ -255,6 +255,10 @@ const ACCOUNTS = {
       'remove accounts that the file of --accounts no longer lists; otherwise they are named in a warning',
     default: false,
   }),
+  accountsPruneLimit: setting(integer(0, 100_000_000), {
+    about: 'accounts that --accounts-prune removes at once, operators too; more are refused',
+    defaultText: 'a tenth of the listed accounts, and no operator',
+  }),
   operators: setting(list('ID', 'the id of an account', '^[A-Za-z0-9_-]{1,64}$'), {
     about: 'accounts whose API key and admins act on every account over HTTP',
     alias: '--operator',

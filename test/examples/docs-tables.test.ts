@@ -7,7 +7,7 @@ import { COMMAND_VARIABLES } from '../../adapters/cli/commands/command-variables
 import { CONFIG_SCHEMA } from '../../adapters/cli/config-schema.js'
 import { MAIN_HELP, MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
 import { flagOf, SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js'
-import { findProblem } from '../../adapters/cli/setting-schema.js'
+import { findProblems } from '../../adapters/cli/setting-schema.js'
 import type { SettingName } from '../../adapters/cli/settings.js'
 import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-table.js'
 import { parseYaml } from '../../adapters/cli/yaml-places.js'
@@ -186,7 +186,7 @@ describe('the tables of the program', () => {
     const examples = blocks(page, 'yaml')
     expect(examples.length).toBeGreaterThan(1)
     for (const example of examples)
-      expect([example, findProblem(CONFIG_SCHEMA, parseYaml(example).value)]).toEqual([example, undefined])
+      expect([example, findProblems(CONFIG_SCHEMA, parseYaml(example).value)]).toEqual([example, []])
   })
 
   it('list every command for a running service, with its operands, and every exit code', () => {

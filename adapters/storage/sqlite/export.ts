@@ -133,7 +133,7 @@ function openExclusively(options: SqliteExportOptions): OpenFile {
       },
     }
   }
-  return openConnection(location, loadDriver(), use, (db) => assertHasTables(db, location))
+  return openConnection(location, loadDriver(), use, { check: (db) => assertHasTables(db, location) })
 }
 
 /** Rejects an empty file, and a host's file in which our tables were never created. */
