@@ -348,6 +348,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       throw thrown
     }
     if (closing) return
+    // Before anything is sent.
+    await (normalized.hold ? opened.holds.hold(undefined) : opened.holds.read())
     await opened.dispatcher.start()
     opened.exchange.start()
     const core = opened
@@ -382,7 +384,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
 
   const webhooks = createWebhookApi(core)
   const replays = createReplayApi(core, () => background?.wake())
-  const node = newId()
+  const node = normalized.nodeName ?? newId()
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   // Validates the option now; the handler is created later.
   const trustedProxies = parseTrustedProxies(normalized.trustProxy)

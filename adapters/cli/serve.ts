@@ -72,7 +72,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const settings = await collectSettings(argv, io.env)
   const plan = await planService(settings, io.env)
   const { choice } = plan
-  const { port = 0, host = '', adminPort, adminHost = '', logLevel = 'info' } = settings.values
+  const { port = 0, host = '', adminPort, adminHost = '', logLevel = 'info', nodeName } = settings.values
   const format = settings.values.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
   let level: Level = logLevel
   const log = lineLog(
@@ -80,6 +80,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     (line) => io.stderr.write(line),
     Date.now,
     () => level,
+    nodeName === undefined ? {} : { node: nodeName },
   )
   const ignored = serviceVariables(io.env)
   if (ignored.length > 0) log.info({ variables: ignored }, IGNORED)

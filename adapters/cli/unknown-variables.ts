@@ -8,7 +8,8 @@ import { SECRET_VARIABLES, SETTING_OF_VARIABLE } from './setting-names.js'
 import type { SettingValues } from './settings.js'
 
 const PREFIX = 'HOOKSWITCH_'
-const KNOWN: ReadonlySet<string> = new Set([
+/** Every variable that hookswitch reads. @internal */
+export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   ...SETTING_OF_VARIABLE.keys(),
   ...COMMAND_VARIABLES,
   ...[...SECRET_VARIABLES, ...COMMAND_SECRETS].map(fileVariableOf),
@@ -23,10 +24,10 @@ const KNOWN: ReadonlySet<string> = new Set([
 export function unknownVariables(env: Environment, values: SettingValues): readonly HookswitchError[] {
   const used = JSON.stringify(values)
   return Object.entries(env).flatMap(([name, value = '']) => {
-    if (!name.startsWith(PREFIX) || KNOWN.has(name) || isServiceVariable(name, value)) return []
+    if (!name.startsWith(PREFIX) || KNOWN_VARIABLES.has(name) || isServiceVariable(name, value)) return []
     if (used.includes(name)) return []
     // Without the prefix, which would make every short name similar.
-    const suffixes = [...KNOWN].map((variable) => variable.slice(PREFIX.length))
+    const suffixes = [...KNOWN_VARIABLES].map((variable) => variable.slice(PREFIX.length))
     const closest = closestName(name.slice(PREFIX.length), suffixes)
     const hint =
       closest === undefined

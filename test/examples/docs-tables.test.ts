@@ -10,6 +10,7 @@ import { flagOf, SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js
 import { findProblems } from '../../adapters/cli/setting-schema.js'
 import type { SettingName } from '../../adapters/cli/settings.js'
 import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-table.js'
+import { KNOWN_VARIABLES } from '../../adapters/cli/unknown-variables.js'
 import { parseYaml } from '../../adapters/cli/yaml-places.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
@@ -168,11 +169,7 @@ describe('the tables of the program', () => {
     expect(rows.flatMap(([, , variable]) => codes(variable))).toEqual([...SETTING_OF_VARIABLE.keys()])
     for (const other of PAGES) {
       for (const name of read(other).match(/\bHOOKSWITCH_[A-Z_]+[A-Z]/g) ?? [])
-        expect([other, name, SETTING_OF_VARIABLE.has(name) || COMMAND_VARIABLES.has(name)]).toEqual([
-          other,
-          name,
-          true,
-        ])
+        expect([other, name, KNOWN_VARIABLES.has(name)]).toEqual([other, name, true])
     }
   })
 

@@ -285,6 +285,10 @@ function createReaders(db: SqliteHandle, path: string): Readers {
         from hookswitch_open_leg order by source, call_id`,
       read: readColumns,
     },
+    holds: {
+      sql: 'select scope from hookswitch_hold order by scope',
+      read: ({ scope }: { readonly scope: string }) => scope,
+    },
     encryptionRecords: {
       sql: 'select record from hookswitch_encryption',
       read: ({ record }: { readonly record: string }) => record,

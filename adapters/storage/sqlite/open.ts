@@ -53,7 +53,7 @@ export function openDatabase(
 ): SqliteDatabase {
   const location = resolveDatabasePath(request.path, request.field)
   const { path } = location
-  const use = ({ db, lock, close }: OwnerConnection) => {
+  const use = ({ db, lock, close }: OwnerConnection): SqliteDatabase => {
     assertNotMigrated(db, location)
     recordName(db, path)
     // What a crash left at the end of the log would look like damage after the next crash.

@@ -422,6 +422,8 @@ const COMMAND_LINES: readonly Misuse[] = [
     "--api-key: is not accepted, because other users could see it in the list of processes: use HOOKSWITCH_API_KEY or --api-key-file, see 'hookswitch webhooks list --help'",
   ),
   command('webhooks list --url ftp://service', '--url: must begin with http or https'),
+  command('webhooks hold', '--all: or --account is required, and not both'),
+  command('webhooks release --all --account a', '--all: or --account is required, and not both'),
   command('webhooks show', "unknown command 'webhooks show', see 'hookswitch webhooks --help'"),
   command('verify --tolerance', '--tolerance: needs a value'),
 ]

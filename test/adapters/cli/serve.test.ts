@@ -333,6 +333,16 @@ describe('serve', () => {
     )
   })
 
+  it('has the name of --node-name in its log, in responses and in the list of nodes', async () => {
+    const { hs, url, written } = await started(['--node-name', 'node-7.example'])
+    const { body } = await send(`${url}/v1/accounts`, 'GET')
+    expect(body.node).toBe('node-7.example')
+    const { nodes } = await hs.operator.overview()
+    expect(nodes.map(({ node }) => node)).toEqual([expect.stringMatching(/^node-7\.example\../)])
+    const lines = written.stderr.trimEnd().split('\n')
+    expect(new Set(lines.map((line) => JSON.parse(line).node))).toEqual(new Set(['node-7.example']))
+  })
+
   it('says that there is no account, and which operator does not exist', async () => {
     const warningsOf = async (argv: readonly string[]) => {
       const { written } = await started(argv)
