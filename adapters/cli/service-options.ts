@@ -18,7 +18,7 @@ import { type Settings, wrongSetting } from './read-settings.js'
 import { OPTION_SETTINGS, type PolicySetting, SETTING_NAMES, SETTINGS, type SettingName } from './settings.js'
 
 /** Options that are plain data, and TLS material. */
-export type ServiceOptions = Omit<HookswitchOptions<unknown>, 'store' | 'log' | 'metrics'>
+export type ServiceOptions = Omit<HookswitchOptions, 'store' | 'log' | 'metrics'>
 
 /** @param problems gets the files that cannot be read, and a wrong policy */
 export async function serviceOptions(settings: Settings, problems: Problems): Promise<ServiceOptions> {

@@ -156,9 +156,9 @@ describe('the Kubernetes manifests', () => {
   })
 
   it('probe paths that the program answers', async () => {
-    let isReady = false
+    let isServing = false
     const metrics = { text: async () => '', contentType: 'text/plain' }
-    const readiness = () => ({ isReady, health: { outages: [] }, sources: [] })
+    const readiness = async () => ({ isServing, health: { problems: [], outages: [] }, sources: [] })
     const server = adminServer(readiness, metrics, () => Promise.reject(new Error('not called')))
     const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
     try {
@@ -169,7 +169,7 @@ describe('the Kubernetes manifests', () => {
       const { startupProbe, readinessProbe, livenessProbe } = container
       const all = () => Promise.all([startupProbe, readinessProbe, livenessProbe].map(status))
       expect(await all()).toEqual([503, 503, 200])
-      isReady = true
+      isServing = true
       expect(await all()).toEqual([200, 200, 200])
     } finally {
       await stopListening(server, 0)

@@ -110,6 +110,7 @@ const METHODS: {
     activity: 'read',
     countDeliveries: 'read',
     countReplayable: 'read',
+    eventOf: 'read',
     legs: 'read',
     prune: 'write',
     historyBytes: 'read',
