@@ -23,6 +23,13 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
   /** The host's own accounts. Default: accounts in the store, managed by `hs.accounts`. */
   readonly directory?: Directory | undefined
   /**
+   * Holds the deliveries of all accounts from the start on, on all nodes, until `hs.operator.release` is called: they are accepted
+   * and not sent. To look at a restored backup. Default false.
+   */
+  readonly hold?: boolean
+  /** Name of this node in responses and in the list of nodes: 1 to 63 letters, digits, `.`, `_`, `-`. Default: a random id. */
+  readonly nodeName?: string
+  /**
    * Ids of accounts whose API keys and admins act on every account over HTTP. Accounts below them are ordinary ones.
    * Default: none.
    */
