@@ -6,6 +6,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { registerKeys } from '../state/keyboard.js'
+import { isNarrow } from '../state/layout.js'
 import { currentLanguage } from '../state/translate.js'
 import { resizeRows, rowAt, rowEdges, scrollToShow, virtualRange } from '../text/virtual-range.js'
 
@@ -42,6 +43,8 @@ export interface VirtualTableProps<Row> {
   /** Called when the last rows are near. */
   readonly onEnd?: () => void
   readonly onReplay?: (row: Row) => void
+  /** Whether other rows are being loaded, which will replace these. */
+  readonly isBusy?: boolean
   /** Whether further rows exist, which are not loaded. */
   readonly isOpenEnded?: boolean
   /** Below the rows. */
@@ -51,15 +54,13 @@ export interface VirtualTableProps<Row> {
 const HEAD_HEIGHT = 30
 /** A list of at most so many rows is in the document whole, so that the browser can search and print it. */
 const WHOLE = 40
-const NARROW = matchMedia('(max-width: 720px)')
 /** The shares of columns whose width is not a length. */
 const DEFAULT_SHARE = 12
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { label, columns, rows, idOf, hrefOf, cardHeight, headOf, onEnd, onReplay, foot } = props
-  const { rowHeight = 40, isOpenEnded = false } = props
+  const { rowHeight = 40, isOpenEnded = false, isBusy = false } = props
   const body = useRef<HTMLTableSectionElement>(null)
-  const isNarrow = useSignal(NARROW.matches)
   /** Id of the row that the keys have chosen: rows move when others arrive. */
   const selected = useSignal<string | undefined>(undefined)
   const hasMoved = useRef(false)
@@ -111,7 +112,6 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   useLayoutEffect(() => {
     const onWidth = () => {
       measured.current.clear()
-      isNarrow.value = NARROW.matches
       height.value = rowHeight * textScale()
       measures.value += 1
     }
@@ -206,6 +206,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         class="grid fixed"
         role="table"
         aria-label={label}
+        aria-busy={isBusy || undefined}
         aria-rowcount={isOpenEnded ? -1 : rows.length + 1}
       >
         <colgroup>

@@ -117,6 +117,10 @@ export function zoneName(zone: Zone): string {
   return zone === 'utc' ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
+/** A time as the value of `<input type="datetime-local">` in a zone: the whole minute that is not later. */
+export const inputTime = (ms: number, zone: Zone): string =>
+  exactTime(ms, zone).slice(0, 16).replace(' ', 'T')
+
 /** Value of `<input type="datetime-local">` in a zone as milliseconds; `undefined` for no value. */
 export function parseInputTime(value: string, zone: Zone): number | undefined {
   if (value === '') return undefined
