@@ -107,12 +107,37 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   './operations.generated.js': fileURLToPath(new URL('api/operations.ts', import.meta.url)),
 }
 
+/** Vite's own loader of screens, which would load their styles too; the page has one file of them (components/lazy.tsx). */
+const PRELOAD = '\0vite/preload-helper.js'
+
 function replacements(): Plugin {
   return {
     name: 'replacements',
     enforce: 'pre',
+    load: (id) => (id === PRELOAD ? 'export const __vitePreload = (load) => load()' : undefined),
     resolveId: (id, importer) =>
       importer?.endsWith('/adapters/client/client.ts') ? REPLACEMENTS[id] : undefined,
+  }
+}
+
+/** What every further screen shares is one file: each would otherwise load a dozen small ones. */
+function chunks(): Plugin {
+  let first: ReadonlyMap<string, string>
+  const isFirst = (id: string) => first.has(id) || id === ENGLISH || !id.startsWith(ROOT)
+  const isPart = (id: string) => /^(api|components|state|text)\/[^?]*$/.test(id.slice(ROOT.length))
+  return {
+    name: 'chunks',
+    buildStart() {
+      first = firstSources(join(ROOT, 'main.tsx'))
+    },
+    outputOptions: (options) => ({
+      ...options,
+      manualChunks(id, { getModuleInfo }) {
+        if (id.startsWith('\0') && id !== PRELOAD) return undefined
+        if (isFirst(id) || Object.values(REPLACEMENTS).includes(id)) return 'index'
+        return isPart(id) && getModuleInfo(id)!.importers.length > 1 ? 'shared' : undefined
+      },
+    }),
   }
 }
 
@@ -122,7 +147,7 @@ const pageConfig = (outDir: string): InlineConfig => ({
   configFile: false,
   base: './',
   logLevel: 'warn',
-  plugins: [snippets(), texts(), replacements()],
+  plugins: [snippets(), texts(), replacements(), chunks()],
   // Texts are used as a whole.
   json: { namedExports: false },
   resolve: {
