@@ -15,7 +15,7 @@ interface FilterInputProps {
 }
 
 /** How long nothing is typed until it takes effect, ms. */
-const PAUSE_MS = 50
+const PAUSE_MS = 20
 
 export function FilterInput(props: FilterInputProps) {
   const { value, onChange, label, type = 'search', isImmediate = false } = props

@@ -207,6 +207,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         role="table"
         aria-label={label}
         aria-busy={isBusy || undefined}
+        style={{ '--row': `${rowHeight / 16}rem` }}
         aria-rowcount={isOpenEnded ? -1 : rows.length + 1}
       >
         <colgroup>
@@ -244,7 +245,6 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 columns={columns}
                 href={hrefOf?.(row)}
                 class={`plain ${id === selected.value ? 'here' : (props.classOf?.(row) ?? '')}`}
-                height={isNarrow.value ? '' : `${rowHeight / 16}rem`}
               />,
             ]
           })}
@@ -262,18 +262,23 @@ interface LineProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly href: string | undefined
   readonly class: string
-  /** Empty: by its content. */
-  readonly height: string
 }
 
 /** A row. It is rendered again only when its properties or the signals that it reads change: not when others come or go. */
-function Line<Row>({ row, index, columns, href, class: name, height }: LineProps<Row>) {
+function Line<Row>({ row, index, columns, href, class: name }: LineProps<Row>) {
   // What reads no signal is rendered with its parent.
   void currentLanguage()
+  // Rows that are laid out as cards are no rows for a browser; those of a table are. Each attribute less scrolls faster.
+  const isCard = isNarrow.value
   return (
-    <tr role="row" aria-rowindex={index + 2} data-index={index} class={name} style={{ height }}>
+    <tr role={isCard ? 'row' : undefined} aria-rowindex={index + 2} data-index={index} class={name}>
       {columns.map((column, position) => (
-        <td role="cell" key={column.label} class={column.class} data-l={column.cardLabel}>
+        <td
+          role={isCard ? 'cell' : undefined}
+          key={column.label}
+          class={column.class}
+          data-l={isCard ? column.cardLabel : undefined}
+        >
           {position === 0 && href !== undefined ? (
             <a class="open" href={href}>
               {column.cell(row)}

@@ -146,6 +146,7 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
     filter,
     all: view === '' && isWhole ? rows : undefined,
     attention: attention.value,
+    isOutdated: list.isOutdated,
   })
   if (isEmpty && !isFiltered && list.error.value === undefined)
     return (
@@ -236,10 +237,12 @@ interface CountsInput {
   /** The rows, where they are all that pass the filter. */
   readonly all: readonly HealthRow[] | undefined
   readonly attention: ListPage<HealthRow> | undefined
+  /** Whether these are of another filter, until those of this one arrive. */
+  readonly isOutdated: boolean
 }
 
 /** How many webhooks each view has. Where not all are loaded, the first ones of each state are counted. */
-function useCounts({ accountId, filter, all, attention }: CountsInput): Counts | undefined {
+function useCounts({ accountId, filter, all, attention, isOutdated }: CountsInput): Counts | undefined {
   const key = JSON.stringify([accountId, filter])
   const kept = useRef<{ readonly key: string; readonly counts: Counts } | undefined>(undefined)
   if (all) kept.current = { key, counts: countsOf(all) }
@@ -248,10 +251,15 @@ function useCounts({ accountId, filter, all, attention }: CountsInput): Counts |
     kept.current?.key === key && (all || kept.current.counts.attention.count === attention?.items.length)
       ? kept.current.counts
       : undefined
-  const isNeeded = attention !== undefined && known === undefined
+  const last = useRef<Counts | undefined>(undefined)
+  const countedKey = useRef('')
+  // Those of another view of the same filter are counted already.
+  const isNeeded =
+    attention !== undefined && known === undefined && (!isOutdated || countedKey.current === key)
   const counted = useResource(
     async (signal) => {
       if (!isNeeded) return undefined
+      countedKey.current = key
       const count = async (view: 'ok' | 'idle' | 'off') =>
         countOf(
           await webhookRows(
@@ -267,9 +275,10 @@ function useCounts({ accountId, filter, all, attention }: CountsInput): Counts |
     [key, isNeeded],
     COUNT_REFRESH_MS,
   )
-  if (known) return known
+  if (isOutdated) return last.current
   const others = counted.data.value
-  return others && attention && { ...others, attention: countOf(attention) }
+  last.current = known ?? (others && attention && { ...others, attention: countOf(attention) })
+  return last.current
 }
 
 const countOf = ({ items, nextStartKey }: ListPage<HealthRow>): Count => ({
