@@ -106,6 +106,12 @@ export function inText(at: At): string {
     : t('time.in', { span: span(Math.floor(leftMs / 1_000) * 1_000, unitDative) })
 }
 
+/** `in 3 min`: the largest unit alone. */
+export function inRoughText(at: At): string {
+  const leftMs = toMs(at) - nowMs.value
+  return leftMs < 1_000 ? t('time.now') : t('time.in', { span: roughSpan(leftMs, unitDative) })
+}
+
 /** `since 12:14 today`, `since Thu 26 Nov 12:14`. */
 export function sinceText(at: At): string {
   const ms = toMs(at)
