@@ -5,7 +5,7 @@
 
 export type { AccountInput, UserInput } from './accounts/account-input.js'
 export { checkAccounts } from './accounts/check-list.js'
-export type { ChannelEvent, CheckedEvent } from './delivery/event.js'
+export type { ChannelEvent, CheckedEvent, PublishedEvent } from './delivery/event.js'
 export { payloadOf } from './delivery/payload.js'
 export { POLICY_PRESETS } from './delivery/policy.js'
 export { accountLimit, type QueueLimits } from './delivery/queue/shares.js'

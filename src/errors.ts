@@ -72,13 +72,13 @@ export class HookswitchError extends Error {
     message: string,
     details: {
       /** Name of the invalid option or field. */
-      readonly field?: string
+      readonly field?: string | undefined
       /** For `InvalidInput` and `TooLarge`: every broken rule. */
-      readonly failures?: readonly Failure[]
+      readonly failures?: readonly Failure[] | undefined
       /** For `NotFound`: the unknown id. */
-      readonly id?: string
+      readonly id?: string | undefined
       /** For `TooManyLogins`, `TooManyReplays`, `TooManyChecks`, `TooManyStreams`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
-      readonly retryAfterSeconds?: number
+      readonly retryAfterSeconds?: number | undefined
       /** The error that caused this one. */
       readonly cause?: unknown
     } = {},

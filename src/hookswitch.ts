@@ -4,7 +4,6 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { EventHub, HttpService, OpenLegs } from 'hookswitch/adapter'
-import type { Store } from 'hookswitch/store'
 import type { DocumentChange } from './auth/account-admin.js'
 import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
@@ -12,7 +11,7 @@ import { authorizeToken } from './auth/authorize-token.js'
 import { issueToken } from './auth/issue-token.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
-import type { ChannelEvent, CustomEvent } from './delivery/event.js'
+import type { ChannelEvent, CustomEvent, PublishedEvent } from './delivery/event.js'
 import { createNodeClock } from './delivery/node-clock.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
@@ -31,7 +30,7 @@ import type { Clock, Sender } from './ports.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { MAX_ADDRESS_CHECKS } from './runtime/check-address.js'
 import { systemClock } from './runtime/clock.js'
-import { type Core, createCore, type HookswitchEvents, type PublishedEvent } from './runtime/core.js'
+import { type Core, createCore, type HookswitchEvents } from './runtime/core.js'
 import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
 import { erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
@@ -70,12 +69,27 @@ export type DataOf<Hook, Side extends 'input' | 'output'> = Hook extends {
     ? Readonly<Record<string, unknown>>
     : Readonly<Record<string, unknown>> | undefined
 
-/** What `publish` takes of a kind: the event of the hook that the host registered by this id, or a channel event. */
-export type EventOf<Id extends string, Hook extends CustomHook> = string extends Hook['id']
-  ? ChannelEvent | CustomEvent<Id, Readonly<Record<string, unknown>> | undefined>
-  : Id extends Hook['id']
-    ? CustomEvent<Id, DataOf<Extract<Hook, { readonly id: Id }>, 'input'>>
-    : ChannelEvent
+/**
+ * What `publish` takes: an event of a built-in kind, or of one that the host registers.
+ *
+ * @typeParam Hook the registered kinds, as of `Hookswitch`
+ */
+export type EventOf<Hook extends CustomHook = never> =
+  | ChannelEvent
+  /** A document that was created, changed or deleted. Its events are ordered by `callId`, the id of the document. */
+  | (Omit<ChannelEvent, 'hook'> & {
+      readonly hook: 'object'
+      /** Id of the document; sent as `id`. */
+      readonly documentId: string
+      /** Type of the document, such as `account` or `user`; sent as `type`. */
+      readonly documentType: string
+      /** What happened to the document; sent as `action`. */
+      readonly documentAction: 'doc_created' | 'doc_edited' | 'doc_deleted'
+    })
+  // `string & {}` lets an editor complete the built-in kinds where any name is allowed.
+  | (Hook extends CustomHook
+      ? CustomEvent<string extends Hook['id'] ? string & {} : Hook['id'], DataOf<Hook, 'input'>>
+      : never)
 
 /**
  * One instance of the service, embedded in its host.
@@ -95,30 +109,62 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * timer or lease behind. A repeated call returns the same promise. `drainMs`: longest wait in milliseconds, default
    * 5,000.
    */
-  close(options?: { readonly drainMs?: number }): Promise<void>
+  close(options?: { readonly drainMs?: number | undefined }): Promise<void>
   /**
    * Ends all live streams with the last item `end` (`closing`), and refuses new ones with `Closing`. `close` does this first.
    * Call it earlier if you wait for your HTTP server to stop before you call `close`: a stream keeps its connection open.
    */
   endStreams(): void
   /**
-   * Accepts an event. When it resolves, the event and one delivery per matching webhook are committed.
+   * Accepts an event, or a list of events in their order. When it resolves, each accepted event and one delivery per matching
+   * webhook are committed; of a list, up to 5,000 events and deliveries at once.
+   *
+   * Of a list each event is accepted or refused for itself: the result has an item for each event, in order, and that of a
+   * refused one is its `error`. With `atomic` all are accepted, or none and it rejects. A list must not change before it
+   * resolves.
    *
    * Rejects with `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that was
-   * used with a different event, `QueueFull`, `StoreUnavailable`, `Closing`.
+   * used with a different event, `QueueFull`, `StoreUnavailable`, `Closing`; a list with `TooLarge` above
+   * `maxEventsPerRequest` events or `maxDeliveriesPerRequest` deliveries, and otherwise only where it is `atomic` or before
+   * `start`.
+   *
+   * A kind that is known only at run time needs an instance that takes any name:
+   * `createHookswitch<readonly CustomHook[]>(options)`.
+   *
+   * @typeParam Length inferred: only a list has one
+   * @typeParam Atomic inferred from the option
+   * @example
+   * await hs.publish({ hook: 'channel_create', accountId: 'acme', callId: 'leg-1', direction: 'inbound' })
+   * for (const { eventId, error } of await hs.publish(events)) console.log(eventId ?? error.message)
    */
-  publish<Id extends string>(
-    event: { readonly hook: Id } & EventOf<Id, Hook>,
-    options?: PublishOptions & { readonly tx?: undefined },
-  ): Promise<Published>
+  publish<Length = unknown, Atomic extends boolean = false>(
+    event: EventOf<Hook> | (readonly EventOf<Hook>[] & { readonly length: Length }),
+    options?: PublishOptions & { readonly atomic?: Atomic | undefined; readonly tx?: undefined },
+  ): Promise<
+    unknown extends Length
+      ? Published
+      : readonly (
+          | Published
+          | (Atomic extends true ? never : { readonly eventId?: undefined; readonly error: HookswitchError })
+        )[]
+  >
   /**
-   * Accepts an event as part of the host's transaction `tx`: if it commits, the event is delivered; if it rolls back, the
-   * event is never sent. Rejects also with `Unsupported` for stores without transactions of the host.
+   * Accepts an event, or a list, as part of the host's transaction `tx`: if it commits, they are delivered; if it rolls back,
+   * they are never sent. Rejects also with `Unsupported` for stores without transactions of the host.
+   *
+   * @typeParam Length inferred: only a list has one
    */
-  publish<Id extends string>(
-    event: { readonly hook: Id } & EventOf<Id, Hook>,
+  publish<Length = unknown>(
+    event: EventOf<Hook> | (readonly EventOf<Hook>[] & { readonly length: Length }),
     options: PublishOptions,
-  ): Promise<Published | Pick<Published, 'eventId'>>
+  ): Promise<
+    unknown extends Length
+      ? Pick<Published, 'eventId' | 'error'>
+      : readonly (
+          | Pick<Published, 'eventId' | 'error'>
+          | { readonly eventId?: undefined; readonly error: HookswitchError }
+        )[]
+  >
   /** Checks for new work at once. Call it after committing a transaction with a published event. */
   wake(): void
   /**
@@ -126,8 +172,23 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * `InvalidOption` naming the limit; then nothing has changed.
    */
   setLimits(limits: Limits): void
-  /** What hinders this node although it accepts work, from its memory. */
+  /**
+   * What hinders this node, from its memory. Also asks the store whether it answers, which a later call tells: call it every
+   * few seconds.
+   */
   nodeHealth(): {
+    /** What keeps this node from its work; empty: it is able to work, or is not started. */
+    readonly problems: readonly {
+      /**
+       * `store`: it has not answered for 5 s, or refuses to write (a full disk, a read-only database); `lease`: other nodes
+       * may have taken over what this one was to send; `feed`: it does not learn what other nodes do.
+       */
+      readonly part: 'store' | 'lease' | 'feed'
+      /** One sentence, without secrets. */
+      readonly reason: string
+      /** Since when, in Unix milliseconds, where that is known. */
+      readonly sinceMs?: number
+    }[]
     /** Networks from which no receiver answers this node, by the addresses that it calls. */
     readonly outages: readonly {
       /** The internet, private networks, or this machine. */
@@ -158,7 +219,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
   /** Access tokens. */
   readonly auth: {
     /** Exchanges an API key or credentials for a token. Rejects with `InvalidCredentials`, `AccountLocked`, `TooManyLogins`. */
-    signIn(login: SignInInput, from?: { readonly address?: string }): Promise<SignedIn>
+    signIn(login: SignInInput, from?: { readonly address?: string | undefined }): Promise<SignedIn>
     /**
      * Issues a token for a user whom the host has signed in itself, or for an account. It is revoked as the token of a login.
      * Rejects with `InvalidInput` naming the field, `NotFound` for the account, or for a user who does not exist or is
@@ -171,7 +232,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
       /** The account that the token gives access to. */
       readonly accountId: string
       /** Id of a user of the account, whose rights limit those of the token. Default: the account itself, as by its API key. */
-      readonly userId?: string
+      readonly userId?: string | undefined
       /**
        * `admin`: everything that the user or account may do. `read`: reads what a user without admin rights reads, and
        * changes nothing.
@@ -212,7 +273,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * @example
    * for await (const { type, data } of hs.stream({ accountId: 'acme' })) console.log(type, data)
    */
-  stream(request: StreamRequest & { readonly signal?: AbortSignal }): AsyncIterable<StreamItem>
+  stream(request: StreamRequest & { readonly signal?: AbortSignal | undefined }): AsyncIterable<StreamItem>
   /**
    * Calls `listener` for each accepted event of an account, without the accounts below it, whichever node of a shared store
    * accepts it: at once for this node, usually within a tenth of a second and at most about a second for others. Events of other
@@ -227,9 +288,9 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
     /** The account that published the events. */
     readonly accountId: string
     /** Erases this call and its other legs. */
-    readonly callId?: string
+    readonly callId?: string | undefined
     /** Erases all calls of a number or user name as written in events: `+15551234`, `alice`. A leading `+` is ignored. */
-    readonly number?: string
+    readonly number?: string | undefined
   }): Promise<{
     /** Ids of the erased calls; absent where the whole account was erased. */
     readonly callIds?: readonly string[]
@@ -253,7 +314,7 @@ const DRAIN_MS = 5000
  * await hs.start()
  */
 export function createHookswitch<const Hooks extends readonly CustomHook[] = readonly []>(
-  hostOptions: HookswitchOptions<Store, Hooks>,
+  hostOptions: HookswitchOptions<Hooks>,
 ): Hookswitch<Hooks[number]> {
   // Copies the options, so that later changes and inherited properties have no effect.
   const options = typeof hostOptions === 'object' && hostOptions !== null ? { ...hostOptions } : hostOptions
@@ -283,9 +344,11 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   /** `close` waits for erasures: an interrupted one would stay incomplete. */
   const erasures = createWaitGroup()
 
-  /** The running instance. Throws `StoreUnavailable` before `start`, `Closing` after `close`. */
+  /** The running instance. Throws `StoreUnavailable` before `start` and while the store is away, `Closing` after `close`. */
   function core(): Core {
     if (closing) throw closingError()
+    if (running?.storeWatch.isAway())
+      throw new HookswitchError('StoreUnavailable', 'the store does not answer', { retryAfterSeconds: 1 })
     if (running) return running
     throw new HookswitchError('StoreUnavailable', 'call start() first', { retryAfterSeconds: 1 })
   }
@@ -294,7 +357,12 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   async function documentChanged({ accountId, id, type, action }: DocumentChange): Promise<void> {
     const document = { documentId: id, documentType: type, documentAction: action }
     try {
-      await publishEvents(publishing, [{ hook: OBJECT_HOOK, accountId, callId: id, ...document }], undefined)
+      await publishEvents(
+        publishing,
+        [{ hook: OBJECT_HOOK, accountId, callId: id, ...document }],
+        undefined,
+        false,
+      )
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : 'unknown'
       log.warn({ accountId, type, action, reason }, 'the event of a changed document was not published')
@@ -369,6 +437,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     const stopped = openedBefore?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await background?.stop()
+    openedBefore?.storeWatch.stop()
     await stopped
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
@@ -427,8 +496,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     endStreams() {
       opened?.streams.close()
     },
-    publish: ((event: ChannelEvent, publishOptions?: PublishOptions) =>
-      publish(publishing, event, publishOptions ?? {})) as Hookswitch<Hooks[number]>['publish'],
+    publish: ((input: unknown, publishOptions?: PublishOptions) =>
+      publish(publishing, input, publishOptions ?? {})) as Hookswitch<Hooks[number]>['publish'],
     wake() {
       background?.wake()
       running?.dispatcher.wake()
@@ -437,7 +506,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       Object.assign(normalized, checkLimits(limits))
       opened?.applyLimits()
     },
-    nodeHealth: () => (running ? readNodeHealth(running) : { outages: [] }),
+    nodeHealth: () => (running ? readNodeHealth(running) : { problems: [], outages: [] }),
     clock,
     events: events as unknown as Hookswitch<Hooks[number]>['events'],
     accounts: bindAccounts(core),

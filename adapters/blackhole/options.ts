@@ -5,23 +5,23 @@ import { clientAddressResolver, closestName, systemClock } from 'hookswitch/adap
 /** Options of `blackhole`. */
 export interface BlackholeOptions {
   /** Open sockets; a handshake above it gets 503. Default 1,000. */
-  readonly maxSockets?: number
+  readonly maxSockets?: number | undefined
   /** Open sockets of one client address, for IPv6 of its /64; a handshake above it gets 429. Default 100. */
-  readonly maxSocketsPerAddress?: number
+  readonly maxSocketsPerAddress?: number | undefined
   /** Bindings of one socket. Default 200. */
-  readonly maxBindings?: number
+  readonly maxBindings?: number | undefined
   /** Largest frame of a client in bytes; a larger one closes its socket with code 1009. Default 65,536. */
-  readonly maxFrameBytes?: number
+  readonly maxFrameBytes?: number | undefined
   /** Bytes that may wait for one client; more closes its socket with code 1013. Default 1,048,576. */
-  readonly maxBufferedBytes?: number
+  readonly maxBufferedBytes?: number | undefined
   /** Time without a frame from the client after which its socket is closed, in milliseconds. Default 3,600,000. */
-  readonly idleMs?: number
+  readonly idleMs?: number | undefined
   /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` names the client's address. Default: none. */
-  readonly trustProxy?: readonly string[]
+  readonly trustProxy?: readonly string[] | undefined
   /** The log. Default: none. */
-  readonly log?: Log
+  readonly log?: Log | undefined
   /** The clock. Default: the system's. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** Options with their defaults. */

@@ -17,7 +17,7 @@ import { type Settings, wrongSetting } from './read-settings.js'
 import { OPTION_SETTINGS, type PolicySetting, SETTING_NAMES, SETTINGS, type SettingName } from './settings.js'
 
 /** Options that are plain data, and TLS material. */
-export type ServiceOptions = Omit<HookswitchOptions<unknown>, 'store' | 'log' | 'metrics'>
+export type ServiceOptions = Omit<HookswitchOptions, 'store' | 'log' | 'metrics'>
 
 /** @throws `InvalidOption` for a file that cannot be read, or a policy */
 export async function serviceOptions(settings: Settings): Promise<ServiceOptions> {

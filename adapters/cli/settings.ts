@@ -311,7 +311,7 @@ const EVENTS = {
     about: 'accept events over HTTP: PUT /v1/accounts/ACCOUNT/events',
     default: false,
   }),
-  hooks: setting<NonNullable<HookswitchOptions<unknown>['hooks']>>(
+  hooks: setting<NonNullable<HookswitchOptions['hooks']>>(
     {
       schema: {
         type: 'array',
@@ -504,7 +504,7 @@ const DELIVERY = {
     about: 'pause a webhook while its receiver is unavailable or rejects everything',
     defaultText: 'true; false with --preset kazoo',
   }),
-  autoDisable: setting<NonNullable<HookswitchOptions<unknown>['autoDisable']>>(
+  autoDisable: setting<NonNullable<HookswitchOptions['autoDisable']>>(
     {
       schema: {
         anyOf: [
@@ -737,7 +737,7 @@ export const OPTION_SETTINGS = [
   'replayRefillPerSecond',
   'cors',
   'trustProxy',
-] as const satisfies readonly (SettingName & keyof HookswitchOptions<unknown>)[]
+] as const satisfies readonly (SettingName & keyof HookswitchOptions)[]
 
 /** The row of a setting. */
 export function settingOf(name: SettingName): Setting {

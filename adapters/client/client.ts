@@ -31,27 +31,27 @@ export interface ClientOptions {
    */
   readonly url: string | URL
   /** API key of the account, or a function that returns it for each login. */
-  readonly apiKey?: string | (() => string | Promise<string>)
+  readonly apiKey?: string | (() => string | Promise<string>) | undefined
   /** User name and password. */
-  readonly user?: UserLogin
+  readonly user?: UserLogin | undefined
   /** A token from elsewhere, or a function that returns one: it is called again after a 401. */
-  readonly token?: string | (() => string | Promise<string>)
+  readonly token?: string | (() => string | Promise<string>) | undefined
   /** Account of calls without `accountId`. Default: the account of the login; with `token` there is no default. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Timeout of a call in milliseconds. Default is 30,000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Maximum number of retries of a call. Default is 2. */
-  readonly maxRetries?: number
+  readonly maxRetries?: number | undefined
   /** Lifetime of a token in milliseconds: `tokenTtlSeconds` of the service. Default is one day. */
-  readonly tokenLifetimeMs?: number
+  readonly tokenLifetimeMs?: number | undefined
   /** Maximum size of a response in bytes. Default is 67,108,864 (64 MiB). */
-  readonly maxResponseBytes?: number
+  readonly maxResponseBytes?: number | undefined
   /** Aborts every call of the client, but not `close`. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Sends the requests. Default: the global `fetch`. */
-  readonly fetch?: typeof globalThis.fetch
+  readonly fetch?: typeof globalThis.fetch | undefined
   /** For tests. Default: the machine's clock. */
-  readonly clock?: ClientClock
+  readonly clock?: ClientClock | undefined
 }
 
 /** A client of one service and one login. Every operation of the HTTP API is a method. */

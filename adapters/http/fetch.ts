@@ -24,9 +24,9 @@ import { type AwaitTaken, createUnsent, UNSENT_DEFAULTS } from './unsent.js'
 /** Facts that a `Request` does not contain. */
 export interface FetchInfo {
   /** Address of the peer, without port; logins are rate-limited by it. Default: unknown. */
-  readonly remoteAddress?: string
+  readonly remoteAddress?: string | undefined
   /** Mount point, without trailing slash; removed from the path if the path starts with it. Default ''. */
-  readonly mountPrefix?: string
+  readonly mountPrefix?: string | undefined
 }
 
 /**

@@ -21,17 +21,17 @@ export interface NodeHandlerOptions {
    * Time limit for a request body after its headers, in milliseconds; then 408. An integer from 1 to 2 147 483 647.
    * Default 30 000.
    */
-  readonly bodyTimeoutMs?: number
+  readonly bodyTimeoutMs?: number | undefined
   /**
    * Time within which a client must take the next part of a response, in milliseconds; then its connection is closed. An
    * integer from 1 to 2 147 483 647. Default 30 000.
    */
-  readonly writeTimeoutMs?: number
+  readonly writeTimeoutMs?: number | undefined
   /**
    * Bytes of responses that clients have not taken, of all connections together; above it those are closed that have taken
    * nothing for the longest time. An integer from 1 048 576. Default 67 108 864 (64 MiB).
    */
-  readonly maxUnsentBytes?: number
+  readonly maxUnsentBytes?: number | undefined
 }
 
 /** A `node:http` request listener and connect middleware. Without `next`, paths outside `/v1` and `/v2` get a 404. */

@@ -8,9 +8,9 @@ import { otelTracing } from './otel-tracing.js'
 /** Options of `openTelemetry`. */
 export interface OpenTelemetryOptions {
   /** Default: the tracer `hookswitch` of the global provider, even of one that is registered later. */
-  readonly tracer?: Tracer
+  readonly tracer?: Tracer | undefined
   /** Default: the meter `hookswitch` of the global provider, which must be registered before this call. */
-  readonly meter?: Meter
+  readonly meter?: Meter | undefined
 }
 
 /**

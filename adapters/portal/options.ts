@@ -7,28 +7,28 @@ import type { SessionReader } from './session.js'
 /** Options of `portal`. */
 export interface PortalOptions {
   /** Path of the page below the mount point of the service, without trailing slash. Default `/portal`. */
-  readonly path?: string
+  readonly path?: string | undefined
   /** URL of the API, without `/v1`: relative to the page's address, or absolute for another host. Default `../`. */
-  readonly api?: string
+  readonly api?: string | undefined
   /** Origins whose pages may show this one in a frame: `https://app.example.com`. Default: none. */
-  readonly frameAncestors?: readonly string[]
+  readonly frameAncestors?: readonly string[] | undefined
   /** Finds the token of a user of the host. Default: the page has a login of its own. */
-  readonly session?: SessionReader
+  readonly session?: SessionReader | undefined
   /** Name of the page for its users, 1 to 60 characters. Default `Webhooks`. */
-  readonly title?: string
+  readonly title?: string | undefined
   /** Your logo: path of an SVG or PNG file, read once, or its bytes; at most 64 KiB. Default: none. */
-  readonly logo?: string | Uint8Array
+  readonly logo?: string | Uint8Array | undefined
   /**
    * Your colour for buttons and links, as `#rgb` or `#rrggbb`. Its lightness is changed where text would not be readable.
    * Default `#4a3fc7`.
    */
-  readonly accent?: string
+  readonly accent?: string | undefined
   /** Language of users who have chosen none. Default `auto`: that of their browser. */
-  readonly language?: 'auto' | 'en' | 'de'
+  readonly language?: 'auto' | 'en' | 'de' | undefined
   /** URL of your own help, http or https. Default: none. */
-  readonly helpUrl?: string
+  readonly helpUrl?: string | undefined
   /** Colours for users who have chosen none. Default `auto`: those of their system. */
-  readonly colorScheme?: 'auto' | 'light' | 'dark'
+  readonly colorScheme?: 'auto' | 'light' | 'dark' | undefined
 }
 
 /** Options with their defaults. */

@@ -12,7 +12,7 @@ import type { TokenStore } from './token-store.js'
 /** What `hs.auth.issue` takes. */
 export interface TokenRequest {
   readonly accountId: string
-  readonly userId?: string
+  readonly userId?: string | undefined
   readonly role: (typeof TOKEN_ROLES)[number]
   readonly ttlSeconds: number
 }

@@ -16,10 +16,10 @@ export type SignInInput =
       /** Hex digest of `username:password`, in any case. */
       readonly credentials: string
       /** Default `md5`. */
-      readonly method?: 'md5' | 'sha'
-      readonly realm?: string
+      readonly method?: 'md5' | 'sha' | undefined
+      readonly realm?: string | undefined
       /** Used when no account has the realm. */
-      readonly accountName?: string
+      readonly accountName?: string | undefined
     }
 
 /** A new token. It is returned only here. */
@@ -80,7 +80,7 @@ const RESULTS: Readonly<Partial<Record<ErrorCode, LabelOf<'hookswitch_logins_tot
 export async function signIn(
   deps: SignInDeps,
   input: SignInInput,
-  from: { readonly address?: string } = {},
+  from: { readonly address?: string | undefined } = {},
 ): Promise<SignedIn> {
   try {
     const signedIn = await tryLogin(deps, input, from)
@@ -97,7 +97,7 @@ export async function signIn(
 async function tryLogin(
   deps: SignInDeps,
   input: SignInInput,
-  from: { readonly address?: string },
+  from: { readonly address?: string | undefined },
 ): Promise<SignedIn> {
   const login = parseLogin(input)
   const target = login.kind === 'user' ? `${login.realm} ${login.name}` : undefined

@@ -67,7 +67,12 @@ const common = { jitter: 0.2, retryOn: 'failure', retriesCountTries: false } as 
  * @throws RangeError naming the field
  */
 export function exponential(
-  options: { baseMs?: number; factor?: number; capMs?: number; jitter?: number } = {},
+  options: {
+    baseMs?: number | undefined
+    factor?: number | undefined
+    capMs?: number | undefined
+    jitter?: number | undefined
+  } = {},
 ): Extract<RetryPolicy, { kind: 'exponential' }> {
   const { baseMs = 2000, factor = 3, capMs = Math.max(DEFAULT_CAP_MS, baseMs), jitter = 0.2 } = options
   return checkPolicy({ kind: 'exponential', baseMs, factor, capMs, ...common, jitter })
@@ -80,7 +85,7 @@ export function exponential(
  */
 export function constant(
   delayMs: number,
-  options: { jitter?: number } = {},
+  options: { jitter?: number | undefined } = {},
 ): Extract<RetryPolicy, { kind: 'constant' }> {
   return checkPolicy({ kind: 'constant', delayMs, ...common, jitter: options.jitter ?? 0.2 })
 }
@@ -92,7 +97,7 @@ export function constant(
  */
 export function schedule(
   delaysMs: readonly number[],
-  options: { jitter?: number } = {},
+  options: { jitter?: number | undefined } = {},
 ): Extract<RetryPolicy, { kind: 'schedule' }> {
   return checkPolicy({ kind: 'schedule', delaysMs: [...delaysMs], ...common, jitter: options.jitter ?? 0.2 })
 }

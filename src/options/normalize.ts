@@ -1,7 +1,9 @@
 /** Validates the options of `createHookswitch` and derives from them everything that is plain data. */
+import type { Store } from 'hookswitch/store'
 import type { Directory } from '../accounts/directory.js'
 import type { PolicyFunction, RetryPolicy } from '../delivery/policy.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
+import { type Defined, defined } from '../values/defined.js'
 import { isId } from '../values/ids.js'
 import { type ForwardProxy, parseProxy } from '../values/tls-and-proxy.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
@@ -32,9 +34,9 @@ import {
 } from './validators.js'
 
 /** Validated options with defaults applied and presets resolved. */
-export interface NormalizedOptions<AStore>
-  extends Required<Pick<HookswitchOptions<AStore>, keyof typeof OPTION_DEFAULTS>> {
-  readonly store: AStore
+export interface NormalizedOptions
+  extends Required<Defined<Pick<HookswitchOptions, keyof typeof OPTION_DEFAULTS>>> {
+  readonly store: Store
   readonly directory: Directory | undefined
   /** Encryption keys for secrets at rest: the first encrypts, all decrypt. */
   readonly secrets: readonly string[] | undefined
@@ -74,7 +76,7 @@ const matching =
   }
 
 /** The validator of every option. A key without one is unknown. */
-const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> = {
+const VALIDATORS: Readonly<Record<keyof HookswitchOptions, Validator>> = {
   store: objectWithMethods('open', 'close'),
   directory: objectWithMethods(
     'lineage',
@@ -164,10 +166,10 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
  * @param environmentSecret `HOOKSWITCH_SECRET`, used without the option `secret`
  * @throws `InvalidOption` naming the option; an unknown option too
  */
-export function normalizeOptions<AStore>(
-  options: HookswitchOptions<AStore>,
+export function normalizeOptions(
+  options: HookswitchOptions,
   environmentSecret: string | undefined,
-): NormalizedOptions<AStore> {
+): NormalizedOptions {
   if (typeof options !== 'object' || options === null) throw invalidOption('options', 'must be an object')
   for (const [name, value] of Object.entries(options)) {
     const validate = Object.hasOwn(VALIDATORS, name) ? VALIDATORS[name as keyof typeof VALIDATORS] : undefined
@@ -183,14 +185,13 @@ export function normalizeOptions<AStore>(
   if (options.secret === undefined && environmentSecret !== undefined) {
     VALIDATORS.secret('HOOKSWITCH_SECRET', environmentSecret)
   }
-  const defined = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-  const plain = { ...OPTION_DEFAULTS, ...defined } as NormalizedOptions<AStore>
+  const plain = { ...OPTION_DEFAULTS, ...defined(options) }
   const secret = options.secret ?? environmentSecret
   return {
     ...plain,
     directory: options.directory,
     secrets: typeof secret === 'string' ? [secret] : secret,
-    ...resolveRetries(options),
+    ...resolveRetries(defined(options)),
     healthRules: resolveHealthRules(options),
     policies: options.policies ?? {},
     catalogue: resolveCatalogue(options.hooks),

@@ -120,7 +120,7 @@ function validateNumbers(
 
 /** The health rules: those of the preset, overridden by the options. Throws `InvalidOption`. */
 export function resolveHealthRules(
-  options: Pick<HookswitchOptions<unknown>, 'preset' | 'pauses' | 'autoDisable'>,
+  options: Pick<HookswitchOptions, 'preset' | 'pauses' | 'autoDisable'>,
 ): HealthRules {
   const preset: HealthRules = HEALTH_PRESETS[options.preset ?? 'standard']
   return {

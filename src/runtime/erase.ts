@@ -14,7 +14,11 @@ import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
 
 /** What to erase: one call, all calls of a number, or, with neither, everything recorded about an account's calls. */
-export type EraseRequest = { readonly accountId: string; readonly callId?: string; readonly number?: string }
+export type EraseRequest = {
+  readonly accountId: string
+  readonly callId?: string | undefined
+  readonly number?: string | undefined
+}
 export type EraseResult = { readonly callIds?: readonly string[]; readonly rows: number }
 
 /** Rows removed, or bodies searched, per statement: a larger batch would delay calls of the store that wait behind it. */

@@ -16,11 +16,11 @@ export interface OperatorApi {
   /** Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. Throws `InvalidInput`. */
   unhealthy(options?: {
     /** Only webhooks in these states. Default: all of them. */
-    readonly states?: readonly Exclude<EndpointHealth['state'], 'ok'>[]
+    readonly states?: readonly Exclude<EndpointHealth['state'], 'ok'>[] | undefined
     /** Maximum number of webhooks, 1 to 1,000. Default 50. */
-    readonly limit?: number
+    readonly limit?: number | undefined
     /** Only webhooks with a greater id: the `nextId` of the previous page. Default: from the start. */
-    readonly afterId?: string
+    readonly afterId?: string | undefined
   }): Promise<{
     /** The webhooks, sorted by id. */
     readonly webhooks: readonly WebhookView[]
@@ -31,13 +31,13 @@ export interface OperatorApi {
   search(
     query?: Omit<PageOptions, 'ascending'> & {
       /** Only deliveries to webhooks of this account. Default: all accounts. */
-      readonly accountId?: string
+      readonly accountId?: string | undefined
       /** Only deliveries to this webhook. Default: all webhooks. */
-      readonly webhookId?: string
+      readonly webhookId?: string | undefined
       /** Only deliveries of events of this call leg. Default: all legs. */
-      readonly callId?: string
+      readonly callId?: string | undefined
       /** Only deliveries in any of these states. Default: all states. */
-      readonly states?: readonly StoredDelivery['state'][]
+      readonly states?: readonly StoredDelivery['state'][] | undefined
     },
   ): Promise<{
     /** The matching deliveries; possibly none although more follow. */

@@ -47,11 +47,11 @@ export async function rotateSecret(options: {
   /** The store; it must not be open. `rotateSecret` opens and closes it. */
   readonly store: Store
   /** The secret in use. Default: the one that the store keeps. */
-  readonly from?: string
+  readonly from?: string | undefined
   /** The secret that replaces it: at least 16 characters, for a store that keeps its secret 64 hex digits. */
   readonly to: string
   /** Receives a warning for each row that neither secret decrypts. Default: none. */
-  readonly log?: Log
+  readonly log?: Log | undefined
 }): Promise<{
   /** Rows that were encrypted again: API keys and webhooks. */
   readonly rows: number

@@ -1,4 +1,5 @@
 import { type Verified, verify as verifyAt } from '../delivery/signature.js'
+import { defined } from '../values/defined.js'
 
 /**
  * For receivers: checks that a request is signed with the webhook's secret and is recent (Standard Webhooks 1.0.0).
@@ -22,7 +23,7 @@ export function verify(
     readonly body: string | Uint8Array
   },
   secrets: string | readonly string[],
-  options: { readonly nowSeconds?: number; readonly toleranceSeconds?: number } = {},
+  options: { readonly nowSeconds?: number | undefined; readonly toleranceSeconds?: number | undefined } = {},
 ): Verified {
-  return verifyAt(request, secrets, { nowSeconds: Math.floor(Date.now() / 1000), ...options })
+  return verifyAt(request, secrets, { nowSeconds: Math.floor(Date.now() / 1000), ...defined(options) })
 }

@@ -2,6 +2,7 @@
  * `hs.webhooks`: webhooks as the host manages them. Nothing here authorizes: the host is trusted, and the HTTP API checks
  * its callers before it calls these methods.
  */
+
 import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-record.js'
 import type { CallHistory } from '../delivery/call-history.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
@@ -15,6 +16,7 @@ import { readWebhookHealth, type WebhookHealth } from '../stats/endpoint-health.
 import { type ListedEndpoint, listEndpoints, MAX_ENDPOINTS } from '../stats/endpoint-list.js'
 import type { StatsSeries } from '../stats/series.js'
 import { statisticsOff } from '../stats/statistics.js'
+import { type Defined, defined } from '../values/defined.js'
 import type { CheckedAddress } from '../webhooks/address-check.js'
 import {
   createWebhook,
@@ -37,26 +39,26 @@ import type { Core } from './core.js'
 import { asShown, explain, listDeliveries } from './delivery-views.js'
 
 /** Settings of a webhook as a host passes them. `name`, `uri` and `hook` are required to create a webhook. */
-export type WebhookInput = Partial<WebhookSettings> & {
+export type WebhookInput = { readonly [Key in keyof WebhookSettings]?: WebhookSettings[Key] | undefined } & {
   /** Further keys of the host, stored and returned unchanged. Default: none. */
-  readonly extra?: Readonly<Record<string, unknown>>
+  readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Changes to a webhook as JSON Merge Patch (RFC 7396): a key that is absent stays, `null` removes it. */
-export type WebhookPatch = { readonly [Key in keyof WebhookInput]?: WebhookInput[Key] | null }
+export type WebhookPatch = { readonly [Key in keyof WebhookInput]?: WebhookInput[Key] | null | undefined }
 
 /** One page of a list. */
 export interface PageOptions {
   /** Maximum number of entries to return, 1 to 1,000. Default 50. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** Continue behind this `position` of the previous page. Default: start at the beginning. */
-  readonly cursor?: number
+  readonly cursor?: number | undefined
   /** True: oldest first. Default false. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
   /** Earliest time, inclusive, in Unix milliseconds. Default: no limit. */
-  readonly fromMs?: number
+  readonly fromMs?: number | undefined
   /** Latest time, inclusive, in Unix milliseconds. Default: no limit. */
-  readonly toMs?: number
+  readonly toMs?: number | undefined
 }
 
 /** `hs.webhooks`. Every method may also reject with `StoreUnavailable` or `Closing`. */
@@ -75,20 +77,24 @@ export interface WebhookApi {
     accountId: string,
     webhookId: string,
     input: WebhookInput,
-    options?: { readonly revision?: number },
+    options?: { readonly revision?: number | undefined },
   ): Promise<WebhookView>
   /** Merges changes into the settings (RFC 7396). Throws `NotFound`, `InvalidInput`, `RevisionConflict`. */
   patch(
     accountId: string,
     webhookId: string,
     patch: WebhookPatch,
-    options?: { readonly revision?: number },
+    options?: { readonly revision?: number | undefined },
   ): Promise<WebhookView>
   /**
    * Deletes a webhook and cancels its pending deliveries; its attempts stay readable. Resolves to the webhook as it was
    * before. Throws `NotFound`, `RevisionConflict`.
    */
-  remove(accountId: string, webhookId: string, options?: { readonly revision?: number }): Promise<WebhookView>
+  remove(
+    accountId: string,
+    webhookId: string,
+    options?: { readonly revision?: number | undefined },
+  ): Promise<WebhookView>
   /** Enables the webhooks of these accounts that the service disabled; resolves to their number. */
   reenable(accountIds: readonly string[]): Promise<number>
   /** The current signing secret, `whsec_…` (Standard Webhooks 1.0.0). Throws `NotFound`. */
@@ -114,9 +120,9 @@ export interface WebhookApi {
     webhookId?: string,
     options?: PageOptions & {
       /** Only attempts for any of these calls. Default: all calls. */
-      readonly callIds?: readonly string[]
+      readonly callIds?: readonly string[] | undefined
       /** Only attempts of this delivery. Default: all deliveries. */
-      readonly deliveryId?: string
+      readonly deliveryId?: string | undefined
     },
   ): Promise<readonly StoredAttempt[]>
   /** Deliveries of a webhook, newest first. Throws `InvalidInput`. */
@@ -125,7 +131,7 @@ export interface WebhookApi {
     webhookId: string,
     options?: PageOptions & {
       /** Only deliveries in any of these states. Default: all states. */
-      readonly states?: readonly StoredDelivery['state'][]
+      readonly states?: readonly StoredDelivery['state'][] | undefined
     },
   ): Promise<readonly StoredDelivery[]>
   /** One delivery. Throws `NotFound`. */
@@ -138,7 +144,11 @@ export interface WebhookApi {
   stats(
     accountId: string,
     webhookId?: string,
-    range?: { readonly step?: 60 | 3600; readonly fromMs?: number; readonly toMs?: number },
+    range?: {
+      readonly step?: 60 | 3600 | undefined
+      readonly fromMs?: number | undefined
+      readonly toMs?: number | undefined
+    },
   ): Promise<StatsSeries>
   /**
    * An account's webhooks with state, backlog, last attempt and the attempts of the last 24 hours, sorted by name, then id.
@@ -148,13 +158,13 @@ export interface WebhookApi {
     accountId: string,
     options?: {
       /** Only webhooks in these states. Default: all of them. */
-      readonly states?: readonly ListedEndpoint['state'][]
+      readonly states?: readonly ListedEndpoint['state'][] | undefined
       /** Only webhooks whose name, URL, group or id contains this text, in any case. Default: all of them. */
-      readonly search?: string
+      readonly search?: string | undefined
       /** Maximum number of webhooks, 1 to 200. Default 50. */
-      readonly limit?: number
+      readonly limit?: number | undefined
       /** Continue behind the `next` of the previous page. Default: start at the beginning. */
-      readonly after?: readonly [name: string, id: string]
+      readonly after?: readonly [name: string, id: string] | undefined
     },
   ): Promise<{
     readonly endpoints: readonly ListedEndpoint[]
@@ -196,7 +206,7 @@ const MAX_LIMIT = 1_000
 /** @throws `InvalidInput` naming `limit` */
 export function withLimit<Options extends Pick<PageOptions, 'limit'>>(
   options: Options,
-): Options & { readonly limit: number } {
+): Defined<Options> & { readonly limit: number } {
   const { limit = DEFAULT_LIMIT } = options
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw invalidInput([
@@ -204,7 +214,7 @@ export function withLimit<Options extends Pick<PageOptions, 'limit'>>(
     ])
   }
   if (limit > MAX_LIMIT) throw tooLarge('limit', MAX_LIMIT)
-  return { ...options, limit }
+  return { ...defined(options), limit }
 }
 
 const tooLarge = (path: string, target: number) =>
@@ -222,7 +232,7 @@ function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
       unknown.map((path) => ({ path, rule: 'error', message: 'is not a field of a webhook' })),
     )
   }
-  return { settings, ...(extra && { extra }) }
+  return { settings: defined(settings), ...(extra && { extra }) }
 }
 
 /** The first sample of a kind of event, if it is in the catalogue. */
@@ -309,7 +319,7 @@ export function createWebhookApi(core: () => Core): WebhookApi {
       const { statistics } = core()
       if (webhookId !== undefined) await findWebhook(deps(), accountId, webhookId)
       if (!statistics) throw statisticsOff()
-      return statistics.read({ accountId, webhookId: webhookId ?? '' }, range)
+      return statistics.read({ accountId, webhookId: webhookId ?? '' }, defined(range))
     },
     async health(accountId, options = {}) {
       const request = withLimit(options)

@@ -31,6 +31,7 @@ import {
   deliveries,
   delivery,
   eventBodies,
+  eventOf,
   lastSuccesses,
   search,
 } from './memory/queries.js'
@@ -62,19 +63,19 @@ type Synchronous<Port> = {
 export function memoryStore(
   options: {
     /** Lets several nodes of one process share this store, with leases that expire: for simulations. Default false. */
-    readonly shared?: boolean
+    readonly shared?: boolean | undefined
     /** The store's own clock, if `shared`. Default: the clock of the first node that opens it. */
-    readonly clock?: Clock
+    readonly clock?: Clock | undefined
     /**
      * Maximum attempts of deliveries that were delivered and are no replays, and maximum of such deliveries without attempts,
      * retained per webhook; the oldest are removed. Default 1,000.
      */
-    readonly attemptsPerWebhook?: number
+    readonly attemptsPerWebhook?: number | undefined
     /**
      * Maximum attempts, and maximum ended deliveries apart from those whose attempts count, retained over all webhooks; the
      * oldest that were delivered are removed first, then the oldest of the others. Default 100,000.
      */
-    readonly attemptsInAll?: number
+    readonly attemptsInAll?: number | undefined
   } = {},
 ): Store {
   rejectUnknownOption(options)
@@ -174,6 +175,7 @@ export function memoryStore(
         countDeliveries: (query) => countDeliveries(state, query),
         countReplayable: (query) => countReplayable(state, query),
         search: (query) => search(state, query),
+        eventOf: (accountId, eventId) => eventOf(state, accountId, eventId),
         attempts: (query) => attempts(state, query),
         eventBodies: (keys) => eventBodies(state, keys),
         attemptLog: (query) => attemptLog(state, query),

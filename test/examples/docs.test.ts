@@ -32,6 +32,16 @@ const OUTPUT: Readonly<Record<string, string | RegExp>> = {
     'created Calls\nlisted Calls\nrefused 400 validation error uri\nrenamed at revision 2\n',
 }
 
+/** Its ports may be taken: those that the program itself calls are replaced by free ones, others by any. */
+async function withFreePorts(text: string): Promise<string> {
+  const called = new Set([...text.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => port!))
+  let result = text.replace(/\b(listen\(|port: )(\d+)/g, (whole, before, port) =>
+    called.has(port) ? whole : `${before}0`,
+  )
+  for (const port of called) result = result.replaceAll(port, String(await freePort('tcp')))
+  return result
+}
+
 interface Program {
   readonly name: string
   readonly text: string
@@ -67,8 +77,7 @@ describe('JavaScript in the documentation', () => {
     const end = isSuite
       ? ''
       : '\nawait globalThis.pending\nawait new Promise((resolve) => setImmediate(resolve))\nprocess.exit(0)\n'
-    const anyPort = text.replace(/\b(listen\(|port: )\d+/g, (_, before) => `${before}0`)
-    await writeFile(join(folder, 'program.js'), anyPort + end)
+    await writeFile(join(folder, 'program.js'), (await withFreePorts(text)) + end)
     const env = readerEnvironment(database ? { DATABASE_URL: database.url } : {})
     return run(process.execPath, ['program.js'], folder, env)
   }
@@ -99,6 +108,14 @@ describe('JavaScript in the documentation', () => {
         programs.filter(({ text }) => text.includes(part)),
         part,
       ).toHaveLength(1)
+  })
+})
+
+describe('TypeScript in the documentation', () => {
+  it('is quoted from examples/projects, whose files are compiled and run', () => {
+    const all = PAGES.flatMap((page) => blocks(page, 'ts').map((text) => ({ page, text })))
+    expect(all.filter(({ text }) => !isQuoted(text, 'ts'))).toEqual([])
+    expect(all.length).toBeGreaterThan(0)
   })
 })
 
@@ -239,7 +256,7 @@ echo "LATER=$API $TOKEN $HOOK"`
 })
 
 describe('other blocks of the documentation', () => {
-  const KNOWN = ['js', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile', 'sql'].concat(
+  const KNOWN = ['js', 'ts', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile', 'sql'].concat(
     ...['python', 'php', 'ruby', 'go', 'java', 'csharp'],
   )
 

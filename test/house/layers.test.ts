@@ -59,7 +59,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'src/http': ['ipaddr.js', 'lru-cache'],
   'src/webhooks': ['@standard-schema/spec', '@cfworker/json-schema', 'hookswitch/adapter'],
   // Types whose declarations refer to the subpath that exports them.
-  'src/options': ['hookswitch/adapter'],
+  'src/options': ['hookswitch/adapter', 'hookswitch/store'],
   'src/stats': ['hookswitch/adapter'],
   'src/store': ['hookswitch/store'],
 }

@@ -230,7 +230,7 @@ describe('OPTION_DEFAULTS', () => {
 })
 
 describe('an instance that is not running', () => {
-  const event = { hook: 'channel_create', accountId: 'a', callId: 'c' }
+  const event = { hook: 'channel_create', accountId: 'a', callId: 'c' } as const
 
   it('rejects calls before start() and names start()', async () => {
     const hs = createHookswitch({ store: memoryStore() })

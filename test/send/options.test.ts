@@ -71,7 +71,7 @@ describe('an invalid connection option', () => {
 })
 
 describe('a valid connection option', () => {
-  it.each<[string, HookswitchOptions<never>['tls']]>([
+  it.each<[string, HookswitchOptions['tls']]>([
     ['authorities as text', { ca: `${authority}\n${selfSigned}` }],
     ['authorities as a list and bytes', { ca: [authority, new Uint8Array(Buffer.from(selfSigned))] }],
     ['a certificate', { cert: good, key }],

@@ -196,7 +196,7 @@ describe('hostile input', () => {
       const name = `${'x'.repeat(i % 7)}${i}`
       await ignoreFailure(hs.auth.authenticate(`token-${name}`.padEnd(43, '_')))
       await ignoreFailure(hs.auth.signIn({ apiKey: `key-${name}` }))
-      await ignoreFailure(hs.publish({ hook: `hook_${name}`, accountId: name, callId: name }))
+      await ignoreFailure(hs.publish({ hook: `hook_${name}` as never, accountId: name, callId: name }))
       await hs.webhooks.create('acme', {
         name,
         uri: `https://${name}.example/${name}?${name}`,
@@ -281,7 +281,9 @@ describe('secrets', () => {
       { hook: 'channel_create', accountId: 'canary', callId: 'leg-1', from: 'secret-caller@x.example' },
       { idempotencyKey: 'secret-idempotency-key' },
     )
-    await hs.publish({ hook: 'secret-hook', accountId: 'secret-account', callId: 'x' }).catch(() => {})
+    await hs
+      .publish({ hook: 'secret-hook' as never, accountId: 'secret-account', callId: 'x' })
+      .catch(() => {})
     await Promise.all(ends)
 
     const spans = otel.spans()

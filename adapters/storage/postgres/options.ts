@@ -8,14 +8,14 @@ export interface PostgresCommonOptions {
    * Schema of all tables, created when it does not exist; nodes that share it work on one queue. Must match
    * `^[a-z_][a-z0-9_]{0,62}$` and not begin with `pg_`. Default `hookswitch`.
    */
-  readonly schema?: string
+  readonly schema?: string | undefined
   /**
    * Time limit for the answer to one statement, in milliseconds, at least 100. After that the connection is closed and
    * the call rejects with `StoreUnavailable`. Getting a connection may take up to 5 s more. Default 10,000.
    */
-  readonly answerWithinMs?: number
+  readonly answerWithinMs?: number | undefined
   /** Store clock for tests and simulations. Default: the clock of the server. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** Options of a store that opens its own connections. */
@@ -26,9 +26,9 @@ export interface PostgresConnectionOptions extends PostgresCommonOptions {
    */
   readonly connectionString: string
   /** Limit of open connections, at least 2: one of them listens for notifications of other nodes. Default 8. */
-  readonly maxConnections?: number
+  readonly maxConnections?: number | undefined
   /** TLS options as in `pg`: `true`, or `{ ca, … }` as in `tls.connect`. Default: as the connection string says. */
-  readonly ssl?: boolean | object
+  readonly ssl?: boolean | object | undefined
   /** Not allowed together with `connectionString`. */
   readonly pool?: undefined
 }

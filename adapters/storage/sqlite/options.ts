@@ -18,7 +18,7 @@ export interface SqliteFileOptions {
    * Runs SQLite in the calling thread, which then blocks while the disk is written: for simulations and small programs.
    * Default: false (a worker thread). Only with `path`.
    */
-  readonly inThread?: boolean
+  readonly inThread?: boolean | undefined
 }
 
 /** The host's database, so that `publish(event, { tx })` works in the host's transactions. */

@@ -24,7 +24,7 @@ export interface FreeswitchOutbound {
   /** Closes all connections (their legs continue, unobserved) and publishes what was received. Call it before `hs.close()`. */
   close(options?: {
     /** Timeout for publishing, in milliseconds. Default 5,000. */
-    readonly drainMs?: number
+    readonly drainMs?: number | undefined
   }): Promise<void>
 }
 

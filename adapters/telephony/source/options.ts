@@ -15,20 +15,20 @@ export interface SourceOptions {
    * How long the events of a leg wait for its account to become known, milliseconds. Default 10,000. Events that wait
    * longer are emitted as `account_unknown`.
    */
-  readonly accountWaitMs?: number
+  readonly accountWaitMs?: number | undefined
   /** Maximum number of open legs. Above it the oldest is dropped and reported as a `problem`. Default 100,000. */
-  readonly maxOpenLegs?: number
+  readonly maxOpenLegs?: number | undefined
   /** The log. Default: none. */
-  readonly log?: Log
+  readonly log?: Log | undefined
   /**
    * Receives the figures of the source, labelled with its switch: the option `metrics` of `createHookswitch`. Default:
    * none.
    */
-  readonly metrics?: Pick<Metrics, 'watch'>
+  readonly metrics?: Pick<Metrics, 'watch'> | undefined
   /** The clock. Default: the system's. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   /** The random numbers that jitter reconnects. Default: the system's. */
-  readonly random?: Random
+  readonly random?: Random | undefined
 }
 
 /** The option of the sources whose switch can be queried for its open calls. */
@@ -38,7 +38,7 @@ export interface OpenLegsOption {
    * `channel_destroy` at the next start, and later events of the others have their own times. Default: none; open legs
    * are known only while the process runs.
    */
-  readonly openLegs?: OpenLegs
+  readonly openLegs?: OpenLegs | undefined
 }
 
 /** Limits of the events that wait for an account. */

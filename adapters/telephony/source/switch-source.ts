@@ -22,7 +22,7 @@ export interface SwitchSource {
    */
   close(options?: {
     /** How long publishing may take, milliseconds. Default 5,000. */
-    readonly drainMs?: number
+    readonly drainMs?: number | undefined
   }): Promise<void>
 }
 
