@@ -178,8 +178,23 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * `InvalidOption` naming the limit; then nothing has changed.
    */
   setLimits(limits: Limits): void
-  /** What hinders this node although it accepts work, from its memory. */
+  /**
+   * What hinders this node, from its memory. Also asks the store whether it answers, which a later call tells: call it every
+   * few seconds.
+   */
   nodeHealth(): {
+    /** What keeps this node from its work; empty: it is able to work, or is not started. */
+    readonly problems: readonly {
+      /**
+       * `store`: it has not answered for 5 s, or refuses to write (a full disk, a read-only database); `lease`: other nodes
+       * may have taken over what this one was to send; `feed`: it does not learn what other nodes do.
+       */
+      readonly part: 'store' | 'lease' | 'feed'
+      /** One sentence, without secrets. */
+      readonly reason: string
+      /** Since when, in Unix milliseconds, where that is known. */
+      readonly sinceMs?: number
+    }[]
     /** Networks from which no receiver answers this node, by the addresses that it calls. */
     readonly outages: readonly {
       /** The internet, private networks, or this machine. */
@@ -335,9 +350,11 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   /** `close` waits for erasures: an interrupted one would stay incomplete. */
   const erasures = createWaitGroup()
 
-  /** The running instance. Throws `StoreUnavailable` before `start`, `Closing` after `close`. */
+  /** The running instance. Throws `StoreUnavailable` before `start` and while the store is away, `Closing` after `close`. */
   function core(): Core {
     if (closing) throw closingError()
+    if (running?.storeWatch.isAway())
+      throw new HookswitchError('StoreUnavailable', 'the store does not answer', { retryAfterSeconds: 1 })
     if (running) return running
     throw new HookswitchError('StoreUnavailable', 'call start() first', { retryAfterSeconds: 1 })
   }
@@ -426,6 +443,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     const stopped = openedBefore?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await background?.stop()
+    openedBefore?.storeWatch.stop()
     await stopped
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
@@ -494,7 +512,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       Object.assign(normalized, checkLimits(limits))
       opened?.applyLimits()
     },
-    nodeHealth: () => (running ? readNodeHealth(running) : { outages: [] }),
+    nodeHealth: () => (running ? readNodeHealth(running) : { problems: [], outages: [] }),
     clock,
     events: events as unknown as Hookswitch<Hooks[number]>['events'],
     accounts: bindAccounts(core),

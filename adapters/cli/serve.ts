@@ -4,11 +4,12 @@ import type { Blackhole } from 'hookswitch/blackhole'
 import { createServer } from 'hookswitch/node'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { adminServer } from './admin.js'
-import { bothServices } from './both-services.js'
+import { readDisk } from './disk.js'
 import { listen, stopListening } from './listen.js'
 import { type Level, lineLog } from './log.js'
 import { storeFields } from './open-store.js'
 import { type Parentage, watchParent } from './parent-watch.js'
+import { publicService } from './public-service.js'
 import { readSettings, type Settings } from './read-settings.js'
 import { createReloader } from './reload.js'
 import { createService, planService, startService } from './service.js'
@@ -84,19 +85,22 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const hs = await createService(plan, { log, ...(metrics ? { metrics } : {}) })
   let switches: Switches | undefined
   let webSockets: Blackhole | undefined
-  let isReady = false
-  const services = plan.page ? bothServices(hs, plan.page) : hs
+  let isServing = false
+  const services = publicService(hs, plan.page)
   const server = createServer(services, serverOptions(settings))
-  const readiness = () => ({ isReady, health: hs.nodeHealth(), sources: switches?.health() ?? [] })
+  const readiness = async () => {
+    const disk = choice.store === 'sqlite' ? await readDisk(choice.path) : undefined
+    return { isServing, health: hs.nodeHealth(), sources: switches?.health() ?? [], ...(disk && { disk }) }
+  }
   const admin = metrics && adminServer(readiness, metrics)
   const unwatchParent = watchParent(io, log)
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= (async () => {
       // After a failed start there is nothing to drain.
-      const wasReady = isReady
-      isReady = false
-      if (wasReady) log.info({}, 'draining: no new requests; requests and deliveries in flight may end')
+      const wasServing = isServing
+      isServing = false
+      if (wasServing) log.info({}, 'draining: no new requests; requests and deliveries in flight may end')
       // They are requests that would not end by themselves.
       hs.endStreams()
       await Promise.all([
@@ -107,7 +111,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       await hs.close({ drainMs: DELIVERY_DRAIN_MS })
       if (admin) await stopListening(admin, 0)
       unwatchParent()
-      if (wasReady) log.info({}, 'drained and closed')
+      if (wasServing) log.info({}, 'drained and closed')
     })()
     return closed
   }
@@ -142,7 +146,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       ))
     const blackholeUrl = httpUrl?.replace(/^http/, 'ws')
     await switches?.start()
-    isReady = true
+    isServing = true
     if (choice.store === 'memory') log.warn({}, 'data is kept in memory and lost when this program ends')
     const addresses = { url, ...(adminUrl ? { adminUrl } : {}), ...(blackholeUrl ? { blackholeUrl } : {}) }
     const accounts = plan.accounts?.accounts.length ?? 0

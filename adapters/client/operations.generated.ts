@@ -26,7 +26,7 @@ export interface WebhookSettings {
   readonly include_subaccounts?: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs?: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: `event_id`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -104,7 +104,7 @@ export interface Webhook {
   readonly include_subaccounts: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: `event_id`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -1260,6 +1260,8 @@ export interface EventInput {
   readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Within 24 hours, events with the same key are one event. */
   readonly idempotency_key?: string
+  /** Time of the event with milliseconds, in place of `timestamp`. Where both are given, it must be in the second of `timestamp`. */
+  readonly happened_at?: string
 }
 
 /** An event of which only the type is required. `hook` is an alias of `hook_event`. */
@@ -1386,9 +1388,11 @@ export interface PartialEvent {
   readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Within 24 hours, events with the same key are one event. */
   readonly idempotency_key?: string
+  /** Time of the event with milliseconds, in place of `timestamp`. Where both are given, it must be in the second of `timestamp`. */
+  readonly happened_at?: string
 }
 
-/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. An event that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`). */
+/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields except those that it may not contain. An event that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`). */
 export interface Payload {
   /** Event type. */
   readonly hook_event: string
@@ -1508,13 +1512,15 @@ export interface Payload {
   readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Time of the event, in Gregorian seconds. */
   readonly timestamp: number
+  /** Time of the event, UTC, with milliseconds. */
+  readonly happened_at: string
   /** Id of the event, the same in every delivery of the event and in replays. */
   readonly event_id: string
   /** Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests. */
   readonly sequence: number
 }
 
-/** An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. */
+/** An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields except those that it may not contain. */
 export interface MetaPayload {
   /** Event type. */
   readonly hook_event: string
@@ -1522,6 +1528,8 @@ export interface MetaPayload {
   readonly account_id: string
   /** Time of the event, in Gregorian seconds. */
   readonly timestamp: number
+  /** Time of the event, UTC, with milliseconds. */
+  readonly happened_at: string
   /** Id of the webhook that the event is about. */
   readonly webhook_id: string
   /** Why the last attempt failed, or why the webhook was disabled. */
@@ -2619,7 +2627,7 @@ export interface Operations {
   resumeWebhook(parameters: ResumeWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
   /** Show the request that a webhook would send: `PUT /accounts/{account_id}/webhooks/preview`. For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in each request, are placeholders such as `$AUTHORIZATION`. */
   previewWebhook(parameters: PreviewWebhookParameters, options?: CallOptions): Promise<ApiResponse<RequestPreview>>
-  /** Check whether requests could be sent to a URL: `PUT /accounts/{account_id}/webhooks/check`. Connects as an attempt would, TLS included, and sends nothing; at most 5 s. 429 after 10 checks of the account in a minute, or while 2 are under way. */
+  /** Check whether requests could be sent to a URL: `PUT /accounts/{account_id}/webhooks/check`. Connects as an attempt would, TLS included, and sends nothing; at most 5 s, and as long before it where the checks of many accounts are under way. 429 after 10 checks of the account in a minute, or while 2 are under way (1 while many are). */
   checkAddress(parameters: CheckAddressParameters, options?: CallOptions): Promise<ApiResponse<CheckedAddress>>
   /** List deliveries of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/deliveries`. Newest first. */
   listDeliveries(parameters: ListDeliveriesParameters, options?: CallOptions): List<Delivery>

@@ -100,6 +100,10 @@ export interface Dispatcher {
   limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'rate' | 'total'
   /** The networks from which nothing answers this node. */
   outages(): readonly Outage[]
+  /** Whether this node may send: its lease on its shards holds. */
+  hasLease(): boolean
+  /** When this node read last what others have changed, monotonic, ms; now, where it shares the store with nobody. */
+  readMs(): number
   /** Counters for metrics. */
   stats(): SchedulerStats & { readonly inFlight: number }
   /** Starts nothing more, waits up to `drainMs` milliseconds for what is in flight, then aborts the rest. */
@@ -184,6 +188,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     positions: createPositions(Math.floor(randomFraction() * MAX_NODES)),
     loaded: new Set(),
     pendingElsewhere: 0,
+    readMs: Number.NEGATIVE_INFINITY,
   }
   /** Aborts when `close` begins: nothing new is started. */
   const stopping = new AbortController()
@@ -907,6 +912,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return scheduler.limitReached(webhookId) ?? (caps.total > inFlight ? undefined : 'total')
     },
     outages: decider.outages,
+    hasLease: lease.canStart,
+    readMs: () => (isShared ? state.readMs : clock.monotonic()),
     stats: () => ({ inFlight: inFlight + scheduler.probes, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()

@@ -39,7 +39,7 @@ export interface ChannelEvent {
   readonly otherLegCallId?: string | undefined
   /** Direction of the leg, seen from the platform; sent as `call_direction`. */
   readonly direction?: 'inbound' | 'outbound' | undefined
-  /** When it happened, Unix milliseconds. Default is now. */
+  /** When it happened, Unix milliseconds; sent as `happened_at` and `timestamp`. Default is now. */
   readonly timestampMs?: number | undefined
   /** Calling party, `user@realm`. */
   readonly from?: string | undefined

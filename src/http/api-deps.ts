@@ -19,7 +19,7 @@ export interface ApiDeps {
   readonly log: Log
   /** 32 lower-case hex digits. */
   newId(): string
-  /** The running instance. Throws `StoreUnavailable` before it starts, `Closing` after `close`. */
+  /** The running instance. Throws `StoreUnavailable` before it starts and while the store is away, `Closing` after `close`. */
   core(): Core
   /** `hs.webhooks`. */
   readonly webhooks: WebhookApi

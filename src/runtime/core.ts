@@ -33,6 +33,7 @@ import type { Webhook } from '../webhooks/webhook.js'
 import { createAddressCheck } from './check-address.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
+import { watchStore } from './store-watch.js'
 import { bindExchange, bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
 
 /**
@@ -71,8 +72,10 @@ export function createCore(
   dataValidators: DataValidators,
   deps: CoreDeps,
 ) {
-  const { store, catalogue } = options
+  const { catalogue } = options
   const { clock, random, log, sender, events, metrics, tracing } = deps
+  const storeWatch = watchStore(options.store, clock)
+  const { store } = storeWatch
   const newId = createIdGenerator((count) => random.bytes(count))
   const newTimeOrderedId = createTimeOrderedIdGenerator((count) => random.bytes(count), clock.now)
   const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, log, newId }
@@ -236,6 +239,7 @@ export function createCore(
   const metaEvents = createMetaEvents({ accept, clock, log })
   return {
     store,
+    storeWatch,
     newId,
     auth,
     metaEvents,

@@ -31,6 +31,7 @@ import {
   deliveries,
   delivery,
   eventBodies,
+  eventOf,
   lastSuccesses,
   search,
 } from './memory/queries.js'
@@ -174,6 +175,7 @@ export function memoryStore(
         countDeliveries: (query) => countDeliveries(state, query),
         countReplayable: (query) => countReplayable(state, query),
         search: (query) => search(state, query),
+        eventOf: (accountId, eventId) => eventOf(state, accountId, eventId),
         attempts: (query) => attempts(state, query),
         eventBodies: (keys) => eventBodies(state, keys),
         attemptLog: (query) => attemptLog(state, query),

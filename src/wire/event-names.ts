@@ -2,6 +2,7 @@
 import { eventSchema } from '../delivery/event-schema.js'
 import type { Failure } from '../errors.js'
 import { fromGregorian, toGregorian } from '../values/gregorian-time.js'
+import { toIsoTime } from '../values/iso-time.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { coerce, parseInteger } from './coerce.js'
 import { lookUpName, renameFirstSegment } from './field-names.js'
@@ -85,6 +86,7 @@ function parseEvent(
   const event: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(data)) {
     if (IGNORED_KEYS.has(name) || name.startsWith('_') || name.startsWith('pvt_')) continue
+    if (name === 'happened_at') continue
     const key = toInternalName(name)
     if (!SNAKE_CASE.test(name) || Object.hasOwn(WIRE_FIELD_NAMES, name))
       addFailure(name, 'This field is unknown')
@@ -93,6 +95,12 @@ function parseEvent(
   }
   if (event.accountId !== undefined && event.accountId !== accountId) {
     addFailure('account_id', 'The event belongs to another account than the path')
+  }
+  const { happened_at: happenedAt } = data as Fields
+  if (happenedAt !== undefined) {
+    const time = timeOf(happenedAt, event.timestampMs)
+    if (typeof time === 'number') event.timestampMs = time
+    else failures.push({ path: `${prefix}happened_at`, value: happenedAt, ...time })
   }
   if (failures.length > 0) return { failures }
   // The payload of a document has no call id: the events of a document are ordered by its id.
@@ -106,6 +114,25 @@ function toUnixMs(value: unknown): unknown {
   if (iso) return iso.firstMs
   const seconds = typeof value === 'string' ? parseInteger(value) : value
   return Number.isSafeInteger(seconds) ? fromGregorian(seconds as number) : value
+}
+
+/**
+ * Unix milliseconds of `happened_at`, or what is wrong with it.
+ *
+ * @param timestampMs of `timestamp`, which has whole seconds; both name one moment where both are given
+ */
+function timeOf(happenedAt: unknown, timestampMs: unknown): number | Omit<Failure, 'path'> {
+  const ms = typeof happenedAt === 'string' ? parseIsoTime(happenedAt)?.firstMs : undefined
+  if (ms === undefined) {
+    const message = 'Value must be a time in ISO 8601 such as 2026-01-31T12:00:00.000Z'
+    return { rule: 'wrong_format', message, target: 'ISO 8601' }
+  }
+  if (ms < 0) {
+    const target = toIsoTime(0)
+    return { rule: 'minimum', message: `Value must be at least ${target}`, target }
+  }
+  if (typeof timestampMs !== 'number' || toGregorian(timestampMs) === toGregorian(ms)) return ms
+  return { rule: 'error', message: 'Value must be in the second of timestamp' }
 }
 
 /** Place of an event in a list, at the start of a failure's path. */

@@ -121,9 +121,12 @@ describe('the Kubernetes manifests', () => {
   })
 
   it('probe paths that the program answers', async () => {
-    let isReady = false
+    let isServing = false
     const metrics = { text: async () => '', contentType: 'text/plain' }
-    const server = adminServer(() => ({ isReady, health: { outages: [] }, sources: [] }), metrics)
+    const server = adminServer(
+      async () => ({ isServing, health: { problems: [], outages: [] }, sources: [] }),
+      metrics,
+    )
     const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
     try {
       const status = async ({ httpGet: { path, port } }: Probe) => {
@@ -133,7 +136,7 @@ describe('the Kubernetes manifests', () => {
       const { startupProbe, readinessProbe, livenessProbe } = container
       const all = () => Promise.all([startupProbe, readinessProbe, livenessProbe].map(status))
       expect(await all()).toEqual([503, 503, 200])
-      isReady = true
+      isServing = true
       expect(await all()).toEqual([200, 200, 200])
     } finally {
       await stopListening(server, 0)

@@ -48,6 +48,7 @@ it('a webhook gets the meta events whose kind it names, of its account and, if i
     hook_event: 'delivery_exhausted',
     account_id: 'acme',
     timestamp: 63_934_444_800,
+    happened_at: '2026-01-01T00:00:00.000Z',
     webhook_id: bad.id,
     reason: 'status 500',
     delivery_id: first!.id,

@@ -34,10 +34,9 @@ describe('parseEvents', () => {
     for (const { id, sample } of catalogueOf()) {
       if (isMetaHook(id)) continue
       for (const input of sample) {
-        const event = checkEvent(input, 0, () => true)
+        const event = checkEvent({ ...input, timestampMs: 1_700_000_000_123 }, 0, () => true)
         const payload = { ...payloadOf(event, 'e1'), sequence: 1 }
-        const whole = { ...event, timestampMs: fromGregorian(toGregorian(event.timestampMs)) }
-        expect(parseEvents(payload, event.accountId)).toEqual({ events: [whole] })
+        expect(parseEvents(payload, event.accountId)).toEqual({ events: [event] })
       }
     }
   })
@@ -55,6 +54,26 @@ describe('parseEvents', () => {
         { callId: '5', timestampMs: fromGregorian(63_000_000_000), durationSeconds: 7, callForwarded: true },
       ],
     })
+  })
+
+  it('takes the time of happened_at, with milliseconds', () => {
+    const timestamp = toGregorian(1_700_000_000_999)
+    for (const time of [{}, { timestamp }, { timestamp: `${timestamp}` }]) {
+      const sent = { hook: 'h', ...time, happened_at: '2023-11-14T23:13:20.999+01:00' }
+      expect(parse(sent)).toMatchObject({ events: [{ timestampMs: 1_700_000_000_999 }] })
+      expect(parse(Object.fromEntries(Object.entries(sent).reverse()))).toEqual(parse(sent))
+    }
+  })
+
+  it.each([
+    [{ happened_at: 1_700_000_000 }, 'wrong_format'],
+    [{ happened_at: null }, 'wrong_format'],
+    [{ happened_at: 'yesterday' }, 'wrong_format'],
+    [{ happened_at: '2023-02-30T00:00:00Z' }, 'wrong_format'],
+    [{ happened_at: '1969-12-31T23:59:59Z' }, 'minimum'],
+    [{ happened_at: '2023-11-14T22:13:20.999Z', timestamp: toGregorian(1_700_000_001_000) }, 'error'],
+  ])('reports %j by its name', (time, rule) => {
+    expect(parse([{ hook: 'h', ...time }])).toMatchObject({ failures: [{ path: '0.happened_at', rule }] })
   })
 
   it('ignores keys that only the service sets, private keys and ui_metadata', () => {

@@ -108,6 +108,7 @@ const METHODS: {
     activity: 'read',
     countDeliveries: 'read',
     countReplayable: 'read',
+    eventOf: 'read',
     legs: 'read',
     prune: 'write',
     historyBytes: 'read',

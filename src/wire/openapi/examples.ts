@@ -328,7 +328,7 @@ export const EVENT = {
   hook: 'channel_create',
   call_id: callId,
   call_direction: 'inbound',
-  timestamp: 64_061_928_000,
+  happened_at: '2030-01-15T12:00:00.000Z',
   ...parties,
   caller_id_number: '+14155550142',
 }

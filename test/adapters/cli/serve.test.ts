@@ -162,6 +162,42 @@ describe('serve', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('https://ui.example.com')
   })
 
+  it('leads from / to the page; without a page it says there where the API is', async () => {
+    const at = async (url: string, init?: RequestInit) => {
+      const response = await fetch(`${url}/`, { redirect: 'manual', ...init })
+      const { status, headers } = response
+      return [status, headers.get('location'), headers.get('content-type'), await response.text()]
+    }
+    const json = { headers: { accept: 'application/json' } }
+    const api = { api: '/v1', openapi: '/v1/openapi.json' }
+    const withPage = await started([])
+    const page = { page: '/portal/', ...api }
+    const text = 'This is hookswitch.\npage: /portal/\napi: /v1\nopenapi: /v1/openapi.json\n'
+    expect(await at(withPage.url)).toEqual([302, 'portal/', 'text/plain; charset=utf-8', text])
+    const [, , , body] = await at(withPage.url, json)
+    expect(JSON.parse(String(body))).toEqual({ data: page, status: 'success' })
+    expect(await at(withPage.url, { method: 'HEAD' })).toEqual([
+      302,
+      'portal/',
+      'text/plain; charset=utf-8',
+      '',
+    ])
+
+    const without = await started(['--no-portal'])
+    const [status, location, type, sent] = await at(without.url, json)
+    expect([status, location, type]).toEqual([200, null, 'application/json'])
+    expect(JSON.parse(String(sent))).toEqual({ data: api, status: 'success' })
+    expect(await at(without.url)).toEqual([
+      200,
+      null,
+      'text/plain; charset=utf-8',
+      text.replace(/page.*\n/, ''),
+    ])
+    const put = await fetch(without.url, { method: 'PUT', body: '{}' })
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    expect(await put.json()).toMatchObject({ error: '405', message: 'invalid_method', status: 'error' })
+  })
+
   it('serves the page at /portal beside the API, unless --no-portal leaves it out', async () => {
     const withPage = await started([])
     const redirect = await fetch(`${withPage.url}/portal`, { redirect: 'manual' })

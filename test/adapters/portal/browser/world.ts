@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { constant, createHookswitch, type Hookswitch, memoryStore } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
-import { bothServices } from '../../../../adapters/cli/both-services.js'
+import { publicService } from '../../../../adapters/cli/public-service.js'
 import { checkPortalOptions, type PortalOptions } from '../../../../adapters/portal/options.js'
 import { createPortalService } from '../../../../adapters/portal/service.js'
 import { ROOT } from '../../../house/sources.js'
@@ -126,7 +126,7 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
 
 function startServer(hs: Hookswitch, options: PortalOptions): Promise<RunningServer> {
   const page = createPortalService(checkPortalOptions(options), join(ROOT, 'dist', 'portal'))
-  return listen(createServer(bothServices(hs, page)))
+  return listen(createServer(publicService(hs, page)))
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, status: number, body?: string): void {
