@@ -148,7 +148,13 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
       ? Published
       : readonly (
           | Published
-          | (Atomic extends true ? never : { readonly eventId?: undefined; readonly error: HookswitchError })
+          | (Atomic extends true
+              ? never
+              : {
+                  readonly eventId?: undefined
+                  readonly sequence?: undefined
+                  readonly error: HookswitchError
+                })
         )[]
   >
   /**
