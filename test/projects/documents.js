@@ -4,10 +4,9 @@
  *
  * - JavaScript blocks of the pages as TypeScript, because that is how a reader of TypeScript pastes them; those that have types
  *   in their comments as JavaScript;
- * - programs of `examples`, from which other blocks are quoted, as JavaScript with the types in their comments.
- *
- * TypeScript blocks are quoted from examples/projects (docs.test.ts checks it), and compiled with those. So no block is
- * left out.
+ * - programs of `examples`, from which other blocks are quoted, as JavaScript with the types in their comments;
+ * - TypeScript blocks of the pages. Those that are quoted from examples/projects are compiled with their project. So no block
+ *   is left out.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
@@ -115,20 +114,21 @@ async function installBeside(documents, folder, tarball, names) {
  * @param {string} page
  */
 function programsOf(page) {
-  return blocks(page, 'js')
-    .filter((text) => !isQuoted(text))
-    .map((text, index) => {
-      const whole = read(page)
-      const before = whole.slice(0, whole.indexOf(text)).split('\n').length - 1
-      const extension = text.includes('@param {') ? 'js' : 'ts'
-      const declared = Object.entries(DECLARATIONS).flatMap(([name, line]) =>
-        text.includes(name) ? [line] : [],
-      )
-      return {
-        file: `pages/${page}/${index + 1}.${extension}`,
-        text: '\n'.repeat(before) + text + declared.join('\n'),
-      }
-    })
+  const own = /** @type {const} */ (['js', 'ts']).flatMap((language) =>
+    blocks(page, language).filter((text) => !isQuoted(text, language)),
+  )
+  return own.map((text, index) => {
+    const whole = read(page)
+    const before = whole.slice(0, whole.indexOf(text)).split('\n').length - 1
+    const extension = text.includes('@param {') ? 'js' : 'ts'
+    const declared = Object.entries(DECLARATIONS).flatMap(([name, line]) =>
+      text.includes(name) ? [line] : [],
+    )
+    return {
+      file: `pages/${page}/${index + 1}.${extension}`,
+      text: '\n'.repeat(before) + text + declared.join('\n'),
+    }
+  })
 }
 
 /**
