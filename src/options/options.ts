@@ -23,6 +23,13 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
   /** The host's own accounts. Default: accounts in the store, managed by `hs.accounts`. */
   readonly directory?: Directory | undefined
   /**
+   * Holds the deliveries of all accounts from the start on, on all nodes, until `hs.operator.release` is called: they are accepted
+   * and not sent. To look at a restored backup. Default false.
+   */
+  readonly hold?: boolean
+  /** Name of this node in responses and in the list of nodes: 1 to 63 letters, digits, `.`, `_`, `-`. Default: a random id. */
+  readonly nodeName?: string
+  /**
    * Ids of accounts whose API keys and admins act on every account over HTTP. Accounts below them are ordinary ones.
    * Default: none.
    */
@@ -193,6 +200,11 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
    * of the token. Default false.
    */
   readonly accessLog?: boolean | undefined
+  /**
+   * Whether a started instance keeps the process alive until it is closed, like `ref` of Node's timers. Default false: a
+   * process that has nothing else to do ends, although deliveries wait.
+   */
+  readonly ref?: boolean | undefined
   /** A pino-compatible logger. Default: silent. */
   readonly log?: Log | undefined
   /** Receives metrics: `hookswitch/prometheus`, `hookswitch/opentelemetry` or the host's own. Default: none. */
@@ -251,4 +263,5 @@ export const OPTION_DEFAULTS = Object.freeze({
   ...BODY_LIMIT_DEFAULTS,
   ingest: false,
   accessLog: false,
+  ref: false,
 })

@@ -4,10 +4,11 @@ import { randomBytes } from 'node:crypto'
 import type { Store } from 'hookswitch/store'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
+import type { HoldStore } from '../delivery/hold-store.js'
 import type { NodeLease, QueueStore } from '../delivery/queue-store.js'
 import type { ReplayStore } from '../delivery/replay-store.js'
 import { createStoreClock } from '../delivery/store-clock.js'
-import { HookswitchError } from '../errors.js'
+import { checkOptionNames, HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
 import type { StatsStore } from '../stats/stats-store.js'
@@ -19,6 +20,7 @@ import { changes } from './memory/changes.js'
 import { commit } from './memory/commit.js'
 import { memoryEncryption } from './memory/encryption.js'
 import { erase, mentions } from './memory/erase.js'
+import { memoryHolds } from './memory/holds.js'
 import { handOver, nodes, own, release, renew } from './memory/leases.js'
 import { bodies, completeTakeover, load, poll } from './memory/load.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
@@ -78,7 +80,7 @@ export function memoryStore(
     readonly attemptsInAll?: number | undefined
   } = {},
 ): Store {
-  rejectUnknownOption(options)
+  checkOptionNames('memoryStore', options, ['shared', 'clock', 'attemptsPerWebhook', 'attemptsInAll'])
   const shared = options.shared ?? false
   const limits = {
     attemptsPerWebhook: positive('attemptsPerWebhook', options.attemptsPerWebhook ?? 1_000),
@@ -146,6 +148,7 @@ export function memoryStore(
     tokens: asyncPort<TokenStore>(memoryTokens()),
     openLegs: asyncPort<OpenLegStore>(memoryOpenLegs()),
     replays: asyncPort<ReplayStore>(memoryReplays()),
+    holds: asyncPort<HoldStore>(memoryHolds()),
     stats: asyncPort<StatsStore>(memoryStats()),
     webhooks: asyncPort<WebhookStore>({
       insert: (webhook) => insert(state, webhook),
@@ -211,11 +214,4 @@ export function memoryStore(
 function positive(option: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value
   throw new HookswitchError('InvalidOption', `${option} must be a positive integer`, { field: option })
-}
-
-function rejectUnknownOption(options: object): void {
-  const names = ['shared', 'clock', 'attemptsPerWebhook', 'attemptsInAll']
-  const unknown = Object.keys(options).find((key) => !names.includes(key))
-  if (unknown === undefined) return
-  throw new HookswitchError('InvalidOption', `${unknown} is not an option of memoryStore`, { field: unknown })
 }

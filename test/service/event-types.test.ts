@@ -41,14 +41,14 @@ describe('the types of hs.events', () => {
     // @ts-expect-error: the payload of 'delivered' has no such field
     hs.events.on('delivered', (end) => end.sequence)
     // @ts-expect-error: no such event
-    hs.events.on('my_hok', () => {})
+    expect(() => hs.events.on('my_hok', () => {})).toThrow("'my_hok' is not an event")
   })
 
   it('without custom hooks only built-in names are events', () => {
     const hs = createHookswitch({ store: memoryStore() })
     expectTypeOf(hs).toEqualTypeOf<Hookswitch>()
     // @ts-expect-error: no such event
-    hs.events.on('my_hook', () => {})
+    expect(() => hs.events.on('my_hook', () => {})).toThrow("'my_hook' is not an event")
   })
 
   it('an instance with custom hooks is a Hookswitch', () => {
