@@ -24,12 +24,12 @@ export interface OperatorApi {
    */
   hold(options?: {
     /** Only the webhooks of this account, without the accounts below it. Default: all accounts. */
-    readonly accountId?: string
+    readonly accountId?: string | undefined
   }): Promise<HeldAccounts>
   /** Ends a hold: what waits is sent, oldest first. Nothing changes if it was not held. */
   release(options?: {
     /** The hold of this account. Default: that of all accounts; accounts that are held by themselves stay so. */
-    readonly accountId?: string
+    readonly accountId?: string | undefined
   }): Promise<HeldAccounts>
   /** Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. Throws `InvalidInput`. */
   unhealthy(options?: {
