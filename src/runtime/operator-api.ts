@@ -10,7 +10,7 @@ import { searchDeliveries } from './delivery-views.js'
 import { readOverview } from './overview.js'
 import { PAGE_OPTIONS, type PageOptions, withLimit } from './webhook-api.js'
 
-/** `hs.operator`. Every method may also reject with `StoreUnavailable` or `Closing`. */
+/** `hs.operator`. Every method may also reject with `InvalidOption` for an unknown option, `StoreUnavailable` or `Closing`. */
 export interface OperatorApi {
   /** The state of the service: what is pending, what fails, and which nodes work. */
   overview(): Promise<Overview>
