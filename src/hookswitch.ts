@@ -148,7 +148,13 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
       ? Published
       : readonly (
           | Published
-          | (Atomic extends true ? never : { readonly eventId?: undefined; readonly error: HookswitchError })
+          | (Atomic extends true
+              ? never
+              : {
+                  readonly eventId?: undefined
+                  readonly sequence?: undefined
+                  readonly error: HookswitchError
+                })
         )[]
   >
   /**
@@ -427,6 +433,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       throw thrown
     }
     if (closing) return
+    // Before anything is sent.
+    await (normalized.hold ? opened.holds.hold(undefined) : opened.holds.read())
     await opened.dispatcher.start()
     opened.exchange.start()
     const core = opened
@@ -472,7 +480,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
 
   const webhooks = createWebhookApi(core)
   const replays = createReplayApi(core, () => background?.wake())
-  const node = newId()
+  const node = normalized.nodeName ?? newId()
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   // Validates the option now; the handler is created later.
   const trustedProxies = parseTrustedProxies(normalized.trustProxy)
@@ -581,6 +589,7 @@ function bindAccounts(core: () => Core): AccountService {
     readApiKey: async (id) => core().accounts.readApiKey(id),
     rotateApiKey: async (id) => core().accounts.rotateApiKey(id),
     ensure: async (inputs) => core().accounts.ensure(inputs),
+    previewEnsure: async (inputs) => core().accounts.previewEnsure(inputs),
     descendants: async (id) => core().accounts.descendants(id),
     changed: (id) => core().accounts.changed(id),
   }

@@ -1,8 +1,11 @@
 /** The admin server: health, readiness and metrics for operators. It never shares the public port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Hookswitch } from 'hookswitch'
+import { printableJson } from 'hookswitch/adapter'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 import type { DiskHealth } from './disk.js'
+import { problemsOf } from './problems.js'
+import type { ReloadPreview } from './reload.js'
 
 /** The state of one source of switch events, as `/readyz` shows it. */
 export interface SourceHealth {
@@ -31,7 +34,7 @@ const PARTS = ['store', 'lease', 'feed'] as const
 /**
  * Creates the server without listening. `/healthz` responds 200 while the process runs; `/readyz` responds 200 while the node
  * is able to work, otherwise 503 with the reasons, and lists the sources and what else hinders the node; with `?verbose` each
- * part. `/metrics` is for Prometheus. Other paths are 404.
+ * part. `/metrics` is for Prometheus; `/reload` shows what a reload would do. Other paths are 404.
  *
  * A source that is not connected does not make a node unready: the node still serves the API and delivers webhooks, and
  * its load balancer would remove every node when a switch restarts. Neither does an outage of the network on the way to
@@ -40,6 +43,7 @@ const PARTS = ['store', 'lease', 'feed'] as const
 export function adminServer(
   readiness: () => Promise<Readiness>,
   metrics: Pick<PrometheusMetrics, 'text' | 'contentType'>,
+  previewReload: () => Promise<ReloadPreview>,
 ): Server {
   return createServer(async (request, response) => {
     const [path, query = ''] = (request.url ?? '').split('?', 2)
@@ -49,9 +53,22 @@ export function adminServer(
       respondStatus(request, response, 405, 'method not allowed')
     } else if (path === '/metrics') respond(request, response, 200, metrics.contentType, await metrics.text())
     else if (path === '/healthz') respondStatus(request, response, 200, 'alive')
+    else if (path === '/reload') await respondPreview(request, response, previewReload)
     else if (path !== '/readyz') respondStatus(request, response, 404, 'not found')
     else respondReadiness(request, response, await readiness(), new URLSearchParams(query).has('verbose'))
   })
+}
+
+/** Shows what a reload would do, or why it would be refused; reloads nothing. */
+async function respondPreview(
+  request: IncomingMessage,
+  response: ServerResponse,
+  preview: () => Promise<ReloadPreview>,
+): Promise<void> {
+  const document = await preview().catch((thrown: unknown) => ({
+    refused: problemsOf(thrown).map(({ message }) => message),
+  }))
+  respond(request, response, 200, 'application/json', `${printableJson(document)}\n`)
 }
 
 function respondReadiness(

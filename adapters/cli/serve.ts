@@ -10,12 +10,12 @@ import { type Level, lineLog } from './log.js'
 import { storeFields } from './open-store.js'
 import { type Parentage, watchParent } from './parent-watch.js'
 import { publicService } from './public-service.js'
-import { readSettings, type Settings } from './read-settings.js'
+import { collectSettings, type Settings } from './read-settings.js'
 import { createReloader } from './reload.js'
-import { createService, planService, startService } from './service.js'
-import { checkServiceOptions, serverOptions } from './service-options.js'
+import { checkSettings, createService, planService, startService, warnOfAccounts } from './service.js'
+import { serverOptions } from './service-options.js'
 import { connectSwitches, type Switches } from './switches.js'
-import { warnOfVariables } from './unknown-variables.js'
+import { serviceVariables } from './unknown-variables.js'
 import { createWebSockets } from './web-sockets.js'
 
 export type { Parentage }
@@ -52,6 +52,9 @@ export interface Serving {
   close(): Promise<void>
 }
 
+const IGNORED =
+  'ignored the variables that Kubernetes sets for a Service: enableServiceLinks: false in the pod leaves them out'
+
 /** Longest wait for requests, then for deliveries, to end. */
 const REQUEST_DRAIN_MS = 2_000
 const DELIVERY_DRAIN_MS = 5_000
@@ -67,10 +70,10 @@ const DELIVERY_DRAIN_MS = 5_000
  * const { url, close } = await serve(['--port', '0', '--memory'], process)
  */
 export async function serve(argv: readonly string[], io: ServeIo): Promise<Serving> {
-  const settings = await readSettings(argv, io.env)
+  const settings = await collectSettings(argv, io.env)
   const plan = await planService(settings, io.env)
   const { choice } = plan
-  const { port = 0, host = '', adminPort, adminHost = '', logLevel = 'info' } = settings.values
+  const { port = 0, host = '', adminPort, adminHost = '', logLevel = 'info', nodeName } = settings.values
   const format = settings.values.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
   let level: Level = logLevel
   const log = lineLog(
@@ -78,8 +81,10 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     (line) => io.stderr.write(line),
     Date.now,
     () => level,
+    nodeName === undefined ? {} : { node: nodeName },
   )
-  warnOfVariables(settings, io.env, log)
+  const ignored = serviceVariables(io.env)
+  if (ignored.length > 0) log.info({ variables: ignored }, IGNORED)
   // Without the admin port nothing reads metrics.
   const metrics = adminPort === undefined ? undefined : prometheusMetrics()
   const hs = await createService(plan, { log, ...(metrics ? { metrics } : {}) })
@@ -92,7 +97,6 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     const disk = choice.store === 'sqlite' ? await readDisk(choice.path) : undefined
     return { isServing, health: hs.nodeHealth(), sources: switches?.health() ?? [], ...(disk && { disk }) }
   }
-  const admin = metrics && adminServer(readiness, metrics)
   const unwatchParent = watchParent(io, log)
   let closed: Promise<void> | undefined
   const close = () => {
@@ -115,19 +119,17 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     })()
     return closed
   }
-  const reload = createReloader(plan, {
+  const { reload, preview } = createReloader(plan, {
     hs,
     log,
-    async read() {
-      const next = await planService(await readSettings(argv, io.env), io.env)
-      await checkServiceOptions(next.settings, next.options)
-      return next
-    },
+    read: async () => checkSettings(await collectSettings(argv, io.env), io.env),
     isClosing: () => closed !== undefined,
     setLevel: (next) => {
       level = next
     },
   })
+
+  const admin = metrics && adminServer(readiness, metrics, preview)
 
   try {
     await startService(hs, plan, log)
@@ -151,6 +153,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     const addresses = { url, ...(adminUrl ? { adminUrl } : {}), ...(blackholeUrl ? { blackholeUrl } : {}) }
     const accounts = plan.accounts?.accounts.length ?? 0
     log.info({ ...addresses, accounts, ...storeFields(choice) }, 'listening')
+    await warnOfAccounts(hs, settings, log)
     io.stdout.write(`${JSON.stringify({ ready: true, ...addresses })}\n`)
     return { hs, ...addresses, reload, close }
   } catch (thrown) {

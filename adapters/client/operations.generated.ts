@@ -529,7 +529,7 @@ export interface RequestPreview {
 /** What `explain` says, for programs and other languages. */
 export interface Explanation {
   /** What explains the state. */
-  readonly code: 'call_order' | 'paused' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'rate_limit' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
+  readonly code: 'held' | 'call_order' | 'paused' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'rate_limit' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
   /** Earlier deliveries of the call that must end first (`call_order`). */
   readonly ahead?: number
   /** Seconds until it may be sent (`paused`, `receiver_pause`, `retry`). */
@@ -651,6 +651,14 @@ export interface CallEvent {
     /** Time when the delivery ended; absent before. */
     readonly ended_at?: string
   }>
+}
+
+/** The schema `Holds` of the API. */
+export interface Holds {
+  /** Whether the deliveries of all accounts are held. */
+  readonly all: boolean
+  /** Ids of accounts that are held by themselves, sorted. */
+  readonly accounts: readonly string[]
 }
 
 /** The schema `Overview` of the API. */
@@ -1134,6 +1142,14 @@ export interface ReplaySelection {
 export interface ReplayState {
   /** A cancelled replay cannot be continued; what it has repeated is still sent. */
   readonly state: 'running' | 'paused' | 'cancelled'
+}
+
+/** The schema `Hold` of the API. */
+export interface Hold {
+  /** Whether deliveries are held from now on. */
+  readonly held: boolean
+  /** Only the webhooks of this account, without those below it. Default: all accounts. */
+  readonly account_id?: string
 }
 
 /** An event to publish, in the format of the payload. `hook` is an alias of `hook_event`. */
@@ -2224,6 +2240,12 @@ export interface IssueTokenParameters {
   readonly data: TokenRequest
 }
 
+/** Parameters of `setHold`. */
+export interface SetHoldParameters {
+  /** `data` of the request. */
+  readonly data: Hold
+}
+
 /** Parameters of `listUnhealthyWebhooks`. */
 export interface ListUnhealthyWebhooksParameters extends ListParameters {
   /** Only webhooks in this state: `failing`, `paused` or `disabled`. */
@@ -2670,6 +2692,10 @@ export interface Operations {
   issueToken(parameters: IssueTokenParameters, options?: CallOptions): Promise<ApiResponse<IssuedToken>>
   /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
   readOverview(options?: CallOptions): Promise<ApiResponse<Overview>>
+  /** Read what is held: `GET /system/holds`. On all nodes. Only for the token of an operator, otherwise 403. */
+  readHolds(options?: CallOptions): Promise<ApiResponse<Holds>>
+  /** Hold deliveries, or release them: `POST /system/holds`. While deliveries are held, events are accepted and nothing is sent, also of tests and replays. Requests in flight end. Other nodes follow within 10 s. A restart does not end a hold. Deliveries grow older meanwhile: those above the age of their webhook expire when they are released. Only for the token of an operator, otherwise 403. */
+  setHold(parameters: SetHoldParameters, options?: CallOptions): Promise<ApiResponse<Holds>>
   /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. With `sort=waiting` the first 5,000 of them are examined, and `truncated` says that there are more. Only for the token of an operator, otherwise 403. */
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
@@ -2804,6 +2830,8 @@ export const ENDPOINTS = {
   lookUp: { method: 'GET', path: '/accounts/{account_id}/lookup' },
   issueToken: { method: 'PUT', path: '/system/tokens' },
   readOverview: { method: 'GET', path: '/system/overview', hasNoParameters: true },
+  readHolds: { method: 'GET', path: '/system/holds', hasNoParameters: true },
+  setHold: { method: 'POST', path: '/system/holds' },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },
   lookUpAnywhere: { method: 'GET', path: '/system/lookup' },

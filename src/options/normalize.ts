@@ -54,6 +54,8 @@ export interface NormalizedOptions
   readonly catalogue: readonly CatalogueEntry[]
   readonly addressPolicy: CompiledAddressPolicy
   readonly defaultFormat: BodyFormat
+  readonly hold?: boolean
+  readonly nodeName?: string
   readonly operators: readonly string[]
   readonly restrictUsers: boolean
   readonly cors: readonly string[]
@@ -88,6 +90,8 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions, Validator>> = {
     'credentialVersion',
     'readApiKey',
   ),
+  hold: boolean,
+  nodeName: matching(/^[A-Za-z0-9._-]+$/, 1, 63, 'letters, digits, dots, hyphens and underscores'),
   operators: (field, value) => {
     stringList(field, value)
     if ((value as readonly string[]).some((id) => !isId(id)))

@@ -23,6 +23,13 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
   /** The host's own accounts. Default: accounts in the store, managed by `hs.accounts`. */
   readonly directory?: Directory | undefined
   /**
+   * Holds the deliveries of all accounts from the start on, on all nodes, until `hs.operator.release` is called: they are accepted
+   * and not sent. To look at a restored backup. Default false.
+   */
+  readonly hold?: boolean
+  /** Name of this node in responses and in the list of nodes: 1 to 63 letters, digits, `.`, `_`, `-`. Default: a random id. */
+  readonly nodeName?: string
+  /**
    * Ids of accounts whose API keys and admins act on every account over HTTP. Accounts below them are ordinary ones.
    * Default: none.
    */
@@ -133,11 +140,11 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
   readonly maxPendingPerAccount?: number | undefined
   /** Deliveries that wait for one webhook. Above it the oldest expire as `queue_full`. Default 50,000. */
   readonly maxPendingPerWebhook?: number | undefined
-  /** Events in one request over HTTP (`ingest`); above it the request is refused. Default 1,000; at most 10,000. */
+  /** Events in one list, of `publish` or over HTTP (`ingest`); above it the list is refused. Default 1,000; at most 10,000. */
   readonly maxEventsPerRequest?: number | undefined
   /**
-   * Deliveries that the events of one request over HTTP make, for each event one per matching webhook; above it the request
-   * is refused. One event alone is always accepted. Default 20,000.
+   * Deliveries that the events of one list make, for each event one per matching webhook; above it the list is refused. One
+   * event alone is always accepted. Default 20,000.
    */
   readonly maxDeliveriesPerRequest?: number | undefined
   /** False: records only failed attempts, as KAZOO does by default. Default true. */

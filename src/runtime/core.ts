@@ -10,7 +10,7 @@ import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { DeliveryEvents } from '../delivery/delivery-events.js'
-import { createDispatcher } from '../delivery/dispatcher.js'
+import { createDispatcher, type Dispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf, type PublishedEvent } from '../delivery/event.js'
 import type { NodeClock } from '../delivery/node-clock.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
@@ -31,6 +31,7 @@ import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import { createAddressCheck } from './check-address.js'
+import { createHolds } from './holds.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
 import { watchStore } from './store-watch.js'
@@ -121,7 +122,8 @@ export function createCore(
   const userAgent = `hookswitch/${VERSION}`
   const maxAgeMsOf = ({ settings }: Webhook) =>
     (settings.maxAgeSeconds ?? options.defaultMaxAgeSeconds) * 1_000
-  const dispatcher = createDispatcher(
+  const holds = createHolds(store.holds, directory, log, () => dispatcher.holdsChanged())
+  const dispatcher: Dispatcher = createDispatcher(
     {
       store: store.deliveries,
       clock,
@@ -151,6 +153,10 @@ export function createCore(
       limits: options,
       attemptDeadlineMs: options.attemptTimeoutMs,
       isShared: store.supports.sharedBetweenNodes,
+      nodeName: options.nodeName,
+      isAccountHeld: holds.isHeld,
+      // A store that is away changes nothing: what is held stays so.
+      onRenewed: () => void holds.read().catch(() => {}),
       healthRules: options.healthRules,
       recordSuccesses: options.recordSuccesses,
       maxAgeMsOf,
@@ -248,6 +254,7 @@ export function createCore(
     webhooks,
     accept,
     dispatcher,
+    holds,
     statistics,
     endpoints,
     streams,

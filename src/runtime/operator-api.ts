@@ -7,6 +7,7 @@ import { listUnhealthy } from '../webhooks/manage.js'
 import type { WebhookView } from '../webhooks/view.js'
 import type { Core } from './core.js'
 import { searchDeliveries } from './delivery-views.js'
+import type { HeldAccounts } from './holds.js'
 import { readOverview } from './overview.js'
 import { PAGE_OPTIONS, type PageOptions, withLimit } from './webhook-api.js'
 
@@ -14,6 +15,22 @@ import { PAGE_OPTIONS, type PageOptions, withLimit } from './webhook-api.js'
 export interface OperatorApi {
   /** The state of the service: what is pending, what fails, and which nodes work. */
   overview(): Promise<Overview>
+  /** What is held, on all nodes. */
+  holds(): Promise<HeldAccounts>
+  /**
+   * Holds deliveries: events are accepted, nothing is sent, also of tests and replays. Requests in flight end. Other nodes follow
+   * within 10 s. Holds are stored, so that a restart does not end them. Deliveries grow older meanwhile: those above the age of
+   * their webhook end as `expired` when they are released. Rejects with `NotFound` for the account.
+   */
+  hold(options?: {
+    /** Only the webhooks of this account, without the accounts below it. Default: all accounts. */
+    readonly accountId?: string
+  }): Promise<HeldAccounts>
+  /** Ends a hold: what waits is sent, oldest first. Nothing changes if it was not held. */
+  release(options?: {
+    /** The hold of this account. Default: that of all accounts; accounts that are held by themselves stay so. */
+    readonly accountId?: string
+  }): Promise<HeldAccounts>
   /** Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. Throws `InvalidInput`. */
   unhealthy(options?: {
     /** Only webhooks in these states. Default: all of them. */
@@ -59,6 +76,9 @@ const SEARCH_OPTIONS = [
 /** @param core returns the running instance; throws while there is none */
 export function createOperatorApi(core: () => Core): OperatorApi {
   return {
+    holds: async () => core().holds.read(),
+    hold: async ({ accountId } = {}) => core().holds.hold(accountId),
+    release: async ({ accountId } = {}) => core().holds.release(accountId),
     overview: async () => readOverview(core()),
     unhealthy: async (options = {}) =>
       listUnhealthy(

@@ -25,6 +25,7 @@ export interface Published {
 /** A refused event of a list. */
 interface Refused {
   readonly eventId?: undefined
+  readonly sequence?: undefined
   readonly error: HookswitchError
 }
 

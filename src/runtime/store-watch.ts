@@ -50,6 +50,7 @@ const PORTS = [
   'deliveries',
   'openLegs',
   'replays',
+  'holds',
   'encryption',
   'stats',
   'inbox',

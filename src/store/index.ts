@@ -57,6 +57,7 @@ export type {
 } from '../delivery/delivery-store.js'
 export type { Erasure, ErasureStore, Mentions } from '../delivery/erasure-store.js'
 export { eventIndexOf } from '../delivery/event-index.js'
+export type { HoldStore } from '../delivery/hold-store.js'
 export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { Store } from 'hookswitch/store'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
+import type { HoldStore } from '../delivery/hold-store.js'
 import type { NodeLease, QueueStore } from '../delivery/queue-store.js'
 import type { ReplayStore } from '../delivery/replay-store.js'
 import { createStoreClock } from '../delivery/store-clock.js'
@@ -19,6 +20,7 @@ import { changes } from './memory/changes.js'
 import { commit } from './memory/commit.js'
 import { memoryEncryption } from './memory/encryption.js'
 import { erase, mentions } from './memory/erase.js'
+import { memoryHolds } from './memory/holds.js'
 import { handOver, nodes, own, release, renew } from './memory/leases.js'
 import { bodies, completeTakeover, load, poll } from './memory/load.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
@@ -146,6 +148,7 @@ export function memoryStore(
     tokens: asyncPort<TokenStore>(memoryTokens()),
     openLegs: asyncPort<OpenLegStore>(memoryOpenLegs()),
     replays: asyncPort<ReplayStore>(memoryReplays()),
+    holds: asyncPort<HoldStore>(memoryHolds()),
     stats: asyncPort<StatsStore>(memoryStats()),
     webhooks: asyncPort<WebhookStore>({
       insert: (webhook) => insert(state, webhook),

@@ -40,7 +40,7 @@ const EXPORTS = {
   ...sqlite,
 }
 
-const EVENT = { hook: 'channel_create', accountId: 'acme', callId: 'c' }
+const EVENT = { hook: 'channel_create', accountId: 'acme', callId: 'c' } as const
 const WEBHOOK = { name: 'w', uri: 'https://example.com/', hook: 'all' } as const
 const source = { publish: async () => {}, accountOf: () => 'acme' }
 const switchSource = freeswitch.freeswitchSource(source)

@@ -133,7 +133,7 @@ function openExclusively(call: string, options: SqliteExportOptions): OpenFile {
       },
     }
   }
-  return openConnection(location, loadDriver(), use, (db) => assertHasTables(db, location))
+  return openConnection(location, loadDriver(), use, { check: (db) => assertHasTables(db, location) })
 }
 
 /** Rejects an empty file, and a host's file in which our tables were never created. */
@@ -284,6 +284,10 @@ function createReaders(db: SqliteHandle, path: string): Readers {
       sql: `select source, call_id as "callId", account_id as "accountId", added_ms as "addedMs", state
         from hookswitch_open_leg order by source, call_id`,
       read: readColumns,
+    },
+    holds: {
+      sql: 'select scope from hookswitch_hold order by scope',
+      read: ({ scope }: { readonly scope: string }) => scope,
     },
     encryptionRecords: {
       sql: 'select record from hookswitch_encryption',

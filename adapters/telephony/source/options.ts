@@ -169,7 +169,7 @@ export function checkOptions<Options extends object, Table extends OptionTable>(
  *
  * @throws `InvalidOption` naming the option
  */
-export function drainMsOf(options: { readonly drainMs?: number } | undefined): number {
+export function drainMsOf(options: { readonly drainMs?: number | undefined } | undefined): number {
   checkOptionNames('close', options, ['drainMs'])
   const { drainMs = 5_000 } = options ?? {}
   integerBetween(0, 2_147_483_647)('drainMs', drainMs)

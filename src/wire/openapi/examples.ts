@@ -302,6 +302,7 @@ export const CALL = {
   truncated: false,
   records: 'part',
 }
+export const HOLDS = { all: false, accounts: [accountId] }
 export const OVERVIEW = {
   pending: 18_204,
   oldest_due_seconds: 41.2,

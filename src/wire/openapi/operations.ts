@@ -431,6 +431,24 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: ref('Overview'),
     example: example.OVERVIEW,
   },
+  readHolds: {
+    tag: 'Operator',
+    summary: 'Read what is held',
+    description: `On all nodes. ${OPERATORS}`,
+    data: ref('Holds'),
+    example: example.HOLDS,
+  },
+  setHold: {
+    tag: 'Operator',
+    summary: 'Hold deliveries, or release them',
+    description:
+      'While deliveries are held, events are accepted and nothing is sent, also of tests and replays. Requests in flight end. ' +
+      'Other nodes follow within 10 s. A restart does not end a hold. Deliveries grow older meanwhile: those above the age of ' +
+      `their webhook expire when they are released. ${OPERATORS}`,
+    body: { schema: ref('Hold'), example: { held: true, account_id: example.HOLDS.accounts[0]! } },
+    data: ref('Holds'),
+    example: example.HOLDS,
+  },
   streamItems: {
     tag: 'Deliveries',
     summary: 'Follow attempts, changes of webhooks and events as they happen',

@@ -11,6 +11,7 @@ import { accountWireName } from '../account-fields.js'
 import {
   addressSchema,
   apiAuthSchema,
+  holdSchema,
   reenableSchema,
   replaySchema,
   replaySelectionSchema,
@@ -634,6 +635,17 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       ),
     },
   }),
+  Holds: object(
+    {
+      all: flag('Whether the deliveries of all accounts are held.'),
+      accounts: {
+        type: 'array',
+        description: 'Ids of accounts that are held by themselves, sorted.',
+        items: { type: 'string' },
+      },
+    },
+    ['all', 'accounts'],
+  ),
   Overview: object(
     {
       pending: integer('Deliveries that wait or are in flight, on all nodes.'),
@@ -844,6 +856,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Replay: replaySchema,
   ReplaySelection: replaySelectionSchema,
   ReplayState: replayStateSchema,
+  Hold: holdSchema,
   Event: {
     ...eventRules,
     description: 'An event to publish, in the format of the payload. `hook` is an alias of `hook_event`.',

@@ -369,17 +369,37 @@ describe('serve', () => {
     )
   })
 
-  it('warns of variables that look like misspelt settings, and of no others', async () => {
-    const { written } = await started([], {
-      HOOKSWITCH_PROT: '1',
-      HOOKSWITCH_PORT_8000_TCP: 'tcp://10.0.0.1:8000',
-      HOOKSWITCH_COLOR: 'blue',
-    })
-    const warnings = written.stderr.split('\n').filter((line) => line.includes('is not a variable'))
-    expect(warnings).toEqual([
-      expect.stringContaining(
-        'HOOKSWITCH_PROT is not a variable of hookswitch (did you mean HOOKSWITCH_PORT?)',
-      ),
+  it('has the name of --node-name in its log, in responses and in the list of nodes', async () => {
+    const { hs, url, written } = await started(['--node-name', 'node-7.example'])
+    const { body } = await send(`${url}/v1/accounts`, 'GET')
+    expect(body.node).toBe('node-7.example')
+    const { nodes } = await hs.operator.overview()
+    expect(nodes.map(({ node }) => node)).toEqual([expect.stringMatching(/^node-7\.example\../)])
+    const lines = written.stderr.trimEnd().split('\n')
+    expect(new Set(lines.map((line) => JSON.parse(line).node))).toEqual(new Set(['node-7.example']))
+  })
+
+  it('says that there is no account, and which operator does not exist', async () => {
+    const warningsOf = async (argv: readonly string[]) => {
+      const { written } = await started(argv)
+      const lines = written.stderr.trimEnd().split('\n')
+      return lines.map((line) => JSON.parse(line)).filter(({ message }) => /no account/.test(message))
+    }
+    expect(await warningsOf(['--operator', 'platform'])).toMatchObject([
+      {
+        level: 'warn',
+        message: 'there is no account, so that nobody can log in: --accounts names a file with the first one',
+      },
+    ])
+    const accounts = await accountsFile([ALPHA])
+    expect(
+      await warningsOf(['--accounts', accounts, '--operator', 'alhpa', '--operator', 'alpha']),
+    ).toMatchObject([
+      {
+        level: 'warn',
+        operator: 'alhpa',
+        message: "--operator: there is no account 'alhpa' (did you mean 'alpha'?)",
+      },
     ])
   })
 
