@@ -150,4 +150,7 @@ const CLIENT: Options = {
 
 const CLIENT_COMMONJS: Options = { ...CLIENT, format: ['cjs'], dts: false, plugins: [] }
 
-export default defineConfig([PACKAGE, COMMONJS, THREAD, CLIENT, CLIENT_COMMONJS])
+/** The programs of this repository load no CommonJS: `npm run build:run` passes `--env.FORMAT esm`. */
+export default defineConfig(({ env }) =>
+  env?.FORMAT === 'esm' ? [PACKAGE, THREAD, CLIENT] : [PACKAGE, COMMONJS, THREAD, CLIENT, CLIENT_COMMONJS],
+)

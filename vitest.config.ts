@@ -16,6 +16,7 @@ const existing = (file: string) => {
 /** Tests in a process each that only `npm run test:all` and CI run: measurements of time and memory, fuzzing, a weak hash. */
 const THOROUGH_ISOLATED = [
   'house/patterns',
+  'house/types',
   'linear/parsers',
   'send/deadline-accuracy',
   'send/fuzz',

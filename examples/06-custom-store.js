@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A custom store, here one that counts its method calls, and the conformance suite that checks the store contract.
+ * The seam of stores, here wrapped to count the calls of the memory store, and the conformance suite that checks a store.
  * After `npm run build`: `node --test examples/06-custom-store.js`; under vitest it registers with vitest instead.
  */
 import { memoryStore } from 'hookswitch'

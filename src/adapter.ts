@@ -5,11 +5,13 @@
 
 export type { AccountInput, UserInput } from './accounts/account-input.js'
 export { checkAccounts } from './accounts/check-list.js'
-export type { ChannelEvent, CheckedEvent } from './delivery/event.js'
+export type { ChannelEvent, CheckedEvent, PublishedEvent } from './delivery/event.js'
 export { payloadOf } from './delivery/payload.js'
 export { POLICY_PRESETS } from './delivery/policy.js'
 export { accountLimit, type QueueLimits } from './delivery/queue/shares.js'
+export { checkOptionNames } from './errors.js'
 export { createEventBus, type EventBus, type EventHub } from './events.js'
+export { checkService } from './http/check-service.js'
 export { clientAddressResolver } from './http/client-address.js'
 export { ERROR_NAMES, type ErrorResponseOptions, errorResponse } from './http/error-response.js'
 export {

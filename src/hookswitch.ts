@@ -4,7 +4,6 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { EventHub, HttpService, OpenLegs } from 'hookswitch/adapter'
-import type { Store } from 'hookswitch/store'
 import type { DocumentChange } from './auth/account-admin.js'
 import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
@@ -12,11 +11,11 @@ import { authorizeToken } from './auth/authorize-token.js'
 import { issueToken } from './auth/issue-token.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
-import type { ChannelEvent, CustomEvent } from './delivery/event.js'
+import type { ChannelEvent, CustomEvent, PublishedEvent } from './delivery/event.js'
 import { createNodeClock } from './delivery/node-clock.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
-import { closingError, HookswitchError } from './errors.js'
+import { checkOptionNames, closingError, HookswitchError } from './errors.js'
 import { createEventBus } from './events.js'
 import type { ApiDeps } from './http/api-deps.js'
 import { createBodyAdmission } from './http/body-admission.js'
@@ -26,16 +25,18 @@ import { createLazyHandler } from './http/lazy-handler.js'
 import type { Limits } from './options/limits.js'
 import { checkLimits, normalizeOptions } from './options/normalize.js'
 import type { HookswitchOptions } from './options/options.js'
+import { RESERVED_EVENT_NAMES } from './options/presets.js'
 import { invalidOption } from './options/validators.js'
 import type { Clock, Sender } from './ports.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { MAX_ADDRESS_CHECKS } from './runtime/check-address.js'
-import { systemClock } from './runtime/clock.js'
-import { type Core, createCore, type HookswitchEvents, type PublishedEvent } from './runtime/core.js'
+import { keepAlive, systemClock } from './runtime/clock.js'
+import { type Core, createCore, type HookswitchEvents } from './runtime/core.js'
 import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
 import { erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
 import { readNodeHealth } from './runtime/node-health.js'
+import { checkNodeVersion } from './runtime/node-version.js'
 import { bindOpenLegs } from './runtime/open-legs.js'
 import { createOperatorApi, type OperatorApi } from './runtime/operator-api.js'
 import {
@@ -50,13 +51,14 @@ import { createReplayApi, type ReplayApi } from './runtime/replay-api.js'
 import { safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
+import { checkStore, takeStore } from './store/check-store.js'
 import { createEventWatchers } from './stream/event-watchers.js'
 import { iterateStream, type StreamItem } from './stream/iterate.js'
 import { createIdGenerator } from './values/ids.js'
 import { yieldingOf } from './values/yielding.js'
 import { type CustomHook, OBJECT_HOOK } from './webhooks/catalogue.js'
 import { compileDataSchemas } from './webhooks/event-data.js'
-import type { StreamRequest } from './wire/stream-json.js'
+import { STREAM_REQUEST_FIELDS, type StreamRequest } from './wire/stream-json.js'
 
 /**
  * The data of a kind of event: what `publish` takes (`input`), or what listeners get (`output`). A JSON Schema may require
@@ -70,12 +72,27 @@ export type DataOf<Hook, Side extends 'input' | 'output'> = Hook extends {
     ? Readonly<Record<string, unknown>>
     : Readonly<Record<string, unknown>> | undefined
 
-/** What `publish` takes of a kind: the event of the hook that the host registered by this id, or a channel event. */
-export type EventOf<Id extends string, Hook extends CustomHook> = string extends Hook['id']
-  ? ChannelEvent | CustomEvent<Id, Readonly<Record<string, unknown>> | undefined>
-  : Id extends Hook['id']
-    ? CustomEvent<Id, DataOf<Extract<Hook, { readonly id: Id }>, 'input'>>
-    : ChannelEvent
+/**
+ * What `publish` takes: an event of a built-in kind, or of one that the host registers.
+ *
+ * @typeParam Hook the registered kinds, as of `Hookswitch`
+ */
+export type EventOf<Hook extends CustomHook = never> =
+  | ChannelEvent
+  /** A document that was created, changed or deleted. Its events are ordered by `callId`, the id of the document. */
+  | (Omit<ChannelEvent, 'hook'> & {
+      readonly hook: 'object'
+      /** Id of the document; sent as `id`. */
+      readonly documentId: string
+      /** Type of the document, such as `account` or `user`; sent as `type`. */
+      readonly documentType: string
+      /** What happened to the document; sent as `action`. */
+      readonly documentAction: 'doc_created' | 'doc_edited' | 'doc_deleted'
+    })
+  // `string & {}` lets an editor complete the built-in kinds where any name is allowed.
+  | (Hook extends CustomHook
+      ? CustomEvent<string extends Hook['id'] ? string & {} : Hook['id'], DataOf<Hook, 'input'>>
+      : never)
 
 /**
  * One instance of the service, embedded in its host.
@@ -95,30 +112,68 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * timer or lease behind. A repeated call returns the same promise. `drainMs`: longest wait in milliseconds, default
    * 5,000.
    */
-  close(options?: { readonly drainMs?: number }): Promise<void>
+  close(options?: { readonly drainMs?: number | undefined }): Promise<void>
   /**
    * Ends all live streams with the last item `end` (`closing`), and refuses new ones with `Closing`. `close` does this first.
    * Call it earlier if you wait for your HTTP server to stop before you call `close`: a stream keeps its connection open.
    */
   endStreams(): void
   /**
-   * Accepts an event. When it resolves, the event and one delivery per matching webhook are committed.
+   * Accepts an event, or a list of events in their order. When it resolves, each accepted event and one delivery per matching
+   * webhook are committed; of a list, up to 5,000 events and deliveries at once.
+   *
+   * Of a list each event is accepted or refused for itself: the result has an item for each event, in order, and that of a
+   * refused one is its `error`. With `atomic` all are accepted, or none and it rejects. A list must not change before it
+   * resolves.
    *
    * Rejects with `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that was
-   * used with a different event, `QueueFull`, `StoreUnavailable`, `Closing`.
+   * used with a different event, `QueueFull`, `StoreUnavailable`, `Closing`; a list with `TooLarge` above
+   * `maxEventsPerRequest` events or `maxDeliveriesPerRequest` deliveries, and otherwise only where it is `atomic` or before
+   * `start`.
+   *
+   * A kind that is known only at run time needs an instance that takes any name:
+   * `createHookswitch<readonly CustomHook[]>(options)`.
+   *
+   * @typeParam Length inferred: only a list has one
+   * @typeParam Atomic inferred from the option
+   * @example
+   * await hs.publish({ hook: 'channel_create', accountId: 'acme', callId: 'leg-1', direction: 'inbound' })
+   * for (const { eventId, error } of await hs.publish(events)) console.log(eventId ?? error.message)
    */
-  publish<Id extends string>(
-    event: { readonly hook: Id } & EventOf<Id, Hook>,
-    options?: PublishOptions & { readonly tx?: undefined },
-  ): Promise<Published>
+  publish<Length = unknown, Atomic extends boolean = false>(
+    event: EventOf<Hook> | (readonly EventOf<Hook>[] & { readonly length: Length }),
+    options?: PublishOptions & { readonly atomic?: Atomic | undefined; readonly tx?: undefined },
+  ): Promise<
+    unknown extends Length
+      ? Published
+      : readonly (
+          | Published
+          | (Atomic extends true
+              ? never
+              : {
+                  readonly eventId?: undefined
+                  readonly sequence?: undefined
+                  readonly error: HookswitchError
+                })
+        )[]
+  >
   /**
-   * Accepts an event as part of the host's transaction `tx`: if it commits, the event is delivered; if it rolls back, the
-   * event is never sent. Rejects also with `Unsupported` for stores without transactions of the host.
+   * Accepts an event, or a list, as part of the host's transaction `tx`: if it commits, they are delivered; if it rolls back,
+   * they are never sent. Rejects also with `Unsupported` for stores without transactions of the host.
+   *
+   * @typeParam Length inferred: only a list has one
    */
-  publish<Id extends string>(
-    event: { readonly hook: Id } & EventOf<Id, Hook>,
+  publish<Length = unknown>(
+    event: EventOf<Hook> | (readonly EventOf<Hook>[] & { readonly length: Length }),
     options: PublishOptions,
-  ): Promise<Published | Pick<Published, 'eventId'>>
+  ): Promise<
+    unknown extends Length
+      ? Pick<Published, 'eventId' | 'error'>
+      : readonly (
+          | Pick<Published, 'eventId' | 'error'>
+          | { readonly eventId?: undefined; readonly error: HookswitchError }
+        )[]
+  >
   /** Checks for new work at once. Call it after committing a transaction with a published event. */
   wake(): void
   /**
@@ -126,8 +181,23 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * `InvalidOption` naming the limit; then nothing has changed.
    */
   setLimits(limits: Limits): void
-  /** What hinders this node although it accepts work, from its memory. */
+  /**
+   * What hinders this node, from its memory. Also asks the store whether it answers, which a later call tells: call it every
+   * few seconds.
+   */
   nodeHealth(): {
+    /** What keeps this node from its work; empty: it is able to work, or is not started. */
+    readonly problems: readonly {
+      /**
+       * `store`: it has not answered for 5 s, or refuses to write (a full disk, a read-only database); `lease`: other nodes
+       * may have taken over what this one was to send; `feed`: it does not learn what other nodes do.
+       */
+      readonly part: 'store' | 'lease' | 'feed'
+      /** One sentence, without secrets. */
+      readonly reason: string
+      /** Since when, in Unix milliseconds, where that is known. */
+      readonly sinceMs?: number
+    }[]
     /** Networks from which no receiver answers this node, by the addresses that it calls. */
     readonly outages: readonly {
       /** The internet, private networks, or this machine. */
@@ -158,7 +228,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
   /** Access tokens. */
   readonly auth: {
     /** Exchanges an API key or credentials for a token. Rejects with `InvalidCredentials`, `AccountLocked`, `TooManyLogins`. */
-    signIn(login: SignInInput, from?: { readonly address?: string }): Promise<SignedIn>
+    signIn(login: SignInInput, from?: { readonly address?: string | undefined }): Promise<SignedIn>
     /**
      * Issues a token for a user whom the host has signed in itself, or for an account. It is revoked as the token of a login.
      * Rejects with `InvalidInput` naming the field, `NotFound` for the account, or for a user who does not exist or is
@@ -171,7 +241,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
       /** The account that the token gives access to. */
       readonly accountId: string
       /** Id of a user of the account, whose rights limit those of the token. Default: the account itself, as by its API key. */
-      readonly userId?: string
+      readonly userId?: string | undefined
       /**
        * `admin`: everything that the user or account may do. `read`: reads what a user without admin rights reads, and
        * changes nothing.
@@ -212,7 +282,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    * @example
    * for await (const { type, data } of hs.stream({ accountId: 'acme' })) console.log(type, data)
    */
-  stream(request: StreamRequest & { readonly signal?: AbortSignal }): AsyncIterable<StreamItem>
+  stream(request: StreamRequest & { readonly signal?: AbortSignal | undefined }): AsyncIterable<StreamItem>
   /**
    * Calls `listener` for each accepted event of an account, without the accounts below it, whichever node of a shared store
    * accepts it: at once for this node, usually within a tenth of a second and at most about a second for others. Events of other
@@ -227,9 +297,9 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
     /** The account that published the events. */
     readonly accountId: string
     /** Erases this call and its other legs. */
-    readonly callId?: string
+    readonly callId?: string | undefined
     /** Erases all calls of a number or user name as written in events: `+15551234`, `alice`. A leading `+` is ignored. */
-    readonly number?: string
+    readonly number?: string | undefined
   }): Promise<{
     /** Ids of the erased calls; absent where the whole account was erased. */
     readonly callIds?: readonly string[]
@@ -240,6 +310,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
 
 /** How long `close` waits for a store that does not take the last statistics, ms. */
 const LAST_STATISTICS_MS = 2_000
+const STREAM_OPTIONS = [...STREAM_REQUEST_FIELDS, 'signal']
 /** Default of `close({ drainMs })`. */
 const DRAIN_MS = 5000
 
@@ -247,18 +318,20 @@ const DRAIN_MS = 5000
  * Creates an instance of the service; `start()` opens it.
  *
  * @param hostOptions only `store` is required
- * @throws `InvalidOption` naming the option; an unknown option too
+ * @throws `InvalidOption` naming the option; an unknown option too. `Unsupported` below Node 20.19
  * @example
  * const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
  * await hs.start()
  */
 export function createHookswitch<const Hooks extends readonly CustomHook[] = readonly []>(
-  hostOptions: HookswitchOptions<Store, Hooks>,
+  hostOptions: HookswitchOptions<Hooks>,
 ): Hookswitch<Hooks[number]> {
+  checkNodeVersion(process.versions.node)
   // Copies the options, so that later changes and inherited properties have no effect.
   const options = typeof hostOptions === 'object' && hostOptions !== null ? { ...hostOptions } : hostOptions
   const normalized = normalizeOptions(options, process.env.HOOKSWITCH_SECRET)
   const { store } = normalized
+  checkStore(store)
   const random = options.random ?? systemRandom()
   const log = safeLog(options.log)
   const machineClock = options.clock ?? systemClock()
@@ -272,7 +345,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       { event: name, reason: thrown instanceof Error ? thrown.message : 'unknown' },
       'a listener failed',
     )
-  const events = createEventBus<HookswitchEvents>(logFault)
+  const eventNames = [...Object.keys(RESERVED_EVENT_NAMES), ...normalized.catalogue.map(({ id }) => id)]
+  const events = createEventBus<HookswitchEvents>(logFault, eventNames)
   const watchers = createEventWatchers((thrown) => logFault(thrown, 'watchEvents'))
 
   let opened: Core | undefined
@@ -280,21 +354,31 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   let starting: Promise<void> | undefined
   let closing: Promise<void> | undefined
   let background: Background | undefined
+  let releaseStore: (() => void) | undefined
+  let endKeepAlive: (() => void) | undefined
   /** `close` waits for erasures: an interrupted one would stay incomplete. */
   const erasures = createWaitGroup()
 
-  /** The running instance. Throws `StoreUnavailable` before `start`, `Closing` after `close`. */
+  /** The running instance. Throws `StoreUnavailable` before `start` and while the store is away, `Closing` after `close`. */
   function core(): Core {
     if (closing) throw closingError()
+    if (running?.storeWatch.isAway())
+      throw new HookswitchError('StoreUnavailable', 'the store does not answer', { retryAfterSeconds: 1 })
     if (running) return running
-    throw new HookswitchError('StoreUnavailable', 'call start() first', { retryAfterSeconds: 1 })
+    const message = starting ? 'start() has not finished: await it first' : 'call start() first'
+    throw new HookswitchError('StoreUnavailable', message, { retryAfterSeconds: 1 })
   }
 
   /** The change is committed: a failure here must not make it look as if it had failed. */
   async function documentChanged({ accountId, id, type, action }: DocumentChange): Promise<void> {
     const document = { documentId: id, documentType: type, documentAction: action }
     try {
-      await publishEvents(publishing, [{ hook: OBJECT_HOOK, accountId, callId: id, ...document }], undefined)
+      await publishEvents(
+        publishing,
+        [{ hook: OBJECT_HOOK, accountId, callId: id, ...document }],
+        undefined,
+        false,
+      )
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : 'unknown'
       log.warn({ accountId, type, action, reason }, 'the event of a changed document was not published')
@@ -327,6 +411,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     if (normalized.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     const dataValidators = await compileDataSchemas(normalized.catalogue)
     await handler.load()
+    releaseStore = takeStore(store)
     await store.open({ clock: machineClock, log })
     const secrets = await readEncryptionKeys(store, normalized.secrets)
     const cipher = await openCipher(store, secrets, random.bytes)
@@ -348,6 +433,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       throw thrown
     }
     if (closing) return
+    // Before anything is sent.
+    await (normalized.hold ? opened.holds.hold(undefined) : opened.holds.read())
     await opened.dispatcher.start()
     opened.exchange.start()
     const core = opened
@@ -362,6 +449,12 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     if (statistics) await waitAtMost(LAST_STATISTICS_MS, clock, statistics.close())
   }
 
+  function release(): void {
+    releaseStore?.()
+    endKeepAlive?.()
+    releaseStore = endKeepAlive = undefined
+  }
+
   async function shutDown(drainMs: number): Promise<void> {
     // Stops the dispatcher before waiting for `start`, which may itself wait for the store.
     const openedBefore = opened
@@ -369,6 +462,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     const stopped = openedBefore?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await background?.stop()
+    openedBefore?.storeWatch.stop()
     await stopped
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
@@ -377,12 +471,16 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     await writeStatistics()
     await erasures.wait()
     ended.abort()
-    if (starting) await store.close()
+    try {
+      if (starting) await store.close()
+    } finally {
+      release()
+    }
   }
 
   const webhooks = createWebhookApi(core)
   const replays = createReplayApi(core, () => background?.wake())
-  const node = newId()
+  const node = normalized.nodeName ?? newId()
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   // Validates the option now; the handler is created later.
   const trustedProxies = parseTrustedProxies(normalized.trustProxy)
@@ -406,29 +504,39 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   return {
     start() {
       if (closing) return Promise.reject(new HookswitchError('Closing', 'this instance was closed'))
+      if (normalized.ref) endKeepAlive ??= keepAlive()
       starting ??= open().catch(async (thrown: unknown) => {
         // Restores the initial state, so that the host can call `start` again.
         await opened?.dispatcher.close(0).catch(() => {})
         await opened?.exchange.close()
         await writeStatistics()
-        await store.close().catch(() => {})
+        // Not the store of another instance.
+        if (releaseStore) await store.close().catch(() => {})
+        release()
         opened = starting = undefined
         throw thrown
       })
       return starting
     },
     close(closeOptions) {
+      try {
+        checkOptionNames('close', closeOptions ?? undefined, ['drainMs'])
+      } catch (thrown) {
+        return Promise.reject(thrown)
+      }
       const { drainMs = DRAIN_MS } = closeOptions ?? {}
       if (typeof drainMs !== 'number' || !(drainMs >= 0))
         return Promise.reject(invalidOption('drainMs', 'must be 0 or more'))
+      // Waiting alone keeps no process alive.
+      if (!closing) endKeepAlive ??= keepAlive()
       closing ??= shutDown(drainMs)
       return closing
     },
     endStreams() {
       opened?.streams.close()
     },
-    publish: ((event: ChannelEvent, publishOptions?: PublishOptions) =>
-      publish(publishing, event, publishOptions ?? {})) as Hookswitch<Hooks[number]>['publish'],
+    publish: ((input: unknown, publishOptions?: PublishOptions) =>
+      publish(publishing, input, publishOptions ?? {})) as Hookswitch<Hooks[number]>['publish'],
     wake() {
       background?.wake()
       running?.dispatcher.wake()
@@ -437,7 +545,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       Object.assign(normalized, checkLimits(limits))
       opened?.applyLimits()
     },
-    nodeHealth: () => (running ? readNodeHealth(running) : { outages: [] }),
+    nodeHealth: () => (running ? readNodeHealth(running) : { problems: [], outages: [] }),
     clock,
     events: events as unknown as Hookswitch<Hooks[number]>['events'],
     accounts: bindAccounts(core),
@@ -452,7 +560,11 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     operator: createOperatorApi(core),
     replays,
     openLegs: bindOpenLegs(core),
-    stream: ({ signal, ...request }) => iterateStream(async () => core().streams.open(request), signal),
+    stream(streamOptions) {
+      checkOptionNames('stream', streamOptions ?? null, STREAM_OPTIONS)
+      const { signal, ...request } = streamOptions
+      return iterateStream(async () => core().streams.open(request), signal)
+    },
     watchEvents: (accountId, listener) => watchers.watch(accountId, listener),
     erase: eraseRecords,
     handle: handler.handle,
@@ -477,6 +589,7 @@ function bindAccounts(core: () => Core): AccountService {
     readApiKey: async (id) => core().accounts.readApiKey(id),
     rotateApiKey: async (id) => core().accounts.rotateApiKey(id),
     ensure: async (inputs) => core().accounts.ensure(inputs),
+    previewEnsure: async (inputs) => core().accounts.previewEnsure(inputs),
     descendants: async (id) => core().accounts.descendants(id),
     changed: (id) => core().accounts.changed(id),
   }

@@ -8,7 +8,7 @@
 export { createHookswitch, type DataOf, type EventOf, type Hookswitch } from './hookswitch.js'
 export type { Limits } from './options/limits.js'
 export type { HookswitchOptions } from './options/options.js'
-export type { HookswitchEvents, PublishedEvent } from './runtime/core.js'
+export type { HookswitchEvents } from './runtime/core.js'
 export { rotateSecret } from './runtime/rotate-secret.js'
 export type { Published, PublishOptions } from './runtime/publish.js'
 export type { StreamItem } from './stream/iterate.js'
@@ -46,7 +46,7 @@ export type { WebhookSettings } from './webhooks/webhook.js'
 export type { AttemptRecord, StoredAttempt } from './delivery/attempt-record.js'
 export type { DeliveryEnd, DeliveryEvents } from './delivery/delivery-events.js'
 export type { StoredDelivery } from './delivery/delivery-queries.js'
-export type { ChannelEvent, CustomEvent } from './delivery/event.js'
+export type { ChannelEvent, CustomEvent, PublishedEvent } from './delivery/event.js'
 export type { Delivery } from './delivery/lifecycle.js'
 export {
   constant,

@@ -30,6 +30,9 @@ const ATTEMPT_CAUSES: readonly (FailureCause | 'other')[] = Object.freeze([
 /** Networks, by the address that a request went to, as label values. */
 export const NETWORKS = Object.freeze(['public', 'private', 'loopback'] as const)
 
+/** What a node needs for its work, as label values. */
+export const NODE_PARTS = Object.freeze(['store', 'lease', 'feed'] as const)
+
 /** Every metric by name: its kind, its help text, and its label with all values of that label. */
 export const METRICS = Object.freeze({
   hookswitch_events_accepted_total: { kind: 'counter', help: 'Events accepted, without duplicates.' },
@@ -138,6 +141,12 @@ export const METRICS = Object.freeze({
     help: 'Whether no receiver of a network answers this node (1) or not (0).',
     label: 'network',
     values: NETWORKS,
+  },
+  hookswitch_node_problem: {
+    kind: 'gauge',
+    help: 'Whether this part keeps this node from its work (1) or not (0).',
+    label: 'part',
+    values: NODE_PARTS,
   },
   hookswitch_clock_deviation_seconds: {
     kind: 'gauge',

@@ -1,27 +1,27 @@
 /** The options of the WebSocket service, checked. Pure. */
 import { type Clock, HookswitchError, type Log } from 'hookswitch'
-import { clientAddressResolver, closestName, systemClock } from 'hookswitch/adapter'
+import { checkOptionNames, clientAddressResolver, systemClock } from 'hookswitch/adapter'
 
 /** Options of `blackhole`. */
 export interface BlackholeOptions {
   /** Open sockets; a handshake above it gets 503. Default 1,000. */
-  readonly maxSockets?: number
+  readonly maxSockets?: number | undefined
   /** Open sockets of one client address, for IPv6 of its /64; a handshake above it gets 429. Default 100. */
-  readonly maxSocketsPerAddress?: number
+  readonly maxSocketsPerAddress?: number | undefined
   /** Bindings of one socket. Default 200. */
-  readonly maxBindings?: number
+  readonly maxBindings?: number | undefined
   /** Largest frame of a client in bytes; a larger one closes its socket with code 1009. Default 65,536. */
-  readonly maxFrameBytes?: number
+  readonly maxFrameBytes?: number | undefined
   /** Bytes that may wait for one client; more closes its socket with code 1013. Default 1,048,576. */
-  readonly maxBufferedBytes?: number
+  readonly maxBufferedBytes?: number | undefined
   /** Time without a frame from the client after which its socket is closed, in milliseconds. Default 3,600,000. */
-  readonly idleMs?: number
+  readonly idleMs?: number | undefined
   /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` names the client's address. Default: none. */
-  readonly trustProxy?: readonly string[]
+  readonly trustProxy?: readonly string[] | undefined
   /** The log. Default: none. */
-  readonly log?: Log
+  readonly log?: Log | undefined
   /** The clock. Default: the system's. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** Options with their defaults. */
@@ -54,12 +54,7 @@ const NAMES = [...(Object.keys(NUMBERS) as NumberOption[]), 'trustProxy', 'log',
 
 /** @throws HookswitchError `InvalidOption` naming the option */
 export function checkBlackholeOptions(options: BlackholeOptions): BlackholeSettings {
-  if (typeof options !== 'object' || options === null) throw invalid('options', 'must be an object')
-  for (const name of Object.keys(options)) {
-    if ((NAMES as readonly string[]).includes(name)) continue
-    const closest = closestName(name, NAMES)
-    throw invalid(name, `is unknown${closest === undefined ? '' : ` (did you mean '${closest}'?)`}`)
-  }
+  checkOptionNames('blackhole', options, NAMES)
   const { trustProxy = [], log, clock = systemClock() } = options
   if (!Array.isArray(trustProxy)) throw invalid('trustProxy', 'must be a list of addresses and networks')
   if (!hasMethods(log ?? { debug() {}, info() {}, warn() {}, error() {} }, LOG_METHODS)) {

@@ -4,6 +4,10 @@ import { readFile } from 'node:fs/promises'
 import { HookswitchError } from 'hookswitch'
 import { checkAccounts } from 'hookswitch/adapter'
 import { FormatError, type ParsedText, parseJson } from './json-places.js'
+import { collectProblems } from './problems.js'
+
+/** Each description reads the file again to find its place. */
+const MAX_DESCRIBED = 20
 
 /** A list of accounts with where it came from. */
 export interface AccountsFile {
@@ -19,7 +23,7 @@ export interface AccountsFile {
  * Reads the array of accounts in a JSON file and checks everything that does not depend on the accounts that exist.
  *
  * @param label how errors name the setting: `--accounts`
- * @throws `InvalidInput`, `Conflict` naming the setting, the file, the place in it and the account
+ * @throws `InvalidInput`, `Conflict` naming the setting, the file, the place in it and the account, for each that is wrong
  */
 export async function readAccountsFile(path: string, label = '--accounts'): Promise<AccountsFile> {
   const problem = (sentence: string) =>
@@ -40,11 +44,9 @@ export async function readAccountsFile(path: string, label = '--accounts'): Prom
   const accounts = parsed.value
   if (!Array.isArray(accounts)) throw problem('must hold an array of accounts')
   const describe = (thrown: Error) => describeProblem(parsed, accounts, thrown, problem)
-  try {
-    checkAccounts(accounts)
-  } catch (thrown) {
-    throw describe(thrown as Error)
-  }
+  const problems = collectProblems()
+  problems.add(checkAccounts(accounts).slice(0, MAX_DESCRIBED).map(describe))
+  problems.throwAny()
   const digest = createHash('sha256').update(text).digest('hex')
   return { path, digest, accounts, describe }
 }

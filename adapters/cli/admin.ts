@@ -1,7 +1,11 @@
 /** The admin server: health, readiness and metrics for operators. It never shares the public port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Hookswitch } from 'hookswitch'
+import { printableJson } from 'hookswitch/adapter'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
+import type { DiskHealth } from './disk.js'
+import { problemsOf } from './problems.js'
+import type { ReloadPreview } from './reload.js'
 
 /** The state of one source of switch events, as `/readyz` shows it. */
 export interface SourceHealth {
@@ -13,56 +17,97 @@ export interface SourceHealth {
 }
 
 /** What `/readyz` reports. */
-interface Readiness {
-  /** Whether the service accepts work. */
-  readonly isReady: boolean
-  /** What hinders the node, although it may be ready. */
+export interface Readiness {
+  /** Whether the service has started and does not drain. */
+  readonly isServing: boolean
+  /** What hinders the node. */
   readonly health: ReturnType<Hookswitch['nodeHealth']>
+  /** The disk of the store's file; absent with other stores. */
+  readonly disk?: DiskHealth
   /** The sources in the order of their flags. */
   readonly sources: readonly SourceHealth[]
 }
 
+/** The parts that `?verbose` lists although nothing is wrong with them. */
+const PARTS = ['store', 'lease', 'feed'] as const
+
 /**
- * Creates the server without listening. `/healthz` responds 200 while the process runs; `/readyz` responds 200 while the
- * service accepts work and 503 before and after, and lists the sources and what hinders the node; `/metrics` is for Prometheus. Other paths are
- * 404.
+ * Creates the server without listening. `/healthz` responds 200 while the process runs; `/readyz` responds 200 while the node
+ * is able to work, otherwise 503 with the reasons, and lists the sources and what else hinders the node; with `?verbose` each
+ * part. `/metrics` is for Prometheus; `/reload` shows what a reload would do. Other paths are 404.
  *
  * A source that is not connected does not make a node unready: the node still serves the API and delivers webhooks, and
  * its load balancer would remove every node when a switch restarts. Neither does an outage of the network on the way to
  * receivers, which is the same for all nodes, nor a wrong clock.
  */
 export function adminServer(
-  readiness: () => Readiness,
+  readiness: () => Promise<Readiness>,
   metrics: Pick<PrometheusMetrics, 'text' | 'contentType'>,
+  previewReload: () => Promise<ReloadPreview>,
 ): Server {
   return createServer(async (request, response) => {
-    const path = (request.url ?? '').split('?', 1)[0]
+    const [path, query = ''] = (request.url ?? '').split('?', 2)
     request.resume()
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD')
       respondStatus(request, response, 405, 'method not allowed')
     } else if (path === '/metrics') respond(request, response, 200, metrics.contentType, await metrics.text())
     else if (path === '/healthz') respondStatus(request, response, 200, 'alive')
+    else if (path === '/reload') await respondPreview(request, response, previewReload)
     else if (path !== '/readyz') respondStatus(request, response, 404, 'not found')
-    else respondReadiness(request, response, readiness())
+    else respondReadiness(request, response, await readiness(), new URLSearchParams(query).has('verbose'))
   })
+}
+
+/** Shows what a reload would do, or why it would be refused; reloads nothing. */
+async function respondPreview(
+  request: IncomingMessage,
+  response: ServerResponse,
+  preview: () => Promise<ReloadPreview>,
+): Promise<void> {
+  const document = await preview().catch((thrown: unknown) => ({
+    refused: problemsOf(thrown).map(({ message }) => message),
+  }))
+  respond(request, response, 200, 'application/json', `${printableJson(document)}\n`)
 }
 
 function respondReadiness(
   request: IncomingMessage,
   response: ServerResponse,
-  { isReady, health, sources }: Readiness,
+  { isServing, health, disk, sources }: Readiness,
+  isVerbose: boolean,
 ): void {
-  const { outages, clockDeviationSeconds } = health
+  const { clockDeviationSeconds } = health
+  const problems = [
+    ...health.problems.map(({ part, reason, sinceMs }) => ({
+      part,
+      reason,
+      ...(sinceMs !== undefined && { since: isoTime(sinceMs) }),
+    })),
+    ...(disk?.reason === undefined ? [] : [{ part: 'disk', reason: disk.reason }]),
+  ]
+  const outages = health.outages.map(({ network, sinceMs }) => ({ network, since: isoTime(sinceMs) }))
+  const isReady = isServing && problems.length === 0
+  const isWrong = new Set(problems.map(({ part }) => part))
+  const stateOf = (part: string) => (isWrong.has(part) ? 'failed' : 'ok')
+  const parts = {
+    serving: isServing ? 'ok' : 'starting or draining',
+    ...Object.fromEntries(PARTS.map((part) => [part, stateOf(part)])),
+    ...(disk && { disk: stateOf('disk'), diskFreeBytes: disk.freeBytes }),
+    network: outages.length > 0 ? 'no receiver answers' : 'ok',
+    clock: clockDeviationSeconds === undefined ? 'ok' : 'wrong',
+  }
   const fields = {
-    ...(outages.length > 0 && {
-      outages: outages.map(({ network, sinceMs }) => ({ network, since: new Date(sinceMs).toISOString() })),
-    }),
+    ...(problems.length > 0 && { problems }),
+    ...(isVerbose && { parts }),
+    ...(outages.length > 0 && { outages }),
     ...(clockDeviationSeconds !== undefined && { clockDeviationSeconds }),
     ...(sources.length > 0 && { sources }),
   }
   respondStatus(request, response, isReady ? 200 : 503, isReady ? 'ready' : 'not ready', fields)
 }
+
+const isoTime = (ms: number) => new Date(ms).toISOString()
 
 function respondStatus(
   request: IncomingMessage,

@@ -1,9 +1,11 @@
 /** `hookswitch config`: shows the settings that hold and where they came from, and checks a configuration file. */
 
 import { printableLine } from 'hookswitch/adapter'
-import { wrongFlag } from './read-flags.js'
-import { type Origin, readFileSettings, readSettings, type Settings } from './read-settings.js'
+import { collectProblems } from './problems.js'
+import { readFlags, wrongFlag } from './read-flags.js'
+import { collectFileSettings, type Origin, readSettings, type Settings } from './read-settings.js'
 import { redactUrl } from './redact-url.js'
+import type { ReloadPreview } from './reload.js'
 import type { ServeIo } from './serve.js'
 import { checkFileSettings } from './service.js'
 import { SETTING_NAMES, type SettingName, settingOf } from './settings.js'
@@ -37,11 +39,64 @@ export async function config(argv: readonly string[], io: ServeIo): Promise<void
 }
 
 async function check(argv: readonly string[], io: ServeIo): Promise<void> {
-  const [path, ...more] = argv
-  if (path === undefined || path.startsWith('-') || more.length > 0)
-    throw wrongFlag('config check', 'needs the name of one file')
-  await checkFileSettings(await readFileSettings(path))
+  const flags = [{ name: 'admin-url', value: 'URL' }]
+  const { operands, value } = readFlags('config', argv, flags, { takesOperands: true })
+  const [path, ...more] = operands
+  if (path === undefined || more.length > 0) throw wrongFlag('config check', 'needs the name of one file')
+  await checkFileSettings(await collectFileSettings(path))
   io.stdout.write(`${path}: valid\n`)
+  const adminUrl = value('admin-url')
+  if (adminUrl !== undefined) io.stdout.write(reloadLines(await previewReload(adminUrl)))
+}
+
+/** The answer of `/reload` on the admin port. */
+type PreviewAnswer = ReloadPreview | { readonly refused: readonly string[] }
+
+/** How long a service may take to compare its accounts, ms. */
+const PREVIEW_TIMEOUT_MS = 60_000
+
+/** Asks a running service what a reload would do. @throws `InvalidOption` naming `--admin-url` */
+async function previewReload(adminUrl: string): Promise<ReloadPreview> {
+  const wrong = (sentence: string) => wrongFlag('--admin-url', sentence)
+  if (!/^https?:\/\//.test(adminUrl) || !URL.canParse(adminUrl))
+    throw wrong('must be the URL of the admin port, like http://127.0.0.1:9000')
+  const signal = AbortSignal.timeout(PREVIEW_TIMEOUT_MS)
+  const response = await fetch(new URL('/reload', adminUrl), { signal }).catch(() => {
+    throw wrong('no service answers there')
+  })
+  const answer = response.ok
+    ? ((await response.json().catch(() => {})) as PreviewAnswer | undefined)
+    : undefined
+  if (answer === undefined || !('accounts' in answer || 'refused' in answer))
+    throw wrong('is not the admin port of hookswitch serve')
+  if (!('refused' in answer)) return answer
+  const problems = collectProblems()
+  problems.add(answer.refused.map((sentence) => wrongFlag('a reload is refused', sentence)))
+  throw problems.asError()
+}
+
+/** One line for each kind of change. */
+function reloadLines({ changed, needsRestart, accounts }: ReloadPreview): string {
+  const { created, removed, unlisted } = accounts
+  const lines = [
+    ['creates accounts', created],
+    ['changes accounts', accounts.changed],
+    ['removes accounts', removed],
+    ['keeps accounts that the file no longer lists', unlisted],
+    ['changes settings', changed],
+    ['leaves settings that need a restart', needsRestart],
+  ] as const
+  const shown = lines.filter(([, names]) => names.length > 0)
+  if (shown.length === 0) return 'a reload changes nothing\n'
+  return shown.map(([text, names]) => `a reload ${text}: ${namesOf(names)}\n`).join('')
+}
+
+const MAX_NAMED = 20
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED
+  const text = names.slice(0, MAX_NAMED).map(printableLine).join(', ')
+  return more > 0 ? `${text} and ${more} more` : text
 }
 
 /** Every setting that has a value, by name. */

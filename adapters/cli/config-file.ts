@@ -5,21 +5,27 @@ import { HookswitchError } from 'hookswitch'
 import { printableLine } from 'hookswitch/adapter'
 import { CONFIG_SCHEMA, FILE_SETTINGS } from './config-schema.js'
 import { FormatError, type ParsedText, type Place, parseJson } from './json-places.js'
-import { findProblem, type ValuePath } from './setting-schema.js'
+import { findProblems, type ValuePath } from './setting-schema.js'
 import type { SettingName } from './settings.js'
 
-/** The settings of a valid file. */
+/** The settings of a file. */
 export interface ConfigFile {
   readonly path: string
+  /** Also those that are wrong. */
   readonly values: ReadonlyMap<SettingName, unknown>
+  /** What is wrong, in the order of the file. */
+  readonly problems: readonly HookswitchError[]
+  /** Settings with something wrong. */
+  readonly wrong: ReadonlySet<SettingName>
   /** Where the key of a setting is; where a value is, with its path inside the setting (empty: the whole value). */
   placeOf(name: SettingName, inner?: ValuePath): Place
 }
 
 /**
- * Reads and checks a file. Names in `.yaml` and `.yml` are YAML 1.2, all others JSON.
+ * Reads and checks a file. Names in `.yaml` and `.yml` are YAML 1.2, all others JSON. Each problem is one sentence that begins
+ * with file, line and column, and quotes no value.
  *
- * @throws `InvalidOption`; the message is one sentence that begins with file, line and column, and quotes no value
+ * @throws `InvalidOption` for a file that cannot be read or parsed
  */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -38,16 +44,23 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
     if (!(thrown instanceof FormatError)) throw thrown
     throw wrongPlace(path, thrown.place, '', `is not ${isYaml ? 'YAML' : 'JSON'}: ${thrown.problem}`)
   }
-  const problem = findProblem(CONFIG_SCHEMA, parsed.value)
-  if (problem) {
-    const place = parsed.placeOf(problem.path, problem.isUnknownKey)
-    throw wrongPlace(path, place, formatPath(problem.path), problem.sentence)
-  }
+  const problems = findProblems(CONFIG_SCHEMA, parsed.value)
+  const isObject = problems.every(({ path: at }) => at.length > 0)
   return {
     path,
-    values: settingsOf(parsed.value as Readonly<Record<string, unknown>>),
+    values: isObject ? settingsOf(parsed.value as Readonly<Record<string, unknown>>) : new Map(),
+    problems: problems.map((problem) => {
+      const place = parsed.placeOf(problem.path, problem.isUnknownKey)
+      return wrongPlace(path, place, formatPath(problem.path), problem.sentence)
+    }),
+    wrong: new Set(FILE_SETTINGS.filter((name) => problems.some((problem) => isInside(problem.path, name)))),
     placeOf: (name, inner) => parsed.placeOf([...name.split('.'), ...(inner ?? [])], inner === undefined),
   }
+}
+
+/** Whether a path is that of a setting, of something inside it, or of the group around it. */
+function isInside(path: ValuePath, name: SettingName): boolean {
+  return name.split('.').every((part, depth) => depth >= path.length || path[depth] === part)
 }
 
 function settingsOf(document: Readonly<Record<string, unknown>>): ReadonlyMap<SettingName, unknown> {

@@ -37,6 +37,7 @@ Environment of the commands:
   HOOKSWITCH_ACCOUNT         the account to act on (that of the key)
   HOOKSWITCH_USER_PASSWORD   the password that 'users create' and 'users update' set
   HOOKSWITCH_WEBHOOK_SECRET  the signing secret for 'verify'
+  With _FILE behind the name of a variable for a secret, it names a file with the secret.
 
 Exit codes of the commands:
   0 done, 1 failed or invalid signature, 2 wrong arguments or refused as invalid, 3 not allowed, 4 does not exist,
@@ -82,13 +83,14 @@ Environment:
 `
 
 export const CONFIG_HELP = `Usage: hookswitch config print [--json] [flags of serve]
-       hookswitch config check FILE
+       hookswitch config check FILE [--admin-url URL]
 
 print shows each setting that has a value, and whether the file, a variable, a flag or the default gave it. It takes the
 flags of serve and reads the same environment. Passwords and keys are not shown.
 
-check reads a configuration file and the files that it names, and reports the first problem with its line and column. It
-uses no flags and no variables, and opens and changes nothing.
+check reads a configuration file and the files that it names, and reports every problem with its line and column. It
+uses no variables, and opens and changes nothing. With --admin-url it also shows what a reload of the service with that admin
+port would do now: the accounts and settings that change, and the settings that need a restart.
 `
 
 /** Width of the column of flags, and of the whole text. */
@@ -163,5 +165,6 @@ Parameters of one switch follow its address: --asterisk-ari 'http://hook@pbx:808
 Quote the value for the shell; in a parameter write & as %26 and % as %25.
 
 ${PARAMETER_ENTRIES}
-Variables without a flag, because the list of processes would show them:
+Variables without a flag, because the list of processes would show them. With _FILE behind its name, as in
+HOOKSWITCH_SECRET_FILE, each names a file with the secret; so do HOOKSWITCH_POSTGRES_FILE and HOOKSWITCH_PROXY_FILE.
 ${VARIABLES}`

@@ -18,16 +18,19 @@ type LogFormat = 'json' | 'pretty'
  * @param write receives whole lines, including the line feed
  * @param now Unix milliseconds
  * @param lowest the lowest level that is written, read at each entry. Default: info
+ * @param common fields of every entry. Default: none
  */
 export function lineLog(
   format: LogFormat,
   write: (line: string) => void,
   now: () => number,
   lowest: () => Level = () => 'info',
+  common: Fields = {},
 ): Log {
   const line = format === 'json' ? jsonLine : prettyLine
   const at = (level: Level) => (fields: Fields, message: string) => {
-    if (LEVELS.indexOf(level) >= LEVELS.indexOf(lowest())) write(line(now(), level, fields, message))
+    if (LEVELS.indexOf(level) >= LEVELS.indexOf(lowest()))
+      write(line(now(), level, { ...common, ...fields }, message))
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }

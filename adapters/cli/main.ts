@@ -1,8 +1,9 @@
 /** The command line: commands, exit codes and signals. */
 
-import { errorCode, type HookswitchError, VERSION } from 'hookswitch'
+import { VERSION } from 'hookswitch'
 import { printableLine } from 'hookswitch/adapter'
 import type { CommandIo } from './commands/run-command.js'
+import { isMisuse, problemsOf } from './problems.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
 
 /** The part of `process` that the program uses. */
@@ -86,18 +87,11 @@ function misuse(program: Program, sentence: string): void {
   program.exitCode = 2
 }
 
-/** Prints the error in one sentence and sets the exit code. */
+/** Prints one sentence for each problem and sets the exit code. */
 function fail(program: Program, thrown: unknown): number {
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
-  program.stderr.write(`hookswitch: ${printableLine(message)}\n`)
-  const code = isMisconfigured(thrown) ? 2 : 1
+  for (const { message } of problemsOf(thrown))
+    program.stderr.write(`hookswitch: ${printableLine(message)}\n`)
+  const code = isMisuse(thrown) ? 2 : 1
   program.exitCode = code
   return code
-}
-
-/** Whether a restart cannot help: a setting or the accounts file is wrong. */
-function isMisconfigured(thrown: unknown): boolean {
-  return (
-    errorCode(thrown) === 'InvalidOption' || (thrown as HookswitchError | undefined)?.field === '--accounts'
-  )
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { printableLine } from 'hookswitch/adapter'
 import { problemWithFlag } from './open-store.js'
 import { readFlags, wrongFlag } from './read-flags.js'
+import { type Environment, readSecretVariable } from './secret-variables.js'
 import type { ServeIo } from './serve.js'
 import {
   type FileChoice,
@@ -21,7 +22,7 @@ export interface MigrateFlags {
 }
 
 /** @throws `InvalidOption`; its `field` is the flag as written */
-export function parseMigrateFlags(argv: readonly string[], env: ServeIo['env']): MigrateFlags {
+export function parseMigrateFlags(argv: readonly string[], env: Environment): MigrateFlags {
   const { has, value } = readFlags('migrate', argv, [
     { name: 'undo' },
     { name: 'from', value: 'FILE' },
@@ -35,11 +36,12 @@ export function parseMigrateFlags(argv: readonly string[], env: ServeIo['env']):
     if (to !== undefined || schema !== undefined) throw wrongFlag('--undo', 'takes only --from')
     return { from }
   }
-  const url = to ?? env.HOOKSWITCH_POSTGRES
-  if (url === undefined) {
+  const given =
+    to === undefined ? readSecretVariable(env, 'HOOKSWITCH_POSTGRES') : { name: '--to', value: to }
+  if (given === undefined) {
     throw wrongFlag('--to', 'is required (or HOOKSWITCH_POSTGRES): the URL of the database')
   }
-  return { from, to: postgresChoice(to === undefined ? 'HOOKSWITCH_POSTGRES' : '--to', url, schema) }
+  return { from, to: postgresChoice(given.name, given.value, schema) }
 }
 
 /**

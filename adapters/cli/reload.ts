@@ -3,7 +3,13 @@ import { errorCode, type Hookswitch, type Limits, type Log } from 'hookswitch'
 import { accountLimit, type QueueLimits } from 'hookswitch/adapter'
 import type { AccountsFile } from './accounts-file.js'
 import type { Level } from './log.js'
-import { ensureAccounts, type ServicePlan } from './service.js'
+import {
+  type AccountsPreview,
+  ensureAccounts,
+  previewAccounts,
+  type ServicePlan,
+  warnOfAccounts,
+} from './service.js'
 import { SETTING_NAMES, type SettingName, type SettingValues, settingOf } from './settings.js'
 
 /** What a reload reads and changes. */
@@ -28,12 +34,24 @@ interface SettingChanges {
   readonly needRestart: readonly SettingName[]
 }
 
-/**
- * Returns the function that reloads. Calls run one after the other; none rejects.
- *
- * @param started the configuration with which the service started
- */
-export function createReloader(started: RunningPlan, deps: ReloadDeps): () => Promise<void> {
+/** What a reload would do. */
+export interface ReloadPreview {
+  /** Settings that it would apply. */
+  readonly changed: readonly SettingName[]
+  /** Settings that have changed and need a restart. */
+  readonly needsRestart: readonly SettingName[]
+  readonly accounts: AccountsPreview
+}
+
+interface Reloader {
+  /** Reloads. Calls run one after the other; none rejects. */
+  reload(): Promise<void>
+  /** Reads and checks the files again, and changes nothing. @throws why a reload would be refused */
+  preview(): Promise<ReloadPreview>
+}
+
+/** @param started the configuration with which the service started */
+export function createReloader(started: RunningPlan, deps: ReloadDeps): Reloader {
   let running = remembered(started)
   let level = started.settings.values.logLevel ?? 'info'
   let last = Promise.resolve()
@@ -43,7 +61,10 @@ export function createReloader(started: RunningPlan, deps: ReloadDeps): () => Pr
     try {
       const next = await deps.read()
       const { applicable, needRestart } = changesBetween(running, next)
-      if (applicable.includes('accounts')) await ensureAccounts(deps.hs, next, deps.log)
+      if (applicable.includes('accounts')) {
+        await ensureAccounts(deps.hs, withRunningSettings(next), deps.log)
+        await warnOfAccounts(deps.hs, running.settings, deps.log)
+      }
       deps.hs.setLimits(limitsOf(next.settings.values))
       running = applied(running, next)
       // An entry that either level admits is written.
@@ -59,9 +80,22 @@ export function createReloader(started: RunningPlan, deps: ReloadDeps): () => Pr
     }
   }
 
-  return () => {
-    last = last.then(reload)
-    return last
+  /** `--accounts-prune` needs a restart. */
+  function withRunningSettings({ accounts }: ServicePlan): Pick<ServicePlan, 'accounts' | 'settings'> {
+    return { accounts, settings: running.settings }
+  }
+
+  return {
+    reload() {
+      last = last.then(reload)
+      return last
+    },
+    async preview() {
+      const next = await deps.read()
+      const { applicable, needRestart } = changesBetween(running, next)
+      const accounts = await previewAccounts(deps.hs, withRunningSettings(next))
+      return { changed: applicable, needsRestart: needRestart, accounts }
+    },
   }
 }
 

@@ -5,6 +5,12 @@ import { errorCode, HookswitchError, rotateSecret as rotate } from 'hookswitch'
 import { printableLine } from 'hookswitch/adapter'
 import { createStore, problemWithFlag } from './open-store.js'
 import { defined, readFlags, wrongFlag } from './read-flags.js'
+import {
+  type Environment,
+  endsInLineBreak,
+  LINE_BREAK_PROBLEM,
+  readSecretVariable,
+} from './secret-variables.js'
 import type { ServeIo } from './serve.js'
 import { chooseStore, type FileChoice, type PostgresChoice, targetOf } from './store-options.js'
 
@@ -23,7 +29,7 @@ export interface RotateSecretFlags {
 }
 
 /** @throws `InvalidOption`; its `field` is the flag as written. The message quotes no secret */
-export function parseRotateSecretFlags(argv: readonly string[], env: ServeIo['env']): RotateSecretFlags {
+export function parseRotateSecretFlags(argv: readonly string[], env: Environment): RotateSecretFlags {
   const { value } = readFlags('rotate-secret', argv, [
     { name: 'data', value: 'FILE' },
     { name: 'postgres', value: 'URL' },
@@ -35,9 +41,10 @@ export function parseRotateSecretFlags(argv: readonly string[], env: ServeIo['en
   ])
   const data = value('data')
   const flag = value('postgres')
-  const postgres = flag ?? (data === undefined ? env.HOOKSWITCH_POSTGRES : undefined)
-  const nameOf = (name: string) =>
-    name === 'postgres' && flag === undefined ? 'HOOKSWITCH_POSTGRES' : `--${name}`
+  const variable =
+    flag === undefined && data === undefined ? readSecretVariable(env, 'HOOKSWITCH_POSTGRES') : undefined
+  const postgres = flag ?? variable?.value
+  const nameOf = (name: string) => (name === 'postgres' && variable ? variable.name : `--${name}`)
   const values = defined({ data, postgres, schema: value('schema') })
   const choice = chooseStore({ values, nameOf, labelOf: nameOf })
   // The store would create it.
@@ -58,7 +65,7 @@ function givenSecret(
   name: 'from' | 'to',
   file: string | undefined,
   variable: string | undefined,
-  env: ServeIo['env'],
+  env: Environment,
 ): GivenSecret | undefined {
   if (file !== undefined && variable !== undefined) {
     throw wrongFlag(`--${name}-variable`, `cannot be combined with --${name}-file`)
@@ -67,6 +74,7 @@ function givenSecret(
     const flag = `--${name}-variable`
     const secret = env[variable]
     if (secret === undefined) throw wrongFlag(flag, 'names an environment variable that is not set')
+    if (endsInLineBreak(secret)) throw wrongFlag(flag, `names a variable that ${LINE_BREAK_PROBLEM}`)
     return { flag, secret }
   }
   if (file === undefined) return undefined

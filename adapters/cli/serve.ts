@@ -4,17 +4,18 @@ import type { Blackhole } from 'hookswitch/blackhole'
 import { createServer } from 'hookswitch/node'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { adminServer } from './admin.js'
-import { bothServices } from './both-services.js'
+import { readDisk } from './disk.js'
 import { listen, stopListening } from './listen.js'
 import { type Level, lineLog } from './log.js'
 import { storeFields } from './open-store.js'
 import { type Parentage, watchParent } from './parent-watch.js'
-import { readSettings, type Settings } from './read-settings.js'
+import { publicService } from './public-service.js'
+import { collectSettings, type Settings } from './read-settings.js'
 import { createReloader } from './reload.js'
-import { createService, planService, startService } from './service.js'
-import { checkServiceOptions, serverOptions } from './service-options.js'
+import { checkSettings, createService, planService, startService, warnOfAccounts } from './service.js'
+import { serverOptions } from './service-options.js'
 import { connectSwitches, type Switches } from './switches.js'
-import { warnOfVariables } from './unknown-variables.js'
+import { serviceVariables } from './unknown-variables.js'
 import { createWebSockets } from './web-sockets.js'
 
 export type { Parentage }
@@ -51,6 +52,9 @@ export interface Serving {
   close(): Promise<void>
 }
 
+const IGNORED =
+  'ignored the variables that Kubernetes sets for a Service: enableServiceLinks: false in the pod leaves them out'
+
 /** Longest wait for requests, then for deliveries, to end. */
 const REQUEST_DRAIN_MS = 2_000
 const DELIVERY_DRAIN_MS = 5_000
@@ -66,10 +70,10 @@ const DELIVERY_DRAIN_MS = 5_000
  * const { url, close } = await serve(['--port', '0', '--memory'], process)
  */
 export async function serve(argv: readonly string[], io: ServeIo): Promise<Serving> {
-  const settings = await readSettings(argv, io.env)
+  const settings = await collectSettings(argv, io.env)
   const plan = await planService(settings, io.env)
   const { choice } = plan
-  const { port = 0, host = '', adminPort, adminHost = '', logLevel = 'info' } = settings.values
+  const { port = 0, host = '', adminPort, adminHost = '', logLevel = 'info', nodeName } = settings.values
   const format = settings.values.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
   let level: Level = logLevel
   const log = lineLog(
@@ -77,26 +81,30 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     (line) => io.stderr.write(line),
     Date.now,
     () => level,
+    nodeName === undefined ? {} : { node: nodeName },
   )
-  warnOfVariables(settings, io.env, log)
+  const ignored = serviceVariables(io.env)
+  if (ignored.length > 0) log.info({ variables: ignored }, IGNORED)
   // Without the admin port nothing reads metrics.
   const metrics = adminPort === undefined ? undefined : prometheusMetrics()
   const hs = await createService(plan, { log, ...(metrics ? { metrics } : {}) })
   let switches: Switches | undefined
   let webSockets: Blackhole | undefined
-  let isReady = false
-  const services = plan.page ? bothServices(hs, plan.page) : hs
+  let isServing = false
+  const services = publicService(hs, plan.page)
   const server = createServer(services, serverOptions(settings))
-  const readiness = () => ({ isReady, health: hs.nodeHealth(), sources: switches?.health() ?? [] })
-  const admin = metrics && adminServer(readiness, metrics)
+  const readiness = async () => {
+    const disk = choice.store === 'sqlite' ? await readDisk(choice.path) : undefined
+    return { isServing, health: hs.nodeHealth(), sources: switches?.health() ?? [], ...(disk && { disk }) }
+  }
   const unwatchParent = watchParent(io, log)
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= (async () => {
       // After a failed start there is nothing to drain.
-      const wasReady = isReady
-      isReady = false
-      if (wasReady) log.info({}, 'draining: no new requests; requests and deliveries in flight may end')
+      const wasServing = isServing
+      isServing = false
+      if (wasServing) log.info({}, 'draining: no new requests; requests and deliveries in flight may end')
       // They are requests that would not end by themselves.
       hs.endStreams()
       await Promise.all([
@@ -107,23 +115,21 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       await hs.close({ drainMs: DELIVERY_DRAIN_MS })
       if (admin) await stopListening(admin, 0)
       unwatchParent()
-      if (wasReady) log.info({}, 'drained and closed')
+      if (wasServing) log.info({}, 'drained and closed')
     })()
     return closed
   }
-  const reload = createReloader(plan, {
+  const { reload, preview } = createReloader(plan, {
     hs,
     log,
-    async read() {
-      const next = await planService(await readSettings(argv, io.env), io.env)
-      await checkServiceOptions(next.settings, next.options)
-      return next
-    },
+    read: async () => checkSettings(await collectSettings(argv, io.env), io.env),
     isClosing: () => closed !== undefined,
     setLevel: (next) => {
       level = next
     },
   })
+
+  const admin = metrics && adminServer(readiness, metrics, preview)
 
   try {
     await startService(hs, plan, log)
@@ -142,11 +148,12 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       ))
     const blackholeUrl = httpUrl?.replace(/^http/, 'ws')
     await switches?.start()
-    isReady = true
+    isServing = true
     if (choice.store === 'memory') log.warn({}, 'data is kept in memory and lost when this program ends')
     const addresses = { url, ...(adminUrl ? { adminUrl } : {}), ...(blackholeUrl ? { blackholeUrl } : {}) }
     const accounts = plan.accounts?.accounts.length ?? 0
     log.info({ ...addresses, accounts, ...storeFields(choice) }, 'listening')
+    await warnOfAccounts(hs, settings, log)
     io.stdout.write(`${JSON.stringify({ ready: true, ...addresses })}\n`)
     return { hs, ...addresses, reload, close }
   } catch (thrown) {

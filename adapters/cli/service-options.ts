@@ -13,17 +13,18 @@ import {
 } from 'hookswitch'
 import { POLICY_PRESETS } from 'hookswitch/adapter'
 import type { ServerOptions } from 'hookswitch/node'
+import type { Problems } from './problems.js'
 import { type Settings, wrongSetting } from './read-settings.js'
 import { OPTION_SETTINGS, type PolicySetting, SETTING_NAMES, SETTINGS, type SettingName } from './settings.js'
 
 /** Options that are plain data, and TLS material. */
-export type ServiceOptions = Omit<HookswitchOptions<unknown>, 'store' | 'log' | 'metrics'>
+export type ServiceOptions = Omit<HookswitchOptions, 'store' | 'log' | 'metrics'>
 
-/** @throws `InvalidOption` for a file that cannot be read, or a policy */
-export async function serviceOptions(settings: Settings): Promise<ServiceOptions> {
+/** @param problems gets the files that cannot be read, and a wrong policy */
+export async function serviceOptions(settings: Settings, problems: Problems): Promise<ServiceOptions> {
   const { values } = settings
-  const { retryPolicy } = values
-  const tls = await tlsOptions(settings)
+  const retryPolicy = await problems.attempt(() => policyOf(settings))
+  const tls = await tlsOptions(settings, problems)
   const options = OPTION_SETTINGS.map((name) => [name, values[name]])
   return {
     ...Object.fromEntries(options.filter(([, value]) => value !== undefined)),
@@ -32,7 +33,7 @@ export async function serviceOptions(settings: Settings): Promise<ServiceOptions
       settings.originOf('tokenInQuery')?.source === 'default' && { tokenInQuery: 'cross-origin' as const }),
     ...burstOptions(settings),
     ...(values.secret === undefined ? {} : { secret: values.secret }),
-    ...(retryPolicy === undefined ? {} : { retryPolicy: policyOf(settings, retryPolicy) }),
+    ...(retryPolicy === undefined ? {} : { retryPolicy }),
     ...(tls === undefined ? {} : { tls }),
   }
 }
@@ -57,7 +58,9 @@ export function serverOptions({ values }: Settings): ServerOptions {
   return Object.fromEntries(options.filter(([, value]) => value !== undefined))
 }
 
-function policyOf(settings: Settings, policy: keyof typeof POLICY_PRESETS | PolicySetting): RetryPolicy {
+function policyOf(settings: Settings): RetryPolicy | undefined {
+  const policy: keyof typeof POLICY_PRESETS | PolicySetting | undefined = settings.values.retryPolicy
+  if (policy === undefined) return undefined
   if (typeof policy === 'string') return POLICY_PRESETS[policy]
   const { kind, delayMs = 0, delaysMs = [], retryOn, retriesCountTries, ...numbers } = policy
   try {
@@ -84,19 +87,20 @@ const TLS_FILES = [
   ['key', 'tls.keyFile'],
 ] as const
 
-async function tlsOptions(settings: Settings): Promise<ServiceOptions['tls']> {
+async function tlsOptions(settings: Settings, problems: Problems): Promise<ServiceOptions['tls']> {
   const { values } = settings
-  const files = await Promise.all(
-    TLS_FILES.map(async ([option, name]) => {
-      const path = values[name]
-      if (path === undefined) return []
-      const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const files: (readonly [string, string])[][] = []
+  for (const [option, name] of TLS_FILES) {
+    const path = values[name]
+    if (path === undefined) continue
+    const content = await problems.attempt(() =>
+      readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
         const reason = error.code === 'ENOENT' ? 'there is no such file' : error.code
         throw wrongSetting(settings, name, `${path} cannot be read (${reason})`)
-      })
-      return [[option, content] as const]
-    }),
-  )
+      }),
+    )
+    if (content !== undefined) files.push([[option, content]])
+  }
   const texts = (['passphrase', 'minVersion', 'maxVersion'] as const).flatMap((option) => {
     const value = values[`tls.${option}`]
     return value === undefined ? [] : [[option, value] as const]
@@ -106,19 +110,44 @@ async function tlsOptions(settings: Settings): Promise<ServiceOptions['tls']> {
 }
 
 /**
- * Checks the options as `createHookswitch` and a start do, on a store in memory.
+ * Checks the options as `createHookswitch` and a start do, on a store in memory. An option that is wrong is left out of the
+ * next check, until the rest is right.
  *
- * @throws `InvalidOption` naming the setting
+ * @param problems gets what is wrong, each naming its setting
  */
-export async function checkServiceOptions(settings: Settings, options: ServiceOptions): Promise<void> {
+export async function checkServiceOptions(
+  settings: Settings,
+  options: ServiceOptions,
+  problems: Problems,
+): Promise<void> {
+  let checked: Readonly<Record<string, unknown>> = { ...options }
+  for (;;) {
+    const thrown = await problemOf(checked)
+    if (thrown === undefined) return
+    const [name = ''] = /^\w+/.exec((thrown as HookswitchError).field ?? '') ?? []
+    const isGiven = Object.hasOwn(checked, name)
+    // Without an option that is wrong, another may conflict with a default.
+    if (isGiven || Object.keys(checked).length === Object.keys(options).length) {
+      await problems.attempt(() => {
+        throw optionProblem(settings, thrown)
+      })
+    }
+    if (!isGiven) return
+    checked = Object.fromEntries(Object.entries(checked).filter(([key]) => key !== name))
+  }
+}
+
+/** What is wrong with options; `undefined`: nothing. */
+async function problemOf(options: ServiceOptions): Promise<unknown> {
   try {
     const hs = createHookswitch({ ...options, store: memoryStore() })
-    if (options.hooks === undefined) return
+    if (options.hooks === undefined) return undefined
     // The schemas of hooks are compiled by the start.
     await hs.start()
     await hs.close({ drainMs: 0 })
+    return undefined
   } catch (thrown) {
-    throw optionProblem(settings, thrown)
+    return thrown
   }
 }
 

@@ -1,20 +1,21 @@
 /** Checks the settings as a whole, creates the service from them and starts it with its accounts. */
 import { createHookswitch, errorCode, type Hookswitch, type Log } from 'hookswitch'
-import type { HttpService } from 'hookswitch/adapter'
+import { closestName, type HttpService } from 'hookswitch/adapter'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 import { type AccountsFile, readAccountsFile } from './accounts-file.js'
 import { whileFilling } from './memory-flag.js'
 import { createStore, storeProblem } from './open-store.js'
 import { createPage } from './page.js'
+import { collectProblems } from './problems.js'
 import { type Settings, wrongSetting } from './read-settings.js'
 import { checkSecret } from './secret.js'
+import type { Environment } from './secret-variables.js'
 import { checkServiceOptions, optionProblem, type ServiceOptions, serviceOptions } from './service-options.js'
+import type { SettingName } from './settings.js'
 import { chooseStore, type StoreChoice } from './store-options.js'
 import type { SwitchChoice } from './switch-choice.js'
 import { chooseSwitches } from './switch-options.js'
-import { handleUnlisted, readListed } from './unlisted-accounts.js'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import { findUnlisted, handleUnlisted } from './unlisted-accounts.js'
 
 /** Everything that the settings determine, before anything is opened. */
 export interface ServicePlan {
@@ -30,50 +31,88 @@ export interface ServicePlan {
 
 /**
  * Checks the settings and the files that they name. Opens and changes nothing. What only `createHookswitch` can check is
- * left to `createService`, or to `checkServiceOptions` where no service is created.
+ * left to `createService`, or to `checkSettings` where no service is created.
  *
- * @throws `InvalidOption` naming the setting; `InvalidInput`, `Conflict` for the accounts file
+ * @throws `InvalidOption` naming each setting that is wrong; `InvalidInput`, `Conflict` for the accounts file alone
  */
 export async function planService(settings: Settings, env: Environment): Promise<ServicePlan> {
-  const choice = chooseStore(settings)
-  const switches = chooseSwitches(settings, env)
-  checkPorts(settings)
-  await checkSecret(settings, choice)
-  return { ...(await readNamedFiles(settings)), choice, switches, settings }
+  return plan(settings, env, {})
 }
 
-/** Checks the settings of a file alone: without passwords and secrets of the environment. */
+/** Checks the settings as a whole, with what only `createHookswitch` can check. @throws as `planService` */
+export async function checkSettings(settings: Settings, env: Environment): Promise<ServicePlan> {
+  return plan(settings, env, { isThorough: true })
+}
+
+/** Checks the settings of a file alone: without passwords and secrets of the environment. @throws as `planService` */
 export async function checkFileSettings(settings: Settings): Promise<void> {
-  chooseStore(settings)
-  chooseSwitches(settings, {}, false)
-  checkPorts(settings)
-  const { options } = await readNamedFiles(settings)
-  await checkServiceOptions(settings, options)
+  await plan(settings, {}, { isThorough: true, isFileAlone: true })
 }
 
-async function readNamedFiles(
+/** How thoroughly settings are checked. */
+interface Thoroughness {
+  /** Also checks what `createHookswitch` checks. */
+  readonly isThorough?: boolean
+  /** Requires no password and no secret, which may be in the environment. */
+  readonly isFileAlone?: boolean
+}
+
+const STORE_SETTINGS = ['data', 'postgres', 'memory', 'schema'] as const
+const SWITCH_SETTINGS = [
+  'freeswitch',
+  'freeswitchOutbound',
+  'asteriskAmi',
+  'asteriskAri',
+  'kamailio',
+  'accountFrom',
+  'freeswitchPassword',
+  'amiSecret',
+  'ariPassword',
+] as const
+const PORT_SETTINGS = ['port', 'host', 'adminPort', 'adminHost', 'blackhole.port'] as const
+
+/** Reports everything that is wrong at once. What depends on a wrong setting is not checked. */
+async function plan(
   settings: Settings,
-): Promise<Pick<ServicePlan, 'options' | 'accounts' | 'page'>> {
-  const options = await serviceOptions(settings)
+  env: Environment,
+  { isThorough = false, isFileAlone = false }: Thoroughness,
+): Promise<ServicePlan> {
+  const problems = collectProblems()
+  problems.add(settings.problems)
+  const check = async <T>(names: readonly SettingName[], work: () => T | Promise<T>) =>
+    settings.isWrong(...names) ? undefined : problems.attempt(work)
+  const choice = await check(STORE_SETTINGS, () => chooseStore(settings))
+  const switches = await check(SWITCH_SETTINGS, () => chooseSwitches(settings, env, !isFileAlone))
+  if (!settings.isWrong(...PORT_SETTINGS)) problems.add(portProblems(settings))
+  if (choice && !isFileAlone) await check(['secret'], () => checkSecret(settings, choice))
   const { accounts: path } = settings.values
   const accounts =
     path === undefined
       ? undefined
-      : await whileFilling(() => readAccountsFile(path, settings.labelOf('accounts')))
-  return { options, accounts, page: createPage(settings) }
+      : await problems.attempt(() => whileFilling(() => readAccountsFile(path, settings.labelOf('accounts'))))
+  const page = await problems.attempt(() => createPage(settings))
+  const options = await serviceOptions(settings, problems)
+  // `createService` checks the options of a service whose settings are right otherwise.
+  if (isThorough || problems.errors.length > 0) await checkServiceOptions(settings, options, problems)
+  problems.throwAny()
+  return { settings, choice: choice!, options, switches: switches!, accounts, page }
 }
 
-function checkPorts(settings: Settings): void {
-  const { port, host, adminPort, adminHost, 'blackhole.port': blackholePort } = settings.values
-  const isSame = (first: number | undefined, second: number | undefined) => first !== 0 && first === second
-  if (adminPort !== undefined && isSame(adminPort, port) && host === adminHost)
-    throw wrongSetting(settings, 'adminPort', `must differ from ${settings.nameOf('port')}`)
-  if (blackholePort === undefined) return
-  if (isSame(blackholePort, port))
-    throw wrongSetting(settings, 'blackhole.port', `must differ from ${settings.nameOf('port')}`)
-  if (isSame(blackholePort, adminPort) && host === adminHost)
-    throw wrongSetting(settings, 'blackhole.port', `must differ from ${settings.nameOf('adminPort')}`)
+function portProblems(settings: Settings): readonly Error[] {
+  const { host, adminHost } = settings.values
+  const differ = (name: PortSetting, other: PortSetting) => {
+    const port = settings.values[name]
+    const isSame = port !== undefined && port !== 0 && port === settings.values[other]
+    return isSame ? [wrongSetting(settings, name, `must differ from ${settings.nameOf(other)}`)] : []
+  }
+  return [
+    ...(host === adminHost ? differ('adminPort', 'port') : []),
+    ...differ('blackhole.port', 'port'),
+    ...(host === adminHost ? differ('blackhole.port', 'adminPort') : []),
+  ]
 }
+
+type PortSetting = 'port' | 'adminPort' | 'blackhole.port'
 
 /** The service's log and metrics. */
 interface ServiceOutputs {
@@ -114,7 +153,7 @@ export async function startService(hs: Hookswitch, plan: ServicePlan, log: Log):
 }
 
 /**
- * Creates or updates the accounts of the file, if there is one, and handles those that it listed once.
+ * Creates or updates the accounts of the file, if there is one, all or none, and handles those that it listed once.
  *
  * @throws `InvalidInput`, `Conflict` naming the file and the account; errors of the store
  */
@@ -124,16 +163,64 @@ export async function ensureAccounts(
   log: Log,
 ): Promise<void> {
   if (!file) return
-  // Read first, when the accounts of a first start are not there yet.
-  const listedBefore = await readListed(hs)
-  let ids: readonly string[]
-  try {
-    ids = await whileFilling(() => hs.accounts.ensure(file.accounts as never))
-  } catch (thrown) {
+  const unlisted = await findUnlisted(hs.accounts, file, settings)
+  await whileFilling(() => hs.accounts.ensure(file.accounts as never)).catch(describedBy(file))
+  await handleUnlisted(hs.accounts, unlisted, log)
+}
+
+/** What `ensureAccounts` would do: accounts by id, or by realm where the file gives none. */
+export interface AccountsPreview {
+  readonly created: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+  /** No longer in the file, and kept. */
+  readonly unlisted: readonly string[]
+}
+
+/** @throws as `ensureAccounts` */
+export async function previewAccounts(
+  hs: Hookswitch,
+  { accounts: file, settings }: Pick<ServicePlan, 'accounts' | 'settings'>,
+): Promise<AccountsPreview> {
+  if (!file) return { created: [], changed: [], removed: [], unlisted: [] }
+  const { ids, isPruned } = await findUnlisted(hs.accounts, file, settings)
+  const preview = await hs.accounts.previewEnsure(file.accounts as never).catch(describedBy(file))
+  const name = (index: number) => {
+    const { id, realm } = file.accounts[index] as { readonly id?: string; readonly realm: string }
+    return id ?? realm
+  }
+  return {
+    created: preview.created.map(name),
+    changed: preview.changed.map(name),
+    removed: isPruned ? ids : [],
+    unlisted: isPruned ? [] : ids,
+  }
+}
+
+/** Makes an error about an account name the file and the place. */
+function describedBy(file: AccountsFile): (thrown: unknown) => never {
+  return (thrown) => {
     const code = errorCode(thrown)
     throw code === 'InvalidInput' || code === 'Conflict' ? file.describe(thrown as Error) : thrown
   }
-  const listed = new Set(ids)
-  const unlisted = listedBefore.filter((id) => !listed.has(id))
-  await handleUnlisted(hs, unlisted, { prune: settings.values.accountsPrune ?? false, log })
+}
+
+/** Warns of operators that do not exist, and where nobody can log in. */
+export async function warnOfAccounts(
+  { accounts }: Hookswitch,
+  { values, nameOf }: Settings,
+  log: Log,
+): Promise<void> {
+  const ids = (await accounts.list()).map(({ id }) => id)
+  if (ids.length === 0) {
+    log.warn({}, 'there is no account, so that nobody can log in: --accounts names a file with the first one')
+    return
+  }
+  const known = new Set(ids)
+  for (const operator of values.operators ?? []) {
+    if (known.has(operator)) continue
+    const closest = closestName(operator, ids)
+    const hint = closest === undefined ? '' : ` (did you mean '${closest}'?)`
+    log.warn({ operator }, `${nameOf('operators')}: there is no account '${operator}'${hint}`)
+  }
 }

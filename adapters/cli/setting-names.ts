@@ -26,6 +26,11 @@ export const SETTING_OF_FLAG: ReadonlyMap<string, SettingName> = new Map(
   }),
 )
 
+/** The variables of settings that are secret; `NAME_FILE` may name a file with the secret instead. */
+export const SECRET_VARIABLES: readonly string[] = SETTING_NAMES.filter(
+  (name) => settingOf(name).secret !== undefined,
+).map(variableOf)
+
 /** Names of settings by their variable. */
 export const SETTING_OF_VARIABLE: ReadonlyMap<string, SettingName> = new Map(
   SETTING_NAMES.map((name) => [variableOf(name), name]),

@@ -29,79 +29,75 @@ export interface SettingSchema {
 /** Names of properties and indexes of items, from the outside in. */
 export type ValuePath = readonly (string | number)[]
 
-/** The first rule that a value violates. */
+/** A rule that a value violates. */
 interface SchemaProblem {
   readonly path: ValuePath
   /** Continues a sentence that begins with the name of the value: 'must be true or false'. */
   readonly sentence: string
   /** True: the key at `path` is wrong, not its value. */
   readonly isUnknownKey?: true
+  /** The key that an unknown key probably stands for. */
+  readonly meant?: string
   /** A wrong scalar, for the message. Absent for other problems. */
   readonly value?: unknown
 }
 
 type Properties = Readonly<Record<string, unknown>>
 
-/** Returns the first violated rule, in the order of the value; `undefined` for a valid value. */
-export function findProblem(
+/** Returns the violated rules, in the order of the value; empty for a valid value. */
+export function findProblems(
   schema: SettingSchema,
   value: unknown,
   path: ValuePath = [],
-): SchemaProblem | undefined {
-  if (schema.anyOf) return findProblemOfUnion(schema, schema.anyOf, value, path)
-  if (!hasType(schema, value) || !isInRange(schema, value)) return wrongValue(schema, value, path)
+): readonly SchemaProblem[] {
+  if (schema.anyOf) return findProblemsOfUnion(schema, schema.anyOf, value, path)
+  if (!hasType(schema, value) || !isInRange(schema, value)) return [wrongValue(schema, value, path)]
   if (Array.isArray(value)) {
-    if (value.length < (schema.minItems ?? 0)) return { path, sentence: 'must not be an empty list' }
-    return schema.items && firstOf(value.entries(), schema.items, path)
+    if (value.length < (schema.minItems ?? 0)) return [{ path, sentence: 'must not be an empty list' }]
+    const { items } = schema
+    return items ? value.flatMap((item, index) => findProblems(items, item, [...path, index])) : []
   }
-  return isObject(value) ? findProblemOfObject(schema, value, path) : undefined
+  return isObject(value) ? findProblemsOfObject(schema, value, path) : []
 }
 
-function findProblemOfObject(schema: SettingSchema, value: Properties, path: ValuePath) {
+function findProblemsOfObject(
+  schema: SettingSchema,
+  value: Properties,
+  path: ValuePath,
+): readonly SchemaProblem[] {
   const { properties = {}, required = [], additionalProperties } = schema
-  for (const [name, item] of Object.entries(value)) {
+  const inside = Object.entries(value).flatMap(([name, item]) => {
     const rule = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (!rule && additionalProperties === false) return unknownKey([...path, name], Object.keys(properties))
-    const problem = rule && findProblem(rule, item, [...path, name])
-    if (problem) return problem
-  }
-  const missing = required.find((name) => !Object.hasOwn(value, name))
-  return missing === undefined ? undefined : { path: [...path, missing], sentence: 'is required' }
+    if (rule) return findProblems(rule, item, [...path, name])
+    return additionalProperties === false ? [unknownKey([...path, name], Object.keys(properties))] : []
+  })
+  // A misspelt key is one problem, not two.
+  const isMeant = (name: string) => inside.some(({ meant }) => meant === name)
+  const missing = required.filter((name) => !Object.hasOwn(value, name) && !isMeant(name))
+  return [...inside, ...missing.map((name) => ({ path: [...path, name], sentence: 'is required' }))]
 }
 
 /** An object is compared with the branch of its `kind`, a list with that of its type; other values with all. */
-function findProblemOfUnion(
+function findProblemsOfUnion(
   schema: SettingSchema,
   branches: readonly SettingSchema[],
   value: unknown,
   path: ValuePath,
-): SchemaProblem | undefined {
-  const problems = branches.map((branch) => findProblem(branch, value, path))
-  if (problems.includes(undefined)) return undefined
-  if (typeof value !== 'object' || value === null) return wrongValue(schema, value, path)
+): readonly SchemaProblem[] {
+  const problems = branches.map((branch) => findProblems(branch, value, path))
+  if (problems.some(({ length }) => length === 0)) return []
+  if (typeof value !== 'object' || value === null) return [wrongValue(schema, value, path)]
   const isCandidate = (branch: SettingSchema) => {
     const kind = branch.properties?.kind?.const
     return hasType(branch, value) && (kind === undefined || (value as { kind?: unknown }).kind === kind)
   }
-  const candidates = branches.flatMap((branch, index) => (isCandidate(branch) ? [problems[index]] : []))
-  if (candidates.length === 1) return candidates[0]
+  const candidates = problems.filter((_, index) => isCandidate(branches[index]!))
+  if (candidates.length === 1) return candidates[0]!
   const kinds = branches.flatMap(({ properties }) => properties?.kind?.const ?? [])
   if (isObject(value) && kinds.length > 0) {
-    return { path: [...path, 'kind'], sentence: `must be ${orList(kinds.map(String))}` }
+    return [{ path: [...path, 'kind'], sentence: `must be ${orList(kinds.map(String))}` }]
   }
-  return wrongValue(schema, value, path)
-}
-
-function firstOf(
-  entries: Iterable<readonly [number, unknown]>,
-  schema: SettingSchema,
-  path: ValuePath,
-): SchemaProblem | undefined {
-  for (const [index, item] of entries) {
-    const problem = findProblem(schema, item, [...path, index])
-    if (problem) return problem
-  }
-  return undefined
+  return [wrongValue(schema, value, path)]
 }
 
 function wrongValue(schema: SettingSchema, value: unknown, path: ValuePath): SchemaProblem {
@@ -113,7 +109,12 @@ function wrongValue(schema: SettingSchema, value: unknown, path: ValuePath): Sch
 function unknownKey(path: ValuePath, known: readonly string[]): SchemaProblem {
   const closest = closestName(String(path.at(-1)), known)
   const hint = closest === undefined ? '' : ` (did you mean '${closest}'?)`
-  return { path, sentence: `is unknown${hint}`, isUnknownKey: true }
+  return {
+    path,
+    sentence: `is unknown${hint}`,
+    isUnknownKey: true,
+    ...(closest === undefined ? {} : { meant: closest }),
+  }
 }
 
 function hasType(schema: SettingSchema, value: unknown): boolean {

@@ -115,6 +115,13 @@ const LISTENING = {
     about: 'the address of --admin-port, which answers without a token',
     default: '127.0.0.1',
   }),
+  nodeName: setting(
+    text('NAME', '1 to 63 letters, digits, dots, hyphens and underscores', '^[A-Za-z0-9._\\-]{1,63}$'),
+    {
+      about: 'name of this node in its log, in responses and in the list of nodes',
+      defaultText: 'a random one, not in the log',
+    },
+  ),
   portal: setting(boolean, {
     about: 'serve the page on which users see and change their webhooks, at /portal',
     default: true,
@@ -255,6 +262,10 @@ const ACCOUNTS = {
       'remove accounts that the file of --accounts no longer lists; otherwise they are named in a warning',
     default: false,
   }),
+  accountsPruneLimit: setting(integer(0, 100_000_000), {
+    about: 'accounts that --accounts-prune removes at once, operators too; more are refused',
+    defaultText: 'a tenth of the listed accounts, and no operator',
+  }),
   operators: setting(list('ID', 'the id of an account', '^[A-Za-z0-9_-]{1,64}$'), {
     about: 'accounts whose API key and admins act on every account over HTTP',
     alias: '--operator',
@@ -311,7 +322,7 @@ const EVENTS = {
     about: 'accept events over HTTP: PUT /v1/accounts/ACCOUNT/events',
     default: false,
   }),
-  hooks: setting<NonNullable<HookswitchOptions<unknown>['hooks']>>(
+  hooks: setting<NonNullable<HookswitchOptions['hooks']>>(
     {
       schema: {
         type: 'array',
@@ -478,6 +489,11 @@ export interface PolicySetting {
 }
 
 const DELIVERY = {
+  hold: setting(boolean, {
+    about:
+      "hold all deliveries from the start on, on all nodes, until 'hookswitch webhooks release --all': they are accepted and not sent",
+    default: false,
+  }),
   retryPolicy: setting<keyof typeof POLICY_PRESETS | PolicySetting>(
     {
       schema: {
@@ -504,7 +520,7 @@ const DELIVERY = {
     about: 'pause a webhook while its receiver is unavailable or rejects everything',
     defaultText: 'true; false with --preset kazoo',
   }),
-  autoDisable: setting<NonNullable<HookswitchOptions<unknown>['autoDisable']>>(
+  autoDisable: setting<NonNullable<HookswitchOptions['autoDisable']>>(
     {
       schema: {
         anyOf: [
@@ -689,6 +705,8 @@ export const SETTING_NAMES = namesOf(SETTINGS)
 
 /** Settings that are options of `createHookswitch` with the same name and value. */
 export const OPTION_SETTINGS = [
+  'nodeName',
+  'hold',
   'tokenTtlSeconds',
   'tokenCacheSize',
   'loginRefillPerSecond',
@@ -737,7 +755,7 @@ export const OPTION_SETTINGS = [
   'replayRefillPerSecond',
   'cors',
   'trustProxy',
-] as const satisfies readonly (SettingName & keyof HookswitchOptions<unknown>)[]
+] as const satisfies readonly (SettingName & keyof HookswitchOptions)[]
 
 /** The row of a setting. */
 export function settingOf(name: SettingName): Setting {

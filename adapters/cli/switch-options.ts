@@ -4,8 +4,10 @@
  */
 import type { HookswitchError } from 'hookswitch'
 import { type AccountFrom, accountFromParameter } from './account-from.js'
+import { collectProblems } from './problems.js'
 import { defined, wrongFlag } from './read-flags.js'
 import { type Settings, wrongSetting } from './read-settings.js'
+import type { Environment } from './secret-variables.js'
 import { flagOf, variableOf } from './setting-names.js'
 import type {
   Address,
@@ -27,8 +29,6 @@ import {
 } from './switch-parameters.js'
 import { keyOfParameter, type SwitchItem } from './switch-schema.js'
 import { SWITCH_PARAMETERS, type SwitchSetting } from './switch-table.js'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** What each switch can provide; the usual choice first. */
 const PROVIDES: Readonly<Record<SwitchChoice['kind'], readonly AccountFrom['kind'][]>> = {
@@ -102,10 +102,19 @@ export function chooseSwitches(
           wrongSetting(settings, 'accountFrom', `${sentence}, not '${text}'`),
         )
   const passwords = { settings, env, areRequired: arePasswordsRequired }
+  const problems = collectProblems()
   const switches = NAMES.flatMap((name) => {
     const items: readonly SwitchItem[] = settings.values[name] ?? []
-    return items.map((item, index) => chooseSwitch(name, item, index, passwords, shared))
+    return items.flatMap((item, index) => {
+      try {
+        return [chooseSwitch(name, item, index, passwords, shared)]
+      } catch (thrown) {
+        problems.add([thrown as HookswitchError])
+        return []
+      }
+    })
   })
+  problems.throwAny()
   if (shared && switches.length === 0)
     throw wrongSetting(settings, 'accountFrom', 'needs a switch, and none is given')
   return switches

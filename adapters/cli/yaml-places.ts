@@ -15,9 +15,11 @@ export function parseYaml(text: string): ParsedText {
     throw new FormatError(problem.code.toLowerCase().replaceAll('_', ' '), placeAt(problem.pos[0]))
   }
   visit(document, {
-    Alias(_, alias) {
-      if (!alias.resolve(document))
-        throw new FormatError('an alias names no anchor', placeAt(alias.range?.[0] ?? 0))
+    Alias(_, alias, ancestors) {
+      const place = placeAt(alias.range?.[0] ?? 0)
+      const target = alias.resolve(document)
+      if (!target) throw new FormatError('an alias names no anchor', place)
+      if (ancestors.includes(target)) throw new FormatError('an alias stands inside its own anchor', place)
     },
   })
   let value: unknown

@@ -3,23 +3,32 @@
 /** Options of one call; every operation takes them last. */
 export interface CallOptions {
   /** Aborts the call, also while it waits for a login or a retry. For a list: between and during pages. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /**
    * Timeout of the whole call in milliseconds: login, retries, waiting and the body of the response. For a list: of each
    * page. Default: `timeoutMs` of the client.
    */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Maximum number of retries. Default: `maxRetries` of the client. */
-  readonly maxRetries?: number
+  readonly maxRetries?: number | undefined
   /**
    * Whether the call may be sent again although the service may have executed it: after a lost connection, or 502, 503 or
    * 504. Default: true for every method but PUT, which creates in this API, and false with `ifMatch`. Set it for events
    * that all have an `idempotency_key`.
    */
-  readonly isRepeatable?: boolean
+  readonly isRepeatable?: boolean | undefined
   /** Sent as `X-Request-ID`, at most 128 printable ASCII characters. Default: the service chooses one. */
-  readonly requestId?: string
+  readonly requestId?: string | undefined
 }
+
+/** The names of all options of a call. */
+export const CALL_OPTIONS: readonly (keyof CallOptions)[] = [
+  'signal',
+  'timeoutMs',
+  'maxRetries',
+  'isRepeatable',
+  'requestId',
+]
 
 /** A successful response. */
 export interface ApiResponse<Data> {
@@ -54,15 +63,15 @@ export interface Endpoint {
   /** Path below the version, with parameters in braces: `/accounts/{account_id}/webhooks`. */
   readonly path: string
   /** Parameters that are sent as headers: `{ ifMatch: 'If-Match' }`. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** The operation takes options only. */
-  readonly hasNoParameters?: true
+  readonly hasNoParameters?: true | undefined
   /** No token is sent. */
-  readonly isOpen?: true
+  readonly isOpen?: true | undefined
   /** The response is a list with pages. */
-  readonly isList?: true
+  readonly isList?: true | undefined
   /** The response has no envelope. */
-  readonly isRaw?: true
+  readonly isRaw?: true | undefined
 }
 
 /**

@@ -9,11 +9,11 @@ export interface UserLogin {
   /** Password of the user. */
   readonly password: string
   /** Realm of the account. */
-  readonly realm?: string
+  readonly realm?: string | undefined
   /** Name of the account, as an alternative to its realm. */
-  readonly accountName?: string
+  readonly accountName?: string | undefined
   /** Digest of the credentials. Default is `md5`, KAZOO's. */
-  readonly method?: 'md5' | 'sha'
+  readonly method?: 'md5' | 'sha' | undefined
 }
 
 /** Returns the hex digest of `username:password`: 32 digits for `md5`, 40 for `sha`. */

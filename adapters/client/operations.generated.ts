@@ -26,7 +26,7 @@ export interface WebhookSettings {
   readonly include_subaccounts?: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs?: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: `event_id`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -104,7 +104,7 @@ export interface Webhook {
   readonly include_subaccounts: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: `event_id`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -529,7 +529,7 @@ export interface RequestPreview {
 /** What `explain` says, for programs and other languages. */
 export interface Explanation {
   /** What explains the state. */
-  readonly code: 'call_order' | 'paused' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'rate_limit' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
+  readonly code: 'held' | 'call_order' | 'paused' | 'receiver_pause' | 'retry' | 'probe' | 'endpoint_cap' | 'account_cap' | 'origin_cap' | 'total_cap' | 'account_share' | 'priority' | 'rate_limit' | 'due' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'queue_full' | 'gone' | 'cancelled' | 'quarantined'
   /** Earlier deliveries of the call that must end first (`call_order`). */
   readonly ahead?: number
   /** Seconds until it may be sent (`paused`, `receiver_pause`, `retry`). */
@@ -651,6 +651,14 @@ export interface CallEvent {
     /** Time when the delivery ended; absent before. */
     readonly ended_at?: string
   }>
+}
+
+/** The schema `Holds` of the API. */
+export interface Holds {
+  /** Whether the deliveries of all accounts are held. */
+  readonly all: boolean
+  /** Ids of accounts that are held by themselves, sorted. */
+  readonly accounts: readonly string[]
 }
 
 /** The schema `Overview` of the API. */
@@ -1136,6 +1144,14 @@ export interface ReplayState {
   readonly state: 'running' | 'paused' | 'cancelled'
 }
 
+/** The schema `Hold` of the API. */
+export interface Hold {
+  /** Whether deliveries are held from now on. */
+  readonly held: boolean
+  /** Only the webhooks of this account, without those below it. Default: all accounts. */
+  readonly account_id?: string
+}
+
 /** An event to publish, in the format of the payload. `hook` is an alias of `hook_event`. */
 export interface EventInput {
   /** Kind of event. */
@@ -1260,6 +1276,8 @@ export interface EventInput {
   readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Within 24 hours, events with the same key are one event. */
   readonly idempotency_key?: string
+  /** Time of the event with milliseconds, in place of `timestamp`. Where both are given, it must be in the second of `timestamp`. */
+  readonly happened_at?: string
 }
 
 /** An event of which only the type is required. `hook` is an alias of `hook_event`. */
@@ -1386,9 +1404,11 @@ export interface PartialEvent {
   readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Within 24 hours, events with the same key are one event. */
   readonly idempotency_key?: string
+  /** Time of the event with milliseconds, in place of `timestamp`. Where both are given, it must be in the second of `timestamp`. */
+  readonly happened_at?: string
 }
 
-/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. An event that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`). */
+/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields except those that it may not contain. An event that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`). */
 export interface Payload {
   /** Event type. */
   readonly hook_event: string
@@ -1508,13 +1528,15 @@ export interface Payload {
   readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Time of the event, in Gregorian seconds. */
   readonly timestamp: number
+  /** Time of the event, UTC, with milliseconds. */
+  readonly happened_at: string
   /** Id of the event, the same in every delivery of the event and in replays. */
   readonly event_id: string
   /** Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests. */
   readonly sequence: number
 }
 
-/** An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. */
+/** An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields except those that it may not contain. */
 export interface MetaPayload {
   /** Event type. */
   readonly hook_event: string
@@ -1522,6 +1544,8 @@ export interface MetaPayload {
   readonly account_id: string
   /** Time of the event, in Gregorian seconds. */
   readonly timestamp: number
+  /** Time of the event, UTC, with milliseconds. */
+  readonly happened_at: string
   /** Id of the webhook that the event is about. */
   readonly webhook_id: string
   /** Why the last attempt failed, or why the webhook was disabled. */
@@ -1798,15 +1822,15 @@ export interface FoundEndpoint {
 /** Parameters of every list. */
 export interface ListParameters {
   /** Maximum number of items per page; a page ends at 1 MiB of JSON. */
-  readonly pageSize?: number
+  readonly pageSize?: number | undefined
   /** `next_start_key` of the previous page. */
-  readonly startKey?: string
+  readonly startKey?: string | undefined
   /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
+  readonly hasKey?: string | undefined
   /** Only items without this field. */
-  readonly keyMissing?: string
+  readonly keyMissing?: string | undefined
   /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
+  readonly filters?: Readonly<Record<string, string>> | undefined
 }
 
 /** Parameters of `signInByApiKey`. */
@@ -1824,25 +1848,25 @@ export interface SignInByCredentialsParameters {
 /** Parameters of `readApiKey`. */
 export interface ReadApiKeyParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
 }
 
 /** Parameters of `rotateApiKey`. */
 export interface RotateApiKeyParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
 }
 
 /** Parameters of `listHooks`. */
 export interface ListHooksParameters extends ListParameters {
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `readSample`. */
@@ -1854,21 +1878,21 @@ export interface ReadSampleParameters {
 /** Parameters of `listWebhooks`. */
 export interface ListWebhooksParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `createWebhook`. */
 export interface CreateWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: WebhookSettings
 }
@@ -1876,7 +1900,7 @@ export interface CreateWebhookParameters {
 /** Parameters of `reenableWebhooks`. */
 export interface ReenableWebhooksParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: Reenable
 }
@@ -1884,7 +1908,7 @@ export interface ReenableWebhooksParameters {
 /** Parameters of `reenableDescendantWebhooks`. */
 export interface ReenableDescendantWebhooksParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: Reenable
 }
@@ -1892,47 +1916,47 @@ export interface ReenableDescendantWebhooksParameters {
 /** Parameters of `listAttempts`. */
 export interface ListAttemptsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** true: without `req_*`, `resp_headers` and `resp_body`. */
-  readonly slim?: boolean
+  readonly slim?: boolean | undefined
   /** `bodies`: with whole `req_body` and `resp_body`; otherwise at most 1 KiB of each. */
-  readonly include?: 'bodies'
+  readonly include?: 'bodies' | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `readAccountStats`. */
 export interface ReadAccountStatsParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Length of a slot, in seconds. */
-  readonly step?: 60 | 3600
+  readonly step?: 60 | 3600 | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
 }
 
 /** Parameters of `listEndpoints`. */
 export interface ListEndpointsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Only webhooks in this state. `idle`: `ok`, and without an attempt in the last 24 hours. */
-  readonly state?: 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
+  readonly state?: 'ok' | 'failing' | 'paused' | 'disabled' | 'idle' | undefined
   /** Only webhooks whose name, URL, group or id contains this text, in any case. */
-  readonly q?: string
+  readonly q?: string | undefined
 }
 
 /** Parameters of `readWebhook`. */
 export interface ReadWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
 }
@@ -1940,11 +1964,11 @@ export interface ReadWebhookParameters {
 /** Parameters of `replaceWebhook`. */
 export interface ReplaceWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
   /** `revision` of the response that was changed; if the document has another by now: status 412. */
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
   /** `data` of the request. */
   readonly data: WebhookSettings
 }
@@ -1952,11 +1976,11 @@ export interface ReplaceWebhookParameters {
 /** Parameters of `patchWebhook`. */
 export interface PatchWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
   /** `revision` of the response that was changed; if the document has another by now: status 412. */
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
   /** `data` of the request. */
   readonly data: WebhookPatch
 }
@@ -1964,51 +1988,51 @@ export interface PatchWebhookParameters {
 /** Parameters of `deleteWebhook`. */
 export interface DeleteWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
   /** `revision` of the response that was changed; if the document has another by now: status 412. */
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
 }
 
 /** Parameters of `listWebhookAttempts`. */
 export interface ListWebhookAttemptsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
   /** true: without `req_*`, `resp_headers` and `resp_body`. */
-  readonly slim?: boolean
+  readonly slim?: boolean | undefined
   /** `bodies`: with whole `req_body` and `resp_body`; otherwise at most 1 KiB of each. */
-  readonly include?: 'bodies'
+  readonly include?: 'bodies' | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `readWebhookStats`. */
 export interface ReadWebhookStatsParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
   /** Length of a slot, in seconds. */
-  readonly step?: 60 | 3600
+  readonly step?: 60 | 3600 | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
 }
 
 /** Parameters of `readWebhookHealth`. */
 export interface ReadWebhookHealthParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
 }
@@ -2016,7 +2040,7 @@ export interface ReadWebhookHealthParameters {
 /** Parameters of `testWebhook`. */
 export interface TestWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
 }
@@ -2024,7 +2048,7 @@ export interface TestWebhookParameters {
 /** Parameters of `replayWebhook`. */
 export interface ReplayWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
   /** `data` of the request. */
@@ -2034,7 +2058,7 @@ export interface ReplayWebhookParameters {
 /** Parameters of `resumeWebhook`. */
 export interface ResumeWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
 }
@@ -2042,7 +2066,7 @@ export interface ResumeWebhookParameters {
 /** Parameters of `previewWebhook`. */
 export interface PreviewWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: {
     /** Value of `webhook`. */
@@ -2055,7 +2079,7 @@ export interface PreviewWebhookParameters {
 /** Parameters of `checkAddress`. */
 export interface CheckAddressParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: Address
 }
@@ -2063,25 +2087,25 @@ export interface CheckAddressParameters {
 /** Parameters of `listDeliveries`. */
 export interface ListDeliveriesParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
   /** Only deliveries in this state. */
-  readonly filterState?: string
+  readonly filterState?: string | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `readSecret`. */
 export interface ReadSecretParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
 }
@@ -2089,7 +2113,7 @@ export interface ReadSecretParameters {
 /** Parameters of `rotateSecret`. */
 export interface RotateSecretParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a webhook. */
   readonly webhookId: string
 }
@@ -2097,7 +2121,7 @@ export interface RotateSecretParameters {
 /** Parameters of `readDelivery`. */
 export interface ReadDeliveryParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a delivery. */
   readonly deliveryId: string
 }
@@ -2105,27 +2129,27 @@ export interface ReadDeliveryParameters {
 /** Parameters of `listDeliveryAttempts`. */
 export interface ListDeliveryAttemptsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a delivery. */
   readonly deliveryId: string
   /** true: without `req_*`, `resp_headers` and `resp_body`. */
-  readonly slim?: boolean
+  readonly slim?: boolean | undefined
   /** `bodies`: with whole `req_body` and `resp_body`; otherwise at most 1 KiB of each. */
-  readonly include?: 'bodies'
+  readonly include?: 'bodies' | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `readCall`. */
 export interface ReadCallParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a call leg, percent-encoded as one path segment. */
   readonly callId: string
 }
@@ -2133,27 +2157,27 @@ export interface ReadCallParameters {
 /** Parameters of `listCallAttempts`. */
 export interface ListCallAttemptsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a call leg, percent-encoded as one path segment. */
   readonly callId: string
   /** true: without `req_*`, `resp_headers` and `resp_body`. */
-  readonly slim?: boolean
+  readonly slim?: boolean | undefined
   /** `bodies`: with whole `req_body` and `resp_body`; otherwise at most 1 KiB of each. */
-  readonly include?: 'bodies'
+  readonly include?: 'bodies' | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `replayAccount`. */
 export interface ReplayAccountParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: ReplaySelection
 }
@@ -2161,17 +2185,17 @@ export interface ReplayAccountParameters {
 /** Parameters of `listReplays`. */
 export interface ListReplaysParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
 }
 
 /** Parameters of `readReplay`. */
 export interface ReadReplayParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a replay. */
   readonly replayId: string
 }
@@ -2179,7 +2203,7 @@ export interface ReadReplayParameters {
 /** Parameters of `setReplay`. */
 export interface SetReplayParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a replay. */
   readonly replayId: string
   /** `data` of the request. */
@@ -2189,7 +2213,7 @@ export interface SetReplayParameters {
 /** Parameters of `publishEvents`. */
 export interface PublishEventsParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: EventInput | readonly EventInput[]
 }
@@ -2197,7 +2221,7 @@ export interface PublishEventsParameters {
 /** Parameters of `matchEvent`. */
 export interface MatchEventParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: PartialEvent
 }
@@ -2205,9 +2229,9 @@ export interface MatchEventParameters {
 /** Parameters of `lookUp`. */
 export interface LookUpParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** The id of a webhook, delivery, event or call leg. */
-  readonly q?: string
+  readonly q?: string | undefined
 }
 
 /** Parameters of `issueToken`. */
@@ -2216,34 +2240,40 @@ export interface IssueTokenParameters {
   readonly data: TokenRequest
 }
 
+/** Parameters of `setHold`. */
+export interface SetHoldParameters {
+  /** `data` of the request. */
+  readonly data: Hold
+}
+
 /** Parameters of `listUnhealthyWebhooks`. */
 export interface ListUnhealthyWebhooksParameters extends ListParameters {
   /** Only webhooks in this state: `failing`, `paused` or `disabled`. */
-  readonly state?: 'failing' | 'paused' | 'disabled'
+  readonly state?: 'failing' | 'paused' | 'disabled' | undefined
   /** What `waiting` sorts is not paged: up to 200 webhooks, those for which most deliveries wait first. */
-  readonly sort?: 'waiting'
+  readonly sort?: 'waiting' | undefined
 }
 
 /** Parameters of `searchDeliveries`. */
 export interface SearchDeliveriesParameters extends ListParameters {
   /** Only deliveries to webhooks of this account. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Only deliveries to this webhook. */
-  readonly hookId?: string
+  readonly hookId?: string | undefined
   /** Only deliveries of events of this call leg. */
-  readonly callId?: string
+  readonly callId?: string | undefined
   /** Only deliveries in this state. */
-  readonly state?: string
+  readonly state?: string | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
 }
 
 /** Parameters of `lookUpAnywhere`. */
 export interface LookUpAnywhereParameters {
   /** The id of a webhook, delivery, event, call leg or account, or how the name of an account begins (letters and digits only, in any case). */
-  readonly q?: string
+  readonly q?: string | undefined
 }
 
 /** Parameters of `replayAllAccounts`. */
@@ -2255,9 +2285,9 @@ export interface ReplayAllAccountsParameters {
 /** Parameters of `listAllReplays`. */
 export interface ListAllReplaysParameters extends ListParameters {
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
 }
 
 /** Parameters of `readAnyReplay`. */
@@ -2277,19 +2307,19 @@ export interface SetAnyReplayParameters {
 /** Parameters of `listAccounts`. */
 export interface ListAccountsParameters extends ListParameters {
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `createAccount`. */
 export interface CreateAccountParameters {
   /** true: show the API key, to an admin. */
-  readonly includeApiKey?: boolean
+  readonly includeApiKey?: boolean | undefined
   /** `data` of the request. */
   readonly data: AccountFields
 }
@@ -2297,17 +2327,17 @@ export interface CreateAccountParameters {
 /** Parameters of `readAccount`. */
 export interface ReadAccountParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** true: show the API key, to an admin. */
-  readonly includeApiKey?: boolean
+  readonly includeApiKey?: boolean | undefined
 }
 
 /** Parameters of `createChildAccount`. */
 export interface CreateChildAccountParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** true: show the API key, to an admin. */
-  readonly includeApiKey?: boolean
+  readonly includeApiKey?: boolean | undefined
   /** `data` of the request. */
   readonly data: AccountFields
 }
@@ -2315,9 +2345,9 @@ export interface CreateChildAccountParameters {
 /** Parameters of `replaceAccount`. */
 export interface ReplaceAccountParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `revision` of the response that was changed; if the document has another by now: status 412. */
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
   /** `data` of the request. */
   readonly data: AccountFields
 }
@@ -2325,9 +2355,9 @@ export interface ReplaceAccountParameters {
 /** Parameters of `patchAccount`. */
 export interface PatchAccountParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `revision` of the response that was changed; if the document has another by now: status 412. */
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
   /** `data` of the request. */
   readonly data: AccountPatch
 }
@@ -2335,75 +2365,75 @@ export interface PatchAccountParameters {
 /** Parameters of `deleteAccount`. */
 export interface DeleteAccountParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `revision` of the response that was changed; if the document has another by now: status 412. */
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
 }
 
 /** Parameters of `listChildren`. */
 export interface ListChildrenParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `listDescendants`. */
 export interface ListDescendantsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `listSiblings`. */
 export interface ListSiblingsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `listTree`. */
 export interface ListTreeParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
 }
 
 /** Parameters of `listParents`. */
 export interface ListParentsParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
 }
 
 /** Parameters of `listAncestors`. */
 export interface ListAncestorsParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
 }
 
 /** Parameters of `moveAccount`. */
 export interface MoveAccountParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: {
     /** Id of the new parent. */
@@ -2414,7 +2444,7 @@ export interface MoveAccountParameters {
 /** Parameters of `eraseRecords`. */
 export interface EraseRecordsParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: {
     /** Erases this call and its other legs. */
@@ -2427,27 +2457,27 @@ export interface EraseRecordsParameters {
 /** Parameters of `listApps`. */
 export interface ListAppsParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
 }
 
 /** Parameters of `listUsers`. */
 export interface ListUsersParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `createUser`. */
 export interface CreateUserParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** `data` of the request. */
   readonly data: UserFields
 }
@@ -2455,7 +2485,7 @@ export interface CreateUserParameters {
 /** Parameters of `readUser`. */
 export interface ReadUserParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a user. */
   readonly userId: string
 }
@@ -2463,11 +2493,11 @@ export interface ReadUserParameters {
 /** Parameters of `replaceUser`. */
 export interface ReplaceUserParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a user. */
   readonly userId: string
   /** `revision` of the response that was changed; if the document has another by now: status 412. */
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
   /** `data` of the request. */
   readonly data: UserFields
 }
@@ -2475,11 +2505,11 @@ export interface ReplaceUserParameters {
 /** Parameters of `patchUser`. */
 export interface PatchUserParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a user. */
   readonly userId: string
   /** `revision` of the response that was changed; if the document has another by now: status 412. */
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
   /** `data` of the request. */
   readonly data: UserPatch
 }
@@ -2487,61 +2517,61 @@ export interface PatchUserParameters {
 /** Parameters of `deleteUser`. */
 export interface DeleteUserParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Id of a user. */
   readonly userId: string
   /** `revision` of the response that was changed; if the document has another by now: status 412. */
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
 }
 
 /** Parameters of `search`. */
 export interface SearchParameters extends ListParameters {
   /** Type of document. */
-  readonly t?: 'account'
+  readonly t?: 'account' | undefined
   /** Field to search. */
-  readonly q?: 'name' | 'realm' | 'id'
+  readonly q?: 'name' | 'realm' | 'id' | undefined
   /** How the value of the field begins. */
-  readonly v?: string
+  readonly v?: string | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Parameters of `searchMany`. */
 export interface SearchManyParameters {
   /** Type of document. */
-  readonly t?: 'account'
+  readonly t?: 'account' | undefined
   /** How the name begins. */
-  readonly byName?: string
+  readonly byName?: string | undefined
   /** How the realm begins. */
-  readonly byRealm?: string
+  readonly byRealm?: string | undefined
   /** How the id begins. */
-  readonly byId?: string
+  readonly byId?: string | undefined
 }
 
 /** Parameters of `searchAccount`. */
 export interface SearchAccountParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Type of document. */
-  readonly t?: 'account'
+  readonly t?: 'account' | undefined
   /** Field to search. */
-  readonly q?: 'name' | 'realm' | 'id'
+  readonly q?: 'name' | 'realm' | 'id' | undefined
   /** How the value of the field begins. */
-  readonly v?: string
+  readonly v?: string | undefined
   /** false: up to 10,000 items in one page. */
-  readonly paginate?: boolean
+  readonly paginate?: boolean | undefined
   /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
-  readonly createdFrom?: number | string
+  readonly createdFrom?: number | string | undefined
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
-  readonly createdTo?: number | string
+  readonly createdTo?: number | string | undefined
   /** Order of the list; accounts and users are ascending by default. */
-  readonly ascending?: boolean
+  readonly ascending?: boolean | undefined
 }
 
 /** Every operation of the HTTP API, with the names of its OpenAPI document. */
@@ -2619,7 +2649,7 @@ export interface Operations {
   resumeWebhook(parameters: ResumeWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
   /** Show the request that a webhook would send: `PUT /accounts/{account_id}/webhooks/preview`. For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in each request, are placeholders such as `$AUTHORIZATION`. */
   previewWebhook(parameters: PreviewWebhookParameters, options?: CallOptions): Promise<ApiResponse<RequestPreview>>
-  /** Check whether requests could be sent to a URL: `PUT /accounts/{account_id}/webhooks/check`. Connects as an attempt would, TLS included, and sends nothing; at most 5 s. 429 after 10 checks of the account in a minute, or while 2 are under way. */
+  /** Check whether requests could be sent to a URL: `PUT /accounts/{account_id}/webhooks/check`. Connects as an attempt would, TLS included, and sends nothing; at most 5 s, and as long before it where the checks of many accounts are under way. 429 after 10 checks of the account in a minute, or while 2 are under way (1 while many are). */
   checkAddress(parameters: CheckAddressParameters, options?: CallOptions): Promise<ApiResponse<CheckedAddress>>
   /** List deliveries of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/deliveries`. Newest first. */
   listDeliveries(parameters: ListDeliveriesParameters, options?: CallOptions): List<Delivery>
@@ -2662,6 +2692,10 @@ export interface Operations {
   issueToken(parameters: IssueTokenParameters, options?: CallOptions): Promise<ApiResponse<IssuedToken>>
   /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
   readOverview(options?: CallOptions): Promise<ApiResponse<Overview>>
+  /** Read what is held: `GET /system/holds`. On all nodes. Only for the token of an operator, otherwise 403. */
+  readHolds(options?: CallOptions): Promise<ApiResponse<Holds>>
+  /** Hold deliveries, or release them: `POST /system/holds`. While deliveries are held, events are accepted and nothing is sent, also of tests and replays. Requests in flight end. Other nodes follow within 10 s. A restart does not end a hold. Deliveries grow older meanwhile: those above the age of their webhook expire when they are released. Only for the token of an operator, otherwise 403. */
+  setHold(parameters: SetHoldParameters, options?: CallOptions): Promise<ApiResponse<Holds>>
   /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. With `sort=waiting` the first 5,000 of them are examined, and `truncated` says that there are more. Only for the token of an operator, otherwise 403. */
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
@@ -2796,6 +2830,8 @@ export const ENDPOINTS = {
   lookUp: { method: 'GET', path: '/accounts/{account_id}/lookup' },
   issueToken: { method: 'PUT', path: '/system/tokens' },
   readOverview: { method: 'GET', path: '/system/overview', hasNoParameters: true },
+  readHolds: { method: 'GET', path: '/system/holds', hasNoParameters: true },
+  setHold: { method: 'POST', path: '/system/holds' },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },
   lookUpAnywhere: { method: 'GET', path: '/system/lookup' },

@@ -7,33 +7,47 @@ import type { Payload, StreamAttempt, StreamGap, StreamRate, StreamWebhook } fro
 /** What a stream contains. */
 export interface StreamParameters {
   /** Default: the account of the token. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Default: `attempt` and `webhook`. */
-  readonly types?: readonly ('attempt' | 'webhook' | 'event')[]
+  readonly types?: readonly ('attempt' | 'webhook' | 'event')[] | undefined
   /** Only attempts and changes of this webhook. Default: all. */
-  readonly webhookId?: string
+  readonly webhookId?: string | undefined
   /** Only attempts and events of this call, all its legs. Default: all. */
-  readonly callId?: string
+  readonly callId?: string | undefined
   /** Only attempts with this result. Default: both. */
-  readonly result?: 'success' | 'failure'
+  readonly result?: 'success' | 'failure' | undefined
   /** Whether the accounts below are included, at most 1,000 accounts. Default false. */
-  readonly descendants?: boolean
+  readonly descendants?: boolean | undefined
   /** `id` of the last item of an earlier stream: this one continues after it. Default: begins now. */
-  readonly lastId?: string
+  readonly lastId?: string | undefined
 }
+
+/** The names of all parameters. */
+export const STREAM_PARAMETERS: readonly (keyof StreamParameters)[] = [
+  'accountId',
+  'types',
+  'webhookId',
+  'callId',
+  'result',
+  'descendants',
+  'lastId',
+]
 
 /** Options of a stream. */
 export interface StreamOptions {
   /** Ends the iteration. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Timeout of each connection, until its response begins, in milliseconds. Default: `timeoutMs` of the client. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /**
    * Called when the stream is connected, and when it has lost its connection and will connect again. Changes of webhooks in
    * between are not repeated: read the webhooks again.
    */
-  readonly onState?: (state: 'open' | 'waiting', error?: HookswitchClientError) => void
+  readonly onState?: ((state: 'open' | 'waiting', error?: HookswitchClientError) => void) | undefined
 }
+
+/** The names of all options of a stream. */
+export const STREAM_OPTIONS: readonly (keyof StreamOptions)[] = ['signal', 'timeoutMs', 'onState']
 
 /** One item of a stream. `id`: `lastId` of a stream that continues after it. */
 export type StreamItem =

@@ -1,6 +1,6 @@
 /** A request listener for `node:http`, `node:https`, connect and Express. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch/adapter'
+import { checkService, type HttpService, type RequestRecord, type ResponseRecord } from 'hookswitch/adapter'
 import { drainRequest, readNodeBody } from './node-body.js'
 import { checkOptions, milliseconds, totalBytes } from './node-options.js'
 import { partsOf, sendParts, watchEnd } from './node-stream.js'
@@ -21,17 +21,17 @@ export interface NodeHandlerOptions {
    * Time limit for a request body after its headers, in milliseconds; then 408. An integer from 1 to 2 147 483 647.
    * Default 30 000.
    */
-  readonly bodyTimeoutMs?: number
+  readonly bodyTimeoutMs?: number | undefined
   /**
    * Time within which a client must take the next part of a response, in milliseconds; then its connection is closed. An
    * integer from 1 to 2 147 483 647. Default 30 000.
    */
-  readonly writeTimeoutMs?: number
+  readonly writeTimeoutMs?: number | undefined
   /**
    * Bytes of responses that clients have not taken, of all connections together; above it those are closed that have taken
    * nothing for the longest time. An integer from 1 048 576. Default 67 108 864 (64 MiB).
    */
-  readonly maxUnsentBytes?: number
+  readonly maxUnsentBytes?: number | undefined
 }
 
 /** A `node:http` request listener and connect middleware. Without `next`, paths outside `/v1` and `/v2` get a 404. */
@@ -50,11 +50,14 @@ type ParsedBodyReader = (req: IncomingMessage) => Pick<RequestRecord, 'body' | '
  * request body larger than 1 MiB gets a 413.
  *
  * @param hs a hookswitch instance
- * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid
+ * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid, or if `hs` is no
+ *   instance
  * @example http.createServer(nodeHandler(hs)).listen(8000)
  */
 export function nodeHandler(hs: HttpService, options: NodeHandlerOptions = {}): NodeHandler {
+  checkService('nodeHandler', hs)
   const { bodyTimeoutMs, ...unsent } = checkOptions(
+    'nodeHandler',
     options,
     { bodyTimeoutMs: BODY_TIMEOUT_MS, ...UNSENT_DEFAULTS },
     { bodyTimeoutMs: milliseconds, writeTimeoutMs: milliseconds, maxUnsentBytes: totalBytes },

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import type { Socket } from 'node:net'
-import type { HttpService } from 'hookswitch/adapter'
+import { checkService, type HttpService } from 'hookswitch/adapter'
 import { createNodeHandler, rejectAndDrain, startRecord } from './node-handler.js'
 import { bytes, checkOptions, count, invalidOption, milliseconds, totalBytes } from './node-options.js'
 import { respondToParserErrors } from './node-sockets.js'
@@ -24,41 +24,41 @@ export interface ServerOptions {
    * Time limit for the headers of a request, in milliseconds; then 408. An integer from 1 to 2 147 483 647, at most
    * `requestTimeoutMs`. Default 10 000.
    */
-  readonly headersTimeoutMs?: number
+  readonly headersTimeoutMs?: number | undefined
   /**
    * Time limit for a whole request with its body, in milliseconds; then 408. An integer from 1 to 2 147 483 647.
    * Default 30 000.
    */
-  readonly requestTimeoutMs?: number
+  readonly requestTimeoutMs?: number | undefined
   /**
    * How long an idle connection stays open for the next request, in milliseconds. An integer from 1 to 2 147 483 647. Keep it
    * above what the proxy in front keeps idle connections (60 s or less by default: AWS ALB, nginx, HAProxy), or requests that
    * it sends while a connection is closed are lost. Default 65 000.
    */
-  readonly keepAliveTimeoutMs?: number
+  readonly keepAliveTimeoutMs?: number | undefined
   /**
    * Maximum size of request target and headers together, in bytes; more is 414 or 431. An integer from 1 024 to
    * 1 048 576. Default 16 384.
    */
-  readonly maxHeaderBytes?: number
+  readonly maxHeaderBytes?: number | undefined
   /**
    * Maximum number of open connections; further ones are closed without a response. Default: 10 000, or half of the files that
    * the process may open where that is less.
    */
-  readonly maxConnections?: number
+  readonly maxConnections?: number | undefined
   /**
    * Time within which a client must take the next part of a response, in milliseconds; then its connection is closed. An
    * integer from 1 to 2 147 483 647. Default 30 000.
    */
-  readonly writeTimeoutMs?: number
+  readonly writeTimeoutMs?: number | undefined
   /**
    * Bytes of responses that clients have not taken, of all connections together; above it those are closed that have taken
    * nothing for the longest time. An integer from 1 048 576. Default 67 108 864 (64 MiB).
    */
-  readonly maxUnsentBytes?: number
+  readonly maxUnsentBytes?: number | undefined
 }
 
-const DEFAULTS: Readonly<Required<Omit<ServerOptions, 'maxConnections'>>> = Object.freeze({
+const DEFAULTS = Object.freeze({
   headersTimeoutMs: 10_000,
   requestTimeoutMs: BODY_TIMEOUT_MS,
   keepAliveTimeoutMs: 65_000,
@@ -96,11 +96,13 @@ const METHODS = 'GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS'
  * (RFC 9110, section 10.1.1) and CONNECT.
  *
  * @param hs a hookswitch instance
- * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid
+ * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid, or if `hs` is no
+ *   instance
  * @example createServer(hs).listen(8000)
  */
 export function createServer(hs: HttpService, options: ServerOptions = {}): http.Server {
-  const checked = checkOptions(options, DEFAULTS, VALIDATORS)
+  checkService('createServer', hs)
+  const checked = checkOptions('createServer', options, DEFAULTS, VALIDATORS)
   const { headersTimeoutMs, requestTimeoutMs, maxHeaderBytes } = checked
   if (headersTimeoutMs > requestTimeoutMs) {
     throw invalidOption('headersTimeoutMs', 'must not exceed requestTimeoutMs')

@@ -22,6 +22,7 @@ const MAXIMA: ReadonlySet<GaugeReading['name']> = new Set([
   'hookswitch_oldest_due_seconds',
   'hookswitch_source_lag_seconds',
   'hookswitch_outage',
+  'hookswitch_node_problem',
   'hookswitch_history_bytes',
   'hookswitch_history_limit_bytes',
 ])

@@ -1,34 +1,34 @@
 /** The options of the page, checked. Pure. */
 import { HookswitchError } from 'hookswitch'
-import { closestName, printableLine } from 'hookswitch/adapter'
+import { checkOptionNames, printableLine } from 'hookswitch/adapter'
 import { DEFAULT_ACCENT } from './brand.js'
 import type { SessionReader } from './session.js'
 
 /** Options of `portal`. */
 export interface PortalOptions {
   /** Path of the page below the mount point of the service, without trailing slash. Default `/portal`. */
-  readonly path?: string
+  readonly path?: string | undefined
   /** URL of the API, without `/v1`: relative to the page's address, or absolute for another host. Default `../`. */
-  readonly api?: string
+  readonly api?: string | undefined
   /** Origins whose pages may show this one in a frame: `https://app.example.com`. Default: none. */
-  readonly frameAncestors?: readonly string[]
+  readonly frameAncestors?: readonly string[] | undefined
   /** Finds the token of a user of the host. Default: the page has a login of its own. */
-  readonly session?: SessionReader
+  readonly session?: SessionReader | undefined
   /** Name of the page for its users, 1 to 60 characters. Default `Webhooks`. */
-  readonly title?: string
+  readonly title?: string | undefined
   /** Your logo: path of an SVG or PNG file, read once, or its bytes; at most 64 KiB. Default: none. */
-  readonly logo?: string | Uint8Array
+  readonly logo?: string | Uint8Array | undefined
   /**
    * Your colour for buttons and links, as `#rgb` or `#rrggbb`. Its lightness is changed where text would not be readable.
    * Default `#4a3fc7`.
    */
-  readonly accent?: string
+  readonly accent?: string | undefined
   /** Language of users who have chosen none. Default `auto`: that of their browser. */
-  readonly language?: 'auto' | 'en' | 'de'
+  readonly language?: 'auto' | 'en' | 'de' | undefined
   /** URL of your own help, http or https. Default: none. */
-  readonly helpUrl?: string
+  readonly helpUrl?: string | undefined
   /** Colours for users who have chosen none. Default `auto`: those of their system. */
-  readonly colorScheme?: 'auto' | 'light' | 'dark'
+  readonly colorScheme?: 'auto' | 'light' | 'dark' | undefined
 }
 
 /** Options with their defaults. */
@@ -65,12 +65,7 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@;,'"A-Z]+$/
 
 /** @throws HookswitchError `InvalidOption` naming the option */
 export function checkPortalOptions(options: PortalOptions): PortalSettings {
-  if (typeof options !== 'object' || options === null) throw invalid('options', 'must be an object')
-  for (const name of Object.keys(options)) {
-    if (NAMES.includes(name)) continue
-    const closest = closestName(name, NAMES)
-    throw invalid(name, `is unknown${closest === undefined ? '' : ` (did you mean '${closest}'?)`}`)
-  }
+  checkOptionNames('portal', options, NAMES)
   const { path = DEFAULTS.path, api = DEFAULTS.api, session, logo, helpUrl } = options
   const { frameAncestors = DEFAULTS.frameAncestors } = options
   if (typeof path !== 'string' || !/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(path)) {

@@ -9,16 +9,19 @@ import { fileURLToPath } from 'node:url'
 import { serve } from 'hookswitch/cli'
 import { ensureWebhook, logIn } from './api.js'
 import { HELP, parseFlags } from './flags.js'
-import { hints } from './hints.js'
 import { startReceiver } from './receiver.js'
 import { recordedEvents, replay, until } from './replay.js'
 import { haveEnded, watch } from './watch.js'
 
 /** Pause between two rounds. */
 const PAUSE_MS = 20_000
+/** Lines after which the address and the login are shown again, so that they stay on the screen. */
+const LINES = 20
 /** Longest wait for the last deliveries of a round; the receiver of a user's webhook may never respond. */
 const DELIVERY_WAIT_MS = 3_000
 
+/** A user of accounts.json, of the account whose receiver fails at first. */
+const LOGIN = { realm: 'beta.example', username: 'bob', password: 'builder' }
 const ACCOUNTS = new URL('accounts.json', import.meta.url)
 const show = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
 
@@ -30,7 +33,12 @@ async function demo(flags) {
     const argv = ['--allow-local', '--accounts', fileURLToPath(ACCOUNTS), '--log', 'json']
     const fromFlags = ['--data', flags.data, '--port', String(flags.port)]
     const service = await serve([...argv, ...fromFlags], quietIo())
-    const log = watch(service.hs, show)
+    let lines = 0
+    const log = watch(service.hs, (line) => {
+      show(line)
+      lines += 1
+      if (!flags.once && lines % LINES === 0) show(reminder(service.url))
+    })
     try {
       await rounds(flags, service, receiver.url, log.summary)
     } finally {
@@ -60,11 +68,8 @@ async function rounds({ once, speed, data }, { hs, url }, receiverUrl, summary) 
   const ids = accounts.map((/** @type {{ id: string }} */ { id }) => id)
   await registerWebhooks(url, receiverUrl, accounts)
   const recorded = await recordedEvents({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
-  // With `--once` the service ends too soon for the commands.
-  const help = once ? '' : `\n${hints(url, receiverUrl, accounts[1])}`
-  show(`The API is at ${url}/v1, the receiver at ${receiverUrl}.
-Data is stored in ${data}, and the next start continues from there; delete ${data}* to start from scratch.
-${help}`)
+  // With `--once` the service ends too soon for a browser.
+  if (!once) show(welcome(url, receiverUrl, data))
 
   const run = randomBytes(3).toString('hex')
   for (let round = 1; !signal.aborted; round += 1) {
@@ -73,12 +78,35 @@ ${help}`)
     await haveEnded(hs, ids, AbortSignal.any([signal, AbortSignal.timeout(DELIVERY_WAIT_MS)]))
     if (signal.aborted) return
     show(
-      `\nRound ${round} has ended: ${calls} calls, ${events} events; in total ${summary()}. Ctrl-C ends the demo.`,
+      `\nRound ${round} has ended: ${calls} calls, ${events} events; in total ${summary()}.\n${reminder(url)}`,
     )
-    show(help)
     await until(Date.now() + PAUSE_MS, signal)
   }
 }
+
+/**
+ * What is where, and a login.
+ *
+ * @param {string} url URL of the service
+ * @param {string} receiverUrl
+ * @param {string} data path of the SQLite file
+ */
+const welcome = (url, receiverUrl, data) => `
+The page for customers: ${url}/portal
+
+  Company    ${LOGIN.realm}
+  User name  ${LOGIN.username}
+  Password   ${LOGIN.password}
+
+The API is at ${url}/v1, the receiver at ${receiverUrl}; examples/demo/README.md has commands to paste.
+Data is stored in ${data}, and the next start continues from there. Ctrl-C ends the demo.
+
+One line per call, when its end was delivered; Beta's receiver fails at first:
+`
+
+/** @param {string} url URL of the service */
+const reminder = (url) =>
+  `── each request: ${url}/portal (${LOGIN.realm}, ${LOGIN.username}, ${LOGIN.password}) ── Ctrl-C ends the demo ──`
 
 /**
  * Returns the accounts of the demo with their current API keys, which a user may have replaced.

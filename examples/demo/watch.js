@@ -1,5 +1,5 @@
 // @ts-check
-/** Prints attempts and counts deliveries. */
+/** Prints one line per call and counts deliveries. */
 import { until } from './replay.js'
 
 const MAX_CALLS = 1_000
@@ -8,50 +8,80 @@ const MAX_CALLS = 1_000
 const FAILED = /** @type {const} */ (['exhausted', 'expired', 'cancelled', 'quarantined'])
 
 /**
- * Shows every attempt, and counts delivered and failed deliveries.
+ * A call whose end has not been sent yet.
+ * @typedef {object} Call
+ * @property {string} accountId
+ * @property {string} parties caller and callee
+ * @property {number} startMs
+ * @property {number} endMs
+ * @property {string} outcome `answered`, or why it was not
+ * @property {number} delivered number of deliveries
+ * @property {string[]} failures the answers to failed requests
+ */
+
+/**
+ * Shows every call when its end was sent to a webhook of its account, and counts delivered and failed deliveries.
  *
  * @param {import('hookswitch').Hookswitch} hs
  * @param {(line: string) => void} show
  */
 export function watch(hs, show) {
   const counts = { delivered: 0, failed: 0 }
-  /** @type {Map<string, string>} caller and callee of the newest calls, by Call-ID */
-  const parties = new Map()
+  /** @type {Map<string, Call>} the newest calls by Call-ID */
+  const calls = new Map()
 
-  hs.events.on('event', ({ callId, callerIdNumber, calleeIdNumber }) => {
-    parties.set(callId, `${callerIdNumber ?? '?'} → ${calleeIdNumber ?? '?'}`)
-    const [oldest = ''] = parties.keys()
-    if (parties.size > MAX_CALLS) parties.delete(oldest)
+  hs.events.on('event', (event) => {
+    const { accountId, callId, hook, timestampMs, callerIdNumber = '?', calleeIdNumber = '?' } = event
+    const call = calls.get(callId) ?? {
+      accountId,
+      parties: `${callerIdNumber} → ${calleeIdNumber}`,
+      startMs: timestampMs,
+      endMs: timestampMs,
+      outcome: '',
+      delivered: 0,
+      failures: [],
+    }
+    call.endMs = timestampMs
+    if (hook === 'channel_answer') call.outcome = 'answered'
+    if (hook === 'channel_destroy')
+      call.outcome ||= event.hangupCause?.toLowerCase().replaceAll('_', ' ') ?? ''
+    calls.set(callId, call)
+    const [oldest = ''] = calls.keys()
+    if (calls.size > MAX_CALLS) calls.delete(oldest)
   })
-  hs.events.on('attempt', (attempt) => {
-    const {
-      callId = '',
-      hook,
-      status,
-      clientError,
-      attempt: number = 0,
-      retriesLeft,
-      durationMs = 0,
-    } = attempt
-    const result = status ?? clientError ?? attempt.reason ?? '?'
-    const isLast = attempt.result === 'success' || retriesLeft === 0
-    const note = isLast ? (number > 1 ? `  (attempt ${number})` : '') : '  ↻ will be retried'
-    const path = new URL(attempt.uri).pathname
-    const call = `${attempt.accountId.padEnd(8)}  ${(parties.get(callId) ?? '').padEnd(11)}`
-    const request = `${hook.padEnd(15)}  ${attempt.method.toUpperCase()} ${path.padEnd(9)}`
-    show(`${call}  ${request} → ${result} in ${durationMs} ms  ${callId}${note}`)
+  hs.events.on('attempt', ({ accountId, callId = '', result, status, clientError }) => {
+    const call = calls.get(callId)
+    if (call?.accountId === accountId && result !== 'success')
+      call.failures.push(String(status ?? clientError))
   })
-  hs.events.on('delivered', () => {
-    counts.delivered += 1
-  })
+  /** @param {import('hookswitch').DeliveryEnd} end */
+  const count = ({ callId = '', accountId, hook }, isDelivered = true) => {
+    counts[isDelivered ? 'delivered' : 'failed'] += 1
+    const call = calls.get(callId)
+    // The webhook of another account: the reseller's.
+    if (call?.accountId !== accountId) return
+    if (isDelivered) call.delivered += 1
+    if (hook !== 'channel_destroy') return
+    calls.delete(callId)
+    show(lineOf(call))
+  }
+  hs.events.on('delivered', (end) => count(end))
   for (const name of FAILED) {
-    hs.events.on(name, ({ deliveryId, reason = name }) => {
-      counts.failed += 1
-      show(`✗ delivery ${deliveryId} failed: ${reason}`)
+    hs.events.on(name, (end) => {
+      show(`✗ delivery ${end.deliveryId} failed: ${end.reason ?? name}`)
+      count(end, false)
     })
   }
 
   return { summary: () => `${counts.delivered} delivered, ${counts.failed} failed` }
+}
+
+/** @param {Call} call */
+function lineOf({ accountId, parties, startMs, endMs, outcome, delivered, failures }) {
+  const seconds = `${((endMs - startMs) / 1_000).toFixed(1)} s`
+  const retries = failures.length === 0 ? '' : `, after retries (${failures.join(', ')})`
+  const requests = `${delivered} ${delivered === 1 ? 'event' : 'events'} delivered${retries}`
+  return `${accountId.padEnd(6)} ${parties.padEnd(12)} ${outcome.padEnd(24)} ${seconds.padStart(7)}  ${requests}`
 }
 
 /**

@@ -2,7 +2,10 @@
  * Validates the input of the account operations and derives new account values from it. Pure. Limits are those of the HTTP
  * API (`account-schema`); realms, user names and ids follow rules that are wider, because a host imports what it has.
  */
+
 import { type Failure, invalidInput } from '../errors.js'
+import { suggestionOf } from '../values/closest-name.js'
+import { defined } from '../values/defined.js'
 import { isId } from '../values/ids.js'
 import { type Account, accountRevision, normalizeRealm } from './account.js'
 import { accountSchema, userSchema } from './account-schema.js'
@@ -12,74 +15,74 @@ import { BLANK_NAME, withoutUndefined } from './document.js'
 /** Input of `accounts.addUser`, and a user in the input of `accounts.create`. */
 export interface UserInput {
   /** `^[A-Za-z0-9_-]{1,64}$`. Default: a generated id. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** 1 to 255 characters without a colon (which ends the name in `username:password`, RFC 7617). Unique within the account, ignoring case. */
   readonly username: string
   /** 1 to 1024 characters. Never stored. */
   readonly password: string
   /** 1 to 128 characters. Default: shown as the user name. */
-  readonly firstName?: string
+  readonly firstName?: string | undefined
   /** 1 to 128 characters. Default: shown as `-`. */
-  readonly lastName?: string
+  readonly lastName?: string | undefined
   /** 3 to 254 characters. Default: none. */
-  readonly email?: string
+  readonly email?: string | undefined
   /** False: the user cannot sign in. Default true. */
-  readonly enabled?: boolean
+  readonly enabled?: boolean | undefined
   /** `user`: reads its own account and changes its own document. Default `admin`. */
-  readonly privLevel?: 'user' | 'admin'
+  readonly privLevel?: 'user' | 'admin' | undefined
 }
 
 /** Input of `accounts.create`. */
 export interface AccountInput {
   /** `^[A-Za-z0-9_-]{1,64}$`. Default: a generated id. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** 1 to 128 characters. */
   readonly name: string
   /** SIP realm, 1 to 253 characters without white space. Unique after trimming and lower-casing. */
   readonly realm: string
   /** Id of an existing account. Default: none, the account is a root. */
-  readonly parentId?: string
+  readonly parentId?: string | undefined
   /** Default true. */
-  readonly enabled?: boolean
+  readonly enabled?: boolean | undefined
   /** 32 to 128 characters of `A-Z a-z 0-9 _ -`. Default: a generated key of 64 hex digits. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** Language tag returned at login. Default `en-us` (KAZOO). */
-  readonly language?: string
+  readonly language?: string | undefined
   /** Default false. */
-  readonly isReseller?: boolean
+  readonly isReseller?: boolean | undefined
   /** Id of the reseller account. Default: none. */
-  readonly resellerId?: string
+  readonly resellerId?: string | undefined
   /** Time zone, 5 to 32 characters, kept as given. Default: the option `defaultTimezone`. */
-  readonly timezone?: string
+  readonly timezone?: string | undefined
   /** Labels, shown in lists over HTTP. Default: none. */
-  readonly flags?: readonly string[]
+  readonly flags?: readonly string[] | undefined
   /** Users to create with the account. Default: none. */
-  readonly users?: readonly UserInput[]
+  readonly users?: readonly UserInput[] | undefined
 }
 
 /** Input of `accounts.update`. Omitted fields keep their value; `null` removes the field. */
 export interface AccountChange {
   /** 1 to 128 characters. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** SIP realm, 1 to 253 characters without white space, unique. */
-  readonly realm?: string
+  readonly realm?: string | undefined
   /** Id of an existing account that is neither this one nor below it; `null` makes this account a root. */
-  readonly parentId?: string | null
+  readonly parentId?: string | null | undefined
   /**
    * False: its logins and tokens are refused and its webhooks receive no events. Accounts below it are not
    * affected.
    */
-  readonly enabled?: boolean
+  readonly enabled?: boolean | undefined
   /** Language tag returned at login. */
-  readonly language?: string
+  readonly language?: string | undefined
   /** Whether the account is a reseller. */
-  readonly isReseller?: boolean
+  readonly isReseller?: boolean | undefined
   /** Id of the reseller account; `null` removes it. */
-  readonly resellerId?: string | null
+  readonly resellerId?: string | null | undefined
   /** Time zone, 5 to 32 characters, kept as given. */
-  readonly timezone?: string
+  readonly timezone?: string | undefined
   /** Labels, shown in lists over HTTP. */
-  readonly flags?: readonly string[]
+  readonly flags?: readonly string[] | undefined
 }
 
 type Check = (value: unknown, path: string) => readonly Failure[]
@@ -230,7 +233,11 @@ function check(
   for (const key of Object.keys(given)) {
     if (given[key] === undefined) continue
     if (Object.hasOwn(fields, key)) failures.push(...fields[key]!(given[key], pathOf(key)))
-    else failures.push(failure(pathOf(key), 'additionalProperties', 'Unknown field'))
+    else {
+      // Only the first failure suggests a name: an object may have many unknown keys.
+      const suggestion = failures.length === 0 ? suggestionOf(key, Object.keys(fields)) : ''
+      failures.push(failure(pathOf(key), 'additionalProperties', `Unknown field${suggestion}`))
+    }
   }
   for (const key of required) {
     if (!Object.prototype.propertyIsEnumerable.call(given, key) || given[key] === undefined)
@@ -293,7 +300,7 @@ export function applyAccountChange(account: Account, change: AccountChange, nowM
   const reseller = resellerId === undefined ? oldReseller : resellerId
   return {
     ...rest,
-    ...plain,
+    ...defined(plain),
     ...(newRealm === undefined ? {} : { realm: normalizeRealm(newRealm) }),
     ...(parent === undefined || parent === null ? {} : { parentId: parent }),
     ...(reseller === undefined || reseller === null ? {} : { resellerId: reseller }),

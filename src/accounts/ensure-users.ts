@@ -1,6 +1,8 @@
 /** Creates and changes the users of an account of a list that is read at every start. */
+
 import { errorCode, type HookswitchError } from '../errors.js'
 import type { Log } from '../ports.js'
+import { defined } from '../values/defined.js'
 import type { UserInput } from './account-input.js'
 import { deriveCredentialKeys, hasPassword } from './credential.js'
 import { listedUserId, withListedId } from './listed-user.js'
@@ -70,7 +72,8 @@ function findListed(stored: UserIndex, accountId: string, { id, username }: User
 
 /** The stored user with what the list names; `undefined`: it is stored so. */
 function changedByList(deps: UserDeps, found: User, input: UserInput): User | undefined {
-  const { id: _, username, password, ...fields } = input
+  const { id: _, username, password, ...given } = input
+  const fields = defined(given)
   const { listedKeys, ...listed } = found
   const keys = deriveCredentialKeys(deps.cipher, found.accountId, username, password)
   // The keys also differ when only the first service secret was replaced: then they are derived and written again.

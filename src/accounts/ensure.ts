@@ -3,6 +3,8 @@ import { errorCode, HookswitchError, invalidInput } from '../errors.js'
 import { toCanonicalJson } from '../values/canonical-json.js'
 import { type Account, normalizeRealm } from './account.js'
 import { type AccountInput, applyAccountChange, parseAccountInput } from './account-input.js'
+import { NO_ACCOUNTS, overlayAccounts } from './account-overlay.js'
+import type { AccountStore } from './account-store.js'
 import { ensureUsers } from './ensure-users.js'
 import { type AccountDeps, insertAccount, updateAccount } from './manage.js'
 
@@ -65,7 +67,8 @@ async function update(deps: AccountDeps, found: Account, parsed: ParsedInput): P
 
 /**
  * `ensureAccount` for a whole list, parents before children regardless of their order in the list. Resolves to the ids,
- * in the order of the list.
+ * in the order of the list. A list with an account that is refused changes nothing; only a store that fails meanwhile, or
+ * another node that takes a realm, ends it halfway, and then the same list continues it.
  *
  * @throws `InvalidInput`, `Conflict`; the field begins with the index in the list, from 0
  */
@@ -73,9 +76,43 @@ export async function ensureAccounts(
   deps: AccountDeps,
   inputs: readonly AccountInput[],
 ): Promise<readonly string[]> {
+  const { ids, created, changed } = await previewAccounts(deps, inputs)
+  return created.length + changed.length === 0 ? ids : writeAccounts(deps, inputs)
+}
+
+/** What a list of accounts would do. */
+export interface AccountListPreview {
+  /** Indexes, in the list, of accounts that would be created. */
+  readonly created: readonly number[]
+  /** Indexes of accounts that would be changed, or their users. */
+  readonly changed: readonly number[]
+}
+
+/**
+ * Finds out what `ensureAccounts` would do, and writes nothing.
+ *
+ * @throws as `ensureAccounts`
+ */
+export async function previewAccounts(
+  deps: AccountDeps,
+  inputs: readonly AccountInput[],
+): Promise<AccountListPreview & { readonly ids: readonly string[] }> {
+  const [first] = await deps.accounts.accountPage({ ascending: true, limit: 1 })
+  // A first start is not slowed down by a query for each account.
+  const overlay = overlayAccounts(first ? deps.accounts : NO_ACCOUNTS)
+  // A list uses no other method.
+  const accounts = overlay.accounts as AccountStore
+  const ids = await writeAccounts({ ...deps, accounts }, inputs)
+  const firstIndexOf = new Map([...ids.entries()].reverse().map(([index, id]) => [id, index]))
+  const indexesOf = (changed: ReadonlySet<string>) =>
+    [...changed].map((id) => firstIndexOf.get(id)!).sort((a, b) => a - b)
+  return { ids, created: indexesOf(overlay.created), changed: indexesOf(overlay.changed) }
+}
+
+async function writeAccounts(deps: AccountDeps, inputs: readonly AccountInput[]): Promise<readonly string[]> {
   if (!Array.isArray(inputs)) {
     throw invalidInput([
-      { path: '', rule: 'type', message: 'Value did not match type(s): array', target: 'array' },
+      { path: '', rule: 'type', message: 'the accounts must be an array', target: 'array' },
     ])
   }
   const isRepetitive = hasRepeated(inputs)

@@ -1,6 +1,8 @@
 /** Adding, changing and removing the users of an account. Tokens of changed users are revoked by `auth/revocation`. */
+
 import { HookswitchError, notFound } from '../errors.js'
 import type { Clock } from '../ports.js'
+import { defined } from '../values/defined.js'
 import type { SecretCipher } from '../values/encryption.js'
 import { parsePassword, parseUserInput, type UserInput } from './account-input.js'
 import type { AccountStore } from './account-store.js'
@@ -77,7 +79,7 @@ export function buildUser(
     id,
     accountId,
     username,
-    ...fields,
+    ...defined(fields),
     credentialKeys: deriveCredentialKeys(deps.cipher, accountId, input.username, input.password),
     credentialVersion: deps.newId(),
     createdMs: nowMs,

@@ -1,7 +1,7 @@
 import type { Account } from '../accounts/account.js'
 import type { AccountChange, AccountInput, UserInput } from '../accounts/account-input.js'
 import type { Directory } from '../accounts/directory.js'
-import { ensureAccounts } from '../accounts/ensure.js'
+import { type AccountListPreview, ensureAccounts, previewAccounts } from '../accounts/ensure.js'
 import { type KeyedMutex, keyedMutex } from '../accounts/keyed-mutex.js'
 import { type AccountDeps, type AccountView, createAccount, getAccount } from '../accounts/manage.js'
 import { addUser, type UserView } from '../accounts/users.js'
@@ -39,8 +39,13 @@ export interface AccountService {
   readApiKey(accountId: string): Promise<string>
   /** Throws `NotFound`, `Unsupported`. */
   rotateApiKey(accountId: string): Promise<string>
-  /** Creates or updates the accounts of a list that is read at every start; resolves to their ids. */
+  /**
+   * Creates or updates the accounts of a list that is read at every start; resolves to their ids. Throws `InvalidInput`,
+   * `Conflict`; then nothing has changed.
+   */
   ensure(inputs: readonly AccountInput[]): Promise<readonly string[]>
+  /** What `ensure` would do: indexes in the list of accounts that it would create or change. Throws as `ensure`. */
+  previewEnsure(inputs: readonly AccountInput[]): Promise<AccountListPreview>
   /** Ids of all accounts below this one, without its own. */
   descendants(accountId: string): Promise<readonly string[]>
   /** For a host with its own directory: reports a change of this account, which takes effect on this node at once. */
@@ -107,6 +112,10 @@ export function accountService(deps: AccountServiceDeps): AccountService {
           deps.tokenCache.invalidateAll()
         }
       }),
+    async previewEnsure(inputs) {
+      const { created, changed } = await previewAccounts(await storeDeps(), inputs)
+      return { created, changed }
+    },
     descendants: (accountId) => deps.directory.descendants(accountId),
     changed: (accountId) => invalidateAccount(deps, accountId),
   }

@@ -4,7 +4,7 @@
  */
 import type { Account } from '../accounts/account.js'
 import type { Directory } from '../accounts/directory.js'
-import { closingError, errorCode, HookswitchError, notFound } from '../errors.js'
+import { closingError, errorCode, HookswitchError, invalidInput, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock } from '../ports.js'
 import { yieldingOf } from '../values/yielding.js'
@@ -156,12 +156,20 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
   return built
 }
 
+/** Called with the error of the event at `index` of a list. One that throws refuses the whole list. */
+type OnRefused = (thrown: unknown, index: number) => void
+
+const refuseAll: OnRefused = (thrown) => {
+  throw thrown
+}
+
 /**
  * Accepts events, all or none. When it resolves, they and their deliveries are committed. A single event is read before this
  * returns; a longer list must not change meanwhile.
  *
  * @param traceparent W3C Trace Context of the publisher; it is sent to the receivers
  * @param onChecked gets the events as they will be sent, before they are matched
+ * @param isList whether errors name the place of the event: `events[3].hook`
  * @throws `InvalidInput` naming the field, `TooLarge`, `NotFound` for the account, `Conflict` for an idempotency key that
  *   was used with another body, `QueueFull`, `StoreUnavailable`, `Closing`
  */
@@ -170,37 +178,102 @@ export async function acceptEvents(
   inputs: readonly unknown[],
   traceparent?: string,
   onChecked?: (events: readonly CheckedEvent[]) => void,
+  isList = inputs.length > 1,
 ): Promise<readonly AcceptedEvent[]> {
-  checkEventCount(inputs.length, deps.limits)
-  const prepared: PreparedEvent[] = []
-  for (const input of inputs) {
-    const index = prepared.length
-    if (index % EVENTS_PER_CHECK === EVENTS_PER_CHECK - 1)
-      await yieldingOf(deps.clock).whenDue(prepared[0]!.event.accountId)
-    try {
-      prepared.push(prepareEvent(deps, input, traceparent))
-    } catch (thrown) {
-      throw inputs.length > 1 ? withIndex(thrown, index) : thrown
-    }
+  const refuse: OnRefused = (thrown, index) => {
+    throw isList ? withIndex(thrown, index) : thrown
   }
+  const prepared = (await prepareEvents(deps, inputs, traceparent, refuse)) as readonly PreparedEvent[]
   onChecked?.(prepared.map(({ event }) => event))
-  return acceptPreparedEvents(deps, prepared)
+  return acceptPreparedEvents(deps, prepared, undefined, refuse)
 }
 
 /**
- * Matches prepared events with webhooks and commits them.
+ * Accepts events, each for itself: the refusal of one has no effect on the others. Those that are accepted are committed in
+ * their order, by one commit as far as a group can take them. The list must not change meanwhile.
+ *
+ * @param onChecked gets the events as they will be sent, before they are matched; `undefined` in place of a refused one
+ * @returns a result for each event, in order
+ * @throws `TooLarge`: then none is accepted
+ */
+export async function acceptSeparately(
+  deps: AcceptDeps,
+  inputs: readonly unknown[],
+  traceparent: string | undefined,
+  onChecked: (events: readonly (CheckedEvent | undefined)[]) => void,
+): Promise<readonly PromiseSettledResult<AcceptedEvent>[]> {
+  const results: PromiseSettledResult<AcceptedEvent>[] = []
+  const refuse: OnRefused = (reason, index) => {
+    results[index] = { status: 'rejected', reason }
+  }
+  const prepared = await prepareEvents(deps, inputs, traceparent, refuse)
+  onChecked(prepared.map((event) => event?.event))
+  const matched = await matchEvents(deps, prepared, false, refuse)
+  const deliveries: NewDelivery[] = []
+  await addDeliveries(deps, matched, deliveries, false)
+  const now = deps.storeNow()
+  let from = 0
+  // All of them before the next turn: one group takes them.
+  const accepting = matched.map(async ({ prepared, webhooks }) => {
+    const own = deliveries.slice(from, from + webhooks.length)
+    from += webhooks.length
+    const accepted = await deps.accept({ events: [buildEvent(prepared, now)], deliveries: own })
+    countAccepted(deps, accepted, own)
+    return accepted[0]!
+  })
+  const settled = await Promise.allSettled(accepting)
+  matched.forEach(({ index }, position) => {
+    results[index] = settled[position]!
+  })
+  return results
+}
+
+/**
+ * Checks the events of a list.
+ *
+ * @returns one item for each; `undefined` in place of a refused one
+ * @throws `TooLarge`, and what `onRefused` throws
+ */
+async function prepareEvents(
+  deps: AcceptDeps,
+  inputs: readonly unknown[],
+  traceparent: string | undefined,
+  onRefused: OnRefused,
+): Promise<readonly (PreparedEvent | undefined)[]> {
+  checkEventCount(inputs.length, deps.limits)
+  const prepared: (PreparedEvent | undefined)[] = []
+  let accountId = ''
+  for (const input of inputs) {
+    const index = prepared.length
+    if (index % EVENTS_PER_CHECK === EVENTS_PER_CHECK - 1) await yieldingOf(deps.clock).whenDue(accountId)
+    let event: PreparedEvent | undefined
+    try {
+      event = prepareEvent(deps, input, traceparent)
+      accountId ||= event.event.accountId
+    } catch (thrown) {
+      onRefused(thrown, index)
+    }
+    prepared.push(event)
+  }
+  return prepared
+}
+
+/**
+ * Matches prepared events with webhooks and commits them, all or none.
  *
  * @param inboxIds the inbox entries of these events, which the same transaction deletes. Where all events make too many
  *   deliveries, only the first ones are accepted, at least one: as many as the result has
+ * @param onRefused default: the error of an event is thrown as it is
  */
 export async function acceptPreparedEvents(
   deps: AcceptDeps,
   prepared: readonly PreparedEvent[],
   inboxIds?: readonly string[],
+  onRefused: OnRefused = refuseAll,
 ): Promise<readonly AcceptedEvent[]> {
   const mayBeFewer = inboxIds !== undefined
   // All are matched before anything is built: what is refused costs little.
-  const matched = await matchEvents(deps, prepared, mayBeFewer)
+  const matched = await matchEvents(deps, prepared, mayBeFewer, onRefused)
   const deliveries: NewDelivery[] = []
   const count = await addDeliveries(deps, matched, deliveries, mayBeFewer)
   // Store time: the wall clocks of nodes may differ.
@@ -216,19 +289,23 @@ export async function acceptPreparedEvents(
 
 interface MatchedEvent {
   readonly prepared: PreparedEvent
+  /** Of the event in the list. */
+  readonly index: number
   readonly webhooks: readonly Webhook[]
 }
 
 /**
  * Finds the webhooks that get the events.
  *
+ * @param events `undefined` in place of one that was refused before
  * @param mayBeFewer leaves out the last events where all make too many deliveries
- * @throws `TooLarge`, `NotFound`
+ * @throws `TooLarge`, and what `onRefused` throws
  */
 async function matchEvents(
   deps: AcceptDeps,
-  events: readonly PreparedEvent[],
+  events: readonly (PreparedEvent | undefined)[],
   mayBeFewer: boolean,
+  onRefused: OnRefused,
 ): Promise<readonly MatchedEvent[]> {
   const { limits } = deps
   const isSeveral = events.length > 1
@@ -236,9 +313,18 @@ async function matchEvents(
   const matched: MatchedEvent[] = []
   let count = 0
   let steps = 0
-  for (const prepared of events) {
+  for (let index = 0; index < events.length; index++) {
+    const prepared = events[index]
+    if (!prepared) continue
     const { event, payload } = prepared
-    const { lineage, candidates } = await readMatching(deps, event, cache)
+    let matching: Matching
+    try {
+      matching = await readMatching(deps, event, cache)
+    } catch (thrown) {
+      onRefused(thrown, index)
+      continue
+    }
+    const { lineage, candidates } = matching
     const webhooks: Webhook[] = []
     for (const webhook of candidates) {
       if (++steps >= STEPS_PER_CHECK) {
@@ -254,7 +340,7 @@ async function matchEvents(
         if (matched.length > 0) return matched
       }
     }
-    matched.push({ prepared, webhooks })
+    matched.push({ prepared, index, webhooks })
   }
   return matched
 }
@@ -349,13 +435,14 @@ export function countDeliveries({ metrics }: Pick<AcceptDeps, 'metrics'>, count:
   if (count > 0) metrics?.count('hookswitch_deliveries_accepted_total', count, undefined)
 }
 
-/** Prefixes the fields of an `InvalidInput` with the index of the event in the list. */
-function withIndex(thrown: unknown, index: number): unknown {
-  if (errorCode(thrown) !== 'InvalidInput') return thrown
-  const { message, failures = [] } = thrown as HookswitchError
-  const at = (path: string) => (path === '' ? String(index) : `${index}.${path}`)
-  return new HookswitchError('InvalidInput', `event ${index}: ${message}`, {
-    field: at(failures[0]?.path ?? ''),
-    failures: failures.map((failure) => ({ ...failure, path: at(failure.path) })),
-  })
+/** Makes the error of an event name its place in the list: `events[3].hook`. Returns errors of the service unchanged. */
+export function withIndex(thrown: unknown, index: number): unknown {
+  const place = `events[${index}]`
+  const { message, failures = [], id } = thrown as HookswitchError
+  if (errorCode(thrown) === 'InvalidInput') {
+    const at = (path: string) => (path === '' ? place : `${place}.${path}`)
+    return invalidInput(failures.map((failure) => ({ ...failure, path: at(failure.path) })))
+  }
+  if (errorCode(thrown) !== 'NotFound' || id === undefined) return thrown
+  return new HookswitchError('NotFound', `${place}: ${message}`, { id, field: `${place}.accountId` })
 }

@@ -22,13 +22,12 @@ function buildTemplate(
   isNumbered: boolean,
   json?: string,
 ): BodyTemplate {
-  const needsSequence = isNumbered && !Object.hasOwn(payload, SEQUENCE_KEY)
   if (encoding === 'form') {
     const head = formEncode(payload)
-    return needsSequence ? { head: `${head}&${SEQUENCE_KEY}=`, tail: '' } : { head }
+    return isNumbered ? { head: `${head}&${SEQUENCE_KEY}=`, tail: '' } : { head }
   }
   const text = json ?? JSON.stringify(payload)
-  return needsSequence ? { head: `${text.slice(0, -1)},"${SEQUENCE_KEY}":`, tail: '}' } : { head: text }
+  return isNumbered ? { head: `${text.slice(0, -1)},"${SEQUENCE_KEY}":`, tail: '}' } : { head: text }
 }
 
 export interface BodyVariants {

@@ -106,8 +106,6 @@ export interface DeliverySearch {
   readonly webhookId?: string
   /** Only deliveries of events of this call leg. Default: all legs. */
   readonly callId?: string
-  /** Only deliveries of this event. Default: all events. */
-  readonly eventId?: string
   /** Only deliveries in these states, as `effectiveState` returns them. Default: all states. */
   readonly states?: readonly DeliveryState[]
   /** Earliest time of acceptance (`Delivery.acceptedMs`), ms, inclusive. Default: no limit. */

@@ -63,7 +63,7 @@ import { type NotificationDeps, notifySettlement } from './worker/delivery-notif
 import { createBacklogNotices } from './worker/backlog-notices.js'
 import { createWaitGroup, waitAtMost } from './worker/wait-group.js'
 
-/** The dispatcher of one node. @internal */
+/** The dispatcher of one node. */
 export interface Dispatcher {
   /** The name of this node in the store. */
   readonly owner: string
@@ -94,12 +94,18 @@ export interface Dispatcher {
   inFlight(webhookId: string): number
   /** What this node is sending. */
   inFlightDeliveries(): Iterable<Delivery>
+  /** Accounts are held or released. What is in flight ends. */
+  holdsChanged(): void
   /** The caps or limits have changed: endpoints that were full may have free slots now, others have too many deliveries. */
   limitsChanged(): void
   /** The limit that holds an endpoint back; `undefined`: none. */
-  limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'rate' | 'total'
+  limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'hold' | 'rate' | 'total'
   /** The networks from which nothing answers this node. */
   outages(): readonly Outage[]
+  /** Whether this node may send: its lease on its shards holds. */
+  hasLease(): boolean
+  /** When this node read last what others have changed, monotonic, ms; now, where it shares the store with nobody. */
+  readMs(): number
   /** Counters for metrics. */
   stats(): SchedulerStats & { readonly inFlight: number }
   /** Starts nothing more, waits up to `drainMs` milliseconds for what is in flight, then aborts the rest. */
@@ -128,6 +134,12 @@ interface DispatcherOptions
   readonly patienceMs: number
   /** Whether other nodes may use the store at the same time. */
   readonly isShared: boolean
+  /** Whether nothing may be sent for the webhooks of an account; `holdsChanged` follows a change. Default: none is held. */
+  readonly isAccountHeld?: (accountId: string) => boolean
+  /** Called with every renewal of the lease, from time to time: other nodes may have changed what this one has read. */
+  readonly onRenewed?: () => void
+  /** Begins the name of this node in the store, which is another one in each run. Default: none. */
+  readonly nodeName?: string | undefined
 }
 
 /** How long `close` waits for the store after `drainMs`, once for the last groups and once for the release, ms. */
@@ -164,7 +176,8 @@ const changesHealth = ({ settlement }: DecidedSettlement) => settlement.endpoint
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions): Dispatcher {
   const { store, clock, log, sender, shardOf } = deps
   const { caps, limits, isShared } = options
-  const owner = deps.newId()
+  const run = deps.newId()
+  const owner = options.nodeName === undefined ? run : `${options.nodeName}.${run}`
   const maxContents = CONTENTS_PER_SLOT * caps.total
   const queue = createPendingQueue({
     maxContents,
@@ -173,6 +186,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     limits,
     patienceMs: options.patienceMs,
     rateLimitOf: options.rateLimitOf,
+    isHeld: options.isAccountHeld,
   })
   const backlog = createBacklogPace()
   const scheduler = createScheduler(caps)
@@ -184,6 +198,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     positions: createPositions(Math.floor(randomFraction() * MAX_NODES)),
     loaded: new Set(),
     pendingElsewhere: 0,
+    readMs: Number.NEGATIVE_INFINITY,
   }
   /** Aborts when `close` begins: nothing new is started. */
   const stopping = new AbortController()
@@ -200,7 +215,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   let isSendingPrefetched = false
   const activeCount = createWaitGroup()
   const notices = createBacklogNotices(deps, limits, stopping.signal)
-  const lease = createLeaseKeeper({ store, clock, log, owner }, isShared, (grant) => sync.granted(grant))
+  const lease = createLeaseKeeper({ store, clock, log, owner }, isShared, (grant) => {
+    sync.granted(grant)
+    options.onRenewed?.()
+  })
   const decider = createSettlementDecider(
     deps,
     {
@@ -393,6 +411,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     return (
       canStart() &&
       isOfCurrentEpoch(delivery) &&
+      !isAccountHeld(delivery) &&
       !isLeaving(delivery) &&
       !isProbed(health) &&
       !isPaused(health, now) &&
@@ -404,6 +423,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   function putBackPrefetched(isConcerned: (delivery: QueuedDelivery) => boolean): void {
     for (const delivery of active.filter((started) => started.isPrefetched && isConcerned(started)))
       putBack(delivery)
+  }
+
+  function isAccountHeld({ endpoint }: QueuedDelivery): boolean {
+    return options.isAccountHeld?.(endpoint.webhook.accountId) ?? false
   }
 
   function isOfCurrentEpoch({ epoch, endpoint }: QueuedDelivery): boolean {
@@ -896,6 +919,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     inFlight: scheduler.inFlight,
     inFlightDeliveries: () =>
       active.filter(({ isPrefetched, isUncommitted }) => !isPrefetched && !isUncommitted),
+    holdsChanged() {
+      putBackPrefetched(isAccountHeld)
+      for (const endpoint of queue.endpoints()) update(endpoint)
+      loop.trigger()
+    },
     limitsChanged() {
       queue.limitsChanged()
       for (const endpoint of queue.endpoints()) update(endpoint)
@@ -903,10 +931,14 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       loop.trigger()
     },
     limitReached(webhookId) {
+      const accountId = queue.endpoint(webhookId)?.webhook.accountId
+      if (accountId !== undefined && options.isAccountHeld?.(accountId)) return 'hold'
       if ((queue.endpoint(webhookId)?.pace?.dueMs ?? 0) > lease.now()) return 'rate'
       return scheduler.limitReached(webhookId) ?? (caps.total > inFlight ? undefined : 'total')
     },
     outages: decider.outages,
+    hasLease: lease.canStart,
+    readMs: () => (isShared ? state.readMs : clock.monotonic()),
     stats: () => ({ inFlight: inFlight + scheduler.probes, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()

@@ -1,155 +1,186 @@
 /** Channel events: their type, and the check of what a host publishes. */
 import { type Failure, HookswitchError, invalidInput } from '../errors.js'
 import { findJsonProblem, toCanonicalJson } from '../values/canonical-json.js'
-import { closestName } from '../values/closest-name.js'
+import { closestName, suggestionOf } from '../values/closest-name.js'
 import { sha256 } from '../values/hash.js'
 import { toSchemaFailures } from '../values/schema-failures.js'
 import { validateEvent } from '../values/validators.generated.js'
 import { type CatalogueEntry, OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { DataResult, DataValidators } from '../webhooks/event-data.js'
+import { eventSchema } from './event-schema.js'
 
 /**
- * A channel event as the host publishes it: the payload of KAZOO's webhooks in camelCase. Only `hook`,
+ * An event of a call as the host publishes it: the payload of KAZOO's webhooks in camelCase. Only `hook`,
  * `accountId` and `callId` are required; absent fields are absent in the payload too.
  */
 export interface ChannelEvent {
-  /**
-   * Kind of event: `channel_create`, `channel_answer`, … of the catalogue, or one that the host registered.
-   */
-  readonly hook: string
+  /** Kind of event. `CustomEvent` has the kinds that the host registers. */
+  readonly hook:
+    | 'channel_create'
+    | 'channel_answer'
+    | 'channel_bridge'
+    | 'channel_hold'
+    | 'channel_unhold'
+    | 'channel_destroy'
+    | 'channel_transferee'
+    | 'channel_transferor'
+    | 'parking'
+    | 'voicemail_new'
+    | 'missed_call'
+    | 'queue_join'
+    | 'queue_leave'
+    | 'queue_agent_offer'
+    | 'queue_agent_answer'
+    | 'channel_dtmf'
   /** Id of the account in which it happened. */
   readonly accountId: string
   /** Id of the call leg, 1 to 255 printable characters. */
   readonly callId: string
   /** Id of the leg at the other end, 1–255 printable characters. */
-  readonly otherLegCallId?: string
+  readonly otherLegCallId?: string | undefined
   /** Direction of the leg, seen from the platform; sent as `call_direction`. */
-  readonly direction?: 'inbound' | 'outbound'
-  /** When it happened, Unix milliseconds. Default is now. */
-  readonly timestampMs?: number
+  readonly direction?: 'inbound' | 'outbound' | undefined
+  /** When it happened, Unix milliseconds; sent as `happened_at` and `timestamp`. Default is now. */
+  readonly timestampMs?: number | undefined
   /** Calling party, `user@realm`. */
-  readonly from?: string
+  readonly from?: string | undefined
   /** Called party, `user@realm`. */
-  readonly to?: string
+  readonly to?: string | undefined
   /** Requested destination, `user@realm`. */
-  readonly request?: string
+  readonly request?: string | undefined
   /** Where the call entered the platform, `user@realm`. Absent for internal calls. */
-  readonly inception?: string
+  readonly inception?: string | undefined
   /** Name of the caller. */
-  readonly callerIdName?: string
+  readonly callerIdName?: string | undefined
   /** Number of the caller. */
-  readonly callerIdNumber?: string
+  readonly callerIdNumber?: string | undefined
   /** Name of the callee. */
-  readonly calleeIdName?: string
+  readonly calleeIdName?: string | undefined
   /** Number of the callee. */
-  readonly calleeIdNumber?: string
+  readonly calleeIdNumber?: string | undefined
   /** Id of the user who owns the authorizing device. */
-  readonly ownerId?: string
+  readonly ownerId?: string | undefined
   /** Id of the account that resells to this one. */
-  readonly resellerId?: string
+  readonly resellerId?: string | undefined
   /** Id of the device or trunk that authorized the leg. */
-  readonly authorizingId?: string
+  readonly authorizingId?: string | undefined
   /** Kind of the authorizing device or trunk, such as `resource`. */
-  readonly authorizingType?: string
+  readonly authorizingType?: string | undefined
   /** Whether the leg comes from call forwarding. */
-  readonly callForwarded?: boolean
+  readonly callForwarded?: boolean | undefined
   /** Whether an emergency carrier was used. */
-  readonly emergencyResourceUsed?: boolean
+  readonly emergencyResourceUsed?: boolean | undefined
   /** Whether one of the account's own carriers was used. */
-  readonly localResourceUsed?: boolean
+  readonly localResourceUsed?: boolean | undefined
   /** Id of the account's own carrier that was used. */
-  readonly localResourceId?: string
+  readonly localResourceId?: string | undefined
   /** A loopback leg: sent only to webhooks with `includeInternalLegs`. */
-  readonly isInternalLeg?: boolean
+  readonly isInternalLeg?: boolean | undefined
   /** Variables of the channel. Any JSON values; the whole event may nest 32 levels deep and take 64 KiB. */
-  readonly customChannelVars?: Readonly<Record<string, unknown>>
+  readonly customChannelVars?: Readonly<Record<string, unknown>> | undefined
   /** Variables set by applications. Any JSON values, within the same limits. */
-  readonly customApplicationVars?: Readonly<Record<string, unknown>>
+  readonly customApplicationVars?: Readonly<Record<string, unknown>> | undefined
   /** `channel_bridge`: number that was originally dialled. */
-  readonly originalNumber?: string
+  readonly originalNumber?: string | undefined
   /** `channel_bridge`: number dialled on the other leg. */
-  readonly otherLegDestinationNumber?: string
+  readonly otherLegDestinationNumber?: string | undefined
   /** `channel_destroy`: why the leg ended, such as `NORMAL_CLEARING`. */
-  readonly hangupCause?: string
+  readonly hangupCause?: string | undefined
   /** `channel_destroy`: the cause as a protocol code, such as `sip:200`. */
-  readonly hangupCode?: string
+  readonly hangupCode?: string | undefined
   /** `channel_destroy`: duration of the leg in whole seconds, 0–2,147,483,647. */
-  readonly durationSeconds?: number
+  readonly durationSeconds?: number | undefined
   /** `channel_destroy`: time until the answer in whole seconds, 0–2,147,483,647. */
-  readonly ringingSeconds?: number
+  readonly ringingSeconds?: number | undefined
   /** `channel_destroy`: time from the answer to the end in whole seconds, 0–2,147,483,647. */
-  readonly billingSeconds?: number
+  readonly billingSeconds?: number | undefined
   /** `channel_transferee`, `channel_transferor`: `attended` if the transferring party spoke to the new one before. */
-  readonly transferType?: 'blind' | 'attended'
+  readonly transferType?: 'blind' | 'attended' | undefined
   /** `channel_transferee`, `channel_transferor`: number that the call is transferred to. */
-  readonly transferTo?: string
+  readonly transferTo?: string | undefined
   /** `channel_transferee`, `channel_transferor`: id of the leg that the call is transferred to, if it exists. */
-  readonly targetCallId?: string
+  readonly targetCallId?: string | undefined
   /** `parking`: whether the call is parked, retrieved, or ended in the slot. */
-  readonly eventName?: 'PARK_PARKED' | 'PARK_RETRIEVED' | 'PARK_ABANDONED'
+  readonly eventName?: 'PARK_PARKED' | 'PARK_RETRIEVED' | 'PARK_ABANDONED' | undefined
   /** `parking`: slot in which the call is parked. */
-  readonly parkingSlot?: string
+  readonly parkingSlot?: string | undefined
   /** `voicemail_new`, `missed_call`: user part of `from`. */
-  readonly fromUser?: string
+  readonly fromUser?: string | undefined
   /** `voicemail_new`, `missed_call`: realm of `from`. */
-  readonly fromRealm?: string
+  readonly fromRealm?: string | undefined
   /** `voicemail_new`, `missed_call`: user part of `to`. */
-  readonly toUser?: string
+  readonly toUser?: string | undefined
   /** `voicemail_new`, `missed_call`: realm of `to`. */
-  readonly toRealm?: string
+  readonly toRealm?: string | undefined
   /** `voicemail_new`: voicemail box, `box` or `box@context`. */
-  readonly voicemailBox?: string
+  readonly voicemailBox?: string | undefined
   /** `voicemail_new`: id of the message. */
-  readonly voicemailId?: string
+  readonly voicemailId?: string | undefined
   /** `voicemail_new`: length of the message in milliseconds, 0–2,147,483,647; sent as `voicemail_length`. */
-  readonly voicemailLengthMs?: number
+  readonly voicemailLengthMs?: number | undefined
   /** `missed_call`: whether the call was answered by a user. */
-  readonly callBridged?: boolean
+  readonly callBridged?: boolean | undefined
   /** `missed_call`: whether the caller left a voicemail message. */
-  readonly messageLeft?: boolean
+  readonly messageLeft?: boolean | undefined
   /** `queue_…`: name of the queue. */
-  readonly queueId?: string
+  readonly queueId?: string | undefined
   /** `queue_join`, `queue_leave`: position of the caller in the queue, 1 for the next. */
-  readonly queuePosition?: number
+  readonly queuePosition?: number | undefined
   /** `queue_leave`: why the caller left, if the switch reports it. `key`: the caller pressed a key. */
-  readonly queueLeaveReason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key'
+  readonly queueLeaveReason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key' | undefined
   /** `queue_leave`, `queue_agent_answer`: how long the caller has waited, in whole seconds, 0–2,147,483,647. */
-  readonly waitingSeconds?: number
+  readonly waitingSeconds?: number | undefined
   /** `queue_agent_offer`, `queue_agent_answer`: id of the agent. */
-  readonly agentId?: string
+  readonly agentId?: string | undefined
   /** `queue_agent_offer`, `queue_agent_answer`: id of the leg to the agent. */
-  readonly agentCallId?: string
+  readonly agentCallId?: string | undefined
   /** `channel_dtmf`: key that was pressed. The keys of a call may be a secret such as a PIN. */
-  readonly dtmfDigit?: string
+  readonly dtmfDigit?: string | undefined
   /** `channel_dtmf`: how long it was pressed, in milliseconds, 0–2,147,483,647. */
-  readonly dtmfDurationMs?: number
+  readonly dtmfDurationMs?: number | undefined
+  /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
+  readonly idempotencyKey?: string | undefined
+}
+
+/** An event of a kind that the host registers: the fields of a channel event, and its own in `data`. */
+export type CustomEvent<Id extends string = string, Data = unknown> = Omit<
+  ChannelEvent,
+  'hook' | 'callId'
+> & {
+  readonly hook: Id
+} & (
+    | { readonly callId: string; readonly orderingKey?: undefined }
+    /** Events with the same key, 1 to 255 printable characters, are numbered and sent in order, like those of a call. */
+    | { readonly orderingKey: string; readonly callId?: undefined }
+  ) &
+  (undefined extends Data ? { readonly data?: Data | undefined } : { readonly data: Data })
+
+/** An accepted event, as listeners receive it. */
+export interface PublishedEvent extends Omit<ChannelEvent, 'hook' | 'timestampMs'> {
+  /** Kind of event. */
+  readonly hook: string
+  /** Id of the call leg; of an event with an ordering key, the key. */
+  readonly callId: string
+  /** Time of the event, in Unix milliseconds; that of acceptance if the publisher gave none. */
+  readonly timestampMs: number
   /** `object`: id of the document that was created, changed or deleted; sent as `id`. */
   readonly documentId?: string
   /** `object`: type of the document, such as `account` or `user`; sent as `type`. */
   readonly documentType?: string
   /** `object`: what happened to the document; sent as `action`. */
   readonly documentAction?: 'doc_created' | 'doc_edited' | 'doc_deleted'
-  /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
-  readonly idempotencyKey?: string
-  /** Custom events only: in place of a call id, what events are numbered and ordered by. `CustomEvent` has its type. */
+  /** Custom events only: in place of a call id, what events are numbered and ordered by. */
   readonly orderingKey?: string
-  /** Custom events only: fields of their own. `CustomEvent` has their types. */
+  /** Custom events only: fields of their own. */
   readonly data?: Readonly<Record<string, unknown>>
+  /** The event's id. */
+  readonly eventId: string
+  /** 1, 2, … within its call, in order of acceptance. */
+  readonly sequence: number
 }
 
-/** An event of a kind that the host registered: the fields of a channel event, and its own in `data`. */
-export type CustomEvent<Id extends string = string, Data = unknown> = Omit<
-  ChannelEvent,
-  'hook' | 'callId' | 'data' | 'orderingKey'
-> & { readonly hook: Id } & (
-    | { readonly callId: string; readonly orderingKey?: undefined }
-    /** Events with the same key, 1 to 255 printable characters, are numbered and sent in order, like those of a call. */
-    | { readonly orderingKey: string; readonly callId?: undefined }
-  ) &
-  (undefined extends Data ? { readonly data?: Data } : { readonly data: Data })
-
 /** A checked event: `timestampMs` is always present, and `callId` is the ordering key of an event that has one. */
-export type CheckedEvent = ChannelEvent & { readonly timestampMs: number }
+export type CheckedEvent = Omit<PublishedEvent, 'eventId' | 'sequence'>
 
 /** The kinds of events that the host registers. */
 export interface CustomKinds {
@@ -210,19 +241,24 @@ export function checkEvent(
     const isCopied = isOrdered || missing.some(({ path }) => path === 'documentId')
     const failures = [...(isCopied ? all.filter(({ path }) => path !== 'callId') : all), ...missing]
     const first = failures[0]
-    const described = failures.map((f) =>
-      f.rule === 'additionalProperties' ? { ...f, message: 'is not a field of an event' } : f,
-    )
+    // Only the first one suggests a name: an event may have many.
+    const unknown = failures.find(({ rule }) => rule === 'additionalProperties')
+    const suggestion = unknown ? suggestionOf(unknown.path, Object.keys(eventSchema.properties)) : ''
+    const described = failures.map((f) => {
+      if (f.path === '') return { ...f, message: 'an event must be an object' }
+      if (f.rule !== 'additionalProperties') return f
+      return { ...f, message: `is not a field of an event${f === unknown ? suggestion : ''}` }
+    })
     throw new HookswitchError('InvalidInput', invalidInput(described).message, {
       failures,
       field: first?.path || 'event',
     })
   }
-  const event = copy as ChannelEvent
+  const event = copy as CheckedEvent
   if (!isKnownHook(event.hook)) throw invalidEvent('hook', unregistered(event.hook, knownHooks))
   checkCustomFields(copy as CustomFields, isOrdered, custom)
   for (const key of Object.keys(event)) {
-    const value: unknown = event[key as keyof ChannelEvent]
+    const value: unknown = event[key as keyof CheckedEvent]
     if (
       typeof value === 'string'
         ? value.isWellFormed()
@@ -234,7 +270,7 @@ export function checkEvent(
   }
   // The host passed `timestampMs: undefined` explicitly.
   if (event.timestampMs === undefined) (event as { timestampMs?: number }).timestampMs = nowMs
-  return event as CheckedEvent
+  return event
 }
 
 /** The fields of an event that only registered kinds may have. */
@@ -256,7 +292,7 @@ function takeOrderingKey(event: Partial<CustomFields>): boolean {
 const DOCUMENT_FIELDS = ['documentId', 'documentType', 'documentAction'] as const
 
 /** The event of a document tells which one and what happened to it: webhooks choose by type and action. */
-function missingOfDocument(event: Partial<ChannelEvent>): readonly Failure[] {
+function missingOfDocument(event: Partial<CheckedEvent>): readonly Failure[] {
   if (event.hook !== OBJECT_HOOK) return []
   return DOCUMENT_FIELDS.filter((path) => event[path] === undefined || event[path] === '').map((path) => ({
     path,
@@ -299,8 +335,8 @@ function isObject(value: unknown): value is object {
 /**
  * The hash by which bodies with the same idempotency key are compared: over every other field, in any order.
  */
-export function hashEventBody(event: ChannelEvent): string {
-  const { idempotencyKey: _, ...body } = event
+export function hashEventBody(event: object): string {
+  const { idempotencyKey: _, ...body } = event as Partial<CheckedEvent>
   return sha256(toCanonicalJson(body))
 }
 

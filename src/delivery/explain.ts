@@ -14,6 +14,7 @@ export interface ExplainContext {
   readonly now: number
   /** The limit that holds the endpoint back; `undefined`: none. */
   readonly limitReached:
+    | 'hold'
     | 'endpoint'
     | 'account'
     | 'origin'
@@ -34,6 +35,7 @@ export interface ExplainContext {
 
 /** What explains a delivery; `sentenceOf` says what each code means. */
 export const EXPLANATION_CODES = [
+  'held',
   'call_order',
   'paused',
   'receiver_pause',
@@ -126,6 +128,7 @@ function latenessOf(durationMs: number, attemptTimeoutMs: number): Partial<Expla
 
 function explainWaiting(delivery: StoredDelivery, context: ExplainContext): Explanation {
   const { webhook, now, limitReached, caps } = context
+  if (limitReached === 'hold') return { code: 'held' }
   if (delivery.ahead > 0) return { code: 'call_order', ahead: delivery.ahead }
   const pausedUntilMs = webhook?.health?.pausedUntilMs ?? 0
   if (pausedUntilMs > now) {
@@ -222,6 +225,8 @@ function stateSentence(explanation: Explanation): string {
       return `Waits ${seconds}: the receiver asked for fewer requests.`
     case 'retry':
       return `Retry in ${seconds}, after ${attempts}${reason}.`
+    case 'held':
+      return 'Waits: an operator holds all deliveries of the account.'
     case 'probe':
       return 'Paused: one request at a time is sent until the receiver takes it.'
     case 'endpoint_cap':

@@ -11,11 +11,11 @@ export interface Matchable {
   /** The event’s account. */
   readonly accountId: string
   /** True for an internal (loopback) leg. */
-  readonly isInternalLeg?: boolean
+  readonly isInternalLeg?: boolean | undefined
   /** `object`: the type of the document. */
-  readonly documentType?: string
+  readonly documentType?: string | undefined
   /** `object`: what happened to it. */
-  readonly documentAction?: string
+  readonly documentAction?: string | undefined
 }
 
 /** The payload of an event, by which webhooks may filter. */

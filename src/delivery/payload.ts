@@ -1,13 +1,15 @@
 import { toGregorian } from '../values/gregorian-time.js'
+import { toIsoTime } from '../values/iso-time.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
+import { reservedFieldOf } from '../webhooks/reserved-fields.js'
 import type { StoredAttempt } from './attempt-record.js'
 import type { CheckedEvent } from './event.js'
 
 /**
  * The payload of a channel event as KAZOO's webhooks send it (`webhooks_channel_util:base_hook_event`):
- * snake_case, times in Gregorian seconds, absent fields left out. Without the sequence number, which the
- * store assigns.
+ * snake_case, `timestamp` in Gregorian seconds, absent fields left out. Ours: `happened_at`, the same time in ISO 8601 with
+ * milliseconds, and `event_id`. Without the sequence number, which the store assigns.
  */
 export function payloadOf(event: CheckedEvent, eventId: string): Record<string, unknown> {
   const fields = Object.entries(payloadFields(event, eventId))
@@ -29,6 +31,7 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     other_leg_call_id: event.otherLegCallId,
     call_direction: event.direction,
     timestamp: toGregorian(event.timestampMs),
+    happened_at: toIsoTime(event.timestampMs),
     from: event.from,
     to: event.to,
     request: event.request,
@@ -98,14 +101,19 @@ export function customDataEntries(
   return Object.entries(customData).filter(([key]) => key !== 'type' && key !== 'action')
 }
 
-/** The payload with the custom data of a webhook merged in; custom data takes precedence. */
+/**
+ * The payload with the custom data of a webhook merged in. Custom data takes precedence, except over reserved fields: their
+ * names are refused in the settings, and left out here if a store has them.
+ */
 export function mergeCustomData(
   payload: Readonly<Record<string, unknown>>,
   customData: readonly (readonly [key: string, value: string])[],
 ): Readonly<Record<string, unknown>> {
   if (customData.length === 0) return payload
   const merged = { ...payload }
+  const hook = String(payload.hook_event)
   for (const [key, value] of customData) {
+    if (reservedFieldOf(key, hook) !== undefined) continue
     // No assignment: a key named __proto__ is ordinary data.
     Object.defineProperty(merged, key, { value, enumerable: true, configurable: true, writable: true })
   }
@@ -121,6 +129,7 @@ export function metaPayloadOf(event: MetaEvent, eventId: string): Record<string,
     hook_event: event.hook,
     account_id: event.accountId,
     timestamp: toGregorian(event.timestampMs),
+    happened_at: toIsoTime(event.timestampMs),
     webhook_id: event.webhookId,
     reason: event.reason,
     detail: event.detail,
@@ -156,7 +165,7 @@ export type CallParties = NonNullable<StoredAttempt['call']>
 
 /**
  * The parties that a payload names, from the body of a request in either encoding, each cut at 255 characters; `undefined`: it
- * names none. JSON that was cut off names none.
+ * names none. Of a body that was cut off, those that it names before its first object or list.
  */
 export function partiesOf(body: string): StoredAttempt['call'] {
   const fields = parseBody(body)
@@ -183,6 +192,19 @@ function parseBody(body: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(body) as Record<string, unknown>
   } catch {
-    return {}
+    return membersOf(body)
   }
+}
+
+/** A member of an object, with a value that is complete and neither object nor list. */
+const MEMBER =
+  /[{,]("[^"\\]*(?:\\.[^"\\]*)*"):("[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?[0-9][0-9.eE+-]*)(?=[,}])/y
+
+/** The members with texts at the start of an object in JSON that was cut off. */
+function membersOf(json: string): Readonly<Record<string, unknown>> {
+  const members: [string, unknown][] = []
+  MEMBER.lastIndex = 0
+  for (let found = MEMBER.exec(json); found; found = MEMBER.exec(json))
+    if (found[2]!.startsWith('"')) members.push([JSON.parse(found[1]!), JSON.parse(found[2]!)])
+  return Object.fromEntries(members)
 }

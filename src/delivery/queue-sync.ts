@@ -301,6 +301,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     }
     if (!polled) return onFenced()
     state.pendingElsewhere = polled.pendingElsewhere
+    state.readMs = clock.monotonic()
     if (polled.mustRenew) deps.renew()
     updateAll(enter(loadedOnly(polled.waiting), polled.webhooks))
     if (polled.version > state.version) await applyChanges()
@@ -427,6 +428,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     await load(shards, first)
     unload([...leaving])
     if (state.lease !== lease) return
+    state.readMs = clock.monotonic()
     // If it fails, everything is loaded and counted again.
     await countLost()
     mustLoadAll = false

@@ -6,28 +6,28 @@ import type { DeliveryState } from './lifecycle.js'
 /** Selects ended deliveries. All given conditions must hold; without any, all that were not delivered. */
 export interface ReplayRequest {
   /** This account with all accounts below it. Absent: all accounts. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
   /** Only this webhook, which belongs to `accountId` itself. */
-  readonly webhookId?: string
+  readonly webhookId?: string | undefined
   /** Earliest time of acceptance, Unix ms, inclusive. Default: no limit. */
-  readonly createdFromMs?: number
+  readonly createdFromMs?: number | undefined
   /** Latest time of acceptance, Unix ms, inclusive. Default: the time of the request. */
-  readonly createdToMs?: number
+  readonly createdToMs?: number | undefined
   /**
    * `failure` (all ends but `delivered`), `success`, or a state: `delivered`, `exhausted`, `expired`, `cancelled`,
    * `quarantined`. Default `failure`.
    */
-  readonly result?: string
+  readonly result?: string | undefined
   /** Only events of this kind, as `channel_destroy`. Default: all kinds. */
-  readonly hook?: string
+  readonly hook?: string | undefined
   /** Only deliveries that ended for this reason, as `status 500`, `refused` or `queue_full`. Default: any. */
-  readonly reason?: string
+  readonly reason?: string | undefined
   /** Only events of this call leg. Default: all. */
-  readonly callId?: string
+  readonly callId?: string | undefined
   /** Only events with a field that contains exactly this number or name, as `+493012345`. Default: all. */
-  readonly number?: string
+  readonly number?: string | undefined
   /** True: also deliveries that a replay has delivered or is about to deliver. Default false. */
-  readonly includeRecovered?: boolean
+  readonly includeRecovered?: boolean | undefined
 }
 
 /** Whose deliveries. */

@@ -6,7 +6,6 @@ import type { EraseRequest, EraseResult } from '../runtime/erase.js'
 import type { PublishDeps } from '../runtime/publish.js'
 import type { ReplayApi } from '../runtime/replay-api.js'
 import type { WebhookApi } from '../runtime/webhook-api.js'
-import type { Store } from '../store/contract.js'
 import type { Yielding } from '../values/yielding.js'
 import type { TrustedProxies } from './client-address.js'
 
@@ -14,13 +13,13 @@ import type { TrustedProxies } from './client-address.js'
 export interface ApiDeps {
   /** Opaque id of this process, never a host name. */
   readonly node: string
-  readonly options: NormalizedOptions<Store>
+  readonly options: NormalizedOptions
   readonly trustedProxies: TrustedProxies
   readonly clock: Clock
   readonly log: Log
   /** 32 lower-case hex digits. */
   newId(): string
-  /** The running instance. Throws `StoreUnavailable` before it starts, `Closing` after `close`. */
+  /** The running instance. Throws `StoreUnavailable` before it starts and while the store is away, `Closing` after `close`. */
   core(): Core
   /** `hs.webhooks`. */
   readonly webhooks: WebhookApi

@@ -15,7 +15,7 @@ export interface RequestHead {
    */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Address of the peer, without port. */
-  readonly remoteAddress?: string
+  readonly remoteAddress?: string | undefined
 }
 
 /**
@@ -39,13 +39,13 @@ export interface BodyAdmission {
 /** A request as a plain record. */
 export interface RequestRecord extends RequestHead {
   /** The raw body; absent if there is none, or if an earlier body parser consumed it (`parsedBody`). */
-  readonly body?: Uint8Array | string
+  readonly body?: Uint8Array | string | undefined
   /** The value that an earlier body parser (`express.json()`) produced. */
   readonly parsedBody?: unknown
   /** Set by the adapter if it could not read the whole body. */
-  readonly bodyProblem?: BodyProblem
+  readonly bodyProblem?: BodyProblem | undefined
   /** Mount point, without trailing slash (`/telephony`); part of the `Location` header. Default ''. */
-  readonly mountPrefix?: string
+  readonly mountPrefix?: string | undefined
 }
 
 /** A plain HTTP response, for the adapter to send. */

@@ -21,7 +21,7 @@ export const LIMIT_NAMES = [
 
 /** Limits of a running instance, as in the options of `createHookswitch`. Absent ones stay as they are. */
 export type Limits = Pick<
-  HookswitchOptions<unknown>,
+  HookswitchOptions,
   | 'tokenTtlSeconds'
   | 'loginBurst'
   | 'loginRefillPerSecond'

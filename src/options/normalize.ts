@@ -1,7 +1,10 @@
 /** Validates the options of `createHookswitch` and derives from them everything that is plain data. */
+import type { Store } from 'hookswitch/store'
 import type { Directory } from '../accounts/directory.js'
 import type { PolicyFunction, RetryPolicy } from '../delivery/policy.js'
+import { checkOptionNames } from '../errors.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
+import { type Defined, defined } from '../values/defined.js'
 import { isId } from '../values/ids.js'
 import { type ForwardProxy, parseProxy } from '../values/tls-and-proxy.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
@@ -26,15 +29,14 @@ import {
   stringList,
   tlsOptions,
   unchecked,
-  unknownOption,
   type Validator,
   wholeNumber,
 } from './validators.js'
 
 /** Validated options with defaults applied and presets resolved. */
-export interface NormalizedOptions<AStore>
-  extends Required<Pick<HookswitchOptions<AStore>, keyof typeof OPTION_DEFAULTS>> {
-  readonly store: AStore
+export interface NormalizedOptions
+  extends Required<Defined<Pick<HookswitchOptions, keyof typeof OPTION_DEFAULTS>>> {
+  readonly store: Store
   readonly directory: Directory | undefined
   /** Encryption keys for secrets at rest: the first encrypts, all decrypt. */
   readonly secrets: readonly string[] | undefined
@@ -52,6 +54,8 @@ export interface NormalizedOptions<AStore>
   readonly catalogue: readonly CatalogueEntry[]
   readonly addressPolicy: CompiledAddressPolicy
   readonly defaultFormat: BodyFormat
+  readonly hold?: boolean
+  readonly nodeName?: string
   readonly operators: readonly string[]
   readonly restrictUsers: boolean
   readonly cors: readonly string[]
@@ -74,7 +78,7 @@ const matching =
   }
 
 /** The validator of every option. A key without one is unknown. */
-const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> = {
+const VALIDATORS: Readonly<Record<keyof HookswitchOptions, Validator>> = {
   store: objectWithMethods('open', 'close'),
   directory: objectWithMethods(
     'lineage',
@@ -86,6 +90,8 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
     'credentialVersion',
     'readApiKey',
   ),
+  hold: boolean,
+  nodeName: matching(/^[A-Za-z0-9._-]+$/, 1, 63, 'letters, digits, dots, hyphens and underscores'),
   operators: (field, value) => {
     stringList(field, value)
     if ((value as readonly string[]).some((id) => !isId(id)))
@@ -147,6 +153,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   maxUnfinishedBodyBytesPerAddress: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER),
   ingest: boolean,
   accessLog: boolean,
+  ref: boolean,
   log: objectWithMethods('debug', 'info', 'warn', 'error'),
   metrics: objectWithMethods('count', 'observe', 'watch'),
   tracing: objectWithMethods('begin'),
@@ -164,15 +171,13 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
  * @param environmentSecret `HOOKSWITCH_SECRET`, used without the option `secret`
  * @throws `InvalidOption` naming the option; an unknown option too
  */
-export function normalizeOptions<AStore>(
-  options: HookswitchOptions<AStore>,
+export function normalizeOptions(
+  options: HookswitchOptions,
   environmentSecret: string | undefined,
-): NormalizedOptions<AStore> {
-  if (typeof options !== 'object' || options === null) throw invalidOption('options', 'must be an object')
+): NormalizedOptions {
+  checkOptionNames('createHookswitch', options ?? null, Object.keys(VALIDATORS))
   for (const [name, value] of Object.entries(options)) {
-    const validate = Object.hasOwn(VALIDATORS, name) ? VALIDATORS[name as keyof typeof VALIDATORS] : undefined
-    if (!validate) throw unknownOption(name, Object.keys(VALIDATORS))
-    if (value !== undefined) validate(name, value)
+    if (value !== undefined) VALIDATORS[name as keyof typeof VALIDATORS](name, value)
   }
   if (options.store === undefined) throw invalidOption('store', 'is required')
   for (const name of ['tls', 'proxy', 'resolver'] as const) {
@@ -183,14 +188,13 @@ export function normalizeOptions<AStore>(
   if (options.secret === undefined && environmentSecret !== undefined) {
     VALIDATORS.secret('HOOKSWITCH_SECRET', environmentSecret)
   }
-  const defined = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-  const plain = { ...OPTION_DEFAULTS, ...defined } as NormalizedOptions<AStore>
+  const plain = { ...OPTION_DEFAULTS, ...defined(options) }
   const secret = options.secret ?? environmentSecret
   return {
     ...plain,
     directory: options.directory,
     secrets: typeof secret === 'string' ? [secret] : secret,
-    ...resolveRetries(options),
+    ...resolveRetries(defined(options)),
     healthRules: resolveHealthRules(options),
     policies: options.policies ?? {},
     catalogue: resolveCatalogue(options.hooks),
@@ -210,11 +214,8 @@ export function normalizeOptions<AStore>(
  * @throws `InvalidOption` naming the limit; an option that cannot change too
  */
 export function checkLimits(limits: Limits): Limits {
-  if (typeof limits !== 'object' || limits === null) throw invalidOption('limits', 'must be an object')
+  checkOptionNames('setLimits', limits ?? null, LIMIT_NAMES)
   const given = Object.entries(limits).filter(([, value]) => value !== undefined)
-  for (const [name, value] of given) {
-    if (!(LIMIT_NAMES as readonly string[]).includes(name)) throw unknownOption(name, LIMIT_NAMES)
-    VALIDATORS[name as keyof Limits](name, value)
-  }
+  for (const [name, value] of given) VALIDATORS[name as keyof Limits](name, value)
   return Object.fromEntries(given)
 }

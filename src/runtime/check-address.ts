@@ -2,15 +2,14 @@
 import { HookswitchError, invalidInput } from '../errors.js'
 import type { Clock, Sender } from '../ports.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
-import { keyedBuckets } from '../values/keyed-buckets.js'
 import { type CheckedAddress, checkUri, reportConnection } from '../webhooks/address-check.js'
 
-/** Checks of an account in a burst, and a minute. */
+/** Checks of an account in any minute. */
 const PER_MINUTE = 10
-const RATE = { burst: PER_MINUTE, refillPerSecond: PER_MINUTE / 60 }
-/** Checks of an account at once. */
+const MINUTE_MS = 60_000
+/** Checks of an account at once; one where half of all are under way. */
 const MAX_OF_ACCOUNT = 2
-/** Checks of all accounts at once, on this node. */
+/** Checks of all accounts at once, on this node. As many more accounts wait for one of these to end. */
 export const MAX_ADDRESS_CHECKS = 32
 /** Longest check, ms. */
 const TIMEOUT_MS = 5_000
@@ -32,16 +31,37 @@ export function createAddressCheck(
   deps: AddressCheckDeps,
 ): (accountId: string, uri: unknown) => Promise<CheckedAddress> {
   const { sender, addressPolicy, clock } = deps
-  const waitMsOf = keyedBuckets()
+  /** When the checks of an account in the last minute were requested, ms; the account that requested last is the last entry. */
+  const recent = new Map<string, readonly number[]>()
+  /** Checks of an account that are under way or wait. */
   const running = new Map<string, number>()
+  /** Starts the checks that wait, first come, first served. */
+  const waiting: (() => void)[] = []
   let total = 0
 
-  function start(accountId: string): void {
+  /** Counts a check. Returns the time until the account may request one, ms; 0: it was counted. */
+  function take(accountId: string): number {
+    const now = clock.monotonic()
+    for (const [id, times] of recent) {
+      if (times.at(-1)! > now - MINUTE_MS) break
+      recent.delete(id)
+    }
+    const times = (recent.get(accountId) ?? []).filter((ms) => ms > now - MINUTE_MS)
+    if (times.length >= PER_MINUTE) return times[0]! + MINUTE_MS - now
+    recent.delete(accountId)
+    recent.set(accountId, [...times, now])
+    return 0
+  }
+
+  /** Resolves when the check may be made. A check takes at most `TIMEOUT_MS`, and so does the wait for one to end. */
+  async function start(accountId: string): Promise<void> {
     const ofAccount = running.get(accountId) ?? 0
-    if (ofAccount >= MAX_OF_ACCOUNT || total >= MAX_ADDRESS_CHECKS) throw tooManyChecks(1_000)
-    const waitMs = waitMsOf(accountId, clock.monotonic(), RATE)
+    const most = total < MAX_ADDRESS_CHECKS / 2 ? MAX_OF_ACCOUNT : 1
+    if (ofAccount >= most || waiting.length >= MAX_ADDRESS_CHECKS) throw tooManyChecks(1_000)
+    const waitMs = take(accountId)
     if (waitMs > 0) throw tooManyChecks(waitMs)
     running.set(accountId, ofAccount + 1)
+    if (total >= MAX_ADDRESS_CHECKS) return new Promise((resolve) => waiting.push(resolve))
     total += 1
   }
 
@@ -49,14 +69,16 @@ export function createAddressCheck(
     const left = running.get(accountId)! - 1
     if (left === 0) running.delete(accountId)
     else running.set(accountId, left)
-    total -= 1
+    const next = waiting.shift()
+    if (next) next()
+    else total -= 1
   }
 
   return async (accountId, uri) => {
     if (typeof uri !== 'string') throw invalidInput([wrongUri(uri)])
     const checked = checkUri(uri, addressPolicy)
     if ('isOk' in checked) return checked
-    start(accountId)
+    await start(accountId)
     try {
       const timeoutMs = Math.min(TIMEOUT_MS, deps.attemptTimeoutMs)
       return reportConnection(checked, await sender.connect?.(checked.uri, timeoutMs))

@@ -10,8 +10,8 @@ import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { DeliveryEvents } from '../delivery/delivery-events.js'
-import { createDispatcher } from '../delivery/dispatcher.js'
-import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
+import { createDispatcher, type Dispatcher } from '../delivery/dispatcher.js'
+import { type ChannelEvent, customKindsOf, type PublishedEvent } from '../delivery/event.js'
 import type { NodeClock } from '../delivery/node-clock.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
 import type { EventBus } from '../events.js'
@@ -20,73 +20,32 @@ import type { NormalizedOptions } from '../options/normalize.js'
 import type { Log, Random, Sender, Tracing } from '../ports.js'
 import type { EndpointHealthDeps } from '../stats/endpoint-health.js'
 import { createStatistics } from '../stats/statistics.js'
-import type { Store } from '../store/contract.js'
 import { shardOf } from '../store/shards.js'
 import type { EventWatchers } from '../stream/event-watchers.js'
 import type { SecretCipher } from '../values/encryption.js'
 import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.js'
 import { VERSION } from '../version.js'
-import { isRegisteredHook } from '../webhooks/catalogue.js'
+import { isRegisteredHook, type OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { DataValidators } from '../webhooks/event-data.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import { createAddressCheck } from './check-address.js'
+import { createHolds } from './holds.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
+import { watchStore } from './store-watch.js'
 import { bindExchange, bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
-
-/** An accepted event, as listeners of `hs.events` receive it. */
-export interface PublishedEvent extends ChannelEvent {
-  /** The event's id. */
-  readonly eventId: string
-  /** 1, 2, … within its call, in order of acceptance. */
-  readonly sequence: number
-  /** Time of the event, in Unix milliseconds; that of acceptance if the publisher gave none. */
-  readonly timestampMs: number
-}
 
 /**
  * Events of `hs.events` and their payloads. Every accepted event is emitted under its hook's id and as `event`; custom
  * hooks add their ids (`Hookswitch`).
  */
-export interface HookswitchEvents extends DeliveryEvents {
+export interface HookswitchEvents
+  extends DeliveryEvents,
+    Readonly<Record<ChannelEvent['hook'] | typeof OBJECT_HOOK, PublishedEvent>> {
   /** Every accepted event, whatever its hook. */
   readonly event: PublishedEvent
-  /** A leg began. */
-  readonly channel_create: PublishedEvent
-  /** A leg was answered. */
-  readonly channel_answer: PublishedEvent
-  /** Two legs were connected. */
-  readonly channel_bridge: PublishedEvent
-  /** A leg ended. */
-  readonly channel_destroy: PublishedEvent
-  /** A leg was put on hold. */
-  readonly channel_hold: PublishedEvent
-  /** A leg was taken off hold. */
-  readonly channel_unhold: PublishedEvent
-  /** A leg was transferred. */
-  readonly channel_transferee: PublishedEvent
-  /** A leg transferred its other party. */
-  readonly channel_transferor: PublishedEvent
-  /** A call was parked, retrieved, or ended in its slot. */
-  readonly parking: PublishedEvent
-  /** A caller left a voicemail message. */
-  readonly voicemail_new: PublishedEvent
-  /** A call to a user ended unanswered. */
-  readonly missed_call: PublishedEvent
-  /** A caller entered a queue. */
-  readonly queue_join: PublishedEvent
-  /** A caller left a queue. */
-  readonly queue_leave: PublishedEvent
-  /** A queue offered a caller to an agent. */
-  readonly queue_agent_offer: PublishedEvent
-  /** An agent answered a caller of a queue. */
-  readonly queue_agent_answer: PublishedEvent
-  /** A key was pressed. */
-  readonly channel_dtmf: PublishedEvent
-  /** An account or user was created, changed or deleted over HTTP. */
-  readonly object: PublishedEvent
 }
 
 /** Dependencies of one running instance, ready to use. */
@@ -109,13 +68,15 @@ interface CoreDeps {
  * @param dataValidators of the kinds of events that the host registers
  */
 export function createCore(
-  options: NormalizedOptions<Store>,
+  options: NormalizedOptions,
   cipher: SecretCipher,
   dataValidators: DataValidators,
   deps: CoreDeps,
 ) {
-  const { store, catalogue } = options
+  const { catalogue } = options
   const { clock, random, log, sender, events, metrics, tracing } = deps
+  const storeWatch = watchStore(options.store, clock)
+  const { store } = storeWatch
   const newId = createIdGenerator((count) => random.bytes(count))
   const newTimeOrderedId = createTimeOrderedIdGenerator((count) => random.bytes(count), clock.now)
   const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, log, newId }
@@ -161,7 +122,8 @@ export function createCore(
   const userAgent = `hookswitch/${VERSION}`
   const maxAgeMsOf = ({ settings }: Webhook) =>
     (settings.maxAgeSeconds ?? options.defaultMaxAgeSeconds) * 1_000
-  const dispatcher = createDispatcher(
+  const holds = createHolds(store.holds, directory, log, () => dispatcher.holdsChanged())
+  const dispatcher: Dispatcher = createDispatcher(
     {
       store: store.deliveries,
       clock,
@@ -191,6 +153,10 @@ export function createCore(
       limits: options,
       attemptDeadlineMs: options.attemptTimeoutMs,
       isShared: store.supports.sharedBetweenNodes,
+      nodeName: options.nodeName,
+      isAccountHeld: holds.isHeld,
+      // A store that is away changes nothing: what is held stays so.
+      onRenewed: () => void holds.read().catch(() => {}),
       healthRules: options.healthRules,
       recordSuccesses: options.recordSuccesses,
       maxAgeMsOf,
@@ -279,6 +245,7 @@ export function createCore(
   const metaEvents = createMetaEvents({ accept, clock, log })
   return {
     store,
+    storeWatch,
     newId,
     auth,
     metaEvents,
@@ -287,6 +254,7 @@ export function createCore(
     webhooks,
     accept,
     dispatcher,
+    holds,
     statistics,
     endpoints,
     streams,

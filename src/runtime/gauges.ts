@@ -1,13 +1,11 @@
-import { type GaugeReading, NETWORKS } from '../metrics.js'
+import { type GaugeReading, NETWORKS, NODE_PARTS } from '../metrics.js'
 import type { Core } from './core.js'
+import { readNodeHealth } from './node-health.js'
 
 /** Current gauge values: those of this node, and the pending deliveries of all nodes as far as this one knows. */
-export async function readGauges({
-  clock,
-  dispatcher,
-  streams,
-  history,
-}: Core): Promise<readonly GaugeReading[]> {
+export async function readGauges(core: Core): Promise<readonly GaugeReading[]> {
+  const { clock, dispatcher, streams, history } = core
+  const { problems } = readNodeHealth(core)
   const { inFlight, oldestDueMs, open, halfOpen } = dispatcher.stats()
   const outages = dispatcher.outages()
   return [
@@ -24,6 +22,13 @@ export async function readGauges({
         name: 'hookswitch_outage',
         label: network,
         value: outages.some((outage) => outage.network === network) ? 1 : 0,
+      }),
+    ),
+    ...NODE_PARTS.map(
+      (label): GaugeReading => ({
+        name: 'hookswitch_node_problem',
+        label,
+        value: problems.some(({ part }) => part === label) ? 1 : 0,
       }),
     ),
     { name: 'hookswitch_clock_deviation_seconds', value: clock.deviationMs() / 1000 },

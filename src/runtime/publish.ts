@@ -1,10 +1,10 @@
 /** `hs.publish`: accepts events, in a trace span where tracing is on; counts them and notifies the host's listeners. */
-import { acceptEvents } from '../delivery/accept.js'
+import { acceptEvents, acceptSeparately, withIndex } from '../delivery/accept.js'
 import { type BatchLimits, checkEventCount } from '../delivery/batch-limits.js'
 import type { AcceptedEvent } from '../delivery/delivery-store.js'
-import type { ChannelEvent, CheckedEvent } from '../delivery/event.js'
+import type { CheckedEvent } from '../delivery/event.js'
 import { stageEvent } from '../delivery/inbox-relay.js'
-import { type ErrorCode, errorCode, HookswitchError, invalidInput } from '../errors.js'
+import { checkOptionNames, type ErrorCode, errorCode, HookswitchError, invalidInput } from '../errors.js'
 import type { LabelOf, Metrics } from '../metrics.js'
 import type { SpanAttributes, Tracing } from '../ports.js'
 import { parseTraceparent } from '../values/traceparent.js'
@@ -18,33 +18,48 @@ export interface Published {
   readonly sequence: number
   /** True: this idempotency key was used before; nothing new was written. */
   readonly duplicate: boolean
+  /** Absent. A refused event of a list has the error here, and no other field. */
+  readonly error?: undefined
+}
+
+/** A refused event of a list. */
+interface Refused {
+  readonly eventId?: undefined
+  readonly sequence?: undefined
+  readonly error: HookswitchError
 }
 
 /** Result of `publish` with the option `tx`. The event is accepted after the host's commit. */
 interface StagedEvent {
   /** The event's id, unless its idempotency key was used before. */
   readonly eventId: string
+  readonly error?: undefined
 }
 
 /** Options of `publish`; all are optional. */
 export interface PublishOptions {
   /**
    * Within 24 h, a publish with the same key is the same event. The event's own field `idempotencyKey` takes precedence.
-   * Default: every publish is a new event.
+   * Not of a list, whose events have keys of their own. Default: every publish is a new event.
    */
-  readonly idempotencyKey?: string
+  readonly idempotencyKey?: string | undefined
+  /**
+   * Of a list. True: all events are accepted or none, and the error of the first that is refused names its place
+   * (`events[3].hook`). Default false: each is accepted or refused for itself.
+   */
+  readonly atomic?: boolean | undefined
   /**
    * The host's open transaction, for stores with `supports.transactions`: the handle given to `sqliteStore({ database })`,
    * or a `pg` client between `BEGIN` and `COMMIT`. If it commits, the event is delivered; if it rolls back, the event is
-   * never sent. Matching, sequence number and idempotency key are decided after the commit; an event that cannot be
-   * accepted then is reported as `event_refused`. Call `hs.wake()` after the commit. Default: none.
+   * never sent. Matching, sequence number and idempotency key are decided after the commit, for each event of a list; an event
+   * that cannot be accepted then is reported as `event_refused`. Call `hs.wake()` after the commit. Default: none.
    */
   readonly tx?: unknown
   /**
    * Trace context of the event (W3C Trace Context); receivers get a `traceparent` of the same trace. Default: with the
    * option `tracing` the active context of the calling code, else none.
    */
-  readonly traceparent?: string
+  readonly traceparent?: string | undefined
 }
 
 /** Dependencies of publishing. */
@@ -57,25 +72,55 @@ export interface PublishDeps {
   readonly limits: BatchLimits
 }
 
-/** Publishes one event of the host. */
+const OPTION_NAMES: readonly (keyof PublishOptions)[] = ['idempotencyKey', 'tx', 'traceparent', 'atomic']
+
+/** Publishes one event of the host, or a list. */
 export function publish(
   deps: PublishDeps,
-  event: ChannelEvent,
-  { idempotencyKey, tx, traceparent }: PublishOptions,
-): Promise<Published | StagedEvent> {
+  input: unknown,
+  options: PublishOptions,
+): Promise<Published | StagedEvent | readonly (Published | StagedEvent | Refused)[]> {
+  const { idempotencyKey, atomic, tx } = options
+  const isList = Array.isArray(input)
+  // A copy, since the host may change its list while it is being stored.
+  const inputs: readonly unknown[] = isList ? [...input] : [withKey(input, idempotencyKey)]
   let parent: string | undefined
   try {
-    parent = checkTraceparent(traceparent)
+    checkOptionNames('publish', options, OPTION_NAMES)
+    parent = checkTraceparent(options.traceparent)
+    if (isList) checkListOptions(options)
   } catch (thrown) {
-    return Promise.reject(countRefused(deps, thrown, 1))
+    return Promise.reject(countRefused(deps, thrown, inputs.length))
   }
-  // The option applies unless the field has a value; a field that is present but undefined must not hide it.
-  const isComplete = idempotencyKey === undefined || event?.idempotencyKey !== undefined
-  const input = isComplete ? event : { ...event, idempotencyKey }
-  return tx === undefined ? publishEvents(deps, [input], parent).then(first) : stage(deps, input, tx, parent)
+  if (!isList)
+    return tx === undefined
+      ? publishEvents(deps, inputs, parent, false).then(first)
+      : stage(deps, inputs[0], tx, parent)
+  if (tx !== undefined) return stageList(deps, inputs, tx, parent, atomic === true)
+  return atomic === true ? publishEvents(deps, inputs, parent, true) : publishSeparately(deps, inputs, parent)
 }
 
 const first = <Item>(items: readonly Item[]): Item => items[0]!
+
+/** The option applies unless the field has a value; a field that is present but undefined must not hide it. */
+function withKey(input: unknown, idempotencyKey: string | undefined): unknown {
+  const event = input as Partial<CheckedEvent> | null | undefined
+  return idempotencyKey === undefined || event?.idempotencyKey !== undefined
+    ? event
+    : { ...event, idempotencyKey }
+}
+
+/** @throws `InvalidInput` naming the option */
+function checkListOptions({ idempotencyKey, atomic }: PublishOptions): void {
+  const refuse = (path: keyof PublishOptions, message: string) =>
+    invalidInput([{ path, rule: 'error', message }])
+  if (idempotencyKey !== undefined)
+    throw refuse(
+      'idempotencyKey',
+      'is an option of one event: give each event of a list its own idempotencyKey',
+    )
+  if (atomic !== undefined && typeof atomic !== 'boolean') throw refuse('atomic', 'must be true or false')
+}
 
 /** @throws `InvalidInput`: ignoring an invalid `traceparent` would silently end the caller's trace */
 function checkTraceparent(traceparent: unknown): string | undefined {
@@ -86,18 +131,52 @@ function checkTraceparent(traceparent: unknown): string | undefined {
   throw invalidInput([{ path: 'traceparent', rule: 'wrong_format', message }])
 }
 
-/**
- * Writes one event into the inbox, in the host's transaction. Everything up to the write happens synchronously, so that
- * with a synchronous driver the event is written when this returns.
- *
- * @param traceparent already checked
- */
+/** Writes one event into the inbox, in the host's transaction. @param parent already checked */
 function stage(
   deps: PublishDeps,
-  event: ChannelEvent,
+  input: unknown,
   tx: unknown,
-  traceparent: string | undefined,
+  parent: string | undefined,
 ): Promise<StagedEvent> {
+  const refuse = (thrown: unknown) => {
+    throw thrown
+  }
+  return stageEvents(deps, [input], tx, parent, refuse).then(first) as Promise<StagedEvent>
+}
+
+/** As `stage`, for a list. */
+function stageList(
+  deps: PublishDeps,
+  inputs: readonly unknown[],
+  tx: unknown,
+  parent: string | undefined,
+  isAtomic: boolean,
+): Promise<readonly (StagedEvent | Refused)[]> {
+  return stageEvents(deps, inputs, tx, parent, (thrown, index) => {
+    if (isAtomic) throw withIndex(thrown, index)
+    return refusedOf(deps, thrown)
+  })
+}
+
+/**
+ * Writes events into the inbox. Everything up to the writes happens synchronously, so that with a synchronous driver the
+ * events are written when this returns. Rejects where the database refuses a row: then the host's transaction has failed.
+ *
+ * @param onRefused returns the result of an event that is refused; if it throws, none is written
+ */
+function stageEvents(
+  deps: PublishDeps,
+  inputs: readonly unknown[],
+  tx: unknown,
+  parent: string | undefined,
+  onRefused: (thrown: unknown, index: number) => Refused,
+): Promise<readonly (StagedEvent | Refused)[]> {
+  const span = deps.tracing?.begin('publish', parent, PUBLISH_ATTRIBUTES)
+  let left = inputs.length
+  const fail = (thrown: unknown, code: ErrorCode) => {
+    span?.end(countAttributes(inputs), code)
+    return countRefused(deps, thrown, left)
+  }
   try {
     const core = deps.core()
     const { inbox } = core.store
@@ -106,20 +185,33 @@ function stage(
         field: 'tx',
       })
     }
-    const span = deps.tracing?.begin('publish', traceparent, PUBLISH_ATTRIBUTES)
-    const entry = stageEvent(core.accept, event, span?.traceparent ?? traceparent)
-    const written = inbox.put(tx, entry)
+    checkEventCount(inputs.length, deps.limits)
+    const staged = inputs.map((input, index) => {
+      try {
+        return stageEvent(core.accept, input, span?.traceparent ?? parent)
+      } catch (thrown) {
+        const refused = onRefused(thrown, index)
+        left--
+        return refused
+      }
+    })
+    const writes = staged.map((entry) => ('error' in entry ? undefined : inbox.put(tx, entry)))
     const end = () => {
-      span?.end({ 'messaging.message.id': entry.id })
-      return { eventId: entry.id }
+      const results = staged.map((entry) => ('error' in entry ? entry : { eventId: entry.id }))
+      const [only] = results
+      span?.end(
+        inputs.length === 1 && only?.eventId
+          ? { 'messaging.message.id': only.eventId }
+          : countAttributes(inputs),
+      )
+      return results
     }
-    if (!written) return Promise.resolve(end())
-    return written.then(end, (thrown) => {
-      span?.end({}, 'StoreUnavailable')
-      throw countRefused(deps, thrown, 1)
+    if (writes.every((write) => write === undefined)) return Promise.resolve(end())
+    return Promise.all(writes).then(end, (thrown) => {
+      throw fail(thrown, 'StoreUnavailable')
     })
   } catch (thrown) {
-    return Promise.reject(countRefused(deps, thrown, 1))
+    return Promise.reject(fail(thrown, errorCode(thrown) ?? 'Internal'))
   }
 }
 
@@ -134,11 +226,13 @@ const PUBLISH_ATTRIBUTES: SpanAttributes = Object.freeze({
  * Accepts events, all or none, counts them and notifies the host's listeners of the new ones.
  *
  * @param parent `traceparent` of the publisher, already checked
+ * @param isList whether errors name the place of the event
  */
 export async function publishEvents(
   deps: PublishDeps,
   inputs: readonly unknown[],
   parent: string | undefined,
+  isList: boolean,
 ): Promise<readonly Published[]> {
   const span = deps.tracing?.begin('publish', parent, PUBLISH_ATTRIBUTES)
   try {
@@ -146,26 +240,68 @@ export async function publishEvents(
     // Reads the host's events before the first await, because the host may change them afterwards.
     const attributesOf = span && spanAttributes(inputs)
     let checked: readonly CheckedEvent[] = []
-    const accepted = await acceptEvents(core.accept, inputs, span?.traceparent ?? parent, (events) => {
+    const onChecked = (events: readonly CheckedEvent[]) => {
       checked = events
-    })
-    let newEvents = 0
-    const published = accepted.map(
-      ({ id: eventId, sequence, duplicate }: AcceptedEvent, index): Published => {
-        if (!duplicate) {
-          newEvents++
-          notifyListeners(core, checked[index]!, eventId, sequence)
-        }
-        return { eventId, sequence, duplicate }
-      },
-    )
-    if (newEvents > 0) deps.metrics.count('hookswitch_events_accepted_total', newEvents, undefined)
+    }
+    const accepted = await acceptEvents(core.accept, inputs, span?.traceparent ?? parent, onChecked, isList)
+    const published = accepted.map((event, index) => announce(core, checked[index]!, event))
+    countAccepted(deps, published)
     if (attributesOf) span.end(attributesOf(published))
     return published
   } catch (thrown) {
     span?.end(countAttributes(inputs), errorCode(thrown) ?? 'Internal')
     throw countRefused(deps, thrown, inputs.length)
   }
+}
+
+/** As `publishEvents`, but each event is accepted or refused for itself. Rejects where all of them are refused as a list. */
+async function publishSeparately(
+  deps: PublishDeps,
+  inputs: readonly unknown[],
+  parent: string | undefined,
+): Promise<readonly (Published | Refused)[]> {
+  const span = deps.tracing?.begin('publish', parent, PUBLISH_ATTRIBUTES)
+  try {
+    const core = deps.core()
+    let checked: readonly (CheckedEvent | undefined)[] = []
+    const settled = await acceptSeparately(core.accept, inputs, span?.traceparent ?? parent, (events) => {
+      checked = events
+    })
+    const results = settled.map((result, index) =>
+      result.status === 'rejected'
+        ? refusedOf(deps, result.reason)
+        : announce(core, checked[index]!, result.value),
+    )
+    countAccepted(deps, results)
+    const error = results.every(({ error }) => error !== undefined) ? results[0]?.error : undefined
+    span?.end(countAttributes(inputs), error?.code)
+    return results
+  } catch (thrown) {
+    span?.end(countAttributes(inputs), errorCode(thrown) ?? 'Internal')
+    throw countRefused(deps, thrown, inputs.length)
+  }
+}
+
+/** Notifies listeners of an accepted event, unless it is a duplicate. */
+function announce(
+  core: Core,
+  event: CheckedEvent,
+  { id: eventId, sequence, duplicate }: AcceptedEvent,
+): Published {
+  if (!duplicate) notifyListeners(core, event, eventId, sequence)
+  return { eventId, sequence, duplicate }
+}
+
+function countAccepted({ metrics }: PublishDeps, results: readonly (Published | Refused)[]): void {
+  const count = results.filter((result) => result.error === undefined && !result.duplicate).length
+  if (count > 0) metrics.count('hookswitch_events_accepted_total', count, undefined)
+}
+
+/** Counts a refused event of a list and returns its result. */
+function refusedOf(deps: PublishDeps, thrown: unknown): Refused {
+  countRefused(deps, thrown, 1)
+  if (errorCode(thrown) !== undefined) return { error: thrown as HookswitchError }
+  return { error: new HookswitchError('Internal', 'the event could not be accepted', { cause: thrown }) }
 }
 
 /** Refuses a list of events by its length, before it is parsed. @throws `TooLarge` */
@@ -179,7 +315,7 @@ export function refuseLongList(deps: PublishDeps, count: number): void {
 
 /** Span attributes of accepted events. Reads the inputs at once; the result completes them with the assigned ids. */
 function spanAttributes(inputs: readonly unknown[]): (published: readonly Published[]) => SpanAttributes {
-  const { hook, accountId, callId } = (inputs[0] ?? {}) as ChannelEvent
+  const { hook, accountId, callId } = (inputs[0] ?? {}) as CheckedEvent
   return ([only]) => {
     if (inputs.length !== 1 || !only) return countAttributes(inputs)
     return {

@@ -1,4 +1,5 @@
 /** `hs.replays`: replay jobs as the host sees them. */
+
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { webhookDisabled } from '../delivery/replay.js'
 import {
@@ -12,7 +13,8 @@ import {
   withState,
 } from '../delivery/replay-job.js'
 import { isReplayable, type ReplayRequest, statesOf } from '../delivery/replay-selection.js'
-import { HookswitchError, invalidInput, notFound } from '../errors.js'
+import { checkOptionNames, HookswitchError, invalidInput, notFound, unknownFields } from '../errors.js'
+import { defined } from '../values/defined.js'
 import { isNumber, NUMBER_RULE } from '../values/number-text.js'
 import type { Core } from './core.js'
 import { findDeliveriesOfCalls, replayTargets } from './replay-targets.js'
@@ -31,11 +33,11 @@ export interface ReplayApi {
   /** Newest first. Throws `InvalidInput`. */
   list(options?: {
     /** Only jobs of this account. Default: all. */
-    readonly accountId?: string
+    readonly accountId?: string | undefined
     /** Only jobs behind this one, in the order of the list. */
-    readonly after?: { readonly createdMs: number; readonly id: string }
+    readonly after?: { readonly createdMs: number; readonly id: string } | undefined
     /** 1–200, default 50. */
-    readonly limit?: number
+    readonly limit?: number | undefined
   }): Promise<readonly ReplayJob[]>
   /**
    * Pauses, continues or cancels a job. What it has accepted already is still sent. Throws `NotFound`, `Conflict` for a job that
@@ -97,10 +99,11 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
     },
     read: async (id, accountId) => find(id, accountId),
     async list(options = {}) {
+      checkOptionNames('replays.list', options, ['accountId', 'after', 'limit'])
       const { limit = DEFAULT_LIMIT } = options
       if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_LIMIT)
         throw invalid('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
-      return (await core().store.replays.list({ ...options, limit })).map(fromStoredReplay)
+      return (await core().store.replays.list({ ...defined(options), limit })).map(fromStoredReplay)
     },
     async set(id, state, accountId) {
       if (!SETTABLE_STATES.includes(state))
@@ -148,9 +151,9 @@ const FIELDS: readonly (keyof ReplayRequest)[] = [
 /** Checks a request against its rules and the store. @param isStart whether the webhook must be enabled */
 async function checked(deps: Deps, given: ReplayRequest, isStart: boolean): Promise<ReplayRequest> {
   if (typeof given !== 'object' || given === null) throw invalid('', 'a request must be an object')
-  const request = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  for (const key of Object.keys(request))
-    if (!FIELDS.includes(key as keyof ReplayRequest)) throw invalid(key, 'is not a field of a replay')
+  const request: Record<string, unknown> = defined(given)
+  const unknown = unknownFields(request, 'a replay', FIELDS)
+  if (unknown.length > 0) throw invalidInput(unknown)
   const { accountId, webhookId, createdFromMs, createdToMs, hook, number } = request as ReplayRequest
   for (const path of ['hook', 'reason', 'callId', 'accountId', 'webhookId'] as const) {
     const value: unknown = request[path]

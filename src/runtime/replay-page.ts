@@ -10,8 +10,10 @@ import type { Webhook } from '../webhooks/webhook.js'
 import type { Core } from './core.js'
 import type { ReplayTarget } from './replay-targets.js'
 
-/** Deliveries that one step reads of one webhook: so few that a group that accepts them holds up nobody. */
+/** Deliveries that one step reads: so few that a group that accepts them holds up nobody. */
 const PAGE = 100
+/** Webhooks of which a step reads at the same time, so that it waits for the store once. They share the page. */
+const MOST_AT_ONCE = 4
 /** Deliveries that may wait for a webhook when replays are added, so that few are left when a job is paused. */
 const MAX_WAITING = 1_000
 /** Ids that are tried for one replay. */
@@ -42,10 +44,28 @@ export interface PageResult {
   readonly end?: 'complete' | LeftOutWebhook['reason']
 }
 
+/** Whether pages of several parts at once cannot take more room than there is: each alone has room for a whole page. */
+function hasAmpleRoom({ dispatcher }: Deps, { webhookId, accountId }: ReplayPart): boolean {
+  return dispatcher.ownsShardOf(webhookId) && dispatcher.roomFor(webhookId, accountId).spare >= PAGE
+}
+
+/**
+ * The parts whose turn it is: those that may be replayed at the same time.
+ *
+ * @param next index of the first, also beyond the end
+ * @param most number of parts that have not had their turn
+ */
+export function partsAtOnce(deps: Deps, parts: readonly ReplayPart[], next: number, most: number) {
+  const length = Math.min(most, MOST_AT_ONCE)
+  const turn = Array.from({ length }, (_, index) => parts[(next + index) % parts.length]!)
+  return turn.every((part) => hasAmpleRoom(deps, part)) ? turn : turn.slice(0, 1)
+}
+
 /**
  * Replays the next page of a part, and moves the part behind it.
  *
  * @param elsewhere number of the job's webhooks whose deliveries wait on other nodes
+ * @param atOnce number of parts that are replayed at the same time
  * @returns `undefined` if there is no room
  */
 export async function replayPage(
@@ -53,8 +73,9 @@ export async function replayPage(
   job: ReplayJob,
   part: ReplayPart,
   elsewhere: number,
+  atOnce: number,
 ): Promise<PageResult | undefined> {
-  const room = await roomOf(deps, part, elsewhere)
+  const room = Math.min(await roomOf(deps, part, elsewhere), Math.floor(PAGE / atOnce))
   if (room <= 0) return undefined
   const webhook = await deps.store.webhooks.read(part.accountId, part.webhookId)
   if (!webhook?.settings.enabled)

@@ -19,7 +19,7 @@ import {
 import { HookswitchError } from '../errors.js'
 import { createAutomaticReplays } from './automatic-replays.js'
 import type { Core } from './core.js'
-import { isGone, type PageResult, type ReplayPart, replayPage } from './replay-page.js'
+import { isGone, type PageResult, partsAtOnce, type ReplayPart, replayPage } from './replay-page.js'
 import { findDeliveriesOfCalls, replayTargets } from './replay-targets.js'
 
 /** Replays a second that a node accepts: the rest of its time is for new events. */
@@ -190,24 +190,44 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     if (next.replayed !== job.replayed && (await write(next))) progress.revision = next.revision
   }
 
-  /** One step of a job: a page of the next webhook that has room. @returns whether anything was done */
+  /** A page of each part. What the others have done counts also if one fails. @returns whether any had room */
+  async function replayParts(
+    job: ReplayJob,
+    progress: Progress,
+    parts: readonly ReplayPart[],
+  ): Promise<boolean> {
+    const pages = await Promise.allSettled(
+      parts.map((part) => replayPage(deps, job, part, progress.elsewhere, parts.length)),
+    )
+    let hadRoom = false
+    for (const [index, page] of pages.entries()) {
+      if (page.status === 'rejected' || !page.value) continue
+      note(progress, parts[index]!, page.value)
+      hadRoom = true
+    }
+    for (const page of pages) if (page.status === 'rejected') throw page.reason
+    return hadRoom
+  }
+
+  /** One step of a job: a page of the next webhooks that have room. @returns whether anything was done */
   async function step(job: ReplayJob): Promise<boolean> {
     if ((waits.get(job.id) ?? 0) > clock.monotonic()) return false
     let progress = known.get(job.id)
     // Another node has seen more expire.
     if (!progress || (job.isAutomatic && job.revision > progress.revision)) progress = await begin(job)
     if (job.isAutomatic) addExpired(job, progress)
-    for (let left = progress.parts.length; left > 0 && !stopping.signal.aborted; left--) {
-      progress.next = (progress.next + 1) % progress.parts.length
-      const part = progress.parts[progress.next]!
-      const page = await replayPage(deps, job, part, progress.elsewhere)
-      if (page) {
-        note(progress, part, page)
-        progress.noRoomMs = NO_ROOM_MS
-        if (progress.parts.length === 0) await finish(job, progress)
-        else await storeProgress(job, progress)
-        return true
-      }
+    let hasReplayed = false
+    for (let left = progress.parts.length; left > 0 && !hasReplayed && !stopping.signal.aborted; ) {
+      const parts = partsAtOnce(deps, progress.parts, progress.next, left)
+      progress.next = (progress.next + parts.length) % progress.parts.length
+      left -= parts.length
+      hasReplayed = await replayParts(job, progress, parts)
+    }
+    if (hasReplayed) {
+      progress.noRoomMs = NO_ROOM_MS
+      if (progress.parts.length === 0) await finish(job, progress)
+      else await storeProgress(job, progress)
+      return true
     }
     if (progress.parts.length === 0) {
       await finish(job, progress)

@@ -20,7 +20,7 @@ interface StreamDeps {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  readonly options: NormalizedOptions<Store>
+  readonly options: NormalizedOptions
   readonly auth: Parameters<typeof authorizeToken>[0]
   descendants(accountId: string): Promise<readonly string[]>
   newId(): string

@@ -39,7 +39,7 @@ interface ClusterDeps extends Pick<NetworkDeps, 'connect' | 'requestStarted' | '
   readonly startMs: number
   readonly faultInjector: FaultInjector
   readonly log: Log
-  readonly options: Partial<HookswitchOptions<Store>>
+  readonly options: Partial<HookswitchOptions>
   readonly storeEffectOf: FaultyStoreDeps['effectOf']
   readonly networkEffectOf: NetworkDeps['effectOf']
   readonly notificationDelayMs: FaultyStoreDeps['notificationDelayMs']

@@ -137,6 +137,8 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
       tokens: wrapped(store.tokens),
       openLegs: wrapped(store.openLegs),
       replays: wrapped(store.replays),
+      // Nothing is held in a simulation: no fault is drawn for it.
+      holds: store.holds,
       encryption: wrapped(store.encryption),
       stats: wrapped(store.stats),
       webhooks: wrapped(store.webhooks),

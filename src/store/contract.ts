@@ -1,5 +1,6 @@
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
+import type { HoldStore } from '../delivery/hold-store.js'
 import type { InboxStore } from '../delivery/inbox-store.js'
 import type { LiveStore } from '../delivery/live-store.js'
 import type { QueueStore } from '../delivery/queue-store.js'
@@ -59,6 +60,8 @@ export interface Store {
   readonly deliveries: QueueStore
   /** Open legs of event sources, which survive a restart where the store is durable. */
   readonly openLegs: OpenLegStore
+  /** What is held. */
+  readonly holds: HoldStore
   /** Replay jobs. */
   readonly replays: ReplayStore
   /** Which service secrets are in use, and everything that is encrypted with them. */

@@ -123,6 +123,8 @@ export interface ExportedRowTypes {
   /** Open legs of all sources. */
   readonly openLegs: ExportedOpenLeg
   /** The record of the service secrets (`EncryptionStore.record`): at most one. */
+  /** What is held: ids of accounts, and `*` for all. */
+  readonly holds: string
   readonly encryptionRecords: string
 }
 

@@ -57,6 +57,7 @@ export type {
 } from '../delivery/delivery-store.js'
 export type { Erasure, ErasureStore, Mentions } from '../delivery/erasure-store.js'
 export { eventIndexOf } from '../delivery/event-index.js'
+export type { HoldStore } from '../delivery/hold-store.js'
 export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
@@ -92,7 +93,14 @@ export type {
 } from '../delivery/queue-store.js'
 export { isNotWritten, notWritten } from '../delivery/queue-store.js'
 export type { ReplayListQuery, ReplayState, ReplayStore, StoredReplay } from '../delivery/replay-store.js'
-export { type ErrorCode, errorCode, type Failure, HookswitchError, notFound } from '../errors.js'
+export {
+  checkOptionNames,
+  type ErrorCode,
+  errorCode,
+  type Failure,
+  HookswitchError,
+  notFound,
+} from '../errors.js'
 export type { OpenLeg, OpenLegChanges, OpenLegErasure, OpenLegStore } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'
 export { addCauses, type CauseCounts, STATS_OUTCOMES, type StatsOutcome } from '../stats/columns.js'

@@ -4,10 +4,11 @@ import { randomBytes } from 'node:crypto'
 import type { Store } from 'hookswitch/store'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
+import type { HoldStore } from '../delivery/hold-store.js'
 import type { NodeLease, QueueStore } from '../delivery/queue-store.js'
 import type { ReplayStore } from '../delivery/replay-store.js'
 import { createStoreClock } from '../delivery/store-clock.js'
-import { HookswitchError } from '../errors.js'
+import { checkOptionNames, HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
 import type { StatsStore } from '../stats/stats-store.js'
@@ -19,6 +20,7 @@ import { changes } from './memory/changes.js'
 import { commit } from './memory/commit.js'
 import { memoryEncryption } from './memory/encryption.js'
 import { erase, mentions } from './memory/erase.js'
+import { memoryHolds } from './memory/holds.js'
 import { handOver, nodes, own, release, renew } from './memory/leases.js'
 import { bodies, completeTakeover, load, poll } from './memory/load.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
@@ -31,6 +33,7 @@ import {
   deliveries,
   delivery,
   eventBodies,
+  eventOf,
   lastSuccesses,
   search,
 } from './memory/queries.js'
@@ -62,22 +65,22 @@ type Synchronous<Port> = {
 export function memoryStore(
   options: {
     /** Lets several nodes of one process share this store, with leases that expire: for simulations. Default false. */
-    readonly shared?: boolean
+    readonly shared?: boolean | undefined
     /** The store's own clock, if `shared`. Default: the clock of the first node that opens it. */
-    readonly clock?: Clock
+    readonly clock?: Clock | undefined
     /**
      * Maximum attempts of deliveries that were delivered and are no replays, and maximum of such deliveries without attempts,
      * retained per webhook; the oldest are removed. Default 1,000.
      */
-    readonly attemptsPerWebhook?: number
+    readonly attemptsPerWebhook?: number | undefined
     /**
      * Maximum attempts, and maximum ended deliveries apart from those whose attempts count, retained over all webhooks; the
      * oldest that were delivered are removed first, then the oldest of the others. Default 100,000.
      */
-    readonly attemptsInAll?: number
+    readonly attemptsInAll?: number | undefined
   } = {},
 ): Store {
-  rejectUnknownOption(options)
+  checkOptionNames('memoryStore', options, ['shared', 'clock', 'attemptsPerWebhook', 'attemptsInAll'])
   const shared = options.shared ?? false
   const limits = {
     attemptsPerWebhook: positive('attemptsPerWebhook', options.attemptsPerWebhook ?? 1_000),
@@ -145,6 +148,7 @@ export function memoryStore(
     tokens: asyncPort<TokenStore>(memoryTokens()),
     openLegs: asyncPort<OpenLegStore>(memoryOpenLegs()),
     replays: asyncPort<ReplayStore>(memoryReplays()),
+    holds: asyncPort<HoldStore>(memoryHolds()),
     stats: asyncPort<StatsStore>(memoryStats()),
     webhooks: asyncPort<WebhookStore>({
       insert: (webhook) => insert(state, webhook),
@@ -174,6 +178,7 @@ export function memoryStore(
         countDeliveries: (query) => countDeliveries(state, query),
         countReplayable: (query) => countReplayable(state, query),
         search: (query) => search(state, query),
+        eventOf: (accountId, eventId) => eventOf(state, accountId, eventId),
         attempts: (query) => attempts(state, query),
         eventBodies: (keys) => eventBodies(state, keys),
         attemptLog: (query) => attemptLog(state, query),
@@ -209,11 +214,4 @@ export function memoryStore(
 function positive(option: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value
   throw new HookswitchError('InvalidOption', `${option} must be a positive integer`, { field: option })
-}
-
-function rejectUnknownOption(options: object): void {
-  const names = ['shared', 'clock', 'attemptsPerWebhook', 'attemptsInAll']
-  const unknown = Object.keys(options).find((key) => !names.includes(key))
-  if (unknown === undefined) return
-  throw new HookswitchError('InvalidOption', `${unknown} is not an option of memoryStore`, { field: unknown })
 }

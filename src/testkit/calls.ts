@@ -33,23 +33,23 @@ export interface CallGenerator extends IterableIterator<TimedEvent, undefined> {
 /** Options of `callGenerator`. */
 export interface CallOptions {
   /** The same seed generates the same calls. Required unless `random` is present. */
-  readonly seed?: number | string
+  readonly seed?: number | string | undefined
   /** Used instead of `seed`: draws come from its stream `calls`. */
-  readonly random?: SeededRandom
+  readonly random?: SeededRandom | undefined
   /** Accounts (or their ids) of the calls, each with the same probability. At least one. */
   readonly accounts: readonly (string | CallAccount)[]
   /** Mean number of calls that begin per second, over all accounts. Default is 1. */
-  readonly callsPerSecond?: number
+  readonly callsPerSecond?: number | undefined
   /** The first call begins after this time, Unix milliseconds. Default is 2026-01-01T00:00:00Z. */
-  readonly startMs?: number
+  readonly startMs?: number | undefined
   /** Weights of call outcomes. Default is 64 answered, 7 busy, 15 noAnswer, 10 cancelled, 4 declined. */
-  readonly outcomes?: Readonly<Partial<Record<CallOutcome, number>>>
+  readonly outcomes?: Readonly<Partial<Record<CallOutcome, number>>> | undefined
   /** Share of calls with a third, internal (loopback) leg, 0 to 1. Default is 0.1. */
-  readonly internalShare?: number
+  readonly internalShare?: number | undefined
   /** Median ringing time of answered calls, milliseconds. Default is 8,000. */
-  readonly ringMedianMs?: number
+  readonly ringMedianMs?: number | undefined
   /** Mean talk time, milliseconds. Default is 150,000. */
-  readonly talkMeanMs?: number
+  readonly talkMeanMs?: number | undefined
 }
 
 /**

@@ -45,7 +45,7 @@ export interface ManualClock extends Clock {
    */
   runUntil(
     predicate: () => boolean | Promise<boolean>,
-    options?: { readonly limitMs?: number },
+    options?: { readonly limitMs?: number | undefined },
   ): Promise<number>
 }
 
@@ -65,7 +65,7 @@ interface Sleeper {
  * @param start.monotonicMs initial monotonic clock, milliseconds. Default is 0.
  */
 export function manualClock(
-  start: { readonly nowMs?: number; readonly monotonicMs?: number } = {},
+  start: { readonly nowMs?: number | undefined; readonly monotonicMs?: number | undefined } = {},
 ): ManualClock {
   let monotonicMs = start.monotonicMs ?? 0
   let wallOffsetMs = (start.nowMs ?? START_MS) - monotonicMs

@@ -13,7 +13,7 @@ export interface CallAccount {
   /** Account id, the `accountId` of its events. */
   readonly id: string
   /** SIP realm of its phones. Default is `<id>.example`. */
-  readonly realm?: string
+  readonly realm?: string | undefined
 }
 
 /** The hooks of a generated call's events. */

@@ -4,7 +4,7 @@
  */
 
 // The decisions of delivery as pure functions, to test rules without a server, clock or store.
-export type { ChannelEvent, CheckedEvent } from '../delivery/event.js'
+export type { ChannelEvent, CheckedEvent, PublishedEvent } from '../delivery/event.js'
 export { type Matchable, matches, type Payload } from '../delivery/match.js'
 export { type FailureClass, type Outcome, outcomeOf } from '../delivery/outcome.js'
 export { payloadOf } from '../delivery/payload.js'

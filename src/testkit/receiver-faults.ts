@@ -24,7 +24,10 @@ const clock = systemClock()
  * @param options.response the response (status 200) that is cut off. Default has the body `{"ok":true}`.
  */
 export function reset(
-  options: { readonly afterBytes?: number; readonly response?: ScriptedResponse } = {},
+  options: {
+    readonly afterBytes?: number | undefined
+    readonly response?: ScriptedResponse | undefined
+  } = {},
 ): Step {
   const { afterBytes = 0, response = { body: '{"ok":true}' } } = options
   return {
@@ -75,9 +78,9 @@ export function rawBytes(...chunks: readonly (string | Uint8Array)[]): Step {
 /** Options of `dripHeaders` and `dripBody`. */
 export interface DripOptions {
   /** Milliseconds between two bytes. Default is 20. */
-  readonly everyMs?: number
+  readonly everyMs?: number | undefined
   /** Number of bytes after which the response is complete. Default is Infinity. */
-  readonly bytes?: number
+  readonly bytes?: number | undefined
 }
 
 /**
@@ -132,7 +135,9 @@ export function endlessBody(): Step {
  * @param options.code the interim status. Default is 103 (Early Hints).
  * @param options.count number of interim responses before a 200. Default is Infinity.
  */
-export function flood1xx(options: { readonly code?: number; readonly count?: number } = {}): Step {
+export function flood1xx(
+  options: { readonly code?: number | undefined; readonly count?: number | undefined } = {},
+): Step {
   const { code = 103, count = Infinity } = options
   return {
     name: `flood of ${code}`,
@@ -150,7 +155,7 @@ export function flood1xx(options: { readonly code?: number; readonly count?: num
  *
  * @param options.inflatedMiB inflated size in MiB. Default is 64.
  */
-export function gzipBomb({ inflatedMiB = 64 }: { readonly inflatedMiB?: number } = {}): Step {
+export function gzipBomb({ inflatedMiB = 64 }: { readonly inflatedMiB?: number | undefined } = {}): Step {
   // RFC 1952 2.2: concatenated members inflate to their concatenated contents.
   const member = gzipSync(Buffer.alloc(MEBIBYTE))
   const body = Buffer.concat(Array.from({ length: inflatedMiB }, () => member))
@@ -166,7 +171,9 @@ export function gzipBomb({ inflatedMiB = 64 }: { readonly inflatedMiB?: number }
  * @param options.declared the Content-Length. Default is 100.
  * @param options.sent number of bytes that are sent. Default is 10.
  */
-export function shortBody(options: { readonly declared?: number; readonly sent?: number } = {}): Step {
+export function shortBody(
+  options: { readonly declared?: number | undefined; readonly sent?: number | undefined } = {},
+): Step {
   const { declared = 100, sent = 10 } = options
   return {
     name: `short body: ${sent} of ${declared} bytes`,
@@ -184,7 +191,7 @@ export function shortBody(options: { readonly declared?: number; readonly sent?:
  *
  * @param options.afterMs milliseconds between the two responses. Default is 0.
  */
-export function unsolicited({ afterMs = 0 }: { readonly afterMs?: number } = {}): Step {
+export function unsolicited({ afterMs = 0 }: { readonly afterMs?: number | undefined } = {}): Step {
   return {
     name: 'unsolicited second response',
     async play({ write, pause }) {

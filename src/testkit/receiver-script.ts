@@ -28,9 +28,9 @@ export interface Step {
 /** Content of a valid response. */
 export interface ScriptedResponse {
   /** Header fields. Default is none; Content-Length is added. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Default is an empty body. */
-  readonly body?: string | Uint8Array
+  readonly body?: string | Uint8Array | undefined
 }
 
 /** Formats a valid response: status line, headers, Content-Length, body. */
@@ -53,7 +53,10 @@ export function formatHead(code: number, headers: Readonly<Record<string, string
  * @param code any number, also an invalid status such as 99 or 600
  * @param options.delayMs milliseconds before the response. Default is 0.
  */
-export function status(code: number, options: ScriptedResponse & { readonly delayMs?: number } = {}): Step {
+export function status(
+  code: number,
+  options: ScriptedResponse & { readonly delayMs?: number | undefined } = {},
+): Step {
   return {
     name: `status ${code}`,
     async play({ request, write, pause }) {

@@ -45,15 +45,15 @@ export interface ScriptedReceiver {
 /** Options of `scriptedReceiver`. */
 export interface ReceiverOptions {
   /** Script of every path without one from `on`. Default is status 200 for every request. */
-  readonly script?: Script
+  readonly script?: Script | undefined
   /** Address to listen on. Default is 127.0.0.1. */
-  readonly host?: string
+  readonly host?: string | undefined
   /** Port to listen on. Default is 0: a free port. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Clock of the log's times and of the pauses of steps. Default is the system clock. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   /** Real milliseconds after which `next` and `received` reject. Default is 10,000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 /**

@@ -14,7 +14,7 @@ const BUSY_TURNS = 200
  */
 export async function until<T>(
   probe: () => T | Promise<T>,
-  options: { readonly timeoutMs?: number; readonly description?: string } = {},
+  options: { readonly timeoutMs?: number | undefined; readonly description?: string | undefined } = {},
 ): Promise<NonNullable<T>> {
   const { timeoutMs = 10_000, description = probe.toString() } = options
   const endMs = performance.now() + timeoutMs

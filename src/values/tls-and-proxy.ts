@@ -9,17 +9,17 @@ export type Pem = string | Uint8Array
  */
 export interface TlsOptions {
   /** Certificate authorities that replace Node's; to keep those too, add `rootCertificates` of `node:tls`. */
-  readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[]
+  readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined
   /** A client certificate with its chain, for receivers that request one. Requires `key`. */
-  readonly cert?: string | Uint8Array
+  readonly cert?: string | Uint8Array | undefined
   /** The private key of `cert`. */
-  readonly key?: string | Uint8Array
+  readonly key?: string | Uint8Array | undefined
   /** Decrypts an encrypted `key`. */
-  readonly passphrase?: string
+  readonly passphrase?: string | undefined
   /** Default: Node's default, TLS 1.2. */
-  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3' | undefined
   /** Default: TLS 1.3. */
-  readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3'
+  readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3' | undefined
 }
 
 /** A parsed proxy URL. */

@@ -14,19 +14,19 @@ export interface CustomHook {
   /** The value of `hook` in webhooks and events: `^[a-z][a-z0-9_]{0,63}$`, unique, not `all`. */
   readonly id: string
   /** Display name. Default: the id in words (`queue_joined` → "Queue Joined"). */
-  readonly name?: string
+  readonly name?: string | undefined
   /** One sentence that says when the event happens. Default: empty. */
-  readonly description?: string
+  readonly description?: string | undefined
   /**
    * What `data` of its events must look like: a Standard Schema, which types `publish` and listeners too, or a JSON
    * Schema of draft 2020-12. Default: any object, or none.
    */
-  readonly schema?: StandardSchemaV1 | Readonly<Record<string, unknown>>
+  readonly schema?: StandardSchemaV1 | Readonly<Record<string, unknown>> | undefined
   /**
    * One or more example events, as they would be published. `hook` is filled in, and so are missing account and call
    * ids and a missing time. Required with a `schema` that needs data. Default: an event with only these fields.
    */
-  readonly sample?: object | readonly object[]
+  readonly sample?: object | readonly object[] | undefined
 }
 
 /** A kind of event that webhooks can listen to. */

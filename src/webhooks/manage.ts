@@ -49,7 +49,7 @@ export interface WebhookDeps extends EncryptSettingsDeps {
 /** `revision`: change the webhook only if it still has this revision, else reject with `RevisionConflict`. */
 export interface ChangeOptions {
   /** The expected revision. Default: change any revision. */
-  readonly revision?: number
+  readonly revision?: number | undefined
 }
 
 /** How long a rotated-out secret keeps signing: a day. @internal */

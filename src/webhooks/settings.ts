@@ -1,12 +1,13 @@
 /** Validates the settings of a webhook and fills in their defaults. Pure. */
 import type { Failure } from '../errors.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
-import { toSchemaFailures } from '../values/schema-failures.js'
+import { MAX_FAILURES, toSchemaFailures } from '../values/schema-failures.js'
 import { canonicalizeUri } from '../values/uri.js'
 import { validateWebhook } from '../values/validators.generated.js'
 import { ALL_HOOKS, type CatalogueEntry, isRegisteredHook, OBJECT_HOOK } from './catalogue.js'
 import { filterFailures } from './event-filter.js'
 import { findHeaderProblem, findRepeatedNames, MAX_HEADER_BYTES } from './request-headers.js'
+import { reservedFieldOf } from './reserved-fields.js'
 import type { BodyFormat, WebhookSettings } from './webhook.js'
 import { SECRET_SETTINGS } from './webhook-schema.js'
 
@@ -35,7 +36,7 @@ export const SETTINGS_DEFAULTS = Object.freeze({
 export const MAX_DATA_BYTES = 65_536
 
 /** The order in which settings are stored and shown. */
-const ORDER: readonly (keyof WebhookSettings)[] = [
+export const SETTING_NAMES: readonly (keyof WebhookSettings)[] = [
   'name',
   'uri',
   'hook',
@@ -101,13 +102,18 @@ function hookFailures(hook: string, rules: SettingsRules): readonly Failure[] {
   ]
 }
 
-/** The size is limited because every event includes the data. Receivers recognize an event by its id. */
-function dataFailures(data: Readonly<Record<string, string>>): readonly Failure[] {
-  if (Object.hasOwn(data, 'event_id'))
-    return [failure('customData.event_id', 'may not be set: receivers recognize repetitions by it')]
-  if (Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES) return []
-  const message = `must have at most ${MAX_DATA_BYTES} bytes in total`
-  return [{ path: 'customData', rule: 'maxSize', message, target: MAX_DATA_BYTES }]
+/** The size is limited because every event includes the data. */
+function dataFailures(data: Readonly<Record<string, string>>, hook: string): readonly Failure[] {
+  if (Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES) {
+    const message = `must have at most ${MAX_DATA_BYTES} bytes in total`
+    return [{ path: 'customData', rule: 'maxSize', message, target: MAX_DATA_BYTES }]
+  }
+  const failures = Object.keys(data).flatMap((key) => {
+    const field = reservedFieldOf(key, hook)
+    if (field === undefined) return []
+    return [failure(`customData.${key}`, `may not be set: receivers rely on '${field}' of the event`)]
+  })
+  return failures.slice(0, MAX_FAILURES)
 }
 
 const HEADERS = 'customRequestHeaders'
@@ -168,7 +174,8 @@ export function checkSettings(
     format: defaultFormat,
     retries: defaultRetries,
   }
-  for (const key of ORDER) if (Object.hasOwn(input, key) && input[key] !== undefined) filled[key] = input[key]
+  for (const key of SETTING_NAMES)
+    if (Object.hasOwn(input, key) && input[key] !== undefined) filled[key] = input[key]
   const failures: Failure[] = []
   const { [HEADERS]: headers } = filled
   if (typeof headers === 'object' && headers !== null && hasTooManyHeaderBytes(headers)) {
@@ -183,18 +190,18 @@ export function checkSettings(
   if (!invalid.has('hook')) failures.push(...hookFailures(hook, rules))
   if (!invalid.has('only') && !invalid.has('hook') && only) failures.push(...onlyFailures(only, hook, rules))
   if (!invalid.has('filter') && filter) failures.push(...filterFailures(filter, 'filter'))
-  if (!invalid.has('customData') && customData) failures.push(...dataFailures(customData))
+  if (!invalid.has('customData') && customData) failures.push(...dataFailures(customData, hook))
   if (!invalid.has('customData') && hook === OBJECT_HOOK) failures.push(...objectFailures(customData ?? {}))
   if (!invalid.has('customRequestHeaders') && customRequestHeaders)
     failures.push(...headerFailures(customRequestHeaders))
   if (failures.length > 0) return { failures }
   const settings: Record<string, unknown> = {}
-  for (const key of ORDER) if (filled[key] !== undefined) settings[key] = filled[key]
+  for (const key of SETTING_NAMES) if (filled[key] !== undefined) settings[key] = filled[key]
   settings.uri = (canonicalizeUri(uri) as { uri: string }).uri
   return { settings: settings as unknown as WebhookSettings }
 }
 
 /** True for the keys that the owner of a webhook sets. */
 export function isSettingName(key: string): key is keyof WebhookSettings {
-  return (ORDER as readonly string[]).includes(key)
+  return (SETTING_NAMES as readonly string[]).includes(key)
 }

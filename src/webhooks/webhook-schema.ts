@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../values/json-schema.js'
+import { RESERVED_FIELDS } from './reserved-fields.js'
 
 /** Largest number of retries, with every policy. */
 export const MAX_RETRIES = 30
@@ -103,8 +104,8 @@ export const webhookSchema = {
     customData: {
       ...strings,
       description:
-        'Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed: ' +
-        '`event_id`.',
+        'Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in ' +
+        `any case: ${RESERVED_FIELDS.map((name) => `\`${name}\``).join(', ')}, and \`id\` with the hook \`object\`.`,
     },
     customRequestHeaders: {
       ...strings,

@@ -161,6 +161,20 @@ export const replaySchema = {
   },
 } as const satisfies JsonSchema
 
+/** Body that holds or releases deliveries. */
+export const holdSchema = {
+  type: 'object',
+  required: ['held'],
+  properties: {
+    held: { type: 'boolean', description: 'Whether deliveries are held from now on.' },
+    account_id: {
+      type: 'string',
+      description: 'Only the webhooks of this account, without those below it. Default: all accounts.',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema
+
 /** Body that pauses, continues or cancels a replay. */
 export const replayStateSchema = {
   type: 'object',

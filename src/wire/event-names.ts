@@ -2,6 +2,7 @@
 import { eventSchema } from '../delivery/event-schema.js'
 import type { Failure } from '../errors.js'
 import { fromGregorian, toGregorian } from '../values/gregorian-time.js'
+import { toIsoTime } from '../values/iso-time.js'
 import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { coerce, parseInteger } from './coerce.js'
 import { lookUpName, renameFirstSegment } from './field-names.js'
@@ -85,6 +86,7 @@ function parseEvent(
   const event: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(data)) {
     if (IGNORED_KEYS.has(name) || name.startsWith('_') || name.startsWith('pvt_')) continue
+    if (name === 'happened_at') continue
     const key = toInternalName(name)
     if (!SNAKE_CASE.test(name) || Object.hasOwn(WIRE_FIELD_NAMES, name))
       addFailure(name, 'This field is unknown')
@@ -93,6 +95,12 @@ function parseEvent(
   }
   if (event.accountId !== undefined && event.accountId !== accountId) {
     addFailure('account_id', 'The event belongs to another account than the path')
+  }
+  const { happened_at: happenedAt } = data as Fields
+  if (happenedAt !== undefined) {
+    const time = timeOf(happenedAt, event.timestampMs)
+    if (typeof time === 'number') event.timestampMs = time
+    else failures.push({ path: `${prefix}happened_at`, value: happenedAt, ...time })
   }
   if (failures.length > 0) return { failures }
   // The payload of a document has no call id: the events of a document are ordered by its id.
@@ -108,18 +116,35 @@ function toUnixMs(value: unknown): unknown {
   return Number.isSafeInteger(seconds) ? fromGregorian(seconds as number) : value
 }
 
-/** Index of an event in a list, at the start of a failure's path. */
-const INDEX = /^(0|[1-9][0-9]*)\./
+/**
+ * Unix milliseconds of `happened_at`, or what is wrong with it.
+ *
+ * @param timestampMs of `timestamp`, which has whole seconds; both name one moment where both are given
+ */
+function timeOf(happenedAt: unknown, timestampMs: unknown): number | Omit<Failure, 'path'> {
+  const ms = typeof happenedAt === 'string' ? parseIsoTime(happenedAt)?.firstMs : undefined
+  if (ms === undefined) {
+    const message = 'Value must be a time in ISO 8601 such as 2026-01-31T12:00:00.000Z'
+    return { rule: 'wrong_format', message, target: 'ISO 8601' }
+  }
+  if (ms < 0) {
+    const target = toIsoTime(0)
+    return { rule: 'minimum', message: `Value must be at least ${target}`, target }
+  }
+  if (typeof timestampMs !== 'number' || toGregorian(timestampMs) === toGregorian(ms)) return ms
+  return { rule: 'error', message: 'Value must be in the second of timestamp' }
+}
+
+/** Place of an event in a list, at the start of a failure's path. */
+const PLACE = /^events\[(\d+)\]\.?/
 
 /**
  * Translates a failure of an event to the wire's field names, and the limits of `timestamp` to Gregorian seconds.
- *
- * @param isList whether the client sent a list; otherwise the index is removed from the path
  */
-export function toWireFailure(failure: Failure, isList: boolean): Failure {
-  const index = INDEX.exec(failure.path)?.[0] ?? ''
-  const name = renameFirstSegment(failure.path.slice(index.length), toWireEventName)
-  const path = isList ? index + name : name
+export function toWireFailure(failure: Failure): Failure {
+  const [place = '', index] = PLACE.exec(failure.path) ?? []
+  const name = renameFirstSegment(failure.path.slice(place.length), toWireEventName)
+  const path = index !== undefined ? [index, name].filter(Boolean).join('.') : name
   if (name !== 'timestamp' || typeof failure.target !== 'number') return { ...failure, path }
   const target = toGregorian(failure.target)
   const { value: _, ...rest } = failure

@@ -62,6 +62,8 @@ export type OperationId =
   | 'lookUp'
   | 'lookUpAnywhere'
   | 'readOverview'
+  | 'readHolds'
+  | 'setHold'
   | 'streamItems'
   | 'listUnhealthyWebhooks'
   | 'searchDeliveries'
@@ -248,6 +250,8 @@ export const ROUTES: readonly DocumentedRoute[] = [
     hasSecret: true,
   },
   { operation: 'readOverview', method: 'GET', path: '/system/overview', ...read, access: 'operator' },
+  { operation: 'readHolds', method: 'GET', path: '/system/holds', ...read, access: 'operator' },
+  { operation: 'setHold', method: 'POST', path: '/system/holds', ...change, access: 'operator' },
   { operation: 'streamItems', method: 'GET', path: `${ACCOUNT}/stream`, ...read, isStream: true },
   {
     operation: 'listUnhealthyWebhooks',

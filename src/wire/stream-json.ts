@@ -21,18 +21,29 @@ export interface StreamRequest {
   /** Id of the account whose items the stream has. */
   readonly accountId: string
   /** The id of the last item that the reader has: the stream continues after it. */
-  readonly lastId?: string
+  readonly lastId?: string | undefined
   /** Default: `attempt` and `webhook`. */
-  readonly types?: readonly ('attempt' | 'webhook' | 'event')[]
+  readonly types?: readonly ('attempt' | 'webhook' | 'event')[] | undefined
   /** Only attempts and changes of this webhook. Default: of all webhooks. Events belong to no webhook. */
-  readonly webhookId?: string
+  readonly webhookId?: string | undefined
   /** Only attempts and events of this call, all its legs. Default: of all calls. Changes of webhooks belong to no call. */
-  readonly callId?: string
+  readonly callId?: string | undefined
   /** Only attempts with this result. Default: both. */
-  readonly result?: 'success' | 'failure'
+  readonly result?: 'success' | 'failure' | undefined
   /** Whether the accounts below the account are included, at most 1,000 accounts. Default false. */
-  readonly descendants?: boolean
+  readonly descendants?: boolean | undefined
 }
+
+/** The names of all fields of a request. */
+export const STREAM_REQUEST_FIELDS: readonly (keyof StreamRequest)[] = [
+  'accountId',
+  'lastId',
+  'types',
+  'webhookId',
+  'callId',
+  'result',
+  'descendants',
+]
 
 /** Which items of the account a stream has. */
 export type StreamFilter = Omit<StreamRequest, 'accountId' | 'lastId'>

@@ -6,9 +6,21 @@ const account = (id: string, more: object = {}) => ({ id, name: id, realm: `${id
 
 describe('checkAccounts', () => {
   it('accepts what accounts.ensure may accept: parents in any order or elsewhere, updates, no ids', () => {
-    checkAccounts([])
-    checkAccounts([account('b', { parentId: 'a' }), account('a', { parentId: 'elsewhere' })])
-    checkAccounts([{ name: 'x', realm: 'x' }, account('y'), { name: 'y', realm: 'y.example' }, account('y')])
+    for (const list of [
+      [],
+      [account('b', { parentId: 'a' }), account('a', { parentId: 'elsewhere' })],
+      [{ name: 'x', realm: 'x' }, account('y'), { name: 'y', realm: 'y.example' }, account('y')],
+    ])
+      expect(checkAccounts(list)).toEqual([])
+  })
+
+  it('names every account that is wrong', () => {
+    const list = [account('a', { name: 5 }), account('b'), account('c', { realm: 'b.example' }), 7]
+    expect(checkAccounts(list as never).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^0\.name: /),
+      'account 2 of the list: this realm is taken',
+      expect.stringMatching(/^3: /),
+    ])
   })
 
   it.each([
@@ -29,14 +41,9 @@ describe('checkAccounts', () => {
       '1.parentId',
     ],
   ])('rejects %j', (list, code, message, path) => {
-    let thrown: unknown
-    try {
-      checkAccounts(list as never)
-    } catch (caught) {
-      thrown = caught
-    }
+    const [thrown] = checkAccounts(list as never)
     expect(errorCode(thrown)).toBe(code)
-    expect((thrown as Error).message).toMatch(message)
+    expect(thrown?.message).toMatch(message)
     const { failures, field } = thrown as { failures?: readonly { path: string }[]; field?: string }
     if (path !== undefined) expect(failures?.[0]?.path ?? field).toBe(path)
   })

@@ -38,7 +38,7 @@ export const hasKey = (/** @type {number} */ index) => index % 3 === 0
  */
 export function eventAt({ call, index }) {
   const event = {
-    hook: /** @type {string} */ (HOOKS[index % HOOKS.length]),
+    hook: /** @type {import('hookswitch').ChannelEvent['hook']} */ (HOOKS[index % HOOKS.length]),
     accountId: accountOf(call),
     callId: call,
     from: '+12025550123@carrier.example',

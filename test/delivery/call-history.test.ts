@@ -87,7 +87,9 @@ describe('partiesOf', () => {
     ],
     ['call_direction=outbound&from=%2B49%40x&sequence=1', { direction: 'outbound', from: '+49@x' }],
     ['{"from":5,"to":null}', undefined],
-    ['{"from":"a@x","custom', undefined],
+    ['{"from":"a@x","custom', { from: 'a@x' }],
+    ['{"to\\":":"\\\\","n":-1.5e3,"is":true,"from":"a\\"@x","to":"cut off', { from: 'a"@x' }],
+    ['{"vars":{"from":"inside"},"from":"behind', undefined],
     ['', undefined],
   ])('reads %s', (body, expected) => {
     expect(partiesOf(body)).toEqual(expected)

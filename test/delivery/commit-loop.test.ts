@@ -42,6 +42,7 @@ function createFixture({ isAsync = true, overrides = {} as Partial<CommitHandler
     positions: createPositions(1),
     loaded: new Set(),
     pendingElsewhere: 0,
+    readMs: 0,
   }
   const store = {
     commit(group: Group) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ChannelEvent } from '../../src/delivery/event.js'
+import type { CheckedEvent } from '../../src/delivery/event.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import { toSchemaFailures } from '../../src/values/schema-failures.js'
 import { validateEvent } from '../../src/values/validators.generated.js'
@@ -12,9 +12,9 @@ function failuresOf(document: unknown): string[] {
 }
 
 describe('the event schema', () => {
-  it('has exactly the fields of ChannelEvent', () => {
-    const fields: Record<keyof ChannelEvent, unknown> = eventSchema.properties
-    const type: (keyof ChannelEvent)[] = Object.keys(fields) as (keyof typeof eventSchema.properties)[]
+  it('has exactly the fields of CheckedEvent', () => {
+    const fields: Record<keyof CheckedEvent, unknown> = eventSchema.properties
+    const type: (keyof CheckedEvent)[] = Object.keys(fields) as (keyof typeof eventSchema.properties)[]
     expect(type).toHaveLength(60)
   })
 

@@ -73,15 +73,17 @@ const WITHOUT_CALL: typeof FIELDS = [
 const complete = Object.fromEntries(FIELDS.map(([key, value]) => [key, value])) as unknown as CheckedEvent
 
 describe('payloadOf', () => {
-  it('has the names, order and times of KAZOO', () => {
+  it('has the names, order and times of KAZOO, and the time in ISO 8601', () => {
+    const { happened_at: happenedAt, ...others } = payloadOf(complete, 'e1')
     const expected = [...FIELDS.map(([, , name, value]) => [name, value]), ['event_id', 'e1']]
-    expect(Object.entries(payloadOf(complete, 'e1'))).toEqual(expected)
+    expect(Object.entries(others)).toEqual(expected)
+    expect(happenedAt).toBe('2023-11-14T22:13:20.999Z')
   })
 
   it('contains every field of the schema except the idempotency key', () => {
     const fields = [...FIELDS, ...WITHOUT_CALL].map(([key]) => key)
     expect([...fields, 'idempotencyKey'].sort()).toEqual(Object.keys(eventSchema.properties).sort())
-    expect(Object.keys(payloadOf({ ...complete, idempotencyKey: 'k' }, 'e1'))).toHaveLength(FIELDS.length + 1)
+    expect(Object.keys(payloadOf({ ...complete, idempotencyKey: 'k' }, 'e1'))).toHaveLength(FIELDS.length + 2)
   })
 
   it('has the ordering key in place of the call id', () => {
@@ -106,6 +108,7 @@ describe('payloadOf', () => {
       'account_id',
       'call_id',
       'timestamp',
+      'happened_at',
       'event_id',
     ])
   })

@@ -26,7 +26,19 @@ const service = {
     environment: { type: 'object', additionalProperties: { type: 'string' } },
     volumes: strings,
     ports: strings,
-    networks: strings,
+    networks: {
+      anyOf: [
+        strings,
+        {
+          type: 'object',
+          additionalProperties: {
+            type: 'object',
+            additionalProperties: false,
+            properties: { aliases: strings },
+          },
+        },
+      ],
+    },
     depends_on: {
       anyOf: [
         strings,

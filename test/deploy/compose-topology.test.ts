@@ -1,5 +1,6 @@
-/** The programs that compose.yaml would start in containers, started by hand: PostgreSQL, two nodes and nginx. */
+/** The programs that compose.yaml would start in containers, started by hand: PostgreSQL, two nodes, nginx and a DNS server. */
 import { spawn } from 'node:child_process'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -19,6 +20,29 @@ interface NodeService {
   readonly environment: Readonly<Record<string, string>>
 }
 
+/** The addresses of the nodes, which listen on one port as in their containers. */
+const ADDRESSES = ['127.0.0.1', '127.0.0.2']
+
+/** Answers each question for an address with those of all nodes, as Docker's DNS does for an alias. */
+async function startDns(): Promise<number> {
+  const socket = createSocket('udp4')
+  socket.on('message', (query, { port, address }) => {
+    // The header has 12 bytes; the name ends with a zero, its type and class have 4.
+    const question = query.subarray(12, query.indexOf(0, 12) + 5)
+    const header = Buffer.from([query[0]!, query[1]!, 0x81, 0x80, 0, 1, 0, ADDRESSES.length, 0, 0, 0, 0])
+    // A pointer to the name, type A, class IN, 1 s, 4 bytes.
+    const answers = ADDRESSES.flatMap((ip) => [
+      ...[0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4],
+      ...ip.split('.').map(Number),
+    ])
+    socket.send(Buffer.concat([header, question, Buffer.from(answers)]), port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  onTestFinished(() => void socket.close())
+  return socket.address().port
+}
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -29,14 +53,14 @@ async function freePort(): Promise<number> {
 }
 
 /** The flags of a node in compose.yaml, for a process on loopback. */
-function flagsOf({ command }: NodeService, accounts: string, port: string): string[] {
+function flagsOf({ command }: NodeService, accounts: string, address: string, port: number): string[] {
   const flags = [...command]
   const set = (flag: string, value: string) => {
     expect(flags).toContain(flag)
     flags[flags.indexOf(flag) + 1] = value
   }
-  set('--host', '127.0.0.1')
-  set('--port', port)
+  set('--host', address)
+  set('--port', String(port))
   set('--admin-port', '0')
   set('--admin-host', '127.0.0.1')
   set('--accounts', accounts)
@@ -44,12 +68,14 @@ function flagsOf({ command }: NodeService, accounts: string, port: string): stri
   return [...flags, '--allow-local']
 }
 
-/** Starts nginx with our configuration, in which the names of the nodes are replaced. */
-async function startNginx(folder: string, nodes: readonly string[]): Promise<string> {
+/** Starts nginx with our configuration, in which the DNS server and the ports are replaced. */
+async function startNginx(folder: string, nodePort: number): Promise<string> {
   const port = await freePort()
-  let site = read('docker/nginx.conf').replace('listen 8000', `listen 127.0.0.1:${port}`)
-  for (const [index, url] of nodes.entries()) site = site.replace(`node-${index + 1}:8000`, new URL(url).host)
-  expect(site).not.toMatch(/node-\d/)
+  const site = read('docker/nginx.conf')
+    .replace('listen 8000', `listen 127.0.0.1:${port}`)
+    .replace('resolver 127.0.0.11', `resolver 127.0.0.1:${await startDns()}`)
+    .replace('nodes:8000', `nodes:${nodePort}`)
+  expect(site).not.toMatch(/8000|127\.0\.0\.11/)
   const config = join(folder, 'nginx.conf')
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(folder, name)};`,
@@ -102,14 +128,16 @@ describe('the topology of compose.yaml', () => {
       ])
       const env = { HOOKSWITCH_POSTGRES: server!.url, HOOKSWITCH_SECRET: 'the same for all nodes' }
       const schema = ['--schema', server!.freshSchema()]
-      const start = (name: string, port: string) =>
-        hookswitch([...flagsOf(services[name]!, accounts, port), ...schema], { cwd: folder, env })
-      const nodes: RunningProgram[] = names.map((name) => start(name, '0'))
-      const listening = await Promise.all(nodes.map(ready))
-      const url = await startNginx(
-        folder,
-        listening.map((receiver) => receiver.url),
-      )
+      const port = await freePort()
+      const start = (name: string, index: number) =>
+        hookswitch([...flagsOf(services[name]!, accounts, ADDRESSES[index]!, port), ...schema], {
+          cwd: folder,
+          env,
+        })
+      // nginx starts when no node is there yet.
+      const url = await startNginx(folder, port)
+      const nodes: RunningProgram[] = names.map(start)
+      await Promise.all(nodes.map(ready))
 
       const { url: receiverUrl, received } = await receiver()
       const { token } = await call(url, 'PUT', '/api_auth', { data: { api_key: ACCOUNT.apiKey } })
@@ -131,7 +159,7 @@ describe('the topology of compose.yaml', () => {
       await expect.poll(callIds).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'])
 
       // A rolling restart: the other node stops as soon as the first one is ready again.
-      const again = start('node-1', new URL(listening[0]!.url).port)
+      const again = start('node-1', 0)
       let isReady = false
       const readyAgain = ready(again).then(() => {
         isReady = true

@@ -70,7 +70,7 @@ describe('compose.yaml', () => {
     readonly image: string
     readonly command?: readonly string[]
     readonly volumes?: readonly string[]
-    readonly networks: readonly string[]
+    readonly networks: readonly string[] | Readonly<Record<string, { readonly aliases: readonly string[] }>>
     readonly stop_grace_period?: string
     readonly environment?: Readonly<Record<string, string>>
   }
@@ -109,15 +109,16 @@ describe('compose.yaml', () => {
   it('refers to networks, volumes, services and files that exist', () => {
     const { services, networks, volumes } = compose
     for (const service of Object.values(services)) {
-      for (const network of service.networks) expect(networks).toHaveProperty(network)
+      const names = Array.isArray(service.networks) ? service.networks : Object.keys(service.networks)
+      for (const network of names) expect(networks).toHaveProperty(network)
       for (const volume of service.volumes ?? []) {
         const [source] = volume.split(':') as [string]
         if (source.startsWith('./')) expect(existsSync(join(ROOT, 'deploy/docker', source))).toBe(true)
         else if (!source.startsWith('$')) expect(volumes).toHaveProperty(source)
       }
     }
-    const upstreams = [...read('docker/nginx.conf').matchAll(/server ([\w-]+):8000/g)].map(([, name]) => name)
-    expect(upstreams).toEqual(['node-1', 'node-2'])
-    for (const name of upstreams) expect(services).toHaveProperty(name!)
+    const [, name] = /set \$nodes ([\w-]+):8000;/.exec(read('docker/nginx.conf'))!
+    for (const node of ['node-1', 'node-2'])
+      expect(services[node]!.networks).toEqual({ inside: { aliases: [name] } })
   })
 })

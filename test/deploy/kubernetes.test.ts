@@ -1,10 +1,14 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
 import { Service } from 'kubernetes-models/v1/Service'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminServer } from '../../adapters/cli/admin.js'
 import { listen, stopListening } from '../../adapters/cli/listen.js'
 import { readSettings } from '../../adapters/cli/read-settings.js'
+import { hookswitch, ready } from '../adapters/cli/program.js'
 import { readYamlDocuments } from './files.js'
 
 interface Probe {
@@ -21,6 +25,7 @@ interface Container {
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
 }
 interface PodSpec {
+  readonly enableServiceLinks: boolean
   readonly terminationGracePeriodSeconds: number
   readonly securityContext: { readonly runAsNonRoot: boolean; readonly runAsUser: number }
   readonly containers: readonly Container[]
@@ -38,7 +43,15 @@ const [deployment, service, budget] = readYamlDocuments('kubernetes/hookswitch.y
     }
   },
   {
-    readonly spec: { readonly selector: object; readonly ports: readonly { readonly targetPort: string }[] }
+    readonly metadata: { readonly name: string }
+    readonly spec: {
+      readonly selector: object
+      readonly ports: readonly {
+        readonly name: string
+        readonly port: number
+        readonly targetPort: string
+      }[]
+    }
   },
   { readonly spec: { readonly selector: { readonly matchLabels: object } } },
 ]
@@ -72,6 +85,28 @@ function unknownKeys(Model: new (data: never) => { validate(): void }, manifest:
       return []
     }
   })
+}
+
+const isOurs = (variable: string) => variable.startsWith('HOOKSWITCH_')
+
+/** The variables of each pod with service links in the namespace of the Service (kubelet `envvars.FromServices`). */
+function kubeletVariables(name: string): Record<string, string> {
+  const prefix = name.replaceAll('-', '_').toUpperCase()
+  const ip = '10.96.0.17'
+  const [first] = service.spec.ports
+  const ofPorts = service.spec.ports.flatMap(({ name: portName, port }) => [
+    [`${prefix}_SERVICE_PORT_${portName.replaceAll('-', '_').toUpperCase()}`, `${port}`],
+    [`${prefix}_PORT_${port}_TCP`, `tcp://${ip}:${port}`],
+    [`${prefix}_PORT_${port}_TCP_PROTO`, 'tcp'],
+    [`${prefix}_PORT_${port}_TCP_PORT`, `${port}`],
+    [`${prefix}_PORT_${port}_TCP_ADDR`, ip],
+  ])
+  return {
+    [`${prefix}_SERVICE_HOST`]: ip,
+    [`${prefix}_SERVICE_PORT`]: `${first!.port}`,
+    [`${prefix}_PORT`]: `tcp://${ip}:${first!.port}`,
+    ...Object.fromEntries(ofPorts),
+  }
 }
 
 describe('the Kubernetes manifests', () => {
@@ -121,9 +156,10 @@ describe('the Kubernetes manifests', () => {
   })
 
   it('probe paths that the program answers', async () => {
-    let isReady = false
+    let isServing = false
     const metrics = { text: async () => '', contentType: 'text/plain' }
-    const server = adminServer(() => ({ isReady, health: { outages: [] }, sources: [] }), metrics)
+    const readiness = async () => ({ isServing, health: { problems: [], outages: [] }, sources: [] })
+    const server = adminServer(readiness, metrics, () => Promise.reject(new Error('not called')))
     const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
     try {
       const status = async ({ httpGet: { path, port } }: Probe) => {
@@ -133,12 +169,43 @@ describe('the Kubernetes manifests', () => {
       const { startupProbe, readinessProbe, livenessProbe } = container
       const all = () => Promise.all([startupProbe, readinessProbe, livenessProbe].map(status))
       expect(await all()).toEqual([503, 503, 200])
-      isReady = true
+      isServing = true
       expect(await all()).toEqual([200, 200, 200])
     } finally {
       await stopListening(server, 0)
     }
   })
+
+  it('set no variable that the program would take for a setting', () => {
+    expect(pod.enableServiceLinks).toBe(false)
+    expect(Object.keys(kubeletVariables(service.metadata.name)).filter(isOurs)).toEqual([])
+    expect(flags.operators).toEqual(['platform'])
+    expect(flags.trustProxy).toEqual(['10.0.0.0/8'])
+  })
+
+  it.each(['hookswitch', 'hookswitch-admin'])(
+    'start even with the variables that the kubelet sets for a Service named %s, which one line names',
+    async (name) => {
+      const variables = kubeletVariables(name)
+      const folder = await mkdtemp(join(tmpdir(), 'kubelet-'))
+      onTestFinished(() => rm(folder, { recursive: true }))
+      const accounts = join(folder, 'accounts.json')
+      await writeFile(accounts, JSON.stringify([{ id: 'platform', name: 'P', realm: 'platform.example' }]))
+      const argv = [...container.args]
+      argv[argv.indexOf('--host') + 1] = '127.0.0.1'
+      argv[argv.indexOf('--admin-host') + 1] = '127.0.0.1'
+      argv[argv.indexOf('--port') + 1] = '0'
+      argv[argv.indexOf('--admin-port') + 1] = '0'
+      argv[argv.indexOf('--accounts') + 1] = accounts
+      const program = hookswitch([...argv, '--memory'], { env: variables, cwd: folder })
+      const { adminUrl } = await ready(program)
+      expect((await fetch(`${adminUrl}/readyz`)).status).toBe(200)
+      const lines = program.output.stderr.split('\n').filter((line) => line.includes('Kubernetes'))
+      expect(lines.map((line) => JSON.parse(line).variables.sort())).toEqual([Object.keys(variables).sort()])
+      program.child.kill('SIGTERM')
+      expect(await program.ended).toMatchObject({ code: 0 })
+    },
+  )
 
   it('leave the time that draining takes, and run as an ordinary user', () => {
     const [command, seconds] = container.lifecycle.preStop.exec.command

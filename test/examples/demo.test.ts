@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -7,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { causeOf, hooksOf, recordedCalls } from '../adapters/telephony/recorded.js'
+import { blocks } from './pages.js'
 
 const START = fileURLToPath(new URL('../../examples/demo/start.js', import.meta.url))
 
@@ -116,8 +118,8 @@ describe('the demo', () => {
   it('continues where it was killed: the next run delivers what was refused before', async () => {
     const log = join(folder, 'before.ndjson')
     const first = demo('--port', '0', '--data', join(folder, 'killed.db'), '--receiver-log', log)
-    const isRefused = () => /→ 500 in \d+ ms {2}\S+ {2}↻ will be retried/.test(first.output.stdout)
-    while (!isRefused()) await Promise.race([once(first.child.stdout, 'data'), first.ended])
+    const isRefused = async () => (await readFile(log, 'utf8').catch(() => '')).includes('"status":500')
+    await expect.poll(isRefused).toBe(true)
     first.child.kill('SIGKILL')
     await first.ended
     const before = (await readFile(log, 'utf8'))
@@ -144,7 +146,38 @@ describe('the demo', () => {
     expect(new Set(taken.map(({ headers }) => headers['webhook-id'])).size).toBe(taken.length)
   })
 
-  it('prints commands that work when they are pasted, and a summary on Ctrl-C', async () => {
+  it('prints the address of the page, a login, one line per call, and a summary on Ctrl-C', async () => {
+    const { child, output, ended } = demo('--port', '0', '--speed', '4', '--data', join(folder, 'lines.db'))
+    const lines = () => output.stdout.split('\n').filter((line) => /^(alpha|beta) /.test(line))
+    const retried = () => lines().filter((line) => line.endsWith(', after retries (500)'))
+    while (lines().length < 45 || retried().length === 0)
+      await Promise.race([once(child.stdout, 'data'), ended])
+    const [, url = ''] = /^The page for customers: (http:\S+)\/portal$/m.exec(output.stdout) ?? []
+    const [, realm, username, password] =
+      /^ {2}Company {4}(\S+)\n {2}User name {2}(\S+)\n {2}Password {3}(\S+)$/m.exec(output.stdout) ?? []
+    const page = await (await fetch(url)).text()
+    expect(page).toContain('<meta name="hookswitch-title"')
+    const credentials = createHash('md5').update(`${username}:${password}`).digest('hex')
+    const login = await fetch(`${url}/v1/user_auth`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ data: { credentials, account_realm: realm } }),
+    })
+    expect(login.status).toBe(201)
+    for (const line of lines().slice(0, -1)) {
+      expect(line).toMatch(/^(alpha|beta) +\d+ → \d+ +[a-z ]+ +\d+\.\d s {2}\d events? delivered/)
+    }
+    // Again after some calls, so that it stays on the screen.
+    expect(output.stdout.split(`${url}/portal (${realm}, ${username}, ${password})`).length).toBeGreaterThan(
+      2,
+    )
+    child.kill('SIGINT')
+    const { code, stdout, stderr } = await ended
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^\d+ delivered, 0 failed$/)
+  })
+
+  it('has commands that work when they are pasted', async () => {
     const { child, output, ended } = demo(
       '--port',
       '0',
@@ -153,35 +186,26 @@ describe('the demo', () => {
       '--data',
       join(folder, 'pasted.db'),
     )
-    while (!output.stdout.includes('/attempts')) await Promise.race([once(child.stdout, 'data'), ended])
-    const commands = output.stdout.split('\n').filter((line) => /^ {2}(TOKEN=|HOOK=|curl)/.test(line))
-    expect(commands.map((line) => line.trim().slice(0, 5))).toEqual([
-      'TOKEN',
-      'TOKEN',
-      'HOOK=',
-      'curl ',
-      'curl ',
-    ])
-    for (const login of [0, 1]) {
-      const chosen = commands.filter((_, index) => index === login || index > 1)
-      const shell = spawn('sh', ['-c', chosen.join('\n')])
-      let answers = ''
-      shell.stdout.setEncoding('utf8').on('data', (text) => {
-        answers += text
-      })
-      expect((await once(shell, 'close'))[0]).toBe(0)
-      const [test, ...attempts] = answers.trimEnd().split('\n')
-      expect(JSON.parse(test ?? '')).toMatchObject({
-        status: 'success',
-        data: { delivery_id: expect.any(String) },
-      })
-      expect(JSON.parse(attempts.join('\n'))).toMatchObject({ status: 'success', data: expect.any(Array) })
-      expect(attempts.length).toBeGreaterThan(1)
-    }
+    while (!output.stdout.includes('One line per call'))
+      await Promise.race([once(child.stdout, 'data'), ended])
+    const [, url = '', receiver = ''] =
+      /^The API is at (\S+)\/v1, the receiver at (\S+);/m.exec(output.stdout) ?? []
+    const [commands = ''] = blocks('examples/demo/README.md', 'sh')
+    const script = commands.replace('http://127.0.0.1:8000', url).replace('http://127.0.0.1:8001', receiver)
+    const shell = spawn('bash', ['-e', '-c', script])
+    let answers = ''
+    shell.stdout.setEncoding('utf8').on('data', (text) => {
+      answers += text
+    })
+    expect((await once(shell, 'close'))[0]).toBe(0)
+    const [test, ...attempts] = answers.trimEnd().split('\n')
+    expect(JSON.parse(test ?? '')).toMatchObject({
+      status: 'success',
+      data: { delivery_id: expect.any(String) },
+    })
+    expect(JSON.parse(attempts.join('\n'))).toMatchObject({ status: 'success', data: expect.any(Array) })
     child.kill('SIGINT')
-    const { code, stdout, stderr } = await ended
-    expect([code, stderr]).toEqual([0, ''])
-    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^\d+ delivered, 0 failed$/)
+    expect((await ended).code).toBe(0)
   })
 
   it.each([

@@ -7,9 +7,10 @@ import { COMMAND_VARIABLES } from '../../adapters/cli/commands/command-variables
 import { CONFIG_SCHEMA } from '../../adapters/cli/config-schema.js'
 import { MAIN_HELP, MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
 import { flagOf, SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js'
-import { findProblem } from '../../adapters/cli/setting-schema.js'
+import { findProblems } from '../../adapters/cli/setting-schema.js'
 import type { SettingName } from '../../adapters/cli/settings.js'
 import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-table.js'
+import { KNOWN_VARIABLES } from '../../adapters/cli/unknown-variables.js'
 import { parseYaml } from '../../adapters/cli/yaml-places.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
@@ -168,11 +169,7 @@ describe('the tables of the program', () => {
     expect(rows.flatMap(([, , variable]) => codes(variable))).toEqual([...SETTING_OF_VARIABLE.keys()])
     for (const other of PAGES) {
       for (const name of read(other).match(/\bHOOKSWITCH_[A-Z_]+[A-Z]/g) ?? [])
-        expect([other, name, SETTING_OF_VARIABLE.has(name) || COMMAND_VARIABLES.has(name)]).toEqual([
-          other,
-          name,
-          true,
-        ])
+        expect([other, name, KNOWN_VARIABLES.has(name)]).toEqual([other, name, true])
     }
   })
 
@@ -186,7 +183,7 @@ describe('the tables of the program', () => {
     const examples = blocks(page, 'yaml')
     expect(examples.length).toBeGreaterThan(1)
     for (const example of examples)
-      expect([example, findProblem(CONFIG_SCHEMA, parseYaml(example).value)]).toEqual([example, undefined])
+      expect([example, findProblems(CONFIG_SCHEMA, parseYaml(example).value)]).toEqual([example, []])
   })
 
   it('list every command for a running service, with its operands, and every exit code', () => {

@@ -26,10 +26,21 @@ const OUTPUT: Readonly<Record<string, string | RegExp>> = {
   'hookswitch/postgres': /^committed [0-9a-f]{32}\n$/,
   'holderOfApiKey:': 'signed in: Acme\nInvalidCredentials\n',
   device_registered: "1 { model: 'T46' }\ndata.expiresSeconds\n",
+  "'nobody'": "1\naccount 'nobody' does not exist\n",
   'hookswitch/blackhole':
     '{"action":"reply","request_id":"1","status":"success","data":{"subscribed":["call.*.*"]}}\nCHANNEL_CREATE call.acme.CHANNEL_CREATE.a84b4c76\n',
   'hookswitch/client':
     'created Calls\nlisted Calls\nrefused 400 validation error uri\nrenamed at revision 2\n',
+}
+
+/** Its ports may be taken: those that the program itself calls are replaced by free ones, others by any. */
+async function withFreePorts(text: string): Promise<string> {
+  const called = new Set([...text.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => port!))
+  let result = text.replace(/\b(listen\(|port: )(\d+)/g, (whole, before, port) =>
+    called.has(port) ? whole : `${before}0`,
+  )
+  for (const port of called) result = result.replaceAll(port, String(await freePort('tcp')))
+  return result
 }
 
 interface Program {
@@ -67,8 +78,7 @@ describe('JavaScript in the documentation', () => {
     const end = isSuite
       ? ''
       : '\nawait globalThis.pending\nawait new Promise((resolve) => setImmediate(resolve))\nprocess.exit(0)\n'
-    const anyPort = text.replace(/\b(listen\(|port: )\d+/g, (_, before) => `${before}0`)
-    await writeFile(join(folder, 'program.js'), anyPort + end)
+    await writeFile(join(folder, 'program.js'), (await withFreePorts(text)) + end)
     const env = readerEnvironment(database ? { DATABASE_URL: database.url } : {})
     return run(process.execPath, ['program.js'], folder, env)
   }
@@ -99,6 +109,14 @@ describe('JavaScript in the documentation', () => {
         programs.filter(({ text }) => text.includes(part)),
         part,
       ).toHaveLength(1)
+  })
+})
+
+describe('TypeScript in the documentation', () => {
+  it('is quoted from examples/projects, whose files are compiled and run', () => {
+    const all = PAGES.flatMap((page) => blocks(page, 'ts').map((text) => ({ page, text })))
+    expect(all.filter(({ text }) => !isQuoted(text, 'ts'))).toEqual([])
+    expect(all.length).toBeGreaterThan(0)
   })
 })
 
@@ -239,7 +257,7 @@ echo "LATER=$API $TOKEN $HOOK"`
 })
 
 describe('other blocks of the documentation', () => {
-  const KNOWN = ['js', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile', 'sql'].concat(
+  const KNOWN = ['js', 'ts', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile', 'sql'].concat(
     ...['python', 'php', 'ruby', 'go', 'java', 'csharp'],
   )
 
@@ -281,7 +299,13 @@ describe('links in the documentation', () => {
   }
 
   it('lead to headings and files that exist, and from pages of the package to files of the package', () => {
-    const others = ['CONTRIBUTING.md', 'examples/demo/README.md', 'src/testkit/README.md']
+    const others = [
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+      'CODE_OF_CONDUCT.md',
+      'examples/demo/README.md',
+      'src/testkit/README.md',
+    ]
     for (const page of [...PAGES, ...others]) {
       for (const link of links(page))
         expect([page, link, problemOf(page, link)]).toEqual([page, link, undefined])

@@ -22,6 +22,7 @@ const HONO_SERVER = `export function serve({ fetch, port }) {
   const env = { incoming: { socket: { remoteAddress: '192.0.2.1' } } }
   const request = new Request(\`http://127.0.0.1:\${port}/telephony/v1/webhooks\`)
   globalThis.pending = Promise.resolve(fetch(request, env)).then(({ status }) => console.log('answered', status))
+  return { close() {} }
 }
 `
 const HONO_CONNINFO = `export function getConnInfo({ env }) {

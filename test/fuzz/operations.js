@@ -373,6 +373,13 @@ export const OPERATION_INPUTS = {
     },
   }),
   readOverview: () => ({}),
+  readHolds: () => ({}),
+  setHold: (random, known) => ({
+    data: {
+      held: random.chance(0.3),
+      ...(random.chance(0.7) && { account_id: pickRecent(random, known.accounts, 'unknown') }),
+    },
+  }),
   listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   streamItems: (random, known) => ({
     query: [

@@ -88,7 +88,7 @@ describe('the generated operations', () => {
         },
       }),
     )
-    expect(text).toContain('readonly sinceMs?: number | null\n')
+    expect(text).toContain('readonly sinceMs?: number | null | undefined\n')
     expect(text).toContain(
       'move(parameters: MoveParameters, options?: CallOptions): Promise<ApiResponse<readonly string[] | null>>',
     )

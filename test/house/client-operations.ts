@@ -192,7 +192,8 @@ function parametersType(
     const described = DESCRIPTIONS[parameter.name] ?? parameter.description
     const description = isAccount ? `${described} Default: the account of the token.` : described
     const isRequired = parameter.in === 'path' && !isAccount
-    return `${comment(description, '  ')}  readonly ${camel(parameter)}${isRequired ? '' : '?'}: ${typeOf(parameter.schema, '  ')}`
+    const type = typeOf(parameter.schema, '  ')
+    return `${comment(description, '  ')}  readonly ${camel(parameter)}${isRequired ? `: ${type}` : `?: ${type} | undefined`}`
   })
   const head = `/** ${text} */\nexport interface ${name}${base ? ` extends ${base}` : ''}`
   return `${head} {\n${[...lines, ...fields].join('\n')}\n}\n\n`

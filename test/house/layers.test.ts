@@ -21,10 +21,10 @@ const RUNTIME = [
 ]
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/values': [],
-  'src/errors.ts': [],
+  'src/errors.ts': ['src/values'],
   'src/ports.ts': ['src/values'],
   'src/metrics.ts': ['src/values'],
-  'src/events.ts': [],
+  'src/events.ts': ['src/errors.ts', 'src/values'],
   'src/accounts': BASE,
   'src/auth': DOMAIN,
   'src/webhooks': DOMAIN,
@@ -59,7 +59,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'src/http': ['ipaddr.js', 'lru-cache'],
   'src/webhooks': ['@standard-schema/spec', '@cfworker/json-schema', 'hookswitch/adapter'],
   // Types whose declarations refer to the subpath that exports them.
-  'src/options': ['hookswitch/adapter'],
+  'src/options': ['hookswitch/adapter', 'hookswitch/store'],
   'src/stats': ['hookswitch/adapter'],
   'src/store': ['hookswitch/store'],
 }

@@ -6,6 +6,7 @@ import type { JsonSchema } from '../../src/values/json-schema.js'
 import { webhookSchema } from '../../src/webhooks/webhook-schema.js'
 import {
   apiAuthSchema,
+  holdSchema,
   previewSchema,
   reenableSchema,
   replaySchema,
@@ -27,6 +28,7 @@ export const VALIDATORS: Readonly<Record<string, JsonSchema>> = {
   validateReenable: reenableSchema,
   validateReplay: replaySchema,
   validateReplayState: replayStateSchema,
+  validateHold: holdSchema,
   validatePreview: previewSchema,
 }
 

@@ -214,27 +214,40 @@ describe('paginate', () => {
     expect(Math.max(...limits)).toBeLessThanOrEqual(501)
   })
 
-  it('stops after 20,000 rows of a filtered list, with a short page that leads on', async () => {
-    let read = 0
-    const rowsBelow = async ({ cursor = 30_001, limit }: { cursor?: number; limit: number }) => {
-      const batch = Array.from({ length: Math.min(limit, cursor - 1) }, (_, index) => ({
-        position: cursor - 1 - index,
-      }))
-      // One more row than wanted says that more follow.
-      read += Math.min(batch.length, limit - 1)
-      return batch
-    }
-    const filter = ({ position }: Readonly<Record<string, unknown>>) => position === 25_000 || position === 5
-    for (const pageSize of [50, undefined]) {
-      read = 0
-      const first = await paginate({ pageSize, filter }, rowsBelow)
-      expect(first.rows).toEqual([{ position: 25_000 }])
-      expect(read).toBe(20_000)
-      const startKey = first.nextStartKey!
-      const second = await paginate({ pageSize, filter, startKey }, rowsBelow)
-      expect(second).toEqual({ rows: [{ position: 5 }], nextStartKey: undefined })
-    }
-  })
+  it.each([
+    [20_000, false],
+    [5_000, true],
+  ])(
+    'stops after %i rows of a filtered list (with bodies: %s), with a short page that leads on',
+    async (most, hasBodies) => {
+      let read = 0
+      const rowsBelow = async ({ cursor = 30_001, limit }: { cursor?: number; limit: number }) => {
+        const batch = Array.from({ length: Math.min(limit, cursor - 1) }, (_, index) => ({
+          position: cursor - 1 - index,
+        }))
+        // One more row than wanted says that more follow.
+        read += Math.min(batch.length, limit - 1)
+        return batch
+      }
+      const filter = ({ position }: Readonly<Record<string, unknown>>) =>
+        position === 30_000 - most + 1 || position === 5
+      const pageFrom = (request: ListRequest) =>
+        pageOf(request, positionedRows(request, { read: rowsBelow, hasBodies, ...asIs }))
+      for (const pageSize of [50, undefined]) {
+        read = 0
+        const first = await pageFrom({ pageSize, filter })
+        expect(first.rows).toEqual([{ position: 30_000 - most + 1 }])
+        expect(read).toBe(most)
+        let last = first
+        const found: unknown[] = []
+        while (last.nextStartKey !== undefined) {
+          last = await pageFrom({ pageSize, filter, startKey: last.nextStartKey })
+          found.push(...last.rows)
+        }
+        expect(found).toEqual([{ position: 5 }])
+      }
+    },
+  )
 
   it('stops after 20,000 rows of a filtered list that is sorted by a key', async () => {
     const name = (index: number) => String(index).padStart(6, '0')

@@ -57,7 +57,7 @@ function selectRows<Row extends { readonly position: number }>(
 }
 
 /** Starts a service with an account, one below it, one beside it, and a webhook; it is closed after the test. */
-export async function startService(options: Partial<HookswitchOptions<Store>> = {}) {
+export async function startService(options: Partial<HookswitchOptions> = {}) {
   const memory = memoryStore()
   const store: ReplaceableStore = {
     ...memory,

@@ -109,15 +109,18 @@ describe('an invalid option', () => {
   })
 
   it.each([
-    [{ retrypolicy: 'kazoo' }, "unknown option 'retrypolicy' (did you mean 'retryPolicy'?)"],
-    [{ tokenTtl: 5 }, "unknown option 'tokenTtl' (did you mean 'tokenTtlSeconds'?)"],
-    [{ pause: false }, "unknown option 'pause' (did you mean 'pauses'?)"],
+    [
+      { retrypolicy: 'kazoo' },
+      "createHookswitch(): unknown option 'retrypolicy' (did you mean 'retryPolicy'?)",
+    ],
+    [{ tokenTtl: 5 }, "createHookswitch(): unknown option 'tokenTtl' (did you mean 'tokenTtlSeconds'?)"],
+    [{ pause: false }, "createHookswitch(): unknown option 'pause' (did you mean 'pauses'?)"],
     [
       { autoDisable: { kind: 'silent', aftrMs: 1, exhausted: 1 } },
-      "unknown option 'autoDisable.aftrMs' (did you mean 'autoDisable.afterMs'?)",
+      "createHookswitch(): unknown option 'autoDisable.aftrMs' (did you mean 'autoDisable.afterMs'?)",
     ],
-    [{ tls: { certs: '' } }, "unknown option 'tls.certs' (did you mean 'tls.cert'?)"],
-    [{ colour: 'red' }, "unknown option 'colour'"],
+    [{ tls: { certs: '' } }, "createHookswitch(): unknown option 'tls.certs' (did you mean 'tls.cert'?)"],
+    [{ colour: 'red' }, "createHookswitch(): unknown option 'colour'"],
   ])('%j is unknown, and the message suggests the closest name', (options, message) => {
     expect(make(options)).toThrow(expect.objectContaining({ code: 'InvalidOption', message }))
   })
@@ -230,7 +233,7 @@ describe('OPTION_DEFAULTS', () => {
 })
 
 describe('an instance that is not running', () => {
-  const event = { hook: 'channel_create', accountId: 'a', callId: 'c' }
+  const event = { hook: 'channel_create', accountId: 'a', callId: 'c' } as const
 
   it('rejects calls before start() and names start()', async () => {
     const hs = createHookswitch({ store: memoryStore() })

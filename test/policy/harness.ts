@@ -21,7 +21,7 @@ import { type Arrival, healthy, OK, type Reaction, type Receiver, singles } from
 /** Whether checks have their full size. */
 export const IS_FULL_SIZE = Boolean(process.env.POLICY_FULL_SIZE)
 
-type Options = HookswitchOptions<ReturnType<typeof memoryStore>>
+type Options = HookswitchOptions
 
 /** A webhook of a run. */
 export interface EndpointInput {

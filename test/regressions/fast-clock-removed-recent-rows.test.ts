@@ -7,7 +7,7 @@ import { manualClock, scriptedReceiver } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
 
 const DAY_MS = 86_400_000
-const event = { hook: 'channel_create', accountId: 'acme', callId: 'leg-1' }
+const event = { hook: 'channel_create', accountId: 'acme', callId: 'leg-1' } as const
 
 async function harness() {
   const clock = manualClock()

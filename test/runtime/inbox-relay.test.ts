@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-async function harness(options: Partial<Omit<HookswitchOptions<unknown>, 'store'>> = {}) {
+async function harness(options: Partial<Omit<HookswitchOptions, 'store'>> = {}) {
   const inbox = withInbox(memoryStore())
   const receiver = scriptedReceiver()
   await receiver.start()
@@ -31,7 +31,7 @@ async function harness(options: Partial<Omit<HookswitchOptions<unknown>, 'store'
 }
 
 const event = (changes: object = {}) => ({
-  hook: 'channel_create',
+  hook: 'channel_create' as const,
   accountId: 'acme',
   callId: 'leg',
   ...changes,

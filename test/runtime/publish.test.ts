@@ -15,10 +15,7 @@ afterEach(async () => {
 })
 
 /** An instance with recording metrics and tracing; account `acme` has one webhook at a receiver. */
-async function harness(
-  options: Partial<HookswitchOptions<ReturnType<typeof memoryStore>>> = {},
-  traceparent?: string,
-) {
+async function harness(options: Partial<HookswitchOptions> = {}, traceparent?: string) {
   const counted: Record<string, number> = {}
   const metrics: Metrics = {
     count(name, by, label) {

@@ -3,7 +3,7 @@ import type { Random } from 'hookswitch/adapter'
 import { expect, it } from 'vitest'
 import { createLazyHandler } from '../../src/http/lazy-handler.js'
 
-type Store = HookswitchOptions<ReturnType<typeof memoryStore>>['store']
+type Store = HookswitchOptions['store']
 
 /** A sender that counts its `close` calls. */
 function countingSender() {
@@ -73,7 +73,7 @@ it('null as options of publish and close means the defaults', async () => {
   const hs = createHookswitch({ store: memoryStore(), sender })
   await hs.start()
   await hs.accounts.create({ id: 'acc', name: 'A', realm: 'a.example' })
-  const event = { hook: 'channel_create', accountId: 'acc', callId: 'c' }
+  const event = { hook: 'channel_create', accountId: 'acc', callId: 'c' } as const
   await expect(hs.publish(event, null as never)).resolves.toMatchObject({ duplicate: false })
   await expect(hs.close({ drainMs: '5' as never })).rejects.toMatchObject({ field: 'drainMs' })
   await hs.close(null as never)

@@ -64,14 +64,18 @@ describe('an invalid connection option', () => {
       expect(errorCode(thrown)).toBe('InvalidOption')
       expect(thrown).toMatchObject({ field })
       const { message } = thrown as Error
-      expect([`${field} `, `unknown option '${field}'`].some((start) => message.startsWith(start))).toBe(true)
+      expect(
+        [`${field} `, `createHookswitch(): unknown option '${field}'`].some((start) =>
+          message.startsWith(start),
+        ),
+      ).toBe(true)
       expect(message).not.toMatch(/hunter2|correct horse|BEGIN|MHcC/)
     }
   })
 })
 
 describe('a valid connection option', () => {
-  it.each<[string, HookswitchOptions<never>['tls']]>([
+  it.each<[string, HookswitchOptions['tls']]>([
     ['authorities as text', { ca: `${authority}\n${selfSigned}` }],
     ['authorities as a list and bytes', { ca: [authority, new Uint8Array(Buffer.from(selfSigned))] }],
     ['a certificate', { cert: good, key }],

@@ -2,6 +2,8 @@
 import type { Sender } from 'hookswitch/adapter'
 import { manualClock, until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
+import { createAddressCheck } from '../../src/runtime/check-address.js'
+import { compileAddressPolicy } from '../../src/values/address-policy.js'
 import { authority, good, selfSigned } from '../send/certificates.js'
 import { cleanUpAfterEach, startReceiver } from '../send/harness.js'
 import { startTlsReceiver } from '../send/secure-receiver.js'
@@ -123,22 +125,26 @@ describe('the check of an address', () => {
     ).rejects.toMatchObject({ code: 'NotFound', id: 'nobody' })
   })
 
-  it('is made ten times a minute for an account, and no more', async () => {
+  it('is made ten times in any minute for an account, and no more', async () => {
     const clock = manualClock()
     const service = await startQuick({ clock })
     const uri = 'https://hooks.example.com'
-    for (let made = 0; made < 10; made++) expect((await check(service, uri)).status).toBe(200)
-    expect(await check(service, uri)).toMatchObject({ status: 429, retryAfter: '6' })
+    for (let made = 0; made < 9; made++) expect((await check(service, uri)).status).toBe(200)
+    await clock.advance(20_000)
+    expect((await check(service, uri)).status).toBe(200)
+    expect(await check(service, uri)).toMatchObject({ status: 429, retryAfter: '40' })
     await expect(service.hs.webhooks.checkAddress('parent', { uri })).rejects.toMatchObject({
       code: 'TooManyChecks',
-      retryAfterSeconds: 6,
+      retryAfterSeconds: 40,
     })
     // What needs no connection costs nothing, and other accounts have their own share.
     expect((await check(service, 'https://')).status).toBe(200)
     expect((await check(service, uri, PATH.replace('parent', 'child'))).status).toBe(200)
-    await clock.advance(6_000)
-    expect((await check(service, uri)).status).toBe(200)
+    await clock.advance(39_999)
     expect((await check(service, uri)).status).toBe(429)
+    await clock.advance(1)
+    for (let made = 0; made < 9; made++) expect((await check(service, uri)).status).toBe(200)
+    expect(await check(service, uri)).toMatchObject({ status: 429, retryAfter: '20' })
   })
 
   it('is made twice at once for an account, and no more', async () => {
@@ -156,6 +162,42 @@ describe('the check of an address', () => {
     await until(() => waiting.length === 4, { description: 'the next check is under way' })
     waiting[3]!()
     expect((await next).status).toBe(200)
+  })
+
+  it('is shared between accounts: one each where many are under way, and first come, first served', async () => {
+    const { sender, waiting } = waitingSender()
+    const checkAddress = createAddressCheck({
+      sender,
+      addressPolicy: compileAddressPolicy({ allowLocal: false, allow: [] }),
+      clock: manualClock(),
+      attemptTimeoutMs: 1_000,
+    })
+    const made: string[] = []
+    const checkOf = async (account: string) => {
+      await checkAddress(account, 'https://hooks.example.com')
+      made.push(account)
+    }
+    const all = [checkOf('first'), checkOf('first')]
+    for (let index = 2; index < 16; index++) all.push(checkOf(`account-${index}`))
+    const refused = { code: 'TooManyChecks', retryAfterSeconds: 1 }
+    await expect(checkOf('account-2')).rejects.toMatchObject(refused)
+    for (let index = 16; index < 64; index++) all.push(checkOf(`account-${index}`))
+    await expect(checkOf('account-64')).rejects.toMatchObject(refused)
+    expect(waiting).toHaveLength(32)
+    waiting[5]!()
+    await until(() => waiting.length === 33, { description: 'the next check is under way' })
+    expect(made).toEqual(['account-5'])
+    for (const end of waiting) end()
+    await until(() => waiting.length === 64, { description: 'all checks are under way' })
+    for (const end of waiting) end()
+    await Promise.all(all)
+    expect(new Set(made).size).toBe(63)
+    expect(made.slice(-32)).toEqual(Array.from({ length: 32 }, (_, index) => `account-${index + 32}`))
+    // Nothing is under way any more.
+    const next = [checkOf('first'), checkOf('first')]
+    await until(() => waiting.length === 66, { description: 'two checks are under way' })
+    for (const end of waiting) end()
+    await Promise.all(next)
   })
 
   it('says that it could not be made where the sender of the host cannot, or fails', async () => {

@@ -15,7 +15,7 @@ const EVENT = channelCreate('leg/1 a', {
   customChannelVars: { list: ['x', 'ü'], deep: { b: { c: '&=' } }, none: {} },
 })
 const PAIRS =
-  'hook_event=channel_create&account_id=parent&call_id=leg%2F1+a&timestamp=63934444800' +
+  'hook_event=channel_create&account_id=parent&call_id=leg%2F1+a&timestamp=63934444800&happened_at=2026-01-01T00%3A00%3A00.999Z' +
   '&caller_id_name=Ada+%26+Co.+%3D+100%25~&call_forwarded=false&custom_channel_vars[list][]=x' +
   '&custom_channel_vars[list][]=%C3%BC&custom_channel_vars[deep][b][c]=%26%3D&event_id={id}&sequence=1'
 const PAYLOAD = {
@@ -23,6 +23,7 @@ const PAYLOAD = {
   account_id: 'parent',
   call_id: 'leg/1 a',
   timestamp: 63_934_444_800,
+  happened_at: '2026-01-01T00:00:00.999Z',
   caller_id_name: 'Ada & Co. = 100%~',
   call_forwarded: false,
   custom_channel_vars: { list: ['x', 'ü'], deep: { b: { c: '&=' } }, none: {} },
@@ -181,18 +182,22 @@ describe('the headers', () => {
   })
 })
 
-describe('the id of an event', () => {
+describe('a field by which receivers recognize an event', () => {
   it('cannot be set by custom data', async () => {
     const { callApi, createWebhook, receiver } = await startService()
     const id = await createWebhook('/hook', { customData: { source: 'pbx' } })
-    const whole = { name: 'n', uri: receiver.url('/hook'), hook: 'all', custom_data: { event_id: 'mine' } }
+    const custom_data = { event_id: 'mine', Happened_At: 'mine', from: 'mine' }
+    const whole = { name: 'n', uri: receiver.url('/hook'), hook: 'all', custom_data }
     for (const [method, path, data] of [
       ['PUT', '', whole],
       ['POST', `/${id}`, whole],
-      ['PATCH', `/${id}`, { custom_data: { event_id: 'mine' } }],
+      ['PATCH', `/${id}`, { custom_data }],
     ] as const) {
       const { status, json } = await callApi(method, `/v1/accounts/parent/webhooks${path}`, { data })
-      expect([status, Object.keys(json.data)]).toEqual([400, ['custom_data.event_id']])
+      expect([status, Object.keys(json.data)]).toEqual([
+        400,
+        ['custom_data.event_id', 'custom_data.Happened_At'],
+      ])
     }
     const { json } = await callApi('GET', `/v1/accounts/parent/webhooks/${id}`)
     expect(json.data.custom_data).toEqual({ source: 'pbx' })

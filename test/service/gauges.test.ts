@@ -59,6 +59,9 @@ const NOTHING = {
   'outage public': 0,
   'outage private': 0,
   'outage loopback': 0,
+  'node_problem store': 0,
+  'node_problem lease': 0,
+  'node_problem feed': 0,
   clock_deviation_seconds: 0,
 }
 

@@ -48,6 +48,7 @@ it('a webhook gets the meta events whose kind it names, of its account and, if i
     hook_event: 'delivery_exhausted',
     account_id: 'acme',
     timestamp: 63_934_444_800,
+    happened_at: '2026-01-01T00:00:00.000Z',
     webhook_id: bad.id,
     reason: 'status 500',
     delivery_id: first!.id,
@@ -127,7 +128,7 @@ it('a host cannot publish meta events, but can test webhooks that listen to them
   const { hs, clock, webhook, received } = await start()
   const { id } = await webhook('good', 'webhook_paused')
   await expect(
-    hs.publish({ hook: 'webhook_paused', accountId: 'acme', callId: 'call' }),
+    hs.publish({ hook: 'webhook_paused' as never, accountId: 'acme', callId: 'call' }),
   ).rejects.toMatchObject({ code: 'InvalidInput', field: 'hook' })
   await hs.webhooks.test('acme', id)
   await clock.settle()

@@ -10,7 +10,7 @@ describe('a webhook that is narrowed', () => {
     await createWebhook('/hook', { hook: 'all', only: ['channel_create', 'channel_destroy'] })
     const delivered = nextEvents(hs, 'delivered', 4)
     for (const call of ['a', 'b']) {
-      for (const hook of ['channel_create', 'channel_answer', 'channel_hold', 'channel_destroy'])
+      for (const hook of ['channel_create', 'channel_answer', 'channel_hold', 'channel_destroy'] as const)
         await hs.publish({ ...channelCreate(call), hook })
     }
     await delivered

@@ -17,7 +17,8 @@ afterEach(() => otel?.close())
 /** Both metrics adapters behind one port. */
 function observability() {
   otel = otelHarness()
-  const { metrics, tracing } = openTelemetry(otel)
+  const { meter, tracer } = otel
+  const { metrics, tracing } = openTelemetry({ meter, tracer })
   const prometheus = prometheusMetrics()
   const both: Metrics = {
     count(name, by, label) {
@@ -196,7 +197,7 @@ describe('hostile input', () => {
       const name = `${'x'.repeat(i % 7)}${i}`
       await ignoreFailure(hs.auth.authenticate(`token-${name}`.padEnd(43, '_')))
       await ignoreFailure(hs.auth.signIn({ apiKey: `key-${name}` }))
-      await ignoreFailure(hs.publish({ hook: `hook_${name}`, accountId: name, callId: name }))
+      await ignoreFailure(hs.publish({ hook: `hook_${name}` as never, accountId: name, callId: name }))
       await hs.webhooks.create('acme', {
         name,
         uri: `https://${name}.example/${name}?${name}`,
@@ -281,7 +282,9 @@ describe('secrets', () => {
       { hook: 'channel_create', accountId: 'canary', callId: 'leg-1', from: 'secret-caller@x.example' },
       { idempotencyKey: 'secret-idempotency-key' },
     )
-    await hs.publish({ hook: 'secret-hook', accountId: 'secret-account', callId: 'x' }).catch(() => {})
+    await hs
+      .publish({ hook: 'secret-hook' as never, accountId: 'secret-account', callId: 'x' })
+      .catch(() => {})
     await Promise.all(ends)
 
     const spans = otel.spans()

@@ -223,6 +223,9 @@ describe('the OpenAPI document', () => {
     await call('patchAccount', child, { data: { enabled: true, timezone: null } })
     await call('listAccounts', {}, { token: operator })
     await call('readOverview', {}, { token: operator })
+    await call('setHold', {}, { token: operator, data: { held: true, account_id } })
+    await call('readHolds', {}, { token: operator })
+    await call('setHold', {}, { token: operator, data: { held: false, account_id } })
     await call('lookUpAnywhere', { query: '?q=call%201' }, { token: operator })
     await call('replayAllAccounts', {}, { data: { dry_run: true }, token: operator })
     await call('replayAllAccounts', {}, { data: {}, token: operator })
@@ -262,6 +265,7 @@ describe('the OpenAPI document', () => {
       'moveAccount',
       'replayAllAccounts',
       'setAnyReplay',
+      'setHold',
     ])
     for (const { id, doc, method } of operations) {
       const by = ofOperators.has(id) ? { token: operator } : {}
@@ -287,6 +291,7 @@ describe('the OpenAPI document', () => {
 
     for (const id of [
       'readOverview',
+      'readHolds',
       'listUnhealthyWebhooks',
       'lookUpAnywhere',
       'searchDeliveries',

@@ -10,7 +10,7 @@ import { createRecordingMetrics } from '../delivery/recording-metrics.js'
 const timeout: Observation = { kind: 'no_response', failure: 'timeout', detail: '' }
 
 /** A service with receivers by name: `public-1.example`, `private-1.example`, …; `down` has the networks that are away. */
-async function start(options: Pick<HookswitchOptions<unknown>, 'autoDisable'> = {}) {
+async function start(options: Pick<HookswitchOptions, 'autoDisable'> = {}) {
   const clock = manualClock()
   const down = new Set<Dialled>()
   const sender: DefaultSender = {
@@ -75,7 +75,7 @@ it('an outage of the internet is logged, measured and shown, although an interna
   await webhook('private-1')
   await webhook('loopback-1')
   await publish()
-  expect(hs.nodeHealth()).toEqual({ outages: [] })
+  expect(hs.nodeHealth()).toEqual({ problems: [], outages: [] })
   await clock.advance(60_000)
   down.add('public')
   const beganMs = clock.now()
@@ -85,7 +85,7 @@ it('an outage of the internet is logged, measured and shown, although an interna
   ])
   expect(await gauges()).toEqual({ public: 1, private: 0, loopback: 0 })
   expect([counter('public'), counter('private'), counter('loopback')]).toEqual([1, 0, 0])
-  expect(hs.nodeHealth()).toEqual({ outages: [{ network: 'public', sinceMs: beganMs }] })
+  expect(hs.nodeHealth()).toEqual({ problems: [], outages: [{ network: 'public', sinceMs: beganMs }] })
   // The internal receivers still answer.
   await publish()
   await publish()
@@ -99,7 +99,7 @@ it('an outage of the internet is logged, measured and shown, although an interna
   ])
   expect(await gauges()).toEqual({ public: 0, private: 0, loopback: 0 })
   expect(counter('public')).toBe(1)
-  expect(hs.nodeHealth()).toEqual({ outages: [] })
+  expect(hs.nodeHealth()).toEqual({ problems: [], outages: [] })
 })
 
 it('an outage of the internal network disables no internal receiver, and the others as always', async () => {

@@ -13,6 +13,7 @@ const steady = (text: string) =>
   text
     .replaceAll(/("event_id":"|event_id=)[0-9a-f]{32}/g, '$1<id>')
     .replaceAll(/("timestamp":|timestamp=)\d+/g, '$1<time>')
+    .replaceAll(/("happened_at":"|happened_at=)[0-9TZ.:%A-]+/g, '$1<time>')
 
 const VALUES: Readonly<Record<string, string>> = {
   AUTHORIZATION: "Bearer it's $HOME",

@@ -132,6 +132,52 @@ describe('a replay job', () => {
     expect(await service.ended(job.id)).toMatchObject({ state: 'completed', replayed: 10 })
   })
 
+  it('works on four webhooks at a time, and on one where they could take more room than there is', async () => {
+    for (const [maxPendingPerAccount, expected] of [
+      [10_000, 4],
+      [99, 1],
+    ] as const) {
+      const service = await createService({ maxPendingPerAccount })
+      const { hs, store } = service
+      for (let n = 0; n < 12; n += 1) await service.create(`w${n}`)
+      service.status = 400
+      await service.publish(2, 1)
+      service.status = 200
+      const { deliveries } = store.deliveries
+      let reading = 0
+      let most = 0
+      store.deliveries.deliveries = async (query) => {
+        reading += 1
+        most = Math.max(most, reading)
+        await service.clock.yield()
+        reading -= 1
+        return deliveries(query)
+      }
+      const job = await hs.replays.start({ accountId: 'parent' })
+      expect(await service.ended(job.id)).toMatchObject({ state: 'completed', replayed: 24, count: 24 })
+      expect(most).toBe(expected)
+    }
+  })
+
+  it('counts what was replayed beside a webhook whose step failed', async () => {
+    const service = await createService()
+    const { hs, store } = service
+    for (let n = 0; n < 4; n += 1) await service.create(`w${n}`)
+    service.status = 400
+    await service.publish(3, 1)
+    service.status = 200
+    const { deliveries } = store.deliveries
+    let calls = 0
+    store.deliveries.deliveries = async (query) => {
+      calls += 1
+      if (calls === 1) throw new Error('the store is down')
+      return deliveries(query)
+    }
+    const job = await hs.replays.start({ accountId: 'parent' })
+    expect(await service.ended(job.id)).toMatchObject({ state: 'completed', replayed: 12, count: 12 })
+    expect(service.sent).toHaveLength(24)
+  })
+
   it('asks the store seldom while it waits for a receiver, or the store fails', async () => {
     const { clock, store, release, ended, job } = await createWaiting(1_200, 1, {})
     const { unfinished } = store.replays

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { errorCode } from '../../src/errors.js'
-import { search } from '../../src/store/memory/queries.js'
+import { eventOf } from '../../src/store/memory/queries.js'
 import type { State } from '../../src/store/memory/state.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { manualClock } from '../../src/testkit/clock.js'
@@ -14,14 +14,18 @@ const CANCELLED = { state: 'cancelled', attempts: 0, tries: 0, interruptions: 0 
 const DELIVERED = { state: 'delivered', attempts: 1, tries: 1, interruptions: 0 } as const
 
 describe('memoryStore', () => {
-  it('examines no delivery to find those of an unknown event', () => {
+  it('examines no delivery to find an event', () => {
     const rows = {
       values() {
         throw new Error('all deliveries are examined')
       },
     }
-    const state = { rows, events: new Map() } as unknown as State
-    expect(search(state, { eventId: 'unknown', limit: 1 })).toEqual({ deliveries: [] })
+    const found = { accountId: 'account', hook: 'channel_create' }
+    const events = new Map([['known', { ...found, rows: 1, position: 1 }]])
+    const state = { rows, events, endpointsByAccount: new Map() } as unknown as State
+    expect(eventOf(state, undefined, 'known')).toEqual(found)
+    expect(eventOf(state, 'account', 'known')).toBeUndefined()
+    expect(eventOf(state, undefined, 'unknown')).toBeUndefined()
   })
 
   it('retains the newest attempts and their deliveries of each webhook up to a limit', async () => {

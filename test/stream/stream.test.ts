@@ -502,7 +502,7 @@ it('events that are accepted together reach streams in parts, between which othe
       return yieldOnce()
     },
   })
-  const event = (callId: string) => ({ hook: 'channel_create', accountId: 'left', callId })
+  const event = (callId: string) => ({ hook: 'channel_create' as const, accountId: 'left', callId })
   await Promise.all(Array.from({ length: 40 }, (_, n) => hs.publish(event(`${n}`))))
   await clock.settle()
   Object.assign(clock, { monotonic: () => monotonic() + lookedMs })

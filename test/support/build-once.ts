@@ -36,8 +36,9 @@ export default async function setup(): Promise<void> {
     FOLDERS_USING_THE_PACKAGE.some((folder) => name.includes(folder) || folder.startsWith(name))
   if (named.length > 0 && !named.some(usesPackage)) return
   const dist = join(root, 'dist')
-  const entry = join(dist, 'index.js')
-  if (existsSync(entry) && statSync(entry).mtimeMs > newestOf(SOURCES)) return
+  // `npm run build:run` builds no CommonJS.
+  const isCurrent = (entry: string) => existsSync(entry) && statSync(entry).mtimeMs > newestOf(SOURCES)
+  if (['index.js', 'index.cjs'].every((entry) => isCurrent(join(dist, entry)))) return
 
   // Builds elsewhere and renames, so that a concurrent run never sees an incomplete package.
   const temporary = join(root, `.dist-${process.pid}`)

@@ -106,6 +106,8 @@ describe('the settings of a webhook', () => {
     [{ customData: [] }, ['customData type']],
     [{ customData: { a: 1 } }, ['customData.a type']],
     [{ customData: { event_id: 'mine' } }, ['customData.event_id error']],
+    [{ customData: { a: '1', Call_ID: '2', from: '3' } }, ['customData.Call_ID error']],
+    [{ customData: { id: 'mine', type: 'user', action: 'all' }, hook: 'object' }, ['customData.id error']],
     [{ customData: { a: 'x'.repeat(MAX_DATA_BYTES) } }, ['customData maxSize']],
     [{ customData: { a: '\u00e9'.repeat(MAX_DATA_BYTES / 2) } }, ['customData maxSize']],
     [{ customRequestHeaders: { a: 1 } }, ['customRequestHeaders.a type']],

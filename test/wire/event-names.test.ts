@@ -34,10 +34,9 @@ describe('parseEvents', () => {
     for (const { id, sample } of catalogueOf()) {
       if (isMetaHook(id)) continue
       for (const input of sample) {
-        const event = checkEvent(input, 0, () => true)
+        const event = checkEvent({ ...input, timestampMs: 1_700_000_000_123 }, 0, () => true)
         const payload = { ...payloadOf(event, 'e1'), sequence: 1 }
-        const whole = { ...event, timestampMs: fromGregorian(toGregorian(event.timestampMs)) }
-        expect(parseEvents(payload, event.accountId)).toEqual({ events: [whole] })
+        expect(parseEvents(payload, event.accountId)).toEqual({ events: [event] })
       }
     }
   })
@@ -57,6 +56,26 @@ describe('parseEvents', () => {
     })
   })
 
+  it('takes the time of happened_at, with milliseconds', () => {
+    const timestamp = toGregorian(1_700_000_000_999)
+    for (const time of [{}, { timestamp }, { timestamp: `${timestamp}` }]) {
+      const sent = { hook: 'h', ...time, happened_at: '2023-11-14T23:13:20.999+01:00' }
+      expect(parse(sent)).toMatchObject({ events: [{ timestampMs: 1_700_000_000_999 }] })
+      expect(parse(Object.fromEntries(Object.entries(sent).reverse()))).toEqual(parse(sent))
+    }
+  })
+
+  it.each([
+    [{ happened_at: 1_700_000_000 }, 'wrong_format'],
+    [{ happened_at: null }, 'wrong_format'],
+    [{ happened_at: 'yesterday' }, 'wrong_format'],
+    [{ happened_at: '2023-02-30T00:00:00Z' }, 'wrong_format'],
+    [{ happened_at: '1969-12-31T23:59:59Z' }, 'minimum'],
+    [{ happened_at: '2023-11-14T22:13:20.999Z', timestamp: toGregorian(1_700_000_001_000) }, 'error'],
+  ])('reports %j by its name', (time, rule) => {
+    expect(parse([{ hook: 'h', ...time }])).toMatchObject({ failures: [{ path: '0.happened_at', rule }] })
+  })
+
   it('ignores keys that only the service sets, private keys and ui_metadata', () => {
     const sent = { hook: 'h', event_id: 'e', sequence: 3, ui_metadata: {}, _x: 1, pvt_y: 2 }
     expect(parse(sent)).toEqual({ events: [{ hook: 'h', accountId: ACCOUNT }] })
@@ -73,7 +92,7 @@ describe('parseEvents', () => {
 
   it('leaves unknown snake_case fields to the event schema', () => {
     expect(parse({ hook: 'h', caller_id_nummer: 'x' })).toMatchObject({ events: [{ callerIdNummer: 'x' }] })
-    expect(toWireFailure({ path: 'callerIdNummer', rule: 'error', message: 'm' }, false).path).toBe(
+    expect(toWireFailure({ path: 'callerIdNummer', rule: 'error', message: 'm' }).path).toBe(
       'caller_id_nummer',
     )
   })
@@ -95,10 +114,9 @@ describe('toWireFailure', () => {
     }
   })
 
-  it('keeps the index in a list and drops that of a single event', () => {
-    const failure = { path: '3.callId', rule: 'required', message: 'm' }
-    expect(toWireFailure(failure, true).path).toBe('3.call_id')
-    expect(toWireFailure(failure, false).path).toBe('call_id')
+  it('writes the place in a list as an index', () => {
+    const pathOf = (path: string) => toWireFailure({ path, rule: 'required', message: 'm' }).path
+    expect(['events[3].callId', 'events[12]', 'callId'].map(pathOf)).toEqual(['3.call_id', '12', 'call_id'])
   })
 
   it('converts limits of timestamp to Gregorian seconds', () => {
@@ -109,7 +127,7 @@ describe('toWireFailure', () => {
       target: 0,
       value: -5,
     }
-    expect(toWireFailure(failure, false)).toEqual({
+    expect(toWireFailure(failure)).toEqual({
       path: 'timestamp',
       rule: 'minimum',
       message: 'Value must be at least 62167219200',

@@ -87,7 +87,11 @@ function entriesOf(commands: readonly Command[], groups: Readonly<Record<string,
       choices: [...flagsInHelp(SERVE_HELP), { word: '--json', description: 'print one JSON document' }],
       takesFile: false,
     },
-    { path: 'config check', choices: [], takesFile: true },
+    {
+      path: 'config check',
+      choices: [{ word: '--admin-url', description: 'show what a reload of this service would do' }],
+      takesFile: true,
+    },
     { path: 'help', choices: top, takesFile: false },
     ...Object.keys(groups).map((path) => ({
       path,

@@ -10,10 +10,12 @@ import {
   HookswitchClientError,
 } from 'hookswitch/client'
 import { wrongFlag } from '../read-flags.js'
+import { withSecretFiles } from '../secret-variables.js'
 import { type Arguments, readArguments } from './arguments.js'
 import { type Command, type CommandContext, CommandFailed, type Environment } from './command.js'
 import { commandHelp, groupHelp } from './command-help.js'
 import { COMMANDS, GROUPS } from './command-table.js'
+import { COMMAND_SECRETS } from './command-variables.js'
 import { createOutput, type Writable } from './output.js'
 import { integerFlag, readSecretFile } from './values.js'
 
@@ -103,6 +105,7 @@ function unknownCommand(word: string, names: readonly string[], prefix: string, 
 }
 
 async function run(command: Command, args: Arguments, io: CommandIo): Promise<void> {
+  const env = withSecretFiles(io.env, COMMAND_SECRETS)
   const ending = new AbortController()
   const end = () => ending.abort()
   let interruptedBy: keyof typeof SIGNALS | undefined
@@ -115,7 +118,6 @@ async function run(command: Command, args: Arguments, io: CommandIo): Promise<vo
     return [name, interrupt] as const
   })
   io.stdout.on?.('error', end)
-  const { env } = io
   let isTokenKept = false
   let connected: HookswitchClient | undefined
   const context: CommandContext = {

@@ -1,6 +1,11 @@
 /** The command `webhooks`. */
-import type { ListUnhealthyWebhooksParameters, WebhookPatch, WebhookSettings } from 'hookswitch/client'
-import { defined } from '../read-flags.js'
+import type {
+  HookswitchClient,
+  ListUnhealthyWebhooksParameters,
+  WebhookPatch,
+  WebhookSettings,
+} from 'hookswitch/client'
+import { defined, wrongFlag } from '../read-flags.js'
 import { callCommand, listCommand, textCommand } from './api-commands.js'
 import type { Command, CommandContext, Flag, Operand } from './command.js'
 import type { Column } from './table.js'
@@ -37,6 +42,18 @@ function healthOf(webhook: Fields): unknown {
 
 function withReason({ disable_reason: reason }: Fields, state: unknown): unknown {
   return reason === undefined ? state : `${state}: ${reason}`
+}
+
+const ALL: Flag = { name: 'all', description: "of all accounts, with an operator's key" }
+
+/** Holds or releases the deliveries of `--account`, or those of all accounts. */
+function setHold(held: boolean) {
+  return async (client: HookswitchClient, context: CommandContext) => {
+    const accountId = context.flag('account')
+    if (context.has('all') === (accountId !== undefined))
+      throw wrongFlag('--all', 'or --account is required, and not both')
+    return client.setHold({ data: { held, ...defined({ account_id: accountId }) } })
+  }
 }
 
 const FIELDS: readonly Flag[] = [
@@ -163,6 +180,30 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       operands: [webhook],
     },
     (client, context) => client.resumeWebhook({ webhookId: webhookId(context) }),
+  ),
+  callCommand(
+    {
+      words: ['webhooks', 'hold'],
+      summary: 'hold deliveries: events are accepted, nothing is sent until webhooks release',
+      details:
+        'For operators. Requests in flight end; other nodes follow within 10 s; a restart does not end it. Deliveries above ' +
+        'the age of their webhook expire when they are released.',
+      flags: [ALL],
+    },
+    setHold(true),
+  ),
+  callCommand(
+    {
+      words: ['webhooks', 'release'],
+      summary: 'send what webhooks hold or serve --hold holds',
+      details: 'For operators. With --all, accounts that are held by themselves stay so.',
+      flags: [ALL],
+    },
+    setHold(false),
+  ),
+  callCommand(
+    { words: ['webhooks', 'held'], summary: 'show what is held', details: 'For operators.' },
+    (client) => client.readHolds(),
   ),
   textCommand(
     {

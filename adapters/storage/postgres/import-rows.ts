@@ -144,6 +144,7 @@ const CONVERSIONS: Conversions = {
     },
   ],
   openLegs: (rows) => [{ table: 'openLeg', rows: rows.map((leg) => ({ ...leg })) }],
+  holds: (rows) => [{ table: 'hold', rows: rows.map((scope) => ({ scope })) }],
   encryptionRecords: (rows) => [{ table: 'encryption', rows: rows.map((record) => ({ id: 1, record })) }],
 }
 

@@ -36,6 +36,7 @@
 import type { Clock, Log, Store } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
 import { postgresEncryption } from './encryption.js'
+import { postgresHolds } from './holds.js'
 import { postgresLive } from './live.js'
 import { watchLongTransactions } from './long-transaction-monitor.js'
 import { checkServer, migrate } from './migrations.js'
@@ -227,6 +228,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     openLegs: whenOpen(postgresOpenLegs(deps)),
     replays: whenOpen(postgresReplays(deps)),
     encryption: whenOpen(postgresEncryption(deps)),
+    holds: whenOpen(postgresHolds(deps)),
     stats: whenOpen(postgresStats(deps)),
     webhooks: whenOpen(postgresWebhooks(deps, queue)),
     deliveries: whenOpen({ ...queue.deliveries, ...postgresQueries(deps, queue) }),

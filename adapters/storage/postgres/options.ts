@@ -1,5 +1,5 @@
 /** Options of `postgresStore`, with their checks and defaults. */
-import { type Clock, connectionTarget, HookswitchError } from 'hookswitch/store'
+import { type Clock, checkOptionNames, connectionTarget, HookswitchError } from 'hookswitch/store'
 import type { PostgresPool } from './session-pool.js'
 
 /** Options that both forms of `PostgresStoreOptions` have. */
@@ -8,14 +8,14 @@ export interface PostgresCommonOptions {
    * Schema of all tables, created when it does not exist; nodes that share it work on one queue. Must match
    * `^[a-z_][a-z0-9_]{0,62}$` and not begin with `pg_`. Default `hookswitch`.
    */
-  readonly schema?: string
+  readonly schema?: string | undefined
   /**
    * Time limit for the answer to one statement, in milliseconds, at least 100. After that the connection is closed and
    * the call rejects with `StoreUnavailable`. Getting a connection may take up to 5 s more. Default 10,000.
    */
-  readonly answerWithinMs?: number
+  readonly answerWithinMs?: number | undefined
   /** Store clock for tests and simulations. Default: the clock of the server. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** Options of a store that opens its own connections. */
@@ -26,9 +26,9 @@ export interface PostgresConnectionOptions extends PostgresCommonOptions {
    */
   readonly connectionString: string
   /** Limit of open connections, at least 2: one of them listens for notifications of other nodes. Default 8. */
-  readonly maxConnections?: number
+  readonly maxConnections?: number | undefined
   /** TLS options as in `pg`: `true`, or `{ ca, … }` as in `tls.connect`. Default: as the connection string says. */
-  readonly ssl?: boolean | object
+  readonly ssl?: boolean | object | undefined
   /** Not allowed together with `connectionString`. */
   readonly pool?: undefined
 }
@@ -59,26 +59,21 @@ const CONNECTION_OPTIONS = ['connectionString', 'maxConnections', 'ssl']
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/
 
 /** @throws HookswitchError `InvalidOption` with the name of the option in `field` */
-export function checkOptions(given: unknown): CheckedOptions {
+export function checkOptions(given: unknown, call = 'postgresStore'): CheckedOptions {
   if (typeof given !== 'object' || given === null) {
     throw invalid('connectionString', 'postgresStore needs an object with connectionString or pool')
   }
   const options = given as Readonly<Record<string, unknown>>
   const { connectionString, pool, schema = 'hookswitch', answerWithinMs = 10_000, clock } = options
+  checkOptionNames(call, options, ['pool', ...CONNECTION_OPTIONS, ...COMMON_OPTIONS])
   if (connectionString !== undefined && pool !== undefined) {
     throw invalid('pool', 'give postgresStore either connectionString or pool, not both')
   }
   if (connectionString === undefined && pool === undefined) {
     throw invalid('connectionString', 'postgresStore needs connectionString or pool')
   }
-  const known = pool === undefined ? [...CONNECTION_OPTIONS, ...COMMON_OPTIONS] : ['pool', ...COMMON_OPTIONS]
-  for (const [key, value] of Object.entries(options)) {
-    if (known.includes(key) || value === undefined) continue
-    const sentence = CONNECTION_OPTIONS.includes(key)
-      ? `${key} is an option of the pool: set it there`
-      : undefined
-    throw invalid(key, sentence ?? `${key} is not an option of postgresStore`)
-  }
+  const ofPool = CONNECTION_OPTIONS.find((name) => pool !== undefined && options[name] !== undefined)
+  if (ofPool !== undefined) throw invalid(ofPool, `${ofPool} is an option of the pool: set it there`)
   if (typeof schema !== 'string' || !SCHEMA.test(schema) || schema.startsWith('pg_')) {
     throw invalid(
       'schema',

@@ -36,7 +36,7 @@ import {
   type ReadAttemptRow,
 } from './sql/attempts.js'
 import { type AheadRow, type BodyRow, deliveryStatements, type SearchRow } from './sql/deliveries.js'
-import { type LegRow, legsStatement } from './sql/legs.js'
+import { type EventRow, eventStatement, type LegRow, legsStatement } from './sql/legs.js'
 import { replayableStatement } from './sql/replayable.js'
 import type { Statement } from './statement.js'
 import { webhookReader } from './webhook-reader.js'
@@ -71,6 +71,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     replayableStatement(schema, true),
   ]
   const legsOf = legsStatement(schema)
+  const eventById = eventStatement(schema)
   const lastSuccesses = lastSuccessStatement(schema)
   const activity = activityStatement(schema)
   const attemptLog = attemptLogStatements(schema)
@@ -127,11 +128,8 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   }
 
   async function find(query: DeliverySearch, limit: number): Promise<readonly SearchRow[]> {
-    const { accountId = null, webhookId = null, callId = null, eventId, states, cursor = NEWEST } = query
+    const { accountId = null, webhookId = null, callId = null, states, cursor = NEWEST } = query
     const values = [cursor, ...rangeOf(query), states ? states.map(stateNumberOf) : null, limit]
-    if (eventId !== undefined) {
-      return session.query<SearchRow>(sql.searchEvent, [...values, eventId, accountId, webhookId, callId])
-    }
     if (callId !== null) {
       return session.query<SearchRow>(sql.searchCall, [...values, callId, accountId, webhookId])
     }
@@ -183,6 +181,9 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       }
       const stoppedAt = rows[0]?.stoppedAt ?? null
       return stoppedAt === null ? { deliveries } : { deliveries, cursor: stoppedAt }
+    },
+    async eventOf(accountId, eventId) {
+      return (await session.query<EventRow>(eventById, [accountId ?? null, eventId]))[0]
     },
     async lastSuccesses(webhookIds) {
       const rows = await session.query<LastSuccessRow>(lastSuccesses, [webhookIds])

@@ -79,6 +79,8 @@ create table ${s}.token (
 create index token_account on ${s}.token (account_id);
 create index token_expiry on ${s}.token (expires_ms);
 
+create table ${s}.hold (scope text collate "C" primary key);
+
 create table ${s}.encryption (id smallint primary key check (id = 1), record text not null);
 
 -- Open legs of event sources. A row is written when its call begins, replaced when it changes, and removed at its end.

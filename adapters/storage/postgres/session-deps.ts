@@ -32,6 +32,7 @@ export type Queries = Pick<
   | 'deliveries'
   | 'countDeliveries'
   | 'countReplayable'
+  | 'eventOf'
   | 'search'
   | 'attempts'
   | 'lastSuccesses'

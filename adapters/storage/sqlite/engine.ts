@@ -4,6 +4,7 @@
  */
 import type {
   EncryptionStore,
+  HoldStore,
   InboxStore,
   NodeLease,
   OpenLegStore,
@@ -22,6 +23,7 @@ import type { Encoded } from './encoded-values.js'
 import { createEncryptionStore } from './encryption.js'
 import { createErase } from './erase.js'
 import { createHistory } from './history.js'
+import { createHoldStore } from './holds.js'
 import { createStagedQuery } from './inbox.js'
 import { createMentionSearch } from './mentions.js'
 import { createOpenLegStore } from './open-legs.js'
@@ -58,6 +60,7 @@ export interface Engine {
   readonly openLegs: Synchronous<OpenLegStore>
   readonly replays: Synchronous<ReplayStore>
   readonly encryption: Synchronous<EncryptionStore>
+  readonly holds: Synchronous<HoldStore>
   readonly stats: Synchronous<StatsStore>
   /** Number of webhook changes since the engine was created. */
   webhookVersion(): number
@@ -105,6 +108,7 @@ export function createEngine(db: SqliteHandle): Engine {
     openLegs: createOpenLegStore(context, noteErased),
     replays: createReplayStore(context, noteErased),
     encryption: createEncryptionStore(context),
+    holds: createHoldStore(context),
     stats: createStatsStore(context),
     webhookVersion: endpoints.version,
     takeNotice: context.takeNotice,

@@ -44,7 +44,7 @@ export interface SqliteExportOptions {
  * await migrateToPostgres(source, { connectionString }).finally(source.close)
  */
 export function sqliteExportSource(options: SqliteExportOptions): ExportSource {
-  const { db, location, close } = openExclusively(options)
+  const { db, location, close } = openExclusively('sqliteExportSource', options)
   const { path } = location
   const setMarker = (marker: MigrationMarker | undefined) => {
     try {
@@ -97,7 +97,7 @@ function storeTime(db: SqliteHandle): { readonly storeMs?: number } {
  * @throws HookswitchError as `sqliteExportSource`
  */
 export function undoMigration(options: SqliteExportOptions): StoreExport['to'] | undefined {
-  const { db, location, close } = openExclusively(options)
+  const { db, location, close } = openExclusively('undoMigration', options)
   try {
     const marker = readMigrationMarker(db)
     writeMigrationMarker(db, undefined)
@@ -116,8 +116,8 @@ interface OpenFile {
 }
 
 /** Opens an existing file and locks it for this process. */
-function openExclusively(options: SqliteExportOptions): OpenFile {
-  const checked = checkOptions(options)
+function openExclusively(call: string, options: SqliteExportOptions): OpenFile {
+  const checked = checkOptions(options, call)
   if (checked.kind === 'database') throw invalidOptionError('path', 'is required: a file name')
   const location = resolveDatabasePath(checked.path, 'path')
   const { path } = location
@@ -133,7 +133,7 @@ function openExclusively(options: SqliteExportOptions): OpenFile {
       },
     }
   }
-  return openConnection(location, loadDriver(), use, (db) => assertHasTables(db, location))
+  return openConnection(location, loadDriver(), use, { check: (db) => assertHasTables(db, location) })
 }
 
 /** Rejects an empty file, and a host's file in which our tables were never created. */
@@ -284,6 +284,10 @@ function createReaders(db: SqliteHandle, path: string): Readers {
       sql: `select source, call_id as "callId", account_id as "accountId", added_ms as "addedMs", state
         from hookswitch_open_leg order by source, call_id`,
       read: readColumns,
+    },
+    holds: {
+      sql: 'select scope from hookswitch_hold order by scope',
+      read: ({ scope }: { readonly scope: string }) => scope,
     },
     encryptionRecords: {
       sql: 'select record from hookswitch_encryption',

@@ -129,6 +129,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     openLegs: createPortClient('openLegs', request),
     replays: createPortClient('replays', request),
     encryption: createPortClient('encryption', request),
+    holds: createPortClient('holds', request),
     stats: createPortClient('stats', request),
     webhooks: createPortClient('webhooks', request),
     deliveries: {

@@ -9,6 +9,7 @@ import { assertHookswitchFile, assertUndamaged } from './integrity-check.js'
 import { assertLogUndamaged } from './log-check.js'
 import { assertNotMigrated } from './migration-marker.js'
 import { migrateSchema } from './migrations.js'
+import { lockOtherNames, recordName } from './other-names.js'
 import { BUSY_TIMEOUT_MS, checkpointWal, configureConnection, enableWal, setBusyTimeout } from './pragmas.js'
 import { acquireProcessLock, type ProcessLock } from './process-lock.js'
 import { loadEncryptionKey, replaceEncryptionKey } from './secret.js'
@@ -52,8 +53,9 @@ export function openDatabase(
 ): SqliteDatabase {
   const location = resolveDatabasePath(request.path, request.field)
   const { path } = location
-  return openConnection(location, loadDriver(request.driver), ({ db, lock, close }) => {
+  const use = ({ db, lock, close }: OwnerConnection): SqliteDatabase => {
     assertNotMigrated(db, location)
+    recordName(db, path)
     // What a crash left at the end of the log would look like damage after the next crash.
     checkpointWal(db)
     const engine = createEngine(db)
@@ -68,7 +70,8 @@ export function openDatabase(
       replaceSecret: (secret) => replaceEncryptionKey(path, secret),
       close: () => close(true),
     }
-  })
+  }
+  return openConnection(location, loadDriver(request.driver), use, { warn })
 }
 
 /** The connection of the one process that uses the file. */
@@ -83,17 +86,28 @@ export interface OwnerConnection {
  * Locks the file for this process, checks it, and creates or updates its tables. A missing file is created.
  *
  * @param use if it throws, the connection is closed, and a new file removed
- * @param check called with the file as it was found
  */
 export function openConnection<Result>(
   location: DatabasePath,
   driver: SqliteDriver,
   use: (connection: OwnerConnection) => Result,
-  check: (db: SqliteHandle) => void = () => {},
+  {
+    check = () => {},
+    warn = () => {},
+  }: {
+    /** Called with the file as it was found. */
+    check?(db: SqliteHandle): void
+    /** Logs a problem that the host should fix. */
+    warn?(sentence: string): void
+  } = {},
 ): Result {
   const { path, field } = location
   const lock = acquireProcessLock(driver, path)
   const isNew = !existsSync(path)
+  const locks = [lock]
+  const release = (keepLockFile: boolean) => {
+    for (const held of locks) held.release(keepLockFile && held === lock)
+  }
   let opened: SqliteHandle | undefined
   try {
     // A host's database may be open elsewhere, and its log be written at this moment.
@@ -103,6 +117,7 @@ export function openConnection<Result>(
     const db = new driver.DatabaseSync(path)
     opened = db
     setBusyTimeout(db, BUSY_TIMEOUT_MS)
+    locks.push(...lockOtherNames(driver, db, path, warn))
     // A missing file was removed on purpose: a new one is created, even if the lock file says that it was initialized.
     assertHookswitchFile(db, location, lock.wasInitialized && !isNew)
     check(db)
@@ -115,7 +130,7 @@ export function openConnection<Result>(
       try {
         db.close()
       } finally {
-        lock.release(keepLockFile)
+        release(keepLockFile)
       }
     }
     return use({ db, lock, close })
@@ -123,7 +138,7 @@ export function openConnection<Result>(
     opened?.close()
     // The database file last: a log without a database looks like the remains of a damaged one.
     if (isNew) for (const suffix of ['-wal', '-shm', '-journal', '']) rmSync(path + suffix, { force: true })
-    lock.release(false)
+    release(false)
     throw toStoreError(thrown, path)
   }
 }

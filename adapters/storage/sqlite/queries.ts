@@ -68,26 +68,25 @@ const SEARCH_SQL = (table: Table) => `select ${columnsOf(table)}
     and ${hasState(table, 'w.epoch')}
   order by d.position desc limit ? + 0`
 
-/** Events of a call, whichever account recorded it. Parameters: hash and id of the call. */
-const OF_CALL = {
-  events: 'hookswitch_call c cross join hookswitch_event e on e.call = c.key',
-  condition: 'c.call_key = ? and c.call_id = ?',
-}
-/** One event. Parameters: hash and id of the event, its call or null. */
-const OF_EVENT = {
-  events: 'hookswitch_event e',
-  condition: 'e.id_key = ? and e.id = ? and e.call_id is coalesce(?, e.call_id)',
-}
-
-/** Deliveries of these events. Parameters: those of the events, then as above. */
-const SEARCH_EVENTS_SQL = (table: Table, { events, condition }: typeof OF_CALL) => `select ${columnsOf(table)}
-  from ${events}
+/** Deliveries of a call, whichever account recorded it. Parameters: hash and id of the call, then as above. */
+const SEARCH_CALL_SQL = (table: Table) => `select ${columnsOf(table)}
+  from hookswitch_call c cross join hookswitch_event e on e.call = c.key
   cross join hookswitch_${table} d on (d.position = e.position or d.event = e.position)
   cross join hookswitch_webhook w on w.key = d.webhook
-  where ${condition} and d.position < ? and d.position >= ? and d.accepted_ms >= ?
+  where c.call_key = ? and c.call_id = ? and d.position < ? and d.position >= ? and d.accepted_ms >= ?
     and d.accepted_ms <= ? and w.account = coalesce(?, w.account) and d.webhook = coalesce(?, d.webhook)
     and ${hasState(table, 'w.epoch')}
   order by d.position desc limit ? + 0`
+
+/** Whether a webhook of the account, or of any (null), has a delivery of the event `e`. */
+const isReceived = (table: Table) => `exists (
+    select 1 from hookswitch_${table} d cross join hookswitch_webhook w on w.key = d.webhook
+    where (d.position = e.position or d.event = e.position) and w.account = coalesce(?3, w.account)
+  )`
+
+/** Parameters: hash and id of the event, account or null. */
+const EVENT_SQL = `select e.account, e.hook from hookswitch_event e
+  where e.id_key = ?1 and e.id = ?2 and (${TABLES.map(isReceived).join(' or ')})`
 
 interface CountRow {
   readonly count: number
@@ -123,9 +122,8 @@ export function createDeliveryQueries(context: EngineContext) {
   const countWaiting = prepareBoth<CountRow>((ascending) => COUNT_SQL('waiting', ascending))
   const countEnded = prepareBoth<CountRow>((ascending) => COUNT_SQL('attempt', ascending))
   const search = TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_SQL(table)))
-  const [searchCall, searchEvent] = [OF_CALL, OF_EVENT].map((events) =>
-    TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_EVENTS_SQL(table, events))),
-  )
+  const searchCall = TABLES.map((table) => prepareQuery<DeliveryRow>(SEARCH_CALL_SQL(table)))
+  const eventById = prepareQuery<{ readonly account: number; readonly hook: string }>(EVENT_SQL)
   const lastExamined = TABLES.map((table) =>
     prepareQuery<{
       readonly position: number
@@ -166,14 +164,13 @@ export function createDeliveryQueries(context: EngineContext) {
 
   /** Newest first. */
   const searchIn = (
-    { callId, eventId }: DeliverySearch,
+    { callId }: DeliverySearch,
     range: readonly SqliteValue[],
     limit: number,
   ): readonly DeliveryRow[] => {
     const find = (queries: typeof search, events: readonly SqliteValue[]) =>
       queries.flatMap((kind) => kind.all(...events, ...range, limit)).sort((a, b) => b.position - a.position)
-    if (eventId !== undefined) return find(searchEvent!, [idHashKey(eventId), eventId, callId ?? null])
-    return callId === undefined ? find(search, []) : find(searchCall!, [hashKey(callId), callId])
+    return callId === undefined ? find(search, []) : find(searchCall, [hashKey(callId), callId])
   }
 
   return {
@@ -203,14 +200,20 @@ export function createDeliveryQueries(context: EngineContext) {
       const waiting = range ? countWaiting(ascending).get(...range, limit)!.count : 0
       return Math.min(limit, count + waiting)
     },
+    eventOf(accountId: string | undefined, eventId: string) {
+      const account = accountId === undefined ? null : accounts.find(accountId)
+      if (account === undefined) return undefined
+      const found = eventById.get(idHashKey(eventId), eventId, account)
+      return found && { accountId: accounts.idOf(found.account), hook: found.hook }
+    },
     search(query: DeliverySearch): FoundDeliveries {
-      const { accountId, webhookId, callId, eventId, states, cursor = MAX_POSITION, limit } = query
+      const { accountId, webhookId, callId, states, cursor = MAX_POSITION, limit } = query
       const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
       const account = accountId === undefined ? null : accounts.find(accountId)
       const webhook = webhookId === undefined ? null : endpoints.byId(webhookId)?.key
       if (account === undefined || webhook === undefined) return { deliveries: [] }
-      // A call or event has few deliveries, and an index.
-      const examined = callId === undefined && eventId === undefined ? lastExamined : []
+      // A call has few deliveries, and an index.
+      const examined = callId === undefined ? lastExamined : []
       const last = Math.max(-1, ...examined.map((query) => query.get(cursor)?.position ?? -1))
       const range = [cursor, last, fromMs, toMs, account, webhook, maskOf(states)]
       const found = searchIn(query, range, limit)

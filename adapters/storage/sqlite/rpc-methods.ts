@@ -2,6 +2,7 @@
 import type {
   AccountStore,
   EncryptionStore,
+  HoldStore,
   HookswitchError,
   InboxStore,
   OpenLegStore,
@@ -43,6 +44,7 @@ interface RpcPorts {
   readonly openLegs: OpenLegStore
   readonly replays: ReplayStore
   readonly encryption: EncryptionStore
+  readonly holds: HoldStore
   readonly stats: StatsStore
 }
 
@@ -108,6 +110,7 @@ const METHODS: {
     activity: 'read',
     countDeliveries: 'read',
     countReplayable: 'read',
+    eventOf: 'read',
     legs: 'read',
     prune: 'write',
     historyBytes: 'read',
@@ -128,6 +131,7 @@ const METHODS: {
     erase: 'write',
   },
   encryption: { record: 'read', replaceRecord: 'write', encryptedRows: 'read', reencrypt: 'write' },
+  holds: { list: 'read', put: 'write', remove: 'write' },
   stats: { add: 'write', read: 'read', totals: 'read', prune: 'write' },
 }
 

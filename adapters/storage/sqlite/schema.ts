@@ -71,6 +71,7 @@ create index hookswitch_webhook_account on hookswitch_webhook (account, hook, de
 create index hookswitch_webhook_deleted on hookswitch_webhook (deleted_ms) where deleted_ms is not null;
 create index hookswitch_webhook_sorted on hookswitch_webhook (account, sort_key, id) where deleted_ms is null;
 create table hookswitch_encryption (id integer primary key check (id = 1), record text not null);
+create table hookswitch_hold (scope text primary key) without rowid;
 `
 
 /**

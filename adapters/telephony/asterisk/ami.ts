@@ -21,14 +21,14 @@ import { createAsteriskMapping } from './mapping.js'
 /** Options of `asteriskAmi`. */
 export interface AsteriskAmiOptions extends SourceOptions, LegOptions, OpenLegsOption {
   /** Host name or address of Asterisk. Default '127.0.0.1'. */
-  readonly host?: string
+  readonly host?: string | undefined
   /** `port` of `manager.conf`, or with `tls` that of `tlsbindaddr`. Default 5038, with `tls` 5039. */
-  readonly port?: number
+  readonly port?: number | undefined
   /**
    * Encrypts the connection (`tlsenable = yes` in `manager.conf`). `true`: an authority that Node trusts has signed the
    * certificate. Default: not encrypted.
    */
-  readonly tls?: boolean | TlsOptions
+  readonly tls?: boolean | TlsOptions | undefined
   /** The user in `manager.conf`, with `read = call,dialplan,agent` and `write = reporting`. */
   readonly username: string
   /** The user's `secret` in `manager.conf`. */
@@ -38,7 +38,7 @@ export interface AsteriskAmiOptions extends SourceOptions, LegOptions, OpenLegsO
    * 'agent' if no hook of a queue is selected, with 'dtmf' if `channel_dtmf` is. 'call' alone is half of the stream; then
    * a variable that the dial plan sets is known only with the next event of the call.
    */
-  readonly eventMask?: string
+  readonly eventMask?: string | undefined
 }
 
 /** The table of `AsteriskAmiOptions`; the defaults of `port` and `eventMask` depend on other options. */

@@ -20,7 +20,7 @@ import { createAsteriskMapping } from './mapping.js'
 /** Options of `asteriskAri`. */
 export interface AsteriskAriOptions extends SourceOptions, LegOptions, OpenLegsOption {
   /** The URL of ARI, without user and password. Default 'http://127.0.0.1:8088/ari'. */
-  readonly url?: string
+  readonly url?: string | undefined
   /** The user in `ari.conf`; `read_only = yes` is sufficient. */
   readonly username: string
   /** The user's `password` in `ari.conf`. */
@@ -29,7 +29,7 @@ export interface AsteriskAriOptions extends SourceOptions, LegOptions, OpenLegsO
    * The application to subscribe as; no other client may use it. Default 'hookswitch-', the name of this machine, and
    * eight random hexadecimal digits, which differ at each start.
    */
-  readonly app?: string
+  readonly app?: string | undefined
 }
 
 /** The table of `AsteriskAriOptions`; the default of `app` is made for each source. */

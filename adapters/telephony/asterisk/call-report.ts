@@ -103,7 +103,7 @@ export function createCallReporter({ legs, hooks, advance, contextOf }: CallRepo
     },
     onEnd(leg, atMs) {
       if (!hooks.has('missed_call') || !isMissed(leg)) return
-      const occurrence = { hook: 'missed_call', atMs, key: '' }
+      const occurrence = { hook: 'missed_call', atMs, key: '' } as const
       const event: PendingEvent = buildEvent(leg, occurrence, contextOf(leg))
       legs.addEvent(leg, Object.assign(event, partyDetails(event), MISSED))
     },

@@ -7,7 +7,7 @@ import type { Bridge } from './switch-event.js'
 
 /** The hook of an event and its time. */
 interface Occurrence {
-  readonly hook: string
+  readonly hook: PendingEvent['hook']
   /** Unix milliseconds. */
   readonly atMs: number
   /** Distinguishes it from other events of the leg with the same hook. */

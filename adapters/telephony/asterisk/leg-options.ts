@@ -14,9 +14,9 @@ export interface LegOptions extends OptionalHooksOption {
    * Returns the realm of a leg's addresses (`from`, `to`, `request`), which Asterisk does not report. Default: addresses
    * are numbers without a realm.
    */
-  readonly realmOf?: (leg: AsteriskFacts) => string | undefined
+  readonly realmOf?: ((leg: AsteriskFacts) => string | undefined) | undefined
   /** Channel variables for `customChannelVars`; `channelvars` must list them. Default: none. */
-  readonly customVariables?: readonly string[]
+  readonly customVariables?: readonly string[] | undefined
 }
 
 /** The table of `LegOptions`. */

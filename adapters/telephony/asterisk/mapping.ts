@@ -119,7 +119,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
   const advance = (leg: Leg, atMs: number, isDue: boolean, answeredMs: number | 'unknown' = atMs): void => {
     if (!leg.parties && (isDue || (leg.direction === 'inbound' && !leg.isInternal))) {
       legs.fixParties(leg)
-      const created = { hook: 'channel_create', atMs: leg.createdMs }
+      const created = { hook: 'channel_create', atMs: leg.createdMs } as const
       legs.addEvent(leg, buildEvent(leg, created, contextOf(leg)))
     }
     const { state } = leg.channel
@@ -127,7 +127,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     if (state === UP && leg.answeredMs === undefined && leg.parties) {
       leg.isAnswerTimeKnown = answeredMs !== 'unknown'
       leg.answeredMs = answeredMs === 'unknown' ? atMs : answeredMs
-      const answered = { hook: 'channel_answer', atMs: leg.answeredMs }
+      const answered = { hook: 'channel_answer', atMs: leg.answeredMs } as const
       legs.addEvent(leg, buildEvent(leg, answered, contextOf(leg)))
       const early = earlyBridges.get(leg.id) ?? []
       earlyBridges.delete(leg.id)
@@ -212,7 +212,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     leg.lastHoldStep = step
     // The time of a hold that is found is not known, and each node finds it at another time.
     const key = isResync ? 'resync' : Math.round(atMs * 1000)
-    const held = { hook: isHeld ? 'channel_hold' : 'channel_unhold', atMs, key }
+    const held = { hook: isHeld ? 'channel_hold' : 'channel_unhold', atMs, key } as const
     legs.addEvent(leg, buildEvent(leg, held, contextOf(leg)))
   }
 

@@ -72,7 +72,7 @@ export function buildMissedDestroyEvent(leg: Leg, nowUs: number): PendingEvent {
 /** Builds an event of an optional hook. @param key what distinguishes it from others of the leg with this hook */
 export function buildDetailEvent(
   leg: Leg,
-  hook: string,
+  hook: PendingEvent['hook'],
   key: string | number,
   atUs: number,
   details: CallDetails,
@@ -107,7 +107,7 @@ function keyPrefixOf(leg: Leg): string {
   return leg.keyPrefix
 }
 
-function buildEvent(leg: Leg, hook: string, atUs: number, key: string): WritableEvent {
+function buildEvent(leg: Leg, hook: PendingEvent['hook'], atUs: number, key: string): WritableEvent {
   const { parties, addresses, customVariables } = leg
   const built: WritableEvent = {
     hook,

@@ -25,31 +25,31 @@ export interface FreeswitchOptions extends SourceOptions, OptionalHooksOption {
    * Names of channel variables for `customChannelVars`, beside KAZOO's (`ecallmgr_…`); without `variable_`.
    * Default: none.
    */
-  readonly customVariables?: readonly string[]
+  readonly customVariables?: readonly string[] | undefined
   /**
    * Further events to subscribe to, for an `accountOf` that reads the account from them: `CHANNEL_EXECUTE` where the
    * dial plan sets the account and then neither rings nor answers. Default: none.
    */
-  readonly extraEvents?: readonly string[]
+  readonly extraEvents?: readonly string[] | undefined
   /** How the switch writes events. Default `json`: `plain` loses bytes (a raw `%41` arrives as `A`). */
-  readonly format?: EventFormat
+  readonly format?: EventFormat | undefined
 }
 
 /** Options of `freeswitchSource`. */
 export interface FreeswitchSourceOptions extends FreeswitchOptions, OpenLegsOption {
   /** Host name or address of the switch. Default `127.0.0.1`. */
-  readonly host?: string
+  readonly host?: string | undefined
   /** Port of the event socket. Default 8021. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Password of the event socket. Default `ClueCon`, FreeSWITCH's default. */
-  readonly password?: string
+  readonly password?: string | undefined
   /** Timeout for connecting, and again for logging in, in milliseconds. Default 10,000. */
-  readonly connectTimeoutMs?: number
+  readonly connectTimeoutMs?: number | undefined
   /**
    * Sends a probe after this many milliseconds without data, and disconnects when it goes unanswered for as long.
    * Default 20,000.
    */
-  readonly silenceMs?: number
+  readonly silenceMs?: number | undefined
 }
 
 /** The table of `FreeswitchOptions`. */

@@ -14,22 +14,22 @@ import { FREESWITCH_OPTIONS, type FreeswitchOptions } from './options.js'
 /** Options of `freeswitchOutbound`. */
 export interface FreeswitchOutboundOptions extends FreeswitchOptions {
   /** Address to listen on. Default `127.0.0.1`. */
-  readonly host?: string
+  readonly host?: string | undefined
   /** Port to listen on; 0: any free port. Default 8084, FreeSWITCH's default for `socket`. */
-  readonly port?: number
+  readonly port?: number | undefined
   /**
    * Addresses that may connect. The protocol has no password in this direction, and a peer can report invented calls.
    * Default: loopback (`127.0.0.1`, `::1`).
    */
-  readonly allow?: readonly string[]
+  readonly allow?: readonly string[] | undefined
   /** Maximum number of connections, one per leg; further ones are refused, with a `problem`. Default 10,000. */
-  readonly maxConnections?: number
+  readonly maxConnections?: number | undefined
   /**
    * Returns the dial plan application that continues a leg, with its argument: `transfer 2001 XML public`. The dial plan
    * is suspended while the leg is connected, so it needs such a command. Default: a transfer to the leg's original
    * destination, for which the dial plan needs a guard (see `freeswitchOutbound`).
    */
-  readonly continueWith?: (facts: FreeswitchFacts) => string
+  readonly continueWith?: ((facts: FreeswitchFacts) => string) | undefined
 }
 
 /** The table of `FreeswitchOutboundOptions`. */

@@ -45,7 +45,7 @@ export function buildEvents(call: KamailioCall, change: CallChange): PendingEven
 }
 
 function buildEvent(
-  hook: string,
+  hook: PendingEvent['hook'],
   call: KamailioCall,
   atUs: number,
   keySuffix: string,

@@ -297,12 +297,12 @@ export interface KamailioMapperOptions {
    */
   readonly accountOf: KamailioAccountOf
   /** Maximum number of open calls; above it, the oldest is dropped and a `problem` is reported. Default 100,000. */
-  readonly maxOpenCalls?: number
+  readonly maxOpenCalls?: number | undefined
   /**
    * A call that has been open for longer, by the times of the lines, has ended; milliseconds. Default 43,260,000
    * (12 h 1 min).
    */
-  readonly maxCallMs?: number
+  readonly maxCallMs?: number | undefined
 }
 
 /** The result of one line. */

@@ -14,22 +14,22 @@ export interface KamailioSourceOptions extends SourceOptions {
   /** Returns the id of a call's account; `accountByDomain` is ready-made. Called with every line until it returns one. */
   readonly accountOf: KamailioAccountOf
   /** Host of Kamailio's `evapi` (its `bind_addr`). Default: none; lines arrive by `handler`, `push` or `lines`. */
-  readonly host?: string
+  readonly host?: string | undefined
   /** Port of `evapi`. Default 8448. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Timeout for connecting, in milliseconds. Default 10,000. */
-  readonly connectTimeoutMs?: number
+  readonly connectTimeoutMs?: number | undefined
   /**
    * Required by `handler` as `Authorization: Bearer …`. Default: no authentication; then mount the handler where only
    * the proxy can reach it.
    */
-  readonly token?: string
+  readonly token?: string | undefined
   /**
    * A call that has been open for longer has ended, milliseconds: its end was missed, and a proxy cannot be queried for
    * its open calls. Default 43,260,000 (12 h 1 min), a minute above the longest that Kamailio keeps a dialog by default
    * (`default_timeout` of its module dialog, 43,200 s).
    */
-  readonly maxCallMs?: number
+  readonly maxCallMs?: number | undefined
 }
 
 /** The row of `maxCallMs`: one second to one year. */

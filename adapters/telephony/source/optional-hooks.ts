@@ -30,7 +30,7 @@ export interface OptionalHooksOption {
    * `channel_destroy`, if the switch reports them. Default: all but `channel_dtmf`, whose digits may be secrets (PINs, card
    * numbers).
    */
-  readonly optionalHooks?: readonly OptionalHook[]
+  readonly optionalHooks?: readonly OptionalHook[] | undefined
 }
 
 /** The default of `optionalHooks`. @internal */

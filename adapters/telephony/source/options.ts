@@ -1,7 +1,14 @@
 /** The options that all sources share, their defaults, and the checks of option values. */
 import { isIP } from 'node:net'
 import { type ChannelEvent, type Clock, HookswitchError, type Log } from 'hookswitch'
-import { type Metrics, type OpenLegs, type Random, systemClock, systemRandom } from 'hookswitch/adapter'
+import {
+  checkOptionNames,
+  type Metrics,
+  type OpenLegs,
+  type Random,
+  systemClock,
+  systemRandom,
+} from 'hookswitch/adapter'
 import type { AccountBufferLimits } from './account-buffer.js'
 
 /** Options of every source. */
@@ -15,20 +22,20 @@ export interface SourceOptions {
    * How long the events of a leg wait for its account to become known, milliseconds. Default 10,000. Events that wait
    * longer are emitted as `account_unknown`.
    */
-  readonly accountWaitMs?: number
+  readonly accountWaitMs?: number | undefined
   /** Maximum number of open legs. Above it the oldest is dropped and reported as a `problem`. Default 100,000. */
-  readonly maxOpenLegs?: number
+  readonly maxOpenLegs?: number | undefined
   /** The log. Default: none. */
-  readonly log?: Log
+  readonly log?: Log | undefined
   /**
    * Receives the figures of the source, labelled with its switch: the option `metrics` of `createHookswitch`. Default:
    * none.
    */
-  readonly metrics?: Pick<Metrics, 'watch'>
+  readonly metrics?: Pick<Metrics, 'watch'> | undefined
   /** The clock. Default: the system's. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   /** The random numbers that jitter reconnects. Default: the system's. */
-  readonly random?: Random
+  readonly random?: Random | undefined
 }
 
 /** The option of the sources whose switch can be queried for its open calls. */
@@ -38,7 +45,7 @@ export interface OpenLegsOption {
    * `channel_destroy` at the next start, and later events of the others have their own times. Default: none; open legs
    * are known only while the process runs.
    */
-  readonly openLegs?: OpenLegs
+  readonly openLegs?: OpenLegs | undefined
 }
 
 /** Limits of the events that wait for an account. */
@@ -144,12 +151,9 @@ export function checkOptions<Options extends object, Table extends OptionTable>(
   given: Options,
   table: Table,
 ): OptionValues<Options, Table> {
-  if (typeof given !== 'object' || given === null) {
-    throw invalidOption('options', `of ${factory} must be an object`)
-  }
+  checkOptionNames(factory, given ?? null, Object.keys(table))
   const options = given as Readonly<Record<string, unknown>>
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(table, name)) throw invalidOption(name, `is not an option of ${factory}`)
     if (value !== undefined) table[name]?.check(name, value)
   }
   const values = Object.entries(table).map(([name, { isRequired, default: fallback }]) => {
@@ -158,6 +162,18 @@ export function checkOptions<Options extends object, Table extends OptionTable>(
     return [name, options[name] ?? fallback]
   })
   return Object.fromEntries(values)
+}
+
+/**
+ * The option of `close`: how long events that were received may still be published, in milliseconds. Default 5,000.
+ *
+ * @throws `InvalidOption` naming the option
+ */
+export function drainMsOf(options: { readonly drainMs?: number | undefined } | undefined): number {
+  checkOptionNames('close', options, ['drainMs'])
+  const { drainMs = 5_000 } = options ?? {}
+  integerBetween(0, 2_147_483_647)('drainMs', drainMs)
+  return drainMs
 }
 
 /** Creates the error of an invalid option. The message never contains the value, which may be a password. */

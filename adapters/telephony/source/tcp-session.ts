@@ -23,9 +23,9 @@ export interface TlsOptions {
    * The certificates of the authorities to trust, PEM; with a self-signed certificate that certificate itself. Default:
    * those of Node.
    */
-  readonly ca?: string | readonly string[]
+  readonly ca?: string | readonly string[] | undefined
   /** The name in the certificate. Default: the option `host`. */
-  readonly servername?: string
+  readonly servername?: string | undefined
 }
 
 /** Address, limits and dependencies of a TCP session. */

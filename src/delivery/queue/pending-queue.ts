@@ -185,7 +185,7 @@ export interface PendingQueue {
   forgetRevisions(): void
   /**
    * The due time of the earliest head whose content is in memory or can be requested, not before the end of the pause of
-   * the endpoint. `dueMs` undefined: nothing waits, or only heads whose content is on its way.
+   * the endpoint. `dueMs` undefined: nothing waits, or only heads whose content is on its way, or its account is held.
    */
   ready(endpoint: QueueEndpoint): ReadyEndpoint
   /** All waiting and taken deliveries: column by column, since there may be a million. */
@@ -209,6 +209,8 @@ interface PendingQueueOptions {
   readonly patienceMs?: number
   /** Requests a second that a webhook allows at most. Default: no limit. */
   readonly rateLimitOf?: (webhook: Webhook) => number | undefined
+  /** Whether nothing may be sent for the webhooks of an account; read at each use. Default: none is held. */
+  readonly isHeld?: ((accountId: string) => boolean) | undefined
 }
 
 /** Lanes, and deliveries of each, among which one call looks for a kind that was not rejected. */
@@ -230,6 +232,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     foundAhead = FOUND_AHEAD,
     patienceMs = 60_000,
     rateLimitOf,
+    isHeld,
   } = options
   const entries = new Entries()
   const keys = new HashIndex(entries, POSITION, hashSeed)
@@ -918,7 +921,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         failing: isFailing(health),
         probed: health?.pause !== undefined,
         limit: health?.lateMs === undefined ? (endpoint.pace?.limit ?? NEVER) : 1,
-        dueMs: dueMs === NEVER ? undefined : dueMs,
+        dueMs: dueMs === NEVER || isHeld?.(endpoint.webhook.accountId) ? undefined : dueMs,
       }
     },
     keys() {

@@ -20,8 +20,8 @@ export const publishEvents: Operation = async (context) => {
   if ('failures' in parsed) throw invalidInput(parsed.failures)
   // A malformed header counts as absent (W3C Trace Context, 3.2).
   const traceparent = parseTraceparent(getHeader(context.headers, 'traceparent'))
-  const published = publishTo(publishing, parsed.events, traceparent)
-  const accepted = await translateFailures(published, (failure) => toWireFailure(failure, isList))
+  const published = publishTo(publishing, parsed.events, traceparent, isList)
+  const accepted = await translateFailures(published, toWireFailure)
   return { data: publishedJson(accepted.map(({ eventId }) => eventId)) }
 }
 
@@ -34,6 +34,6 @@ export const matchEvent: Operation = async (context) => {
   if (!isId(eventAccountId)) throw notFound(eventAccountId)
   const reports = context.deps.webhooks.match(accountId, event!)
   return {
-    data: (await translateFailures(reports, (failure) => toWireFailure(failure, false))).map(matchJson),
+    data: (await translateFailures(reports, toWireFailure)).map(matchJson),
   }
 }

@@ -54,7 +54,7 @@ import {
   readWebhookStats,
 } from './statistics.js'
 import { streamItems } from './stream.js'
-import { readOverview, searchDeliveries } from './system.js'
+import { readHolds, readOverview, searchDeliveries, setHold } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
   checkAddress,
@@ -123,6 +123,8 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   lookUp,
   lookUpAnywhere,
   readOverview,
+  readHolds,
+  setHold,
   streamItems,
   listUnhealthyWebhooks,
   searchDeliveries,

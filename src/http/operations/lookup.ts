@@ -55,11 +55,8 @@ async function findDelivery({ store }: Core, id: string, accountId?: string): Pr
 
 /** An event of which a delivery is stored. @param accountId of a webhook that it was for; `undefined`: of any */
 async function findEvent({ store }: Core, id: string, accountId?: string): Promise<LookedUp | undefined> {
-  const ofAccount = accountId === undefined ? {} : { accountId }
-  const { deliveries } = await store.deliveries.search({ ...ofAccount, eventId: id, limit: 1 })
-  const [delivery] = deliveries
-  if (!delivery) return undefined
-  return { type: 'event', id, accountId: accountId ?? delivery.eventAccountId, label: delivery.hook }
+  const event = await store.deliveries.eventOf(accountId, id)
+  return event && { type: 'event', id, accountId: accountId ?? event.accountId, label: event.hook }
 }
 
 /** @param accountId `undefined`: of any */

@@ -1,7 +1,9 @@
 /** Replays: of one delivery, and of many as jobs that can be listed, paused and cancelled. */
+
 import type { ReplayJob, SettableState } from '../../delivery/replay-job.js'
 import type { ReplayRequest, ReplayScope } from '../../delivery/replay-selection.js'
 import { HookswitchError, notFound } from '../../errors.js'
+import type { Defined } from '../../values/defined.js'
 import { isId } from '../../values/ids.js'
 import { validateReplay, validateReplayState } from '../../values/validators.generated.js'
 import { replaySchema, replayStateSchema } from '../../wire/body-schemas.js'
@@ -27,7 +29,7 @@ import {
 } from './context.js'
 
 /** The account and webhook of the path; neither is in those of operators. */
-function scopeOf(context: OperationContext): ReplayScope {
+function scopeOf(context: OperationContext): Defined<ReplayScope> {
   const { accountId, webhookId } = context.params
   return {
     ...(accountId !== undefined && { accountId }),

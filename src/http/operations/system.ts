@@ -3,13 +3,23 @@ import type { DeliverySearch, StoredDelivery } from '../../delivery/delivery-que
 import { DELIVERY_STATES } from '../../delivery/lifecycle.js'
 import { searchDeliveries as search } from '../../runtime/delivery-views.js'
 import { readOverview as readServiceOverview } from '../../runtime/overview.js'
+import { validateHold } from '../../values/validators.generated.js'
+import { holdSchema } from '../../wire/body-schemas.js'
 import { decodePosition, encodePosition } from '../../wire/cursor.js'
 import { foundDeliveryJson } from '../../wire/delivery-json.js'
+import { holdsJson, parseHold } from '../../wire/hold-json.js'
 import { MAX_PAGE_SIZE } from '../../wire/list.js'
 import { overviewJson } from '../../wire/overview-json.js'
 import { getQueryValue } from '../../wire/query.js'
 import { decodeStart } from '../paginate.js'
-import { enumValue, listResult, type Operation, pageResult, readListRequest } from './context.js'
+import {
+  enumValue,
+  listResult,
+  type Operation,
+  pageResult,
+  readListRequest,
+  validateBody,
+} from './context.js'
 import { explainedJson, filteredStates } from './deliveries.js'
 
 /** Deliveries per query. */
@@ -18,6 +28,16 @@ const BATCH_SIZE = 500
 export const readOverview: Operation = async ({ deps }) => ({
   data: overviewJson(await readServiceOverview(deps.core())),
 })
+
+export const readHolds: Operation = async ({ deps }) => ({
+  data: holdsJson(await deps.core().holds.read()),
+})
+
+export const setHold: Operation = async (context) => {
+  const { isHeld, accountId } = parseHold(validateBody(context, holdSchema, validateHold))
+  const { hold, release } = context.deps.core().holds
+  return { data: holdsJson(await (isHeld ? hold : release)(accountId)) }
+}
 
 /** With `paginate=false` the largest page, since this list has no end. */
 export const searchDeliveries: Operation = async (context) => {

@@ -96,7 +96,10 @@ export function planAcceptance(
 ): AcceptancePlan {
   const { events, inboxIds } = acceptance
   const duplicates = duplicatesOf(events, facts, now)
-  if (duplicates === 'conflict') return { kind: 'refused', error: idempotencyConflict() }
+  if (typeof duplicates === 'number') {
+    const error = idempotencyConflict(events.length > 1 ? duplicates : undefined)
+    return { kind: 'refused', error }
+  }
   if (isRepeat && isStored(acceptance, duplicates, facts)) {
     const stored = storedResults(events, duplicates, facts)
     const mayHaveGap = stored.some(({ sequence, duplicate }) => sequence > 1 && !duplicate)
@@ -136,14 +139,14 @@ export function planAcceptance(
 }
 
 /**
- * The duplicates by idempotency key, by index of the event. `undefined`: no event has a key, or all keys are free.
- * `conflict`: a key was used with another body.
+ * The duplicates by idempotency key, by index of the event. `undefined`: no event has a key, or all keys are free. A number:
+ * the index of an event whose key was used with another body.
  */
 function duplicatesOf(
   events: readonly NewEvent[],
   facts: AcceptanceFacts,
   now: number,
-): (Duplicate | undefined)[] | 'conflict' | undefined {
+): (Duplicate | undefined)[] | number | undefined {
   let duplicates: (Duplicate | undefined)[] | undefined
   /** Free keys of this acceptance: account and key → index of the event. Needed from the second event on. */
   let free: Map<string, number> | undefined
@@ -153,7 +156,7 @@ function duplicatesOf(
     const { key, bodyHash } = idempotency
     const stored = facts.key(accountId, key)
     if (stored && now < stored.untilMs) {
-      if (stored.bodyHash !== bodyHash) return 'conflict'
+      if (stored.bodyHash !== bodyHash) return index
       // The event's own key, in the repeat of a group that was written.
       if (stored.id === id) continue
       duplicates ??= new Array<Duplicate | undefined>(events.length).fill(undefined)
@@ -168,7 +171,7 @@ function duplicatesOf(
       free.set(name, index)
       continue
     }
-    if (events[earlier]!.idempotency!.bodyHash !== bodyHash) return 'conflict'
+    if (events[earlier]!.idempotency!.bodyHash !== bodyHash) return index
     duplicates ??= new Array<Duplicate | undefined>(events.length).fill(undefined)
     duplicates[index] = earlier
   }

@@ -2,10 +2,14 @@ import { HookswitchError } from '../../errors.js'
 
 /** The refusals of stores, worded once for all of them. `notFound` of `errors` is for unknown events and webhooks. */
 
-/** Another event was accepted with this idempotency key. */
-export function idempotencyConflict(): HookswitchError {
+/**
+ * Another event was accepted with this idempotency key.
+ *
+ * @param index of the event in its list; default: it is the only one
+ */
+export function idempotencyConflict(index?: number): HookswitchError {
   return new HookswitchError('Conflict', 'this idempotency key was used for another event', {
-    field: 'idempotencyKey',
+    field: index === undefined ? 'idempotencyKey' : `events[${index}].idempotencyKey`,
   })
 }
 

@@ -19,7 +19,7 @@ import { effectiveState, toStoredAttempt } from '../effective-state.js'
 import { dueMsForReaders } from '../engine/readers.js'
 import { countAhead } from './lanes.js'
 import { mergedWalk } from './merge.js'
-import { type PositionLog, walk } from './position-log.js'
+import { type PositionLog, valueAt, walk } from './position-log.js'
 import { bodyOf, deliveryOf, effectiveStateName } from './readers.js'
 import { replaysOf } from './replay-marks.js'
 import type { Endpoint, Row, State } from './state.js'
@@ -81,10 +81,9 @@ const reasonOf = (row: Row) => (row.state === 'waiting' ? effectiveStateName(row
 const MIN_SORTED = 1_000
 
 export function search(state: State, query: DeliverySearch): FoundDeliveries {
-  const { accountId, webhookId, callId, eventId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
+  const { accountId, webhookId, callId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
   const isOfCall = accountId !== undefined && callId !== undefined
   if (isOfCall && !state.calls.get(accountId)?.get(callId)?.rows) return { deliveries: [] }
-  if (eventId !== undefined && !state.events.get(eventId)?.rows) return { deliveries: [] }
   let found: Row[] = []
   let hasMore = false
   let sortAt = 2 * limit + MIN_SORTED
@@ -104,7 +103,6 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
     if (accountId !== undefined && source.accountId !== accountId) continue
     if (webhookId !== undefined && source.webhookId !== webhookId) continue
     if (callId !== undefined && source.callId !== callId) continue
-    if (eventId !== undefined && source.eventId !== eventId) continue
     if (states && !states.includes(effectiveStateName(row))) continue
     if (!isWithin(row.accepted.ms, query)) continue
     if (found.push(row) >= sortAt) keepNewest()
@@ -112,6 +110,17 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
   keepNewest()
   const deliveries = toStored(found)
   return hasMore ? { deliveries, cursor: found.at(-1)!.position } : { deliveries }
+}
+
+export function eventOf(state: State, accountId: string | undefined, eventId: string) {
+  const event = state.events.get(eventId)
+  if (!event?.rows) return undefined
+  const { position, accountId: eventAccountId, hook } = event
+  const found = { accountId: eventAccountId, hook }
+  if (accountId === undefined) return found
+  for (const { deliveries, replays } of state.endpointsByAccount.get(accountId) ?? [])
+    if (valueAt(deliveries, position) || replays?.has(position)) return found
+  return undefined
 }
 
 /** Records of a webhook that a search for its last success examines. */

@@ -42,6 +42,10 @@ function bodiesOf({ bodies }: NewEvent, sequence: number): readonly string[] {
 /** An accepted event. */
 export class StoredEvent implements StoredEventFact {
   readonly id: string
+  readonly accountId: string
+  readonly hook: string
+  /** That of its first deliveries. */
+  readonly position: number
   readonly sequence: number
   readonly bodies: readonly string[]
   readonly traceparent: string | undefined
@@ -50,6 +54,9 @@ export class StoredEvent implements StoredEventFact {
 
   constructor(event: NewEvent, sequence: number, hasDeliveries: boolean) {
     this.id = event.id
+    this.accountId = event.accountId
+    this.hook = event.hook
+    this.position = event.position!
     this.sequence = sequence
     this.bodies = hasDeliveries ? bodiesOf(event, sequence) : NO_BODIES
     this.traceparent = hasDeliveries ? event.traceparent : undefined

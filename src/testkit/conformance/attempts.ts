@@ -163,6 +163,10 @@ export function attemptRules(rule: DefineRule): void {
       attempts.map(({ call }) => call),
       [{ from: '2' }],
     )
+    const long = await fixture.webhook({ accountId: 'long' })
+    const head = JSON.stringify({ from: '3', custom_channel_vars: { text: 'x'.repeat(20_000) } })
+    await acceptAndRecord(fixture, long, {}, { bodies: [{ head }] })
+    assert.deepEqual(await partiesOf('long'), [{ from: '3' }])
     const keys = [1, 0, 2].map((variant) => ({ eventId: event.id, variant }))
     const bodies = await deliveries.eventBodies([...keys, { eventId: 'unknown', variant: 0 }])
     assert.deepEqual(bodies, ['{"from":"2"}', '{"from":"1"}', undefined, undefined])

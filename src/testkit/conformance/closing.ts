@@ -22,7 +22,8 @@ export function closingRules(rule: DefineRule): void {
   })
 
   rule('after close, every method rejects with StoreUnavailable', async (fixture) => {
-    const { accounts, tokens, webhooks, deliveries, openLegs, replays, encryption, stats } = fixture.store
+    const { accounts, tokens, webhooks, deliveries, openLegs, replays, holds, encryption, stats } =
+      fixture.store
     const { lease } = fixture.node
     const group = fixture.node.group({ accepted: [acceptanceOf(newEvent())] })
     await fixture.store.close()
@@ -76,6 +77,9 @@ export function closingRules(rule: DefineRule): void {
       stats.add({ writer: 'writer', number: 1, rows: [] }),
       stats.read({ series: [], step: 60, slots: [] }),
       stats.prune({ beforeMs: { 60: 1, 3600: 1 } }, 1),
+      holds.list(),
+      holds.put('account'),
+      holds.remove('account'),
       encryption.record(),
       encryption.replaceRecord('record', undefined),
       encryption.encryptedRows('webhook', undefined, 1),
@@ -102,6 +106,12 @@ export function durabilityRules(rule: DefineRule): void {
     assert.deepEqual(await reopened.accounts.apiKeyByHash(key.hash), key)
     assert.deepEqual(await reopened.tokens.read(token.hash), token)
     assert.deepEqual(await reopened.webhooks.read(account.id, webhook.id), webhook)
+  })
+
+  rule('holds survive a restart', async (fixture) => {
+    await fixture.store.holds.put('account')
+    const reopened = await fixture.reopen()
+    assert.deepEqual(await reopened.holds.list(), ['account'])
   })
 
   rule('the encryption record and replaced ciphertexts survive a restart', async (fixture) => {

@@ -176,27 +176,31 @@ export function deliveryRules(rule: DefineRule): void {
     assert.deepEqual(await search({ states: ['waiting'] }), [third, second])
   })
 
-  rule('a search by event finds its deliveries, replays too, and no others', async (fixture) => {
-    const [webhook, other] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
-    const event = newEvent({ callId: 'call' })
-    const [first, second] = [newDelivery(webhook, event), newDelivery(other, event)]
-    await fixture.acceptOne(acceptanceOf(event, [first, second]))
-    await fixture.accept(webhook, { callId: 'call' })
-    await fixture.settle(await fixture.waitingOne(other), 'delivered')
-    const replay = newReplay(other, event, second)
-    await fixture.acceptOne(acceptanceOf([], [replay]))
-    const search = async (query: Omit<DeliverySearch, 'limit'>) =>
-      idsOf((await fixture.store.deliveries.search({ eventId: event.id, limit: 9, ...query })).deliveries)
-    assert.deepEqual((await search({})).toSorted(), idsOf([first, second, replay]).toSorted())
-    assert.deepEqual(await search({ accountId: 'account' }), [first.id])
-    assert.deepEqual(await search({ states: ['delivered'] }), [second.id])
-    assert.deepEqual(
-      (await search({ callId: 'call', webhookId: other.id })).toSorted(),
-      [second.id, replay.id].toSorted(),
-    )
-    assert.deepEqual(await search({ callId: 'other call' }), [])
-    assert.deepEqual(await search({ eventId: 'unknown' }), [])
-  })
+  rule(
+    'an event is found for the accounts that have a delivery of it, and for no others',
+    async (fixture) => {
+      const [webhook, other] = [await fixture.webhook(), await fixture.webhook({ accountId: 'other' })]
+      const { deliveries } = fixture.store
+      const event = newEvent({ accountId: 'child', callId: 'call', hook: 'channel_answer' })
+      const found = { accountId: 'child', hook: 'channel_answer' }
+      const expectFound = async (accountIds: readonly (string | undefined)[]) => {
+        for (const accountId of [undefined, 'account', 'other', 'child', 'unknown']) {
+          const expected = accountIds.includes(accountId) ? found : undefined
+          assert.deepEqual(await deliveries.eventOf(accountId, event.id), expected, accountId)
+        }
+      }
+      await fixture.acceptOne(acceptanceOf(event, [newDelivery(webhook, event)]))
+      await fixture.accept(other, { callId: 'call' })
+      await expectFound([undefined, 'account'])
+      await fixture.settle(await fixture.waitingOne(webhook), 'delivered')
+      await expectFound([undefined, 'account'])
+      const unsent = newEvent({ callId: 'call' })
+      await fixture.acceptOne(acceptanceOf(unsent, []))
+      assert.equal(await deliveries.eventOf(undefined, unsent.id), undefined)
+      assert.equal(await deliveries.eventOf(undefined, 'unknown'), undefined)
+      assert.equal(await deliveries.eventOf('account', 'unknown'), undefined)
+    },
+  )
 
   rule('a search reads waiting deliveries of an older epoch as cancelled', async (fixture) => {
     const webhook = await fixture.webhook()

@@ -13,6 +13,7 @@ import { type DefineRule, openFixture, type StoreHarness } from './fixture.js'
 import { groupRules } from './groups.js'
 import { healthRules } from './health.js'
 import { historyRules } from './history.js'
+import { holdRules } from './holds.js'
 import { inboxRules, sharedInboxRules } from './inbox.js'
 import { laneRules, sharedLaneRules } from './lanes.js'
 import { legRules } from './legs.js'
@@ -95,6 +96,7 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['erasure', erasureRules],
     ['open legs', openLegRules],
     ['encryption', encryptionRules],
+    ['holds', holdRules],
     ['endpoints', endpointRules],
     ['statistics', statsRules],
     ['closing', closingRules],

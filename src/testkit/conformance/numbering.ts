@@ -193,7 +193,7 @@ export function numberingRules(rule: DefineRule): void {
     const deliveries = events.map((event) => newDelivery(webhook, event))
     const result = await fixture.acceptOne(acceptanceOf(events, deliveries))
     assert.ok(result.kind === 'refused')
-    assert.equal(result.error.code, 'Conflict')
+    assert.deepEqual([result.error.code, result.error.field], ['Conflict', 'events[1].idempotencyKey'])
     assert.deepEqual(await fixture.waiting(), [])
     for (const { id } of deliveries)
       assert.equal(await fixture.store.deliveries.delivery('account', id), undefined)

@@ -45,9 +45,9 @@ export interface ScriptedDeliveries {
    * @throws `InvalidOption` naming the option
    */
   request(options?: {
-    readonly delivery?: ScriptedDelivery
-    readonly attempt?: number
-    readonly defect?: Defect
+    readonly delivery?: ScriptedDelivery | undefined
+    readonly attempt?: number | undefined
+    readonly defect?: Defect | undefined
   }): WebhookRequest
   /**
    * Sends all deliveries to a handler, and checks its responses and what it processed. The seed decides in which

@@ -1,6 +1,6 @@
 /** Builds the webhook whose handler is tested, with the service's own validation of settings. */
 
-import type { WebhookSettings } from 'hookswitch'
+import type { WebhookInput } from 'hookswitch'
 import type { Webhook } from 'hookswitch/store'
 import { buildFixedHeaders, type EndpointSecrets } from '../../delivery/request.js'
 import { HookswitchError, invalidInput } from '../../errors.js'
@@ -13,11 +13,11 @@ import { parseSigningSecret } from '../../webhooks/signing-secret.js'
 import { newWebhook } from '../../webhooks/webhook.js'
 
 /** Settings of the webhook under test, as for `hs.webhooks.create`, all optional. */
-export interface WebhookUnderTest extends Partial<WebhookSettings> {
+export interface WebhookUnderTest extends Omit<WebhookInput, 'extra'> {
   /** Webhook id. Default is `webhook`. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** Account id. Default is `acme`. */
-  readonly accountId?: string
+  readonly accountId?: string | undefined
 }
 
 /** Nothing is resolved or dialled here, so every address is allowed. */

@@ -19,21 +19,23 @@ import { type AnyPolicy, checkAnyPolicy, toFunction } from './retry-policy.js'
 /** Properties that the policy guarantees in addition to those that every policy must have. */
 export interface PolicyGuarantees {
   /** Name of the suite. Default is the function's name. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** The longest delay, milliseconds. Default is one week, to which hookswitch caps longer delays. */
-  readonly capMs?: number
+  readonly capMs?: number | undefined
   /** For the same failure and random number, no delay is shorter than the previous one. Default is true. */
-  readonly grows?: boolean
+  readonly grows?: boolean | undefined
   /** Returns the shortest and the longest delay for a context, milliseconds. Default is no bounds. */
-  readonly bounds?: (context: Parameters<PolicyFunction>[0]) => readonly [minMs: number, maxMs: number]
+  readonly bounds?:
+    | ((context: Parameters<PolicyFunction>[0]) => readonly [minMs: number, maxMs: number])
+    | undefined
   /** The policy returns null after this many tries, 1 to 30. If absent, the webhook's `retries` are the only limit. */
-  readonly maxTries?: number
+  readonly maxTries?: number | undefined
   /** Longest time from the first attempt to the last, whatever fails, milliseconds. Default is no limit. */
-  readonly withinMs?: number
+  readonly withinMs?: number | undefined
   /** Event kinds with which the policy is called. Default is the catalogue. */
-  readonly hooks?: readonly string[]
+  readonly hooks?: readonly string[] | undefined
   /** Random cases per property. Default is 100. */
-  readonly numRuns?: number
+  readonly numRuns?: number | undefined
 }
 
 /** `describe` and `it` of any test runner. */

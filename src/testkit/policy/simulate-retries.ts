@@ -19,16 +19,16 @@ export type SimulatedFailure =
 /** Options of `simulateRetries`. */
 export interface RetrySimulationOptions {
   /** The webhook's `retries`, 0 to 30. Default is 30. */
-  readonly retries?: number
+  readonly retries?: number | undefined
   /**
    * Random number in [0, 1) for jitter: one for all attempts, or one per attempt of which the last repeats. Default is
    * 0.5.
    */
-  readonly random?: number | readonly number[]
+  readonly random?: number | readonly number[] | undefined
   /** Argument `hook` of the policy. Default is `channel_create`. */
-  readonly hook?: string
+  readonly hook?: string | undefined
   /** Argument `webhookId` of the policy. Default is `webhook-1`. */
-  readonly webhookId?: string
+  readonly webhookId?: string | undefined
 }
 
 /** One attempt of a simulated delivery. */

@@ -1,8 +1,7 @@
 /** Records the events of a service as a call stream that `recordedCalls` reads. */
-import type { ChannelEvent, HookswitchEvents } from 'hookswitch'
+import type { ChannelEvent, HookswitchEvents, PublishedEvent } from 'hookswitch'
 import type { EventHub } from 'hookswitch/adapter'
 import { objectWithMethods } from '../../options/validators.js'
-import type { PublishedEvent } from '../../runtime/core.js'
 import { aFunction, checkOptions } from '../check-options.js'
 
 /** Options of `callRecorder`. */
@@ -11,7 +10,7 @@ export interface RecorderOptions {
    * Replaces each event, for example to remove names and numbers; undefined omits it. Default records events
    * unchanged.
    */
-  readonly map?: (event: ChannelEvent) => ChannelEvent | undefined
+  readonly map?: ((event: ChannelEvent) => ChannelEvent | undefined) | undefined
 }
 
 /** A running recorder. */
@@ -61,7 +60,8 @@ export function callRecorder(
 
   function record({ eventId: _, sequence: __, ...event }: PublishedEvent): void {
     try {
-      const mapped = map ? map(event) : event
+      // A kind that the host registers is in no type.
+      const mapped = map ? map(event as ChannelEvent) : event
       if (mapped === undefined) return
       write(`${JSON.stringify(mapped)}\n`)
       written += 1

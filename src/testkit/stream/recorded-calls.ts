@@ -35,7 +35,7 @@ export interface Recording {
 /** Options of `recordedCalls`. */
 export interface RecordedCallsOptions {
   /** The host's own event kinds, as in the option `hooks` of `createHookswitch`. Default is none. */
-  readonly hooks?: readonly CustomHook[]
+  readonly hooks?: readonly CustomHook[] | undefined
 }
 
 /**

@@ -11,15 +11,17 @@ export interface ReplayOptions {
   /** `hs.publish`, or another function that accepts an event. Awaited before the next event. */
   readonly publish: (event: ChannelEvent) => unknown
   /** Clock of the pauses. Default is the system clock. A `manualClock` must be advanced by `lengthMs / speed`. */
-  readonly clock?: Pick<Clock, 'now' | 'monotonic' | 'sleep'>
+  readonly clock?: Pick<Clock, 'now' | 'monotonic' | 'sleep'> | undefined
   /** Speed factor: 2 is twice as fast, `Infinity` is without pauses. Default is 1. */
-  readonly speed?: number
+  readonly speed?: number | undefined
   /** `timestampMs` of the events. `shifted`: when they are published. `recorded`: unchanged. Default is `shifted`. */
-  readonly times?: 'shifted' | 'recorded'
+  readonly times?: 'shifted' | 'recorded' | undefined
   /** Replaces each event, for example with one of another account; undefined skips it. Default is no change. */
-  readonly map?: (event: CheckedEvent) => ChannelEvent | undefined
+  readonly map?:
+    | ((event: ChannelEvent & { readonly timestampMs: number }) => ChannelEvent | undefined)
+    | undefined
   /** Ends the replay early when aborted; `replay` then resolves. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Result of a replay. */
@@ -62,7 +64,8 @@ export async function replayCalls(
     if (signal?.aborted) break
     // The planned time, not the clock's: a publish that is late must not change when the event happened.
     const timestampMs = times === 'recorded' ? event.timestampMs : Math.round(startWallMs + afterMs)
-    const timed = { ...event, timestampMs }
+    // A kind that the host registers is in no type.
+    const timed = { ...event, timestampMs } as ChannelEvent & { readonly timestampMs: number }
     const mapped = map ? map(timed) : timed
     if (mapped === undefined) continue
     try {

@@ -1,5 +1,7 @@
 /** `fakeAsteriskAmi`: replays a recorded connection to the manager interface. */
+
 import { invalidOption, type Validator } from '../../options/validators.js'
+import { defined } from '../../values/defined.js'
 import { checkOptions, nonEmptyText } from '../check-options.js'
 import { type AmiChannels, createAmiChannels } from './asterisk-ami-channels.js'
 import { type AmiEvent, fieldOf, parseAmiRecording } from './asterisk-ami-recording.js'
@@ -22,11 +24,13 @@ export interface FakeAsteriskAmiOptions extends FakeOptions {
    * Settings of `manager.conf`, as `AST_CONFIG` returns them, and as Asterisk applies `read` and `write` to events and
    * actions. Default: all classes, and `timestampevents` as in the recording.
    */
-  readonly settings?: {
-    readonly read?: string
-    readonly write?: string
-    readonly timestampevents?: string
-  }
+  readonly settings?:
+    | {
+        readonly read?: string | undefined
+        readonly write?: string | undefined
+        readonly timestampevents?: string | undefined
+      }
+    | undefined
 }
 
 /** A local Asterisk. */
@@ -87,7 +91,7 @@ export function fakeAsteriskAmi(options: FakeAsteriskAmiOptions): FakeAsterisk {
     read: 'all',
     write: 'all',
     timestampevents: hasTimes ? 'yes' : 'no',
-    ...options.settings,
+    ...defined(options.settings ?? {}),
   }
   const readable = new Set(classesOf(settings.read))
   const isTimed = settings.timestampevents === 'yes'

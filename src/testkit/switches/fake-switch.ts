@@ -13,11 +13,11 @@ export interface FakeOptions {
   /** The bytes that a switch once sent, gzipped or not. */
   readonly recording: Uint8Array
   /** Default speed of `play`: 2 is twice as fast as recorded, `Infinity` without pauses. Default 1. */
-  readonly speed?: number
+  readonly speed?: number | undefined
   /** Port to listen on at 127.0.0.1. Default 0: any free port. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Clock of `play`. Default: the system clock. */
-  readonly clock?: Pick<Clock, 'monotonic' | 'sleep'>
+  readonly clock?: Pick<Clock, 'monotonic' | 'sleep'> | undefined
 }
 
 /**

@@ -15,7 +15,7 @@ import { type FreeswitchEvent, parseFreeswitchRecording } from './freeswitch-rec
 /** Options of `fakeFreeswitch`. */
 export interface FakeFreeswitchOptions extends FakeOptions {
   /** Password of the event socket. Default `ClueCon`. */
-  readonly password?: string
+  readonly password?: string | undefined
 }
 
 /** A local FreeSWITCH. */

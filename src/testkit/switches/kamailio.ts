@@ -9,11 +9,11 @@ import { type KamailioEvent, parseKamailioRecording } from './kamailio-recording
 /** Options of `fakeKamailio`. */
 export interface FakeKamailioOptions extends FakeOptions {
   /** URL that the lines are posted to, `http://…`. Default: none; lines are only sent to connected clients. */
-  readonly url?: string
+  readonly url?: string | undefined
   /** Headers of the requests: `{ authorization: 'Bearer …' }`. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Maximum number of lines per request. Default 1, sent as a JSON object; more are sent as NDJSON. */
-  readonly batch?: number
+  readonly batch?: number | undefined
 }
 
 /** A local Kamailio. */

@@ -25,7 +25,7 @@ export interface Timeline {
 /** How a recording is played. */
 export interface PlayOptions {
   /** Factor of the recorded pace: 2 is twice as fast, `Infinity` without pauses. Default: the fake's option `speed`. */
-  readonly speed?: number
+  readonly speed?: number | undefined
 }
 
 /** Dependencies of a timeline. */

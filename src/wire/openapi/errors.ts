@@ -98,7 +98,14 @@ export function errorStatuses(route: Route): readonly string[] {
     ['400', route.requiresToken || isLogin || route.isList === true],
     ['401', route.requiresToken || isLogin],
     ['403', route.requiresToken && route.path !== '/token_auth'],
-    ['404', ids.length > 0 || route.isIngest === true || isIssue || route.path.includes('{account_id}')],
+    [
+      '404',
+      ids.length > 0 ||
+        route.isIngest === true ||
+        isIssue ||
+        route.operation === 'setHold' ||
+        route.path.includes('{account_id}'),
+    ],
     ['406', true],
     [
       '409',

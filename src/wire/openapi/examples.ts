@@ -302,6 +302,7 @@ export const CALL = {
   truncated: false,
   records: 'part',
 }
+export const HOLDS = { all: false, accounts: [accountId] }
 export const OVERVIEW = {
   pending: 18_204,
   oldest_due_seconds: 41.2,
@@ -328,7 +329,7 @@ export const EVENT = {
   hook: 'channel_create',
   call_id: callId,
   call_direction: 'inbound',
-  timestamp: 64_061_928_000,
+  happened_at: '2030-01-15T12:00:00.000Z',
   ...parties,
   caller_id_number: '+14155550142',
 }

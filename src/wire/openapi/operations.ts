@@ -185,6 +185,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
         account_id: example.IDS.account_id,
         call_id: example.IDS.call_id,
         timestamp: 64_061_928_000,
+        happened_at: '2030-01-15T12:00:00.000Z',
         event_id: '3a9d5b17e0c84f62a1b7d4f9c6e8025b',
         sequence: 1,
       },
@@ -339,8 +340,8 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     tag: 'Webhooks',
     summary: 'Check whether requests could be sent to a URL',
     description:
-      'Connects as an attempt would, TLS included, and sends nothing; at most 5 s. 429 after 10 checks of the account in a ' +
-      'minute, or while 2 are under way.',
+      'Connects as an attempt would, TLS included, and sends nothing; at most 5 s, and as long before it where the checks of ' +
+      'many accounts are under way. 429 after 10 checks of the account in a minute, or while 2 are under way (1 while many are).',
     body: { schema: ref('Address'), example: { uri: example.NEW_WEBHOOK.uri } },
     data: ref('CheckedAddress'),
     example: example.CHECKED_ADDRESS,
@@ -429,6 +430,24 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
       '403.',
     data: ref('Overview'),
     example: example.OVERVIEW,
+  },
+  readHolds: {
+    tag: 'Operator',
+    summary: 'Read what is held',
+    description: `On all nodes. ${OPERATORS}`,
+    data: ref('Holds'),
+    example: example.HOLDS,
+  },
+  setHold: {
+    tag: 'Operator',
+    summary: 'Hold deliveries, or release them',
+    description:
+      'While deliveries are held, events are accepted and nothing is sent, also of tests and replays. Requests in flight end. ' +
+      'Other nodes follow within 10 s. A restart does not end a hold. Deliveries grow older meanwhile: those above the age of ' +
+      `their webhook expire when they are released. ${OPERATORS}`,
+    body: { schema: ref('Hold'), example: { held: true, account_id: example.HOLDS.accounts[0]! } },
+    data: ref('Holds'),
+    example: example.HOLDS,
   },
   streamItems: {
     tag: 'Deliveries',

@@ -11,6 +11,7 @@ import { accountWireName } from '../account-fields.js'
 import {
   addressSchema,
   apiAuthSchema,
+  holdSchema,
   reenableSchema,
   replaySchema,
   replaySelectionSchema,
@@ -145,6 +146,7 @@ const { idempotency_key: _, hook, timestamp: __, ...eventFields } = event.proper
 /** Without what the account in the path and the two names of a kind make optional. */
 const { required: ____, ...eventRules } = event
 const timestamp: JsonSchema = { ...seconds('Time of the event'), minimum: 0 }
+const happenedAt = isoTime('Time of the event, UTC, with milliseconds.')
 
 /** Fields of an event that a client sends. */
 const eventInputFields: Fields = {
@@ -156,20 +158,26 @@ const eventInputFields: Fields = {
     minimum: toGregorian(eventSchema.properties.timestampMs.minimum),
     maximum: toGregorian(eventSchema.properties.timestampMs.maximum),
   },
+  happened_at: isoTime(
+    'Time of the event with milliseconds, in place of `timestamp`. Where both are given, it must be in the second of `timestamp`.',
+  ),
 }
+
+const overrides = '`custom_data` of the webhook overrides its fields except those that it may not contain.'
 
 /** Payload that a receiver gets, for all event types. */
 const payload: JsonSchema = {
   type: 'object',
   description:
-    'One event. Absent values are omitted. `custom_data` of the webhook overrides its fields except `event_id`. An event ' +
+    `One event. Absent values are omitted. ${overrides} An event ` +
     'that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`).',
-  required: ['hook_event', 'account_id', 'timestamp', 'event_id', 'sequence'],
+  required: ['hook_event', 'account_id', 'timestamp', 'happened_at', 'event_id', 'sequence'],
   anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }, { required: ['id'] }],
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
     ...eventFields,
     timestamp,
+    happened_at: happenedAt,
     event_id: text('Id of the event, the same in every delivery of the event and in replays.'),
     sequence: integer(
       'Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests.',
@@ -180,14 +188,13 @@ const payload: JsonSchema = {
 /** Payload of the events about webhooks. */
 const metaPayload: JsonSchema = {
   type: 'object',
-  description:
-    'An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields except ' +
-    '`event_id`.',
-  required: ['hook_event', 'account_id', 'timestamp', 'webhook_id', 'event_id'],
+  description: `An event about another webhook. Absent values are omitted. ${overrides}`,
+  required: ['hook_event', 'account_id', 'timestamp', 'happened_at', 'webhook_id', 'event_id'],
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
     account_id: text('Id of the account of the webhook that the event is about.'),
     timestamp,
+    happened_at: happenedAt,
     webhook_id: text('Id of the webhook that the event is about.'),
     reason: text('Why the last attempt failed, or why the webhook was disabled.'),
     failures_in_row: integer('Failures since the last success (`webhook_paused`, `webhook_failing`).'),
@@ -628,6 +635,17 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       ),
     },
   }),
+  Holds: object(
+    {
+      all: flag('Whether the deliveries of all accounts are held.'),
+      accounts: {
+        type: 'array',
+        description: 'Ids of accounts that are held by themselves, sorted.',
+        items: { type: 'string' },
+      },
+    },
+    ['all', 'accounts'],
+  ),
   Overview: object(
     {
       pending: integer('Deliveries that wait or are in flight, on all nodes.'),
@@ -838,6 +856,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Replay: replaySchema,
   ReplaySelection: replaySelectionSchema,
   ReplayState: replayStateSchema,
+  Hold: holdSchema,
   Event: {
     ...eventRules,
     description: 'An event to publish, in the format of the payload. `hook` is an alias of `hook_event`.',

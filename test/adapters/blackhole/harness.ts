@@ -1,7 +1,7 @@
 /** A real service with WebSockets on a loopback port, and clients of it. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { createHookswitch, type Hookswitch, memoryStore } from 'hookswitch'
+import { type ChannelEvent, createHookswitch, type Hookswitch, memoryStore } from 'hookswitch'
 import { type Blackhole, type BlackholeOptions, blackhole } from 'hookswitch/blackhole'
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
@@ -17,7 +17,7 @@ export interface RunningSockets {
   /** Signs in with the API key of an account, `parent` by default. */
   token(account?: 'parent' | 'child' | 'other'): Promise<string>
   /** Publishes an event of a call, `channel_create` of `child` by default. */
-  publish(event?: Partial<Parameters<Hookswitch['publish']>[0]>): Promise<unknown>
+  publish(event?: Partial<ChannelEvent>): Promise<unknown>
 }
 
 export async function startSockets(

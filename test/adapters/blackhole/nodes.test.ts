@@ -1,5 +1,5 @@
 /** WebSockets of one node, and events that another node of the same PostgreSQL database accepts. */
-import { createHookswitch } from 'hookswitch'
+import { type ChannelEvent, createHookswitch } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
 import { until } from 'hookswitch/testkit'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -18,8 +18,11 @@ describe.skipIf(!server)('the WebSockets of a node on PostgreSQL', () => {
     const other = createHookswitch({ store: newStore(), secret })
     await other.start()
     onTestFinished(() => other.close({ drainMs: 0 }))
-    const publishThere = (callId: string, accountId = 'child', hook = 'channel_create') =>
-      other.publish({ hook, accountId, callId })
+    const publishThere = (
+      callId: string,
+      accountId = 'child',
+      hook: ChannelEvent['hook'] = 'channel_create',
+    ) => other.publish({ hook, accountId, callId })
 
     const auth_token = await token()
     const client = await connect(url)

@@ -114,6 +114,7 @@ describe('the frame of an event', () => {
         other_leg_call_id: 'leg-2',
         call_direction: 'inbound',
         timestamp: 63_934_444_800,
+        happened_at: '2026-01-01T00:00:00.000Z',
         from: '356@acme.example.com',
         to: '*97@acme.example.com',
         request: '*97@acme.example.com',

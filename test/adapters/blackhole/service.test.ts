@@ -49,7 +49,7 @@ describe('the frames of KAZOO', () => {
         'R-conference.event.C.*',
       ),
     ])
-    for (const hook of ['channel_create', 'channel_hold', 'channel_answer', 'channel_destroy'])
+    for (const hook of ['channel_create', 'channel_hold', 'channel_answer', 'channel_destroy'] as const)
       await publish({ hook })
     await until(() => received.length === 2)
     expect(received).toMatchObject(

@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -29,6 +40,27 @@ const logOf = ({ output }: RunningProgram) =>
     .map((line): Record<string, unknown> => JSON.parse(line))
 
 describe('the program with a SQLite file', () => {
+  it('refuses a file that another process has open under another name', async () => {
+    const first = serve(['--data', 'a.db'])
+    await ready(first)
+    await link(join(folder, 'a.db'), join(folder, 'b.db'))
+    const second = await serve(['--data', 'b.db']).ended
+    expect(second).toMatchObject({ code: 1, stdout: '' })
+    expect(second.stderr).toContain(`--data: ${join(folder, 'a.db')} is in use by another process`)
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toMatchObject({ code: 0 })
+    const again = serve(['--data', 'b.db'])
+    await ready(again)
+    expect(logOf(again)).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        message: expect.stringContaining('has 2 names (hard links)'),
+      }),
+    )
+    again.child.kill('SIGTERM')
+    expect(await again.ended).toMatchObject({ code: 0 })
+  })
+
   it.each(['SIGTERM', 'SIGKILL'] as const)('continues from the file after %s', async (signal) => {
     const { url: receiverUrl, received, state } = await receiver()
     state.status = 500

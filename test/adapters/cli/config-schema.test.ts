@@ -7,10 +7,11 @@ import { errorCode } from 'hookswitch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { CONFIG_SCHEMA, publishedConfigSchema } from '../../../adapters/cli/config-schema.js'
+import { collectProblems } from '../../../adapters/cli/problems.js'
 import { readSettings } from '../../../adapters/cli/read-settings.js'
 import { limitsOf } from '../../../adapters/cli/reload.js'
 import { checkServiceOptions, serviceOptions } from '../../../adapters/cli/service-options.js'
-import { findProblem, type SettingSchema } from '../../../adapters/cli/setting-schema.js'
+import { findProblems, type SettingSchema } from '../../../adapters/cli/setting-schema.js'
 import { SETTING_NAMES, SETTINGS, settingOf } from '../../../adapters/cli/settings.js'
 import { LIMIT_NAMES } from '../../../src/options/limits.js'
 import { read } from '../../house/sources.js'
@@ -105,9 +106,9 @@ describe('the JSON Schema of configuration files', () => {
     const counts = { valid: 0, invalid: 0 }
     fc.assert(
       fc.property(fewOf(CONFIG_SCHEMA).chain(nearlyValid), (document) => {
-        const problem = findProblem(CONFIG_SCHEMA, document)
-        counts[problem ? 'invalid' : 'valid']++
-        expect([document, problem === undefined]).toEqual([document, isValid(document)])
+        const isAccepted = findProblems(CONFIG_SCHEMA, document).length === 0
+        counts[isAccepted ? 'valid' : 'invalid']++
+        expect([document, isAccepted]).toEqual([document, isValid(document)])
       }),
       { numRuns: propertyRuns(600) },
     )
@@ -153,7 +154,7 @@ describe('the table of settings', () => {
   it('has defaults that are valid', () => {
     for (const name of SETTING_NAMES) {
       const { schema, default: value } = settingOf(name)
-      if (value !== undefined) expect([name, findProblem(schema, value)]).toEqual([name, undefined])
+      if (value !== undefined) expect([name, findProblems(schema, value)]).toEqual([name, []])
     }
   })
 
@@ -195,7 +196,9 @@ describe('a configuration', () => {
         // Limits that depend on each other are checked by createHookswitch.
         const isOrdered = ({ first = 0, capMs = Number.POSITIVE_INFINITY }) => first <= capMs
         fc.pre(isOrdered({ first: retryPolicy?.baseMs ?? 2_000, ...cap(retryPolicy) }))
-        await checkServiceOptions(settings, await serviceOptions(settings))
+        const problems = collectProblems()
+        await checkServiceOptions(settings, await serviceOptions(settings, problems), problems)
+        expect(problems.errors).toEqual([])
       }),
       { numRuns: propertyRuns(60) },
     )
@@ -213,7 +216,7 @@ describe('a configuration', () => {
         fc.boolean(),
         async (document, name, value, isYaml) => {
           const changed = { ...(document as object), [name]: value }
-          fc.pre(findProblem(CONFIG_SCHEMA, changed) !== undefined)
+          fc.pre(findProblems(CONFIG_SCHEMA, changed).length > 0)
           const thrown = await settingsOf(changed, isYaml).then(
             () => undefined,
             (thrown: unknown) => thrown,

@@ -57,6 +57,7 @@ describe('serve stores data', () => {
     expect(log).toContainEqual(expect.objectContaining({ message: 'listening', store: 'memory' }))
     expect(log.filter(({ level }) => level === 'warn')).toEqual([
       expect.objectContaining({ message: expect.stringMatching(/kept in memory/) }),
+      expect.objectContaining({ message: expect.stringMatching(/there is no account/) }),
     ])
   })
 

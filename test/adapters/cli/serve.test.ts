@@ -162,6 +162,42 @@ describe('serve', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('https://ui.example.com')
   })
 
+  it('leads from / to the page; without a page it says there where the API is', async () => {
+    const at = async (url: string, init?: RequestInit) => {
+      const response = await fetch(`${url}/`, { redirect: 'manual', ...init })
+      const { status, headers } = response
+      return [status, headers.get('location'), headers.get('content-type'), await response.text()]
+    }
+    const json = { headers: { accept: 'application/json' } }
+    const api = { api: '/v1', openapi: '/v1/openapi.json' }
+    const withPage = await started([])
+    const page = { page: '/portal/', ...api }
+    const text = 'This is hookswitch.\npage: /portal/\napi: /v1\nopenapi: /v1/openapi.json\n'
+    expect(await at(withPage.url)).toEqual([302, 'portal/', 'text/plain; charset=utf-8', text])
+    const [, , , body] = await at(withPage.url, json)
+    expect(JSON.parse(String(body))).toEqual({ data: page, status: 'success' })
+    expect(await at(withPage.url, { method: 'HEAD' })).toEqual([
+      302,
+      'portal/',
+      'text/plain; charset=utf-8',
+      '',
+    ])
+
+    const without = await started(['--no-portal'])
+    const [status, location, type, sent] = await at(without.url, json)
+    expect([status, location, type]).toEqual([200, null, 'application/json'])
+    expect(JSON.parse(String(sent))).toEqual({ data: api, status: 'success' })
+    expect(await at(without.url)).toEqual([
+      200,
+      null,
+      'text/plain; charset=utf-8',
+      text.replace(/page.*\n/, ''),
+    ])
+    const put = await fetch(without.url, { method: 'PUT', body: '{}' })
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    expect(await put.json()).toMatchObject({ error: '405', message: 'invalid_method', status: 'error' })
+  })
+
   it('serves the page at /portal beside the API, unless --no-portal leaves it out', async () => {
     const withPage = await started([])
     const redirect = await fetch(`${withPage.url}/portal`, { redirect: 'manual' })
@@ -333,17 +369,37 @@ describe('serve', () => {
     )
   })
 
-  it('warns of variables that look like misspelt settings, and of no others', async () => {
-    const { written } = await started([], {
-      HOOKSWITCH_PROT: '1',
-      HOOKSWITCH_PORT_8000_TCP: 'tcp://10.0.0.1:8000',
-      HOOKSWITCH_COLOR: 'blue',
-    })
-    const warnings = written.stderr.split('\n').filter((line) => line.includes('is not a variable'))
-    expect(warnings).toEqual([
-      expect.stringContaining(
-        'HOOKSWITCH_PROT is not a variable of hookswitch (did you mean HOOKSWITCH_PORT?)',
-      ),
+  it('has the name of --node-name in its log, in responses and in the list of nodes', async () => {
+    const { hs, url, written } = await started(['--node-name', 'node-7.example'])
+    const { body } = await send(`${url}/v1/accounts`, 'GET')
+    expect(body.node).toBe('node-7.example')
+    const { nodes } = await hs.operator.overview()
+    expect(nodes.map(({ node }) => node)).toEqual([expect.stringMatching(/^node-7\.example\../)])
+    const lines = written.stderr.trimEnd().split('\n')
+    expect(new Set(lines.map((line) => JSON.parse(line).node))).toEqual(new Set(['node-7.example']))
+  })
+
+  it('says that there is no account, and which operator does not exist', async () => {
+    const warningsOf = async (argv: readonly string[]) => {
+      const { written } = await started(argv)
+      const lines = written.stderr.trimEnd().split('\n')
+      return lines.map((line) => JSON.parse(line)).filter(({ message }) => /no account/.test(message))
+    }
+    expect(await warningsOf(['--operator', 'platform'])).toMatchObject([
+      {
+        level: 'warn',
+        message: 'there is no account, so that nobody can log in: --accounts names a file with the first one',
+      },
+    ])
+    const accounts = await accountsFile([ALPHA])
+    expect(
+      await warningsOf(['--accounts', accounts, '--operator', 'alhpa', '--operator', 'alpha']),
+    ).toMatchObject([
+      {
+        level: 'warn',
+        operator: 'alhpa',
+        message: "--operator: there is no account 'alhpa' (did you mean 'alpha'?)",
+      },
     ])
   })
 

@@ -22,6 +22,9 @@ const READINGS: readonly GaugeReading[] = [
   { name: 'hookswitch_outage', label: 'public', value: 1 },
   { name: 'hookswitch_outage', label: 'private', value: 0 },
   { name: 'hookswitch_outage', label: 'loopback', value: 0 },
+  { name: 'hookswitch_node_problem', label: 'store', value: 1 },
+  { name: 'hookswitch_node_problem', label: 'lease', value: 0 },
+  { name: 'hookswitch_node_problem', label: 'feed', value: 0 },
   { name: 'hookswitch_clock_deviation_seconds', value: -40 },
 ]
 const SWITCH = 'freeswitch "a":8021'

@@ -118,6 +118,7 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, rollsBack =
     tokens: createPortClient('tokens', request),
     openLegs: createPortClient('openLegs', request),
     replays: createPortClient('replays', request),
+    holds: createPortClient('holds', request),
     stats: createPortClient('stats', request),
     encryption: createPortClient('encryption', request),
     webhooks: createPortClient('webhooks', request),

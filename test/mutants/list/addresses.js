@@ -17,6 +17,20 @@ export const mutants = [
     tests: ['test/service/check-address.test.ts'],
   },
   {
+    what: 'an account has two of the checks of addresses where many are under way',
+    file: 'src/runtime/check-address.ts',
+    find: 'total < MAX_ADDRESS_CHECKS / 2 ? MAX_OF_ACCOUNT : 1',
+    replace: 'MAX_OF_ACCOUNT',
+    tests: ['test/service/check-address.test.ts'],
+  },
+  {
+    what: 'the checks of addresses of the last minute are counted for half of it',
+    file: 'src/runtime/check-address.ts',
+    find: '.filter((ms) => ms > now - MINUTE_MS)',
+    replace: '.filter((ms) => ms > now - MINUTE_MS / 2)',
+    tests: ['test/service/check-address.test.ts'],
+  },
+  {
     what: 'only the first address of a name is checked',
     file: 'src/send/connect.ts',
     find: 'deps.addressPolicy.checkAddress(ip)\n',

@@ -51,6 +51,21 @@ export const mutants = [
     tests: SERVICE,
   },
   {
+    what: 'several webhooks are replayed at a time although there is no room for a page of each',
+    file: PAGE,
+    find: 'turn.every((part) => hasAmpleRoom(deps, part)) ? turn : turn.slice(0, 1)',
+    replace: 'turn',
+    tests: FAULTS,
+  },
+  {
+    what: 'a job counts nothing of a step in which a webhook failed',
+    file: RUNNER,
+    find: 'for (const [index, page] of pages.entries()) {',
+    replace:
+      "for (const [index, page] of pages.some(({ status }) => status === 'rejected') ? [] : pages.entries()) {",
+    tests: FAULTS,
+  },
+  {
     what: 'successes are replayed too',
     file: SELECTION,
     find: "statesOf({ result = 'failure' }",

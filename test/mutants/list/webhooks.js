@@ -54,8 +54,8 @@ export const mutants = [
   {
     what: 'the size of custom data is counted in characters',
     file: 'src/webhooks/settings.ts',
-    find: 'Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES',
-    replace: 'JSON.stringify(data).length <= MAX_DATA_BYTES',
+    find: 'Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES',
+    replace: 'JSON.stringify(data).length > MAX_DATA_BYTES',
     tests: ['test/webhooks/settings.test.ts'],
   },
   {

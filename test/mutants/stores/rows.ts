@@ -223,8 +223,8 @@ export const brokenDeliveries: readonly StoreFault[] = [
       return { deliveries: deliveries.slice(0, query.limit), ...(cursor !== undefined && { cursor }) }
     },
   })),
-  deliveryFault('a search ignores the event', (store) => ({
-    search: ({ eventId: _ignored, ...query }) => store.search(query),
+  deliveryFault('an event is found for every account', (store) => ({
+    eventOf: (_accountId, eventId) => store.eventOf(undefined, eventId),
   })),
   deliveryFault('a delivery is read only by its account', (store) => ({
     delivery: (accountId = '', id) => store.delivery(accountId, id),

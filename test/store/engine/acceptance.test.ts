@@ -138,7 +138,7 @@ describe('planAcceptance: idempotency keys', () => {
       deliveries: [{ eventId: events[0]!.id }, { eventId: events[2]!.id }],
     })
     expect(plan(of([keyed('key'), keyed('key', 'another hash')]))).toMatchObject({
-      error: { code: 'Conflict', field: 'idempotencyKey' },
+      error: { code: 'Conflict', field: 'events[1].idempotencyKey' },
     })
   })
 

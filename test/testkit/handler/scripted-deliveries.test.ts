@@ -175,7 +175,7 @@ describe('scriptedDeliveries', () => {
 
   it('orders calls by the seed', async () => {
     const events = [1, 2, 3, 4, 5, 6].map((number) => ({
-      hook: 'channel_create',
+      hook: 'channel_create' as const,
       accountId: 'acme',
       callId: `leg-${number}`,
     }))
@@ -336,7 +336,7 @@ describe('a scripted request', () => {
         accountId: 'acme',
         callId: 'leg-1',
         customChannelVars: { a: [1, 'b'], c: { d: true } },
-      }
+      } as const
       await hs.publish(event)
       const sent = await receiver.next()
       await hs.close()

@@ -156,10 +156,10 @@ const ofEvents = (
     select ${ENDED_COLUMNS} from ${s}.attempt where event = e.at and state >= 2 and ${condition} offset 0
   ) d`
 
-/** Deliveries of these events, of the account `$7` and the webhook `$8` (null: any), newest first. */
-const searchEvents = (s: string, name: string, condition: string): Statement => ({
-  name: `deliveries_search_${name}`,
-  text: `with ev as materialized (select position as at from ${s}.event where ${condition}), found as (
+/** Deliveries of the call leg `$6`, of the account `$7` and the webhook `$8` (null: any), newest first. */
+const searchCall = (s: string): Statement => ({
+  name: 'deliveries_search_call',
+  text: `with ev as materialized (select position as at from ${s}.event where call_id = $6), found as (
       ${withEventAndWebhook(s, ofEvents(s, 'ev', 'true'))}
       where ${MATCHING} and ($7::text is null or w.account_id = $7) and ($8::text is null or w.id = $8)
     ) ${withReplays(s, 'select * from found order by position desc fetch first $5 rows with ties')}
@@ -232,10 +232,7 @@ export const deliveryStatements = (s: string) =>
     countUpUndelivered: count(s, true, true),
     searchWebhooks: searchWebhooks(s, false),
     searchWebhooksUndelivered: searchWebhooks(s, true),
-    /** `$6`: the call leg. */
-    searchCall: searchEvents(s, 'call', 'call_id = $6'),
-    /** `$6`: the event; `$9`: its call leg, null for any. */
-    searchEvent: searchEvents(s, 'event', 'id = $6 and ($9::text is null or call_id = $9)'),
+    searchCall: searchCall(s),
     searchAll: searchAll(s),
     /**
      * For waiting deliveries (keys of webhooks `$1`, positions `$2`, lanes `$3`, epochs of webhooks `$4`) in lanes of the calls

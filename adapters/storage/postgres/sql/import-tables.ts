@@ -88,6 +88,7 @@ const TABLES = {
     traceparent: 'text',
   },
   encryption: { id: 'smallint', record: 'text' },
+  hold: { scope: 'text' },
   openLeg: { addedMs: 'float8', source: 'text', callId: 'text', accountId: 'text', state: 'text' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>
 

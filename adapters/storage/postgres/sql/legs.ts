@@ -6,13 +6,16 @@ export interface LegRow {
   readonly other: string | null
 }
 
-/** Whether a webhook of the account `$1` has a delivery of the event `e`, row by row: EXISTS may read the whole table. */
+/**
+ * Whether a webhook of the account `$1`, or of any (null), has a delivery of the event `e`, row by row: EXISTS may read the
+ * whole table.
+ */
 const isReceived = (s: string, table: 'waiting' | 'attempt') => `(
       select true from (
         select webhook_key from ${s}.${table} where event = e.position offset 0
       ) d cross join lateral (
         select account_id from ${s}.webhook w where w.key = d.webhook_key offset 0
-      ) w where w.account_id = $1 limit 1
+      ) w where w.account_id = coalesce($1, w.account_id) limit 1
     ) is not null`
 
 /** The account `$1`, the call leg `$2`. */
@@ -25,4 +28,17 @@ export const legsStatement = (s: string): Statement => ({
     ) e
     where e.account_id = $1 or ${isReceived(s, 'waiting')} or ${isReceived(s, 'attempt')}
     order by abs(e.position)`,
+})
+
+/** An event of which a delivery is stored. */
+export interface EventRow {
+  readonly accountId: string
+  readonly hook: string
+}
+
+/** The account `$1` or null, the event `$2`. */
+export const eventStatement = (s: string): Statement => ({
+  name: 'event',
+  text: `select e.account_id as "accountId", e.hook from ${s}.event e
+    where e.id = $2 and (${isReceived(s, 'waiting')} or ${isReceived(s, 'attempt')})`,
 })

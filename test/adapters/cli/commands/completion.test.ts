@@ -27,7 +27,7 @@ describe('the completion of bash', () => {
   it.each([
     ['hookswitch web', ['webhooks']],
     ['hookswitch s', ['serve']],
-    ['hookswitch webhooks re', ['replace', 'resume', 'reenable']],
+    ['hookswitch webhooks re', ['replace', 'resume', 'release', 'reenable']],
     ['hookswitch webhooks list --li', ['--limit']],
     ['hookswitch --json webhooks get some-id --acc', ['--account']],
     ['hookswitch webhooks list --url webhooks --lim', ['--limit']],
@@ -155,7 +155,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('the completion in an interactiv
 
 describe('the completion of fish', () => {
   it.each([
-    ['hookswitch webhooks re', ['reenable', 'replace', 'resume']],
+    ['hookswitch webhooks re', ['reenable', 'release', 'replace', 'resume']],
     ['hookswitch attempts list --result ', ['failure', 'success']],
     ['hookswitch rotate-secret --to', ['--to-file', '--to-variable']],
     ['hookswitch config ', ['check', 'print']],

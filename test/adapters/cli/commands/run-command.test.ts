@@ -312,6 +312,15 @@ describe('commands for accounts and users', () => {
       ['accounts', 'move', 'b', '--to', 'c'],
       ['POST /accounts/b/move', { to: 'c' }],
     ],
+    [
+      ['webhooks', 'hold', '--account', 'b'],
+      ['POST /system/holds', { held: true, account_id: 'b' }],
+    ],
+    [
+      ['webhooks', 'release', '--all'],
+      ['POST /system/holds', { held: false }],
+    ],
+    [['webhooks', 'held'], ['GET /system/holds']],
     [['users', 'get', 'u'], ['GET /accounts/a/users/u']],
     [
       [

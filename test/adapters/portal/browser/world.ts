@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { constant, createHookswitch, type Hookswitch, memoryStore } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
-import { bothServices } from '../../../../adapters/cli/both-services.js'
+import { publicService } from '../../../../adapters/cli/public-service.js'
 import { checkPortalOptions, type PortalOptions } from '../../../../adapters/portal/options.js'
 import { createPortalService } from '../../../../adapters/portal/service.js'
 import { ROOT } from '../../../house/sources.js'
@@ -82,7 +82,8 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
     badId: bad.id,
     callId: CALL_ID,
     async makeCall(callId) {
-      const wanted = new Set(['channel_create', 'channel_answer', 'channel_destroy'])
+      const hooks = ['channel_create', 'channel_answer', 'channel_destroy'] as const
+      const wanted = new Set<string>(hooks)
       const delivered = new Promise<void>((resolve) => {
         const onDelivered = (event: {
           readonly webhookId: string
@@ -98,7 +99,7 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
         hs.events.on('delivered', onDelivered)
       })
       const parties = { from: '+12025550123@carrier.example', to: '1001@acme.example' }
-      for (const hook of [...wanted]) {
+      for (const hook of hooks) {
         await hs.publish({ hook, accountId: 'acme', callId, direction: 'inbound', ...parties })
       }
       await delivered
@@ -125,7 +126,7 @@ export async function startWorld(options: PortalOptions = {}): Promise<World> {
 
 function startServer(hs: Hookswitch, options: PortalOptions): Promise<RunningServer> {
   const page = createPortalService(checkPortalOptions(options), join(ROOT, 'dist', 'portal'))
-  return listen(createServer(bothServices(hs, page)))
+  return listen(createServer(publicService(hs, page)))
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, status: number, body?: string): void {

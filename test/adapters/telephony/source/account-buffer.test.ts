@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { createAccountBuffer } from '../../../../adapters/telephony/source/account-buffer.js'
 import type { LegUpdate, PendingEvent } from '../../../../adapters/telephony/source/mapped-events.js'
 
-const pendingEvent = (callId: string, timestampMs: number, hook = 'channel_create'): PendingEvent => ({
+const pendingEvent = (
+  callId: string,
+  timestampMs: number,
+  hook: PendingEvent['hook'] = 'channel_create',
+): PendingEvent => ({
   hook,
   callId,
   timestampMs,

@@ -17,7 +17,7 @@ export function startPipeline(hs: Hookswitch) {
 
 /** Returns the updates of concurrent legs with four events each, interleaved. */
 export function burstOf(legs: number): LegUpdate[] {
-  const hooks = ['channel_create', 'channel_answer', 'channel_hold', 'channel_destroy']
+  const hooks = ['channel_create', 'channel_answer', 'channel_hold', 'channel_destroy'] as const
   return hooks.flatMap((hook, step) =>
     Array.from({ length: legs }, (_, leg) => ({
       callId: `leg-${leg}`,

@@ -8,7 +8,7 @@ import {
   type EventPipelineDeps,
   type SourceEvents,
 } from '../../../../adapters/telephony/source/event-pipeline.js'
-import type { LegUpdate } from '../../../../adapters/telephony/source/mapped-events.js'
+import type { LegUpdate, PendingEvent } from '../../../../adapters/telephony/source/mapped-events.js'
 import { propertyRuns } from '../../../support/property-runs.js'
 
 const limits = { maxWaitMs: 1_000, maxEventsPerLeg: 10, maxLegs: 10 }
@@ -44,7 +44,11 @@ function startPipeline(publish?: EventPipelineDeps['publish'], metrics?: EventPi
   return { ...pipeline, clock, published, logged, records, emitted }
 }
 
-const update = (callId: string, accountId: string | undefined, hooks: readonly string[]): LegUpdate => ({
+const update = (
+  callId: string,
+  accountId: string | undefined,
+  hooks: readonly PendingEvent['hook'][],
+): LegUpdate => ({
   callId,
   accountId,
   events: hooks.map((hook, at) => ({ hook, callId, timestampMs: at + 1 })),
@@ -356,7 +360,7 @@ describe('the event pipeline', () => {
           expect([read, published + refused + held, refused]).toEqual([pushed, pushed, emitted])
         }
         for (const { leg, accountId, events, isEnded, waitMs } of steps) {
-          const hooks = Array.from({ length: events }, () => 'channel_hold')
+          const hooks = Array.from({ length: events }, () => 'channel_hold' as const)
           pushed += events
           pipeline.push(batch({ ...update(leg, accountId, hooks), isEnded }))
           check()
@@ -376,7 +380,7 @@ describe('the event pipeline', () => {
   it('publishes an event with a value of a mebibyte, cut, and says so', async () => {
     const { push, published, emitted, records, clock } = startPipeline()
     const event = {
-      hook: 'channel_create',
+      hook: 'channel_create' as const,
       callId: 'a',
       timestampMs: 1,
       customChannelVars: { big: 'x'.repeat(1_048_576) },

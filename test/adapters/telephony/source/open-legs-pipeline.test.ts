@@ -71,7 +71,7 @@ function start(publish: (event: ChannelEvent) => Promise<unknown> = async () => 
     early,
     push,
     /** The switch reports an event of a leg. */
-    happen(callId: string, hook: string) {
+    happen(callId: string, hook: ChannelEvent['hook']) {
       const leg = open.get(callId) ?? { accountId: 'acme', events: 0 }
       leg.events += 1
       const isEnded = hook === 'channel_destroy'
@@ -108,7 +108,7 @@ describe('open legs in the store', () => {
     open.set('a', { accountId: 'acme', events: 1 })
     const update = {
       callId: 'a',
-      events: [{ hook: 'channel_create', callId: 'a', timestampMs: 1 }],
+      events: [{ hook: 'channel_create' as const, callId: 'a', timestampMs: 1 }],
       isEnded: false,
     }
     push([{ ...update, accountId: undefined }])

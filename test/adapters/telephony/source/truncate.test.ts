@@ -6,7 +6,7 @@ import { truncateEvent } from '../../../../adapters/telephony/source/truncate.js
 import { checkEvent } from '../../../../src/delivery/event.js'
 import { hostileText } from '../../../support/hostile-text.js'
 
-const event = { hook: 'channel_destroy', accountId: 'acme', callId: 'leg', timestampMs: 1 }
+const event = { hook: 'channel_destroy', accountId: 'acme', callId: 'leg', timestampMs: 1 } as const
 const accepted = (given: Parameters<typeof truncateEvent>[0]) =>
   checkEvent(truncateEvent(given), 1, () => true)
 

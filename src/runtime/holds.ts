@@ -1,0 +1,69 @@
+/** What this node holds back: all deliveries, or those of some accounts, as the store says. */
+import type { Directory } from '../accounts/directory.js'
+import { ALL_ACCOUNTS, type HoldStore } from '../delivery/hold-store.js'
+import { notFound } from '../errors.js'
+import type { Log } from '../ports.js'
+
+/** What is held. Each hold is released by itself: an account may be held while all are. */
+export interface HeldAccounts {
+  /** Whether the deliveries of all accounts are held. */
+  readonly all: boolean
+  /** Ids of accounts that are held by themselves, sorted. */
+  readonly accountIds: readonly string[]
+}
+
+/** The holds, as this node has read them last. */
+interface Holds {
+  /** Whether nothing may be sent for the webhooks of an account. */
+  isHeld(accountId: string): boolean
+  /** Reads what is held, now: other nodes change it too. */
+  read(): Promise<HeldAccounts>
+  /** @param accountId absent: all accounts. @throws `NotFound` for an account that does not exist */
+  hold(accountId: string | undefined): Promise<HeldAccounts>
+  /** @param accountId absent: all accounts, apart from those that are held by themselves */
+  release(accountId: string | undefined): Promise<HeldAccounts>
+}
+
+/** @param onChange called when this node has read that something else is held */
+export function createHolds(
+  holds: HoldStore,
+  directory: Pick<Directory, 'lineage'>,
+  log: Log,
+  onChange: () => void,
+): Holds {
+  let held: ReadonlySet<string> = new Set()
+
+  async function read(): Promise<HeldAccounts> {
+    const scopes = await holds.list()
+    if (scopes.length !== held.size || scopes.some((scope) => !held.has(scope))) {
+      held = new Set(scopes)
+      log.warn({ held: scopes.slice(0, MAX_NAMED), count: scopes.length }, sentenceOf(held))
+      onChange()
+    }
+    return { all: held.has(ALL_ACCOUNTS), accountIds: scopes.filter((scope) => scope !== ALL_ACCOUNTS) }
+  }
+
+  return {
+    isHeld: (accountId) => held.size > 0 && (held.has(ALL_ACCOUNTS) || held.has(accountId)),
+    read,
+    async hold(accountId) {
+      if (accountId !== undefined && (await directory.lineage(accountId)).length === 0)
+        throw notFound(accountId, 'account')
+      await holds.put(accountId ?? ALL_ACCOUNTS)
+      return read()
+    },
+    async release(accountId) {
+      await holds.remove(accountId ?? ALL_ACCOUNTS)
+      return read()
+    },
+  }
+}
+
+/** Accounts in one line of the log. */
+const MAX_NAMED = 20
+
+function sentenceOf(held: ReadonlySet<string>): string {
+  if (held.size === 0) return 'nothing is held any more: what waits is sent'
+  const whose = held.has(ALL_ACCOUNTS) ? 'all deliveries are' : 'the deliveries of these accounts are'
+  return `${whose} held: they are accepted, and sent when 'hookswitch webhooks release' says so`
+}

@@ -1,0 +1,171 @@
+/**
+ * Tells whether the store answers, from the calls that this node makes anyway.
+ *
+ * - The store is away when calls fail with `StoreUnavailable` and none was answered for `AWAY_MS`. While calls fail, it is
+ *   asked once a second, so that its return is noticed although nobody else asks.
+ * - A question that `ask` has put and that is not answered for as long counts too, for `problem` alone: after a pause of the
+ *   whole process it would be wrong for an instant, and no request may be refused for that.
+ * - A commit that fails is a problem of its own, because reads may still be answered: the disk is full, the database is
+ *   read-only. It counts for `WRITE_FAILED_MS`; then the next commit shows whether it is over.
+ */
+import { errorCode } from '../errors.js'
+import type { Clock } from '../ports.js'
+import type { Store } from '../store/contract.js'
+
+/** What the store cannot do now. */
+export interface StoreProblem {
+  /** Since when, in Unix milliseconds. */
+  readonly sinceMs: number
+  /** One sentence, without secrets. */
+  readonly reason: string
+}
+
+/** A watched store. */
+export interface StoreWatch {
+  /** The same store; its calls are observed. */
+  readonly store: Store
+  /** Whether requests are refused at once: the store is known to be away. */
+  isAway(): boolean
+  /** What hinders the node; `undefined`: nothing. */
+  problem(): StoreProblem | undefined
+  /** Asks the store whether it answers, unless a question is open. `problem` tells the result later. Does not throw. */
+  ask(): void
+  /** Asks no more. */
+  stop(): void
+}
+
+/** How long the store does not answer until it is away, ms. */
+const AWAY_MS = 5_000
+/** Between two questions to a store that does not answer, ms. */
+const ASK_MS = 1_000
+/** How long a failed commit counts, ms. */
+const WRITE_FAILED_MS = 15_000
+/** The hash of no token. */
+const NO_TOKEN = '0'.repeat(64)
+
+const PORTS = [
+  'accounts',
+  'tokens',
+  'webhooks',
+  'deliveries',
+  'openLegs',
+  'replays',
+  'holds',
+  'encryption',
+  'stats',
+  'inbox',
+  'live',
+] as const
+
+type Call = (...args: unknown[]) => unknown
+
+/** @param clock only its `monotonic`, `now` and `sleep` are used */
+export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' | 'sleep'>): StoreWatch {
+  const stopping = new AbortController()
+  /** Monotonic, ms. */
+  let answeredMs = clock.monotonic()
+  let failed: { readonly sinceMs: number; readonly reason: string } | undefined
+  let writeFailed: { readonly sinceMs: number; readonly lastMs: number; readonly reason: string } | undefined
+  let askedMs: number | undefined
+  let isAsking = false
+
+  function ended(startMs: number, thrown: unknown, isCommit: boolean): void {
+    const now = clock.monotonic()
+    if (errorCode(thrown) !== 'StoreUnavailable') {
+      answeredMs = now
+      failed = undefined
+      if (isCommit) writeFailed = undefined
+      return
+    }
+    const { message } = thrown as Error
+    if (isCommit) writeFailed = { sinceMs: writeFailed?.sinceMs ?? now, lastMs: now, reason: message }
+    failed = { sinceMs: failed?.sinceMs ?? Math.max(startMs, answeredMs), reason: message }
+    void askUntilAnswered()
+  }
+
+  function observe(call: () => unknown, isCommit: boolean): unknown {
+    const startMs = clock.monotonic()
+    let result: unknown
+    try {
+      result = call()
+    } catch (thrown) {
+      ended(startMs, thrown, isCommit)
+      throw thrown
+    }
+    if (result instanceof Promise)
+      result.then(
+        () => ended(startMs, undefined, isCommit),
+        (thrown: unknown) => ended(startMs, thrown, isCommit),
+      )
+    else ended(startMs, undefined, isCommit)
+    return result
+  }
+
+  /** A port whose methods call those that the given one has at that time. */
+  function watched(port: object, name: (typeof PORTS)[number]): object {
+    const methods = port as Record<string, Call>
+    const copy = Object.create(port)
+    for (const method of methodsOf(port)) {
+      // It asks nothing of the store.
+      if (method === 'subscribe') continue
+      const isCommit = name === 'deliveries' && method === 'commit'
+      const value = (...args: unknown[]) => observe(() => methods[method]!(...args), isCommit)
+      Object.defineProperty(copy, method, { value, enumerable: true })
+    }
+    return copy
+  }
+
+  function ask(): void {
+    if (askedMs !== undefined || stopping.signal.aborted) return
+    askedMs = clock.monotonic()
+    const answered = () => {
+      askedMs = undefined
+    }
+    void observedStore.tokens.read(NO_TOKEN).then(answered, answered)
+  }
+
+  async function askUntilAnswered(): Promise<void> {
+    if (isAsking) return
+    isAsking = true
+    await clock.sleep(ASK_MS, stopping.signal)
+    while (failed && !stopping.signal.aborted) {
+      ask()
+      await clock.sleep(ASK_MS, stopping.signal)
+    }
+    isAsking = false
+  }
+
+  const observedStore: Store = Object.create(store)
+  for (const name of PORTS) {
+    const port = store[name]
+    if (port) Object.defineProperty(observedStore, name, { value: watched(port, name), enumerable: true })
+  }
+
+  const isSince = (sinceMs: number | undefined) =>
+    sinceMs !== undefined && clock.monotonic() - sinceMs >= AWAY_MS
+  const at = (monotonicMs: number) => Math.round(clock.now() - (clock.monotonic() - monotonicMs))
+
+  return {
+    store: observedStore,
+    isAway: () => isSince(failed?.sinceMs),
+    problem() {
+      if (failed && isSince(failed.sinceMs)) return { sinceMs: at(failed.sinceMs), reason: failed.reason }
+      if (askedMs !== undefined && isSince(Math.max(askedMs, answeredMs)))
+        return { sinceMs: at(Math.max(askedMs, answeredMs)), reason: 'the store does not answer' }
+      if (writeFailed && clock.monotonic() - writeFailed.lastMs < WRITE_FAILED_MS)
+        return { sinceMs: at(writeFailed.sinceMs), reason: writeFailed.reason }
+      return undefined
+    },
+    ask,
+    stop: () => stopping.abort(),
+  }
+}
+
+function methodsOf(port: object): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (let level = port; level !== Object.prototype && level !== null; level = Object.getPrototypeOf(level))
+    for (const name of Object.getOwnPropertyNames(level))
+      if (name !== 'constructor' && typeof (port as Record<string, unknown>)[name] === 'function')
+        names.add(name)
+  return names
+}

@@ -1,0 +1,9 @@
+/** The holds port: a set of scopes. */
+export function memoryHolds() {
+  const held = new Set<string>()
+  return {
+    list: (): readonly string[] => [...held].sort(),
+    put: (scope: string): void => void held.add(scope),
+    remove: (scope: string): boolean => held.delete(scope),
+  }
+}

@@ -1,0 +1,20 @@
+/** What is held, as operators see it. */
+import type { JsonObject } from './webhook-json.js'
+
+/** A valid body that holds or releases deliveries. */
+export function parseHold(data: unknown): {
+  readonly isHeld: boolean
+  readonly accountId: string | undefined
+} {
+  const { held, account_id: accountId } = data as { held: boolean; account_id?: string }
+  return { isHeld: held, accountId }
+}
+
+/** @param held ids of accounts that are held by themselves */
+export const holdsJson = (held: {
+  readonly all: boolean
+  readonly accountIds: readonly string[]
+}): JsonObject => ({
+  all: held.all,
+  accounts: held.accountIds,
+})

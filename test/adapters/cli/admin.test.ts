@@ -1,0 +1,93 @@
+/** What `/readyz` answers, part by part. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { adminServer, type Readiness } from '../../../adapters/cli/admin.js'
+import { diskHealth, readDisk } from '../../../adapters/cli/disk.js'
+import { listen, stopListening } from '../../../adapters/cli/listen.js'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const WELL: Readiness = { isServing: true, health: { problems: [], outages: [] }, sources: [] }
+
+async function answerOf(readiness: Partial<Readiness>, path = '/readyz') {
+  const metrics = { text: async () => '', contentType: 'text/plain' }
+  const server = adminServer(async () => ({ ...WELL, ...readiness }), metrics)
+  const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
+  closing.push(() => stopListening(server, 0))
+  const response = await fetch(`${url}${path}`)
+  return { code: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+describe('/readyz', () => {
+  it('is 200 while nothing hinders the node', async () => {
+    expect(await answerOf({})).toEqual({ code: 200, body: { status: 'ready' } })
+  })
+
+  it('is 503 with the part, the reason and the time of each problem', async () => {
+    const problems = [
+      { part: 'store', reason: 'cannot connect', sinceMs: Date.UTC(2026, 0, 2) },
+      { part: 'lease', reason: 'it has ended' },
+    ] as const
+    expect(await answerOf({ health: { problems, outages: [] } })).toEqual({
+      code: 503,
+      body: {
+        status: 'not ready',
+        problems: [
+          { part: 'store', reason: 'cannot connect', since: '2026-01-02T00:00:00.000Z' },
+          { part: 'lease', reason: 'it has ended' },
+        ],
+      },
+    })
+  })
+
+  it('is 503 while the disk of the database file is nearly full', async () => {
+    const { code, body } = await answerOf({ disk: diskHealth(3 * 1024 * 1024) })
+    expect(code).toBe(503)
+    expect(body.problems).toEqual([
+      { part: 'disk', reason: 'the disk of the database file has only 3 MiB left' },
+    ])
+    expect((await answerOf({ disk: diskHealth(16 * 1024 * 1024) })).code).toBe(200)
+  })
+
+  it('is 503 without a problem while the node starts or drains', async () => {
+    expect(await answerOf({ isServing: false })).toEqual({ code: 503, body: { status: 'not ready' } })
+  })
+
+  it('lists every part with ?verbose, also those that do not make it unready', async () => {
+    const well = { serving: 'ok', store: 'ok', lease: 'ok', feed: 'ok', network: 'ok', clock: 'ok' }
+    expect((await answerOf({}, '/readyz?verbose')).body).toEqual({ status: 'ready', parts: well })
+    const source = { source: 'freeswitch 10.0.0.5:8021', connected: false, reason: 'refused' }
+    const { code, body } = await answerOf(
+      {
+        health: {
+          problems: [{ part: 'feed', reason: 'cut' }],
+          outages: [{ network: 'public', sinceMs: 0 }],
+          clockDeviationSeconds: 40,
+        },
+        disk: diskHealth(2 ** 40),
+        sources: [source],
+      },
+      '/readyz?verbose=1',
+    )
+    expect(code).toBe(503)
+    expect(body).toMatchObject({
+      parts: {
+        ...well,
+        feed: 'failed',
+        disk: 'ok',
+        diskFreeBytes: 2 ** 40,
+        network: 'no receiver answers',
+        clock: 'wrong',
+      },
+      clockDeviationSeconds: 40,
+      sources: [source],
+    })
+  })
+
+  it('knows how much room a disk has, and says nothing of a folder that does not exist', async () => {
+    expect((await readDisk('/tmp/some.db'))?.freeBytes).toBeGreaterThan(0)
+    expect(await readDisk('/nowhere/at/all.db')).toBeUndefined()
+  })
+})
