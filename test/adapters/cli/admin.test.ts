@@ -13,7 +13,11 @@ const WELL: Readiness = { isServing: true, health: { problems: [], outages: [] }
 
 async function answerOf(readiness: Partial<Readiness>, path = '/readyz') {
   const metrics = { text: async () => '', contentType: 'text/plain' }
-  const server = adminServer(async () => ({ ...WELL, ...readiness }), metrics)
+  const server = adminServer(
+    async () => ({ ...WELL, ...readiness }),
+    metrics,
+    () => Promise.reject(new Error('not used')),
+  )
   const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
   closing.push(() => stopListening(server, 0))
   const response = await fetch(`${url}${path}`)
