@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
+import { createHookswitch, memoryStore } from 'hookswitch'
 import type { Sender } from 'hookswitch/adapter'
 import { postgresStore } from 'hookswitch/postgres'
 import { sqliteStore } from 'hookswitch/sqlite'
@@ -44,14 +44,14 @@ const STORES: readonly (readonly [name: string, make: () => () => Store])[] = [
     : []),
 ]
 
-async function startNode(store: Store, options: Partial<HookswitchOptions<Store>> = {}) {
+async function startNode(store: Store, options: object = {}) {
   const sender = fakeSender()
   const hs = createHookswitch({
     store,
     sender: sender as Sender,
     secret: 'a secret of all nodes',
     ...options,
-  } as HookswitchOptions<Store>)
+  })
   onTestFinished(() => hs.close())
   await hs.start()
   const sent = () => sender.requests.map(({ body }) => JSON.parse(body!).call_id)
