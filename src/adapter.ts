@@ -9,7 +9,9 @@ export type { ChannelEvent, CheckedEvent, PublishedEvent } from './delivery/even
 export { payloadOf } from './delivery/payload.js'
 export { POLICY_PRESETS } from './delivery/policy.js'
 export { accountLimit, type QueueLimits } from './delivery/queue/shares.js'
+export { checkOptionNames } from './errors.js'
 export { createEventBus, type EventBus, type EventHub } from './events.js'
+export { checkService } from './http/check-service.js'
 export { clientAddressResolver } from './http/client-address.js'
 export { ERROR_NAMES, type ErrorResponseOptions, errorResponse } from './http/error-response.js'
 export {

@@ -4,6 +4,7 @@
  * Distinguish errors by `code`, never by `instanceof`: the ESM and the CommonJS build have separate classes. The groups
  * of codes below name the party at fault.
  */
+import { suggestionOf } from './values/closest-name.js'
 
 /** One broken rule of a validated document. */
 export interface Failure {
@@ -114,20 +115,85 @@ export function invalidInput(failures: readonly Failure[]): HookswitchError {
   })
 }
 
+/** So many names are listed where none is close. */
+const FEW = 8
+/** So many failures of a document suggest a name. */
+const SUGGESTIONS = 3
+
+/**
+ * `InvalidOption` for a key that a call does not know: "close(): unknown option 'drain' (did you mean 'drainMs'?)".
+ *
+ * @param call name of the function, without parentheses
+ * @param known every name that the call knows
+ * @param parent the option that contains the key, if any
+ */
+export function unknownOption(
+  call: string,
+  key: string,
+  known: Iterable<string>,
+  parent?: string,
+): HookswitchError {
+  const prefix = parent === undefined ? '' : `${parent}.`
+  const field = `${prefix}${key}`
+  const names = [...known]
+  const all = names.length <= FEW ? ` (known: ${names.join(', ')})` : ''
+  const message = `${call}(): unknown option '${field}'${suggestionOf(key, names, prefix) || all}`
+  return new HookswitchError('InvalidOption', message, { field })
+}
+
+/**
+ * Checks that the options of a call are an object without unknown keys: a misspelt option would have no effect. Values are
+ * not checked.
+ *
+ * @param call name of the function, without parentheses
+ * @param options what the caller passed; `undefined` is allowed
+ * @param known every name that the call knows
+ * @throws `InvalidOption` naming the call and the key
+ */
+export function checkOptionNames(call: string, options: unknown, known: readonly string[]): void {
+  if (options === undefined) return
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new HookswitchError('InvalidOption', `${call}(): the options must be an object`, {
+      field: 'options',
+    })
+  }
+  // Without a list of the keys: `publish` calls this for every event.
+  for (const key in options) {
+    if (!known.includes(key) && Object.hasOwn(options, key)) throw unknownOption(call, key, known)
+  }
+}
+
+/**
+ * Failures for the fields of a host's document that it cannot have. Only the first few suggest a name: there may be many.
+ *
+ * @param document with its article: `a webhook`
+ */
+export function unknownFields(input: object, document: string, known: readonly string[]): readonly Failure[] {
+  return Object.keys(input)
+    .filter((path) => !known.includes(path))
+    .map((path, index) => {
+      const suggestion = index < SUGGESTIONS ? suggestionOf(path, known) : ''
+      return { path, rule: 'additionalProperties', message: `is not a field of ${document}${suggestion}` }
+    })
+}
+
 /** One failure as a sentence. The target of the rule `error` states the exact reason. */
-function toSentence({ path, rule, message, target }: Failure): string {
+function toSentence({ path, rule, message, target, value }: Failure, index: number): string {
   const reason = rule === 'error' && typeof target === 'string' && target !== message ? ` (${target})` : ''
-  const list = rule === 'enum' && Array.isArray(target) ? `: ${target.join(', ')}` : ''
-  return `${path === '' ? '' : `${path}: `}${message}${reason}${list}`
+  const all = rule === 'enum' && Array.isArray(target) ? target.join(', ') : ''
+  const list = all === '' || message.endsWith(all) ? '' : `: ${all}`
+  const isMisspelt = list !== '' && typeof value === 'string' && index < SUGGESTIONS
+  const suggestion = isMisspelt ? suggestionOf(value, (target as readonly unknown[]).map(String)) : ''
+  return `${path === '' ? '' : `${path}: `}${message}${suggestion}${reason}${list}`
 }
 
 /** Refuses what comes after `close`, or is not committed when the instance closes. */
 export function closingError(): HookswitchError {
-  return new HookswitchError('Closing', 'this instance is closing', { retryAfterSeconds: 1 })
+  return new HookswitchError('Closing', 'this instance is closing, or was closed', { retryAfterSeconds: 1 })
 }
 
 /**
- * Creates a `NotFound` error: "account 'nope' does not exist".
+ * Creates a `NotFound` error: "account 'nope' does not exist". An id that is no string was probably forgotten.
  *
  * @param kind what the id names, for the message; default: unspecified
  */
@@ -135,6 +201,10 @@ export function notFound(
   id: string,
   kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user' | 'call' | 'replay',
 ): HookswitchError {
+  if (typeof id !== 'string') {
+    const message = `the id of the ${kind ?? 'document'} must be a string, not ${id === null ? 'null' : typeof id}`
+    return new HookswitchError('NotFound', message, { id: String(id) })
+  }
   const message = kind === undefined ? `'${id}' does not exist` : `${kind} '${id}' does not exist`
   return new HookswitchError('NotFound', message, { id })
 }

@@ -1,5 +1,7 @@
 /** The event bus of one instance. Isolates listeners from each other and from the code that emits. */
 import { EventEmitter } from 'eventemitter3'
+import { HookswitchError } from './errors.js'
+import { suggestionOf } from './values/closest-name.js'
 
 /**
  * Registers listeners; `hs.events` of an instance. A listener that throws or rejects is logged and affects nothing
@@ -8,7 +10,7 @@ import { EventEmitter } from 'eventemitter3'
  * @typeParam Events payloads by event name
  */
 export interface EventHub<Events extends object> {
-  /** Calls `listener` for every event of this name. */
+  /** Calls `listener` for every event of this name. Throws `InvalidOption` for a name that is no event. */
   on<Name extends keyof Events & string>(name: Name, listener: (payload: Events[Name]) => unknown): this
   /** Calls `listener` for the next event of this name only. */
   once<Name extends keyof Events & string>(name: Name, listener: (payload: Events[Name]) => unknown): this
@@ -17,6 +19,9 @@ export interface EventHub<Events extends object> {
 }
 
 type Listener = (payload: never) => unknown
+
+const invalidOption = (field: string, message: string) =>
+  new HookswitchError('InvalidOption', message, { field })
 
 /** The hub as the instance sees it: listeners plus the right to emit. */
 export interface EventBus<Events extends object> extends EventHub<Events> {
@@ -31,9 +36,11 @@ export interface EventBus<Events extends object> extends EventHub<Events> {
  * reaches the code that emits.
  *
  * @param onFault receives what a listener threw, and the event's name
+ * @param names of all events: a listener of another one would never be called. Default: any name is one
  */
 export function createEventBus<Events extends object>(
   onFault: (thrown: unknown, eventName: string) => void,
+  names?: readonly string[],
 ): EventBus<Events> {
   const emitter = new EventEmitter()
   const wrappers = new WeakMap<object, Map<string, (payload: unknown) => void>>()
@@ -46,6 +53,10 @@ export function createEventBus<Events extends object>(
     }
   }
   const wrap = (name: string, listener: Listener) => {
+    if (names && !names.includes(name))
+      throw invalidOption('name', `'${name}' is not an event${suggestionOf(name, names)}`)
+    if (typeof listener !== 'function')
+      throw invalidOption('listener', `the listener of '${name}' must be a function`)
     const existing = wrappers.get(listener)?.get(name)
     if (existing) return existing
     const wrapper = (payload: unknown) => {

@@ -15,7 +15,7 @@ import type { ChannelEvent, CustomEvent, PublishedEvent } from './delivery/event
 import { createNodeClock } from './delivery/node-clock.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
-import { closingError, HookswitchError } from './errors.js'
+import { checkOptionNames, closingError, HookswitchError } from './errors.js'
 import { createEventBus } from './events.js'
 import type { ApiDeps } from './http/api-deps.js'
 import { createBodyAdmission } from './http/body-admission.js'
@@ -25,16 +25,18 @@ import { createLazyHandler } from './http/lazy-handler.js'
 import type { Limits } from './options/limits.js'
 import { checkLimits, normalizeOptions } from './options/normalize.js'
 import type { HookswitchOptions } from './options/options.js'
+import { RESERVED_EVENT_NAMES } from './options/presets.js'
 import { invalidOption } from './options/validators.js'
 import type { Clock, Sender } from './ports.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { MAX_ADDRESS_CHECKS } from './runtime/check-address.js'
-import { systemClock } from './runtime/clock.js'
+import { keepAlive, systemClock } from './runtime/clock.js'
 import { type Core, createCore, type HookswitchEvents } from './runtime/core.js'
 import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
 import { erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
 import { readNodeHealth } from './runtime/node-health.js'
+import { checkNodeVersion } from './runtime/node-version.js'
 import { bindOpenLegs } from './runtime/open-legs.js'
 import { createOperatorApi, type OperatorApi } from './runtime/operator-api.js'
 import {
@@ -49,13 +51,14 @@ import { createReplayApi, type ReplayApi } from './runtime/replay-api.js'
 import { safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
+import { checkStore, takeStore } from './store/check-store.js'
 import { createEventWatchers } from './stream/event-watchers.js'
 import { iterateStream, type StreamItem } from './stream/iterate.js'
 import { createIdGenerator } from './values/ids.js'
 import { yieldingOf } from './values/yielding.js'
 import { type CustomHook, OBJECT_HOOK } from './webhooks/catalogue.js'
 import { compileDataSchemas } from './webhooks/event-data.js'
-import type { StreamRequest } from './wire/stream-json.js'
+import { STREAM_REQUEST_FIELDS, type StreamRequest } from './wire/stream-json.js'
 
 /**
  * The data of a kind of event: what `publish` takes (`input`), or what listeners get (`output`). A JSON Schema may require
@@ -145,7 +148,13 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
       ? Published
       : readonly (
           | Published
-          | (Atomic extends true ? never : { readonly eventId?: undefined; readonly error: HookswitchError })
+          | (Atomic extends true
+              ? never
+              : {
+                  readonly eventId?: undefined
+                  readonly sequence?: undefined
+                  readonly error: HookswitchError
+                })
         )[]
   >
   /**
@@ -301,6 +310,7 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
 
 /** How long `close` waits for a store that does not take the last statistics, ms. */
 const LAST_STATISTICS_MS = 2_000
+const STREAM_OPTIONS = [...STREAM_REQUEST_FIELDS, 'signal']
 /** Default of `close({ drainMs })`. */
 const DRAIN_MS = 5000
 
@@ -308,7 +318,7 @@ const DRAIN_MS = 5000
  * Creates an instance of the service; `start()` opens it.
  *
  * @param hostOptions only `store` is required
- * @throws `InvalidOption` naming the option; an unknown option too
+ * @throws `InvalidOption` naming the option; an unknown option too. `Unsupported` below Node 20.19
  * @example
  * const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
  * await hs.start()
@@ -316,10 +326,12 @@ const DRAIN_MS = 5000
 export function createHookswitch<const Hooks extends readonly CustomHook[] = readonly []>(
   hostOptions: HookswitchOptions<Hooks>,
 ): Hookswitch<Hooks[number]> {
+  checkNodeVersion(process.versions.node)
   // Copies the options, so that later changes and inherited properties have no effect.
   const options = typeof hostOptions === 'object' && hostOptions !== null ? { ...hostOptions } : hostOptions
   const normalized = normalizeOptions(options, process.env.HOOKSWITCH_SECRET)
   const { store } = normalized
+  checkStore(store)
   const random = options.random ?? systemRandom()
   const log = safeLog(options.log)
   const machineClock = options.clock ?? systemClock()
@@ -333,7 +345,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       { event: name, reason: thrown instanceof Error ? thrown.message : 'unknown' },
       'a listener failed',
     )
-  const events = createEventBus<HookswitchEvents>(logFault)
+  const eventNames = [...Object.keys(RESERVED_EVENT_NAMES), ...normalized.catalogue.map(({ id }) => id)]
+  const events = createEventBus<HookswitchEvents>(logFault, eventNames)
   const watchers = createEventWatchers((thrown) => logFault(thrown, 'watchEvents'))
 
   let opened: Core | undefined
@@ -341,6 +354,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   let starting: Promise<void> | undefined
   let closing: Promise<void> | undefined
   let background: Background | undefined
+  let releaseStore: (() => void) | undefined
+  let endKeepAlive: (() => void) | undefined
   /** `close` waits for erasures: an interrupted one would stay incomplete. */
   const erasures = createWaitGroup()
 
@@ -350,7 +365,8 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     if (running?.storeWatch.isAway())
       throw new HookswitchError('StoreUnavailable', 'the store does not answer', { retryAfterSeconds: 1 })
     if (running) return running
-    throw new HookswitchError('StoreUnavailable', 'call start() first', { retryAfterSeconds: 1 })
+    const message = starting ? 'start() has not finished: await it first' : 'call start() first'
+    throw new HookswitchError('StoreUnavailable', message, { retryAfterSeconds: 1 })
   }
 
   /** The change is committed: a failure here must not make it look as if it had failed. */
@@ -395,6 +411,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     if (normalized.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     const dataValidators = await compileDataSchemas(normalized.catalogue)
     await handler.load()
+    releaseStore = takeStore(store)
     await store.open({ clock: machineClock, log })
     const secrets = await readEncryptionKeys(store, normalized.secrets)
     const cipher = await openCipher(store, secrets, random.bytes)
@@ -432,6 +449,12 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     if (statistics) await waitAtMost(LAST_STATISTICS_MS, clock, statistics.close())
   }
 
+  function release(): void {
+    releaseStore?.()
+    endKeepAlive?.()
+    releaseStore = endKeepAlive = undefined
+  }
+
   async function shutDown(drainMs: number): Promise<void> {
     // Stops the dispatcher before waiting for `start`, which may itself wait for the store.
     const openedBefore = opened
@@ -448,7 +471,11 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     await writeStatistics()
     await erasures.wait()
     ended.abort()
-    if (starting) await store.close()
+    try {
+      if (starting) await store.close()
+    } finally {
+      release()
+    }
   }
 
   const webhooks = createWebhookApi(core)
@@ -477,21 +504,31 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   return {
     start() {
       if (closing) return Promise.reject(new HookswitchError('Closing', 'this instance was closed'))
+      if (normalized.ref) endKeepAlive ??= keepAlive()
       starting ??= open().catch(async (thrown: unknown) => {
         // Restores the initial state, so that the host can call `start` again.
         await opened?.dispatcher.close(0).catch(() => {})
         await opened?.exchange.close()
         await writeStatistics()
-        await store.close().catch(() => {})
+        // Not the store of another instance.
+        if (releaseStore) await store.close().catch(() => {})
+        release()
         opened = starting = undefined
         throw thrown
       })
       return starting
     },
     close(closeOptions) {
+      try {
+        checkOptionNames('close', closeOptions ?? undefined, ['drainMs'])
+      } catch (thrown) {
+        return Promise.reject(thrown)
+      }
       const { drainMs = DRAIN_MS } = closeOptions ?? {}
       if (typeof drainMs !== 'number' || !(drainMs >= 0))
         return Promise.reject(invalidOption('drainMs', 'must be 0 or more'))
+      // Waiting alone keeps no process alive.
+      if (!closing) endKeepAlive ??= keepAlive()
       closing ??= shutDown(drainMs)
       return closing
     },
@@ -523,7 +560,11 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     operator: createOperatorApi(core),
     replays,
     openLegs: bindOpenLegs(core),
-    stream: ({ signal, ...request }) => iterateStream(async () => core().streams.open(request), signal),
+    stream(streamOptions) {
+      checkOptionNames('stream', streamOptions ?? null, STREAM_OPTIONS)
+      const { signal, ...request } = streamOptions
+      return iterateStream(async () => core().streams.open(request), signal)
+    },
     watchEvents: (accountId, listener) => watchers.watch(accountId, listener),
     erase: eraseRecords,
     handle: handler.handle,

@@ -1,6 +1,6 @@
 /** The options of the WebSocket service, checked. Pure. */
 import { type Clock, HookswitchError, type Log } from 'hookswitch'
-import { clientAddressResolver, closestName, systemClock } from 'hookswitch/adapter'
+import { checkOptionNames, clientAddressResolver, systemClock } from 'hookswitch/adapter'
 
 /** Options of `blackhole`. */
 export interface BlackholeOptions {
@@ -54,12 +54,7 @@ const NAMES = [...(Object.keys(NUMBERS) as NumberOption[]), 'trustProxy', 'log',
 
 /** @throws HookswitchError `InvalidOption` naming the option */
 export function checkBlackholeOptions(options: BlackholeOptions): BlackholeSettings {
-  if (typeof options !== 'object' || options === null) throw invalid('options', 'must be an object')
-  for (const name of Object.keys(options)) {
-    if ((NAMES as readonly string[]).includes(name)) continue
-    const closest = closestName(name, NAMES)
-    throw invalid(name, `is unknown${closest === undefined ? '' : ` (did you mean '${closest}'?)`}`)
-  }
+  checkOptionNames('blackhole', options, NAMES)
   const { trustProxy = [], log, clock = systemClock() } = options
   if (!Array.isArray(trustProxy)) throw invalid('trustProxy', 'must be a list of addresses and networks')
   if (!hasMethods(log ?? { debug() {}, info() {}, warn() {}, error() {} }, LOG_METHODS)) {

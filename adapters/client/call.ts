@@ -21,6 +21,15 @@ export interface CallOptions {
   readonly requestId?: string | undefined
 }
 
+/** The names of all options of a call. */
+export const CALL_OPTIONS: readonly (keyof CallOptions)[] = [
+  'signal',
+  'timeoutMs',
+  'maxRetries',
+  'isRepeatable',
+  'requestId',
+]
+
 /** A successful response. */
 export interface ApiResponse<Data> {
   /** `data` of the envelope. */

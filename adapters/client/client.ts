@@ -1,8 +1,14 @@
 /** `createClient`: the operations of the HTTP API over fetch, with login, renewal, retries and limits. */
-import type { ApiResponse, CallOptions, CallParameters, Endpoint } from './call.js'
+import {
+  type ApiResponse,
+  CALL_OPTIONS,
+  type CallOptions,
+  type CallParameters,
+  type Endpoint,
+} from './call.js'
 import { hashCredentials, type UserLogin } from './credentials.js'
 import { type ClientClock, type Deadline, SYSTEM_CLOCK, startDeadline } from './deadline.js'
-import { HookswitchClientError, invalidOption } from './error.js'
+import { checkNames, HookswitchClientError, invalidOption } from './error.js'
 import { createList, type List } from './list.js'
 import { ENDPOINTS, type Operations } from './operations.generated.js'
 import {
@@ -17,6 +23,8 @@ import { isRepeatable, retryDelay } from './retry.js'
 import { type Session, sessionKeeper } from './session.js'
 import {
   readStream,
+  STREAM_OPTIONS,
+  STREAM_PARAMETERS,
   type StreamConnection,
   type StreamItem,
   type StreamOptions,
@@ -83,7 +91,7 @@ export interface HookswitchClient extends Operations {
   /** Returns a valid token; logs in if there is none. The client may replace it later. */
   token(options?: CallOptions): Promise<string>
   /**
-   * Revokes the token that the client obtained by logging in. Never rejects: a token that cannot be revoked expires.
+   * Revokes the token that the client obtained by logging in. A token that cannot be revoked is no error: it expires.
    * Later calls log in again.
    */
   close(options?: CallOptions): Promise<void>
@@ -96,6 +104,21 @@ const DEFAULTS = Object.freeze({
   maxResponseBytes: 67_108_864,
 })
 const MAX_INTEGER = 2_147_483_647
+const CLIENT_OPTIONS: readonly (keyof ClientOptions)[] = [
+  'url',
+  'apiKey',
+  'user',
+  'token',
+  'accountId',
+  'timeoutMs',
+  'maxRetries',
+  'tokenLifetimeMs',
+  'maxResponseBytes',
+  'signal',
+  'fetch',
+  'clock',
+]
+const USER_FIELDS: readonly (keyof UserLogin)[] = ['username', 'password', 'realm', 'accountName', 'method']
 
 /** The live stream, which is no operation: its response is not JSON. */
 const STREAM: Endpoint = { method: 'GET', path: '/accounts/{account_id}/stream' }
@@ -112,6 +135,7 @@ const TOKEN = /^[!-~]{1,4096}$/
  * const { data } = await client.createWebhook({ data: { name: 'Calls', uri: 'https://crm.example.com/in', hook: 'all' } })
  */
 export function createClient(options: ClientOptions): HookswitchClient {
+  checkNames('createClient', options, CLIENT_OPTIONS)
   const base = baseUrl(options.url)
   const timeoutMs = integer('timeoutMs', options.timeoutMs, 1) ?? DEFAULTS.timeoutMs
   const maxRetries = integer('maxRetries', options.maxRetries, 0) ?? DEFAULTS.maxRetries
@@ -143,6 +167,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
     parameters: CallParameters,
     callOptions: CallOptions,
   ): Promise<Envelope> {
+    checkNames('a call', callOptions, CALL_OPTIONS)
     const what = `${endpoint.method} ${endpoint.path}`
     const limitMs = integer('timeoutMs', callOptions.timeoutMs, 1) ?? timeoutMs
     const retryLimit = integer('maxRetries', callOptions.maxRetries, 0) ?? maxRetries
@@ -253,9 +278,12 @@ export function createClient(options: ClientOptions): HookswitchClient {
   }
 
   function stream(
-    { accountId, types, webhookId, callId, result, descendants, lastId: firstId }: StreamParameters = {},
+    streamParameters: StreamParameters = {},
     streamOptions: StreamOptions = {},
   ): AsyncIterable<StreamItem> {
+    checkNames('stream', streamParameters, STREAM_PARAMETERS)
+    checkNames('stream', streamOptions, STREAM_OPTIONS)
+    const { accountId, types, webhookId, callId, result, descendants, lastId: firstId } = streamParameters
     const parameters = {
       ...(accountId !== undefined && { accountId }),
       ...(types !== undefined && { types: types.join(',') }),
@@ -318,7 +346,9 @@ export function createClient(options: ClientOptions): HookswitchClient {
   }
 
   /** Waits for a session within the limits of a call. */
-  async function currentSession(what: string, { signal, timeoutMs: own }: CallOptions): Promise<Session> {
+  async function currentSession(what: string, callOptions: CallOptions): Promise<Session> {
+    checkNames('a call', callOptions, CALL_OPTIONS)
+    const { signal, timeoutMs: own } = callOptions
     const deadline = startDeadline(
       what,
       integer('timeoutMs', own, 1) ?? timeoutMs,
@@ -365,6 +395,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
       return (await currentSession('login', callOptions)).token
     },
     async close(callOptions = {}) {
+      checkNames('close', callOptions, CALL_OPTIONS)
       const session = sessions.current()
       if (session?.accountId === undefined) return sessions.clear()
       try {
@@ -413,6 +444,7 @@ function loginOf({ apiKey, user, token }: ClientOptions, secrets: string[]): Log
     }, true)
   }
   if (user !== undefined) {
+    checkNames('user', user, USER_FIELDS)
     const { realm, accountName, method } = user
     if ((realm === undefined) === (accountName === undefined)) {
       throw invalidOption('user', 'needs either realm or accountName')

@@ -59,6 +59,20 @@ export function invalidOption(name: string, problem: string): HookswitchClientEr
   return new HookswitchClientError('invalid_option', `${name}: ${problem}`)
 }
 
+/**
+ * Checks that options are an object without unknown keys: a misspelt option would have no effect.
+ *
+ * @param what names the options where they are no object
+ * @throws `invalid_option`
+ */
+export function checkNames(what: string, options: object, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null)
+    throw invalidOption(what, 'the options must be an object')
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) throw invalidOption(name, `is unknown (known: ${known.join(', ')})`)
+  }
+}
+
 /** Shorter texts are no secrets, and replacing them would make errors unreadable. */
 const SHORTEST_SECRET = 6
 

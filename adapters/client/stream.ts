@@ -22,6 +22,17 @@ export interface StreamParameters {
   readonly lastId?: string | undefined
 }
 
+/** The names of all parameters. */
+export const STREAM_PARAMETERS: readonly (keyof StreamParameters)[] = [
+  'accountId',
+  'types',
+  'webhookId',
+  'callId',
+  'result',
+  'descendants',
+  'lastId',
+]
+
 /** Options of a stream. */
 export interface StreamOptions {
   /** Ends the iteration. */
@@ -34,6 +45,9 @@ export interface StreamOptions {
    */
   readonly onState?: ((state: 'open' | 'waiting', error?: HookswitchClientError) => void) | undefined
 }
+
+/** The names of all options of a stream. */
+export const STREAM_OPTIONS: readonly (keyof StreamOptions)[] = ['signal', 'timeoutMs', 'onState']
 
 /** One item of a stream. `id`: `lastId` of a stream that continues after it. */
 export type StreamItem =

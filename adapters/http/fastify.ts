@@ -1,7 +1,7 @@
 /** hookswitch as a plugin of Fastify 5. It reads request bodies itself; its content type parser stays in its scope. */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { HttpService, ResponseRecord } from 'hookswitch/adapter'
+import { checkService, type HttpService, type ResponseRecord } from 'hookswitch/adapter'
 import { drainRequest, readNodeBody } from './node-body.js'
 import { startRecord } from './node-handler.js'
 import { type Parts, partsOf, watchEnd } from './node-stream.js'
@@ -28,9 +28,11 @@ const API_ROOTS = ['/v1', '/v2']
  * most 1 MiB; otherwise the response is 408 or 413. Headers above 16 KiB get a 431.
  *
  * @param hs a hookswitch instance
+ * @throws HookswitchError `InvalidOption` if `hs` is no instance
  * @example await app.register(fastifyPlugin(hs), { prefix: '/telephony' })
  */
 export function fastifyPlugin(hs: HttpService): FastifyPluginAsync {
+  checkService('fastifyPlugin', hs)
   return async (plugin) => {
     const prefixSegments = plugin.prefix.replace(/(?<!\/)\/+$/, '').split('/').length - 1
     const awaitTaken = createUnsent(UNSENT_DEFAULTS)

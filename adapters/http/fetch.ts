@@ -1,12 +1,13 @@
 /** hookswitch for web-standard `Request` and `Response`: Hono, Bun, Deno, edge runtimes. Uses no Node APIs. */
 import { HookswitchError } from 'hookswitch'
-import type {
-  BodyAdmission,
-  BodyProblem,
-  HttpService,
-  RequestRecord,
-  ResponseRecord,
-  ResponseStream,
+import {
+  type BodyAdmission,
+  type BodyProblem,
+  checkService,
+  type HttpService,
+  type RequestRecord,
+  type ResponseRecord,
+  type ResponseStream,
 } from 'hookswitch/adapter'
 import {
   admitBody,
@@ -35,10 +36,11 @@ export interface FetchInfo {
  * second argument (Hono's `app.mount` passes its bindings).
  *
  * @param hs a hookswitch instance
- * @throws HookswitchError `InvalidInput` (the promise rejects) if the host has already read the request body
+ * @throws HookswitchError `InvalidOption` if `hs` is no instance; `InvalidInput` (the promise rejects) if the host has already read the request body
  * @example app.all('/v2/*', (c) => fetchHandler(hs)(c.req.raw))
  */
 export function fetchHandler(hs: HttpService): (request: Request, info?: FetchInfo) => Promise<Response> {
+  checkService('fetchHandler', hs)
   const awaitTaken = createUnsent(UNSENT_DEFAULTS)
   return async (request, info) => {
     if (request.bodyUsed) {

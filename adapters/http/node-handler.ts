@@ -1,6 +1,6 @@
 /** A request listener for `node:http`, `node:https`, connect and Express. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch/adapter'
+import { checkService, type HttpService, type RequestRecord, type ResponseRecord } from 'hookswitch/adapter'
 import { drainRequest, readNodeBody } from './node-body.js'
 import { checkOptions, milliseconds, totalBytes } from './node-options.js'
 import { partsOf, sendParts, watchEnd } from './node-stream.js'
@@ -50,11 +50,14 @@ type ParsedBodyReader = (req: IncomingMessage) => Pick<RequestRecord, 'body' | '
  * request body larger than 1 MiB gets a 413.
  *
  * @param hs a hookswitch instance
- * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid
+ * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid, or if `hs` is no
+ *   instance
  * @example http.createServer(nodeHandler(hs)).listen(8000)
  */
 export function nodeHandler(hs: HttpService, options: NodeHandlerOptions = {}): NodeHandler {
+  checkService('nodeHandler', hs)
   const { bodyTimeoutMs, ...unsent } = checkOptions(
+    'nodeHandler',
     options,
     { bodyTimeoutMs: BODY_TIMEOUT_MS, ...UNSENT_DEFAULTS },
     { bodyTimeoutMs: milliseconds, writeTimeoutMs: milliseconds, maxUnsentBytes: totalBytes },

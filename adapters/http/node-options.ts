@@ -1,5 +1,6 @@
 /** Validates the options of the Node adapter; every error names the option. */
 import { HookswitchError } from 'hookswitch'
+import { checkOptionNames } from 'hookswitch/adapter'
 
 /** Returns why a value is invalid, or `undefined` if it is valid. */
 type Validator = (value: unknown) => string | undefined
@@ -22,18 +23,18 @@ export const count: Validator = integerBetween(1, MAX_TIMER_MS, 'a count')
 /**
  * Returns the options with their defaults; `undefined` counts as omitted.
  *
+ * @param call name of the function whose options they are
  * @throws HookswitchError `InvalidOption` for an unknown option or an invalid value
  */
 export function checkOptions<T extends object, D extends Partial<T>>(
+  call: string,
   given: T,
   defaults: D,
   validators: { readonly [K in keyof T]-?: Validator },
 ): T & D {
-  if (typeof given !== 'object' || given === null) throw invalidOption('options', 'must be an object')
-  const known = Object.keys(validators)
+  checkOptionNames(call, given, Object.keys(validators))
   const options = { ...defaults } as Record<string, unknown>
   for (const [name, value] of Object.entries(given)) {
-    if (!known.includes(name)) throw invalidOption(name, `is unknown; known: ${known.join(', ')}`)
     if (value === undefined) continue
     const problem = validators[name as keyof T](value)
     if (problem !== undefined) throw invalidOption(name, problem)

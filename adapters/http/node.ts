@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import type { Socket } from 'node:net'
-import type { HttpService } from 'hookswitch/adapter'
+import { checkService, type HttpService } from 'hookswitch/adapter'
 import { createNodeHandler, rejectAndDrain, startRecord } from './node-handler.js'
 import { bytes, checkOptions, count, invalidOption, milliseconds, totalBytes } from './node-options.js'
 import { respondToParserErrors } from './node-sockets.js'
@@ -96,11 +96,13 @@ const METHODS = 'GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS'
  * (RFC 9110, section 10.1.1) and CONNECT.
  *
  * @param hs a hookswitch instance
- * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid
+ * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid, or if `hs` is no
+ *   instance
  * @example createServer(hs).listen(8000)
  */
 export function createServer(hs: HttpService, options: ServerOptions = {}): http.Server {
-  const checked = checkOptions(options, DEFAULTS, VALIDATORS)
+  checkService('createServer', hs)
+  const checked = checkOptions('createServer', options, DEFAULTS, VALIDATORS)
   const { headersTimeoutMs, requestTimeoutMs, maxHeaderBytes } = checked
   if (headersTimeoutMs > requestTimeoutMs) {
     throw invalidOption('headersTimeoutMs', 'must not exceed requestTimeoutMs')

@@ -1,7 +1,7 @@
 /** Metrics and traces through the OpenTelemetry API. The host chooses SDK and exporter. */
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api'
 import { VERSION } from 'hookswitch'
-import type { Metrics, Tracing } from 'hookswitch/adapter'
+import { checkOptionNames, type Metrics, type Tracing } from 'hookswitch/adapter'
 import { otelMetrics } from './otel-metrics.js'
 import { otelTracing } from './otel-tracing.js'
 
@@ -23,6 +23,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): {
   readonly metrics: Metrics
   readonly tracing: Tracing
 } {
+  checkOptionNames('openTelemetry', options, ['tracer', 'meter'])
   const { tracer = trace.getTracer('hookswitch', VERSION), meter = metrics.getMeter('hookswitch', VERSION) } =
     options
   return { metrics: otelMetrics(meter), tracing: otelTracing(tracer) }

@@ -1,6 +1,6 @@
 /** The options of the page, checked. Pure. */
 import { HookswitchError } from 'hookswitch'
-import { closestName, printableLine } from 'hookswitch/adapter'
+import { checkOptionNames, printableLine } from 'hookswitch/adapter'
 import { DEFAULT_ACCENT } from './brand.js'
 import type { SessionReader } from './session.js'
 
@@ -65,12 +65,7 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@;,'"A-Z]+$/
 
 /** @throws HookswitchError `InvalidOption` naming the option */
 export function checkPortalOptions(options: PortalOptions): PortalSettings {
-  if (typeof options !== 'object' || options === null) throw invalid('options', 'must be an object')
-  for (const name of Object.keys(options)) {
-    if (NAMES.includes(name)) continue
-    const closest = closestName(name, NAMES)
-    throw invalid(name, `is unknown${closest === undefined ? '' : ` (did you mean '${closest}'?)`}`)
-  }
+  checkOptionNames('portal', options, NAMES)
   const { path = DEFAULTS.path, api = DEFAULTS.api, session, logo, helpUrl } = options
   const { frameAncestors = DEFAULTS.frameAncestors } = options
   if (typeof path !== 'string' || !/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(path)) {

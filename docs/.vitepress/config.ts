@@ -28,7 +28,11 @@ export default async () => {
     description,
     lang: 'en',
     base: BASE,
+    // No icon: browsers would request /favicon.ico.
+    head: [['link', { rel: 'icon', href: 'data:,' }]],
     srcDir: relative(fileURLToPath(new URL('..', import.meta.url)), PAGES),
+    // The HTTP reference is one page.
+    vite: { build: { chunkSizeWarningLimit: 2_500 } },
     markdown: {
       anchor: { slugify },
       // Braces are text.

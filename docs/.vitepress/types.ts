@@ -35,6 +35,7 @@ export async function writeTypePages(): Promise<void> {
       out: join(PAGES, TYPES),
       entryFileName: 'index',
       outputFileStrategy: 'modules',
+      tableColumnSettings: { hideModifiers: true, hideInherited: true, hideOverrides: true },
       hidePageHeader: true,
       hideBreadcrumbs: true,
       parametersFormat: 'table',

@@ -4,6 +4,7 @@
  */
 
 import { type Failure, invalidInput } from '../errors.js'
+import { suggestionOf } from '../values/closest-name.js'
 import { defined } from '../values/defined.js'
 import { isId } from '../values/ids.js'
 import { type Account, accountRevision, normalizeRealm } from './account.js'
@@ -232,7 +233,11 @@ function check(
   for (const key of Object.keys(given)) {
     if (given[key] === undefined) continue
     if (Object.hasOwn(fields, key)) failures.push(...fields[key]!(given[key], pathOf(key)))
-    else failures.push(failure(pathOf(key), 'additionalProperties', 'Unknown field'))
+    else {
+      // Only the first failure suggests a name: an object may have many unknown keys.
+      const suggestion = failures.length === 0 ? suggestionOf(key, Object.keys(fields)) : ''
+      failures.push(failure(pathOf(key), 'additionalProperties', `Unknown field${suggestion}`))
+    }
   }
   for (const key of required) {
     if (!Object.prototype.propertyIsEnumerable.call(given, key) || given[key] === undefined)

@@ -125,7 +125,7 @@ async function writeAccounts(
 ): Promise<readonly string[]> {
   if (!Array.isArray(inputs)) {
     throw invalidInput([
-      { path: '', rule: 'type', message: 'Value did not match type(s): array', target: 'array' },
+      { path: '', rule: 'type', message: 'the accounts must be an array', target: 'array' },
     ])
   }
   const isRepetitive = hasRepeated(inputs)

@@ -1,7 +1,7 @@
 import { isAccountEnabled } from '../accounts/access.js'
 import type { Directory } from '../accounts/directory.js'
 import type { LineageCache } from '../accounts/lineage-cache.js'
-import { type Failure, invalidInput, notFound } from '../errors.js'
+import { type Failure, invalidInput, notFound, unknownFields } from '../errors.js'
 import type { Clock, Random } from '../ports.js'
 import { isId } from '../values/ids.js'
 import { accountLocked } from './auth-errors.js'
@@ -59,12 +59,11 @@ export async function issueToken(deps: IssueTokenDeps, request: TokenRequest): P
 }
 
 function failuresOf(request: TokenRequest, maxTtlSeconds: number): readonly Failure[] {
-  const given = (typeof request === 'object' && request !== null ? request : {}) as Record<string, unknown>
+  if (typeof request !== 'object' || request === null)
+    return [{ path: '', rule: 'type', message: 'a request for a token must be an object', target: 'object' }]
+  const given = request as unknown as Readonly<Record<string, unknown>>
   const { accountId, userId, role, ttlSeconds } = given
-  const failures: Failure[] = []
-  for (const path of Object.keys(given)) {
-    if (!NAMES.includes(path)) failures.push({ path, rule: 'error', message: 'is not a field of a token' })
-  }
+  const failures: Failure[] = [...unknownFields(given, 'a token', NAMES)]
   for (const path of ['accountId', 'role', 'ttlSeconds']) {
     if (given[path] === undefined)
       failures.push({ path, rule: 'required', message: 'Field is required but missing' })

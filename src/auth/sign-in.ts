@@ -1,7 +1,14 @@
 import { type Account, normalizeAccountName, normalizeRealm } from '../accounts/account.js'
 import { type CredentialMethod, parseCredentialDigest } from '../accounts/credential.js'
 import type { CredentialHolder, Directory } from '../accounts/directory.js'
-import { type ErrorCode, errorCode, type Failure, invalidInput } from '../errors.js'
+import {
+  checkOptionNames,
+  type ErrorCode,
+  errorCode,
+  type Failure,
+  invalidInput,
+  unknownFields,
+} from '../errors.js'
 import type { LabelOf, Metrics } from '../metrics.js'
 import type { Clock, Random } from '../ports.js'
 import { accountLocked, invalidCredentials } from './auth-errors.js'
@@ -83,6 +90,7 @@ export async function signIn(
   from: { readonly address?: string | undefined } = {},
 ): Promise<SignedIn> {
   try {
+    checkOptionNames('auth.signIn', from, ['address'])
     const signedIn = await tryLogin(deps, input, from)
     deps.metrics.count('hookswitch_logins_total', 1, 'succeeded')
     return signedIn
@@ -147,13 +155,16 @@ async function byCredentials(
   return holder && account && login.isWellFormed ? { holder, account } : undefined
 }
 
+const LOGIN_FIELDS = ['apiKey', 'credentials', 'method', 'realm', 'accountName']
+
 const ZEROS: Readonly<Record<CredentialMethod, string>> = { md5: '0'.repeat(32), sha: '0'.repeat(40) }
 
 /** Throws `InvalidInput` when a part of the login is missing or has the wrong type. */
 function parseLogin(input: SignInInput): Login {
-  const given = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
+  if (typeof input !== 'object' || input === null) throw invalidInput([noLogin])
+  const given = input as Readonly<Record<string, unknown>>
   const { apiKey, credentials, method = 'md5', realm, accountName } = given
-  const failures: Failure[] = []
+  const failures: Failure[] = [...unknownFields(given, 'a login', LOGIN_FIELDS)]
   for (const [path, value] of Object.entries({ apiKey, credentials, realm, accountName })) {
     if (value !== undefined && typeof value !== 'string') failures.push(wrongType(path))
   }
@@ -187,6 +198,12 @@ const missing = (path: string): Failure => ({
   rule: 'required',
   message: 'Field is required but missing',
 })
+const noLogin: Failure = {
+  path: '',
+  rule: 'type',
+  message: 'a login must be an object: { apiKey }, or { credentials, realm }',
+  target: 'object',
+}
 const unknownMethod: Failure = {
   path: 'method',
   rule: 'enum',

@@ -1,12 +1,13 @@
 /** Channel events: their type, and the check of what a host publishes. */
 import { type Failure, HookswitchError, invalidInput } from '../errors.js'
 import { findJsonProblem, toCanonicalJson } from '../values/canonical-json.js'
-import { closestName } from '../values/closest-name.js'
+import { closestName, suggestionOf } from '../values/closest-name.js'
 import { sha256 } from '../values/hash.js'
 import { toSchemaFailures } from '../values/schema-failures.js'
 import { validateEvent } from '../values/validators.generated.js'
 import { type CatalogueEntry, OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { DataResult, DataValidators } from '../webhooks/event-data.js'
+import { eventSchema } from './event-schema.js'
 
 /**
  * An event of a call as the host publishes it: the payload of KAZOO's webhooks in camelCase. Only `hook`,
@@ -240,9 +241,14 @@ export function checkEvent(
     const isCopied = isOrdered || missing.some(({ path }) => path === 'documentId')
     const failures = [...(isCopied ? all.filter(({ path }) => path !== 'callId') : all), ...missing]
     const first = failures[0]
-    const described = failures.map((f) =>
-      f.rule === 'additionalProperties' ? { ...f, message: 'is not a field of an event' } : f,
-    )
+    // Only the first one suggests a name: an event may have many.
+    const unknown = failures.find(({ rule }) => rule === 'additionalProperties')
+    const suggestion = unknown ? suggestionOf(unknown.path, Object.keys(eventSchema.properties)) : ''
+    const described = failures.map((f) => {
+      if (f.path === '') return { ...f, message: 'an event must be an object' }
+      if (f.rule !== 'additionalProperties') return f
+      return { ...f, message: `is not a field of an event${f === unknown ? suggestion : ''}` }
+    })
     throw new HookswitchError('InvalidInput', invalidInput(described).message, {
       failures,
       field: first?.path || 'event',

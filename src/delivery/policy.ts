@@ -2,6 +2,7 @@
  * Retry policies as data: they can be displayed, compared and stored. The host registers a policy function
  * under a name (option `policies`); a policy refers to it by this name.
  */
+import { checkOptionNames } from '../errors.js'
 
 /**
  * When a failed delivery is retried. Delays are in milliseconds, from 0 to one week.
@@ -64,7 +65,7 @@ const common = { jitter: 0.2, retryOn: 'failure', retriesCountTries: false } as 
 /**
  * `baseMs` × `factor`^n, at most `capMs`. Default is 2 s, factor 3, cap 10 min, jitter ±20 %.
  *
- * @throws RangeError naming the field
+ * @throws RangeError naming the field; `InvalidOption` for an unknown option
  */
 export function exponential(
   options: {
@@ -74,6 +75,7 @@ export function exponential(
     jitter?: number | undefined
   } = {},
 ): Extract<RetryPolicy, { kind: 'exponential' }> {
+  checkOptionNames('exponential', options, ['baseMs', 'factor', 'capMs', 'jitter'])
   const { baseMs = 2000, factor = 3, capMs = Math.max(DEFAULT_CAP_MS, baseMs), jitter = 0.2 } = options
   return checkPolicy({ kind: 'exponential', baseMs, factor, capMs, ...common, jitter })
 }
@@ -81,24 +83,26 @@ export function exponential(
 /**
  * The same delay before every retry. Default jitter is ±20 %.
  *
- * @throws RangeError naming the field
+ * @throws RangeError naming the field; `InvalidOption` for an unknown option
  */
 export function constant(
   delayMs: number,
   options: { jitter?: number | undefined } = {},
 ): Extract<RetryPolicy, { kind: 'constant' }> {
+  checkOptionNames('constant', options, ['jitter'])
   return checkPolicy({ kind: 'constant', delayMs, ...common, jitter: options.jitter ?? 0.2 })
 }
 
 /**
  * These delays one after the other; the last one repeats. Default jitter is ±20 %.
  *
- * @throws RangeError naming the field
+ * @throws RangeError naming the field; `InvalidOption` for an unknown option
  */
 export function schedule(
   delaysMs: readonly number[],
   options: { jitter?: number | undefined } = {},
 ): Extract<RetryPolicy, { kind: 'schedule' }> {
+  checkOptionNames('schedule', options, ['jitter'])
   return checkPolicy({ kind: 'schedule', delaysMs: [...delaysMs], ...common, jitter: options.jitter ?? 0.2 })
 }
 

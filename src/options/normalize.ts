@@ -2,6 +2,7 @@
 import type { Store } from 'hookswitch/store'
 import type { Directory } from '../accounts/directory.js'
 import type { PolicyFunction, RetryPolicy } from '../delivery/policy.js'
+import { checkOptionNames } from '../errors.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
 import { type Defined, defined } from '../values/defined.js'
 import { isId } from '../values/ids.js'
@@ -28,7 +29,6 @@ import {
   stringList,
   tlsOptions,
   unchecked,
-  unknownOption,
   type Validator,
   wholeNumber,
 } from './validators.js'
@@ -153,6 +153,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions, Validator>> = {
   maxUnfinishedBodyBytesPerAddress: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER),
   ingest: boolean,
   accessLog: boolean,
+  ref: boolean,
   log: objectWithMethods('debug', 'info', 'warn', 'error'),
   metrics: objectWithMethods('count', 'observe', 'watch'),
   tracing: objectWithMethods('begin'),
@@ -174,11 +175,9 @@ export function normalizeOptions(
   options: HookswitchOptions,
   environmentSecret: string | undefined,
 ): NormalizedOptions {
-  if (typeof options !== 'object' || options === null) throw invalidOption('options', 'must be an object')
+  checkOptionNames('createHookswitch', options ?? null, Object.keys(VALIDATORS))
   for (const [name, value] of Object.entries(options)) {
-    const validate = Object.hasOwn(VALIDATORS, name) ? VALIDATORS[name as keyof typeof VALIDATORS] : undefined
-    if (!validate) throw unknownOption(name, Object.keys(VALIDATORS))
-    if (value !== undefined) validate(name, value)
+    if (value !== undefined) VALIDATORS[name as keyof typeof VALIDATORS](name, value)
   }
   if (options.store === undefined) throw invalidOption('store', 'is required')
   for (const name of ['tls', 'proxy', 'resolver'] as const) {
@@ -215,11 +214,8 @@ export function normalizeOptions(
  * @throws `InvalidOption` naming the limit; an option that cannot change too
  */
 export function checkLimits(limits: Limits): Limits {
-  if (typeof limits !== 'object' || limits === null) throw invalidOption('limits', 'must be an object')
+  checkOptionNames('setLimits', limits ?? null, LIMIT_NAMES)
   const given = Object.entries(limits).filter(([, value]) => value !== undefined)
-  for (const [name, value] of given) {
-    if (!(LIMIT_NAMES as readonly string[]).includes(name)) throw unknownOption(name, LIMIT_NAMES)
-    VALIDATORS[name as keyof Limits](name, value)
-  }
+  for (const [name, value] of given) VALIDATORS[name as keyof Limits](name, value)
   return Object.fromEntries(given)
 }

@@ -140,11 +140,11 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
   readonly maxPendingPerAccount?: number | undefined
   /** Deliveries that wait for one webhook. Above it the oldest expire as `queue_full`. Default 50,000. */
   readonly maxPendingPerWebhook?: number | undefined
-  /** Events in one request over HTTP (`ingest`); above it the request is refused. Default 1,000; at most 10,000. */
+  /** Events in one list, of `publish` or over HTTP (`ingest`); above it the list is refused. Default 1,000; at most 10,000. */
   readonly maxEventsPerRequest?: number | undefined
   /**
-   * Deliveries that the events of one request over HTTP make, for each event one per matching webhook; above it the request
-   * is refused. One event alone is always accepted. Default 20,000.
+   * Deliveries that the events of one list make, for each event one per matching webhook; above it the list is refused. One
+   * event alone is always accepted. Default 20,000.
    */
   readonly maxDeliveriesPerRequest?: number | undefined
   /** False: records only failed attempts, as KAZOO does by default. Default true. */
@@ -200,6 +200,11 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
    * of the token. Default false.
    */
   readonly accessLog?: boolean | undefined
+  /**
+   * Whether a started instance keeps the process alive until it is closed, like `ref` of Node's timers. Default false: a
+   * process that has nothing else to do ends, although deliveries wait.
+   */
+  readonly ref?: boolean | undefined
   /** A pino-compatible logger. Default: silent. */
   readonly log?: Log | undefined
   /** Receives metrics: `hookswitch/prometheus`, `hookswitch/opentelemetry` or the host's own. Default: none. */
@@ -258,4 +263,5 @@ export const OPTION_DEFAULTS = Object.freeze({
   ...BODY_LIMIT_DEFAULTS,
   ingest: false,
   accessLog: false,
+  ref: false,
 })

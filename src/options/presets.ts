@@ -2,13 +2,13 @@
 import type { DeliveryEvents } from '../delivery/delivery-events.js'
 import { checkEvent, customKindsOf } from '../delivery/event.js'
 import { checkPolicy, POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from '../delivery/policy.js'
-import { HookswitchError } from '../errors.js'
+import { HookswitchError, unknownOption } from '../errors.js'
 import { type CompiledAddressPolicy, compileAddressPolicy } from '../values/address-policy.js'
 import { type CatalogueEntry, type CustomHook, catalogueOf } from '../webhooks/catalogue.js'
 import { type AutoDisableRule, HEALTH_PRESETS, type HealthRules } from '../webhooks/health.js'
 import { SETTINGS_DEFAULTS } from '../webhooks/settings.js'
 import type { HookswitchOptions } from './options.js'
-import { invalidOption, unknownOption, wholeNumber } from './validators.js'
+import { invalidOption, wholeNumber } from './validators.js'
 
 /** The retry policy: the given one, the named one, or that of the preset. Throws `InvalidOption`. */
 function resolveRetryPolicy(options: {
@@ -56,7 +56,7 @@ export function resolveRetries(
 }
 
 /** Events of `hs.events` that are not kinds of call events. A custom hook must not have such an id. */
-const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event', true>> = {
+export const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event', true>> = {
   event: true,
   event_refused: true,
   attempt: true,
@@ -113,7 +113,7 @@ function validateNumbers(
   for (const [key, value] of Object.entries(rule)) {
     if (value === undefined) continue
     const range = Object.hasOwn(ranges, key) ? ranges[key] : undefined
-    if (!range) throw unknownOption(key, Object.keys(ranges), field)
+    if (!range) throw unknownOption('createHookswitch', key, Object.keys(ranges), field)
     wholeNumber(...range)(`${field}.${key}`, value)
   }
 }

@@ -1,8 +1,7 @@
 /** Validators of single options. Each throws `InvalidOption` naming the option, and never shows the value. */
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import { HookswitchError } from '../errors.js'
-import { closestName } from '../values/closest-name.js'
+import { HookswitchError, unknownOption } from '../errors.js'
 import { parseUrl } from '../values/parse-url.js'
 import { type Pem, parseProxy, type TlsOptions } from '../values/tls-and-proxy.js'
 
@@ -11,25 +10,12 @@ export function invalidOption(field: string, message: string): HookswitchError {
   return new HookswitchError('InvalidOption', `${field} ${message}`, { field })
 }
 
-/**
- * `InvalidOption` for a key that is not an option; suggests the closest name.
- *
- * @param known every option name
- * @param parent the option that contains the key, if any
- */
-export function unknownOption(key: string, known: Iterable<string>, parent?: string): HookswitchError {
-  const nameOf = (name: string) => (parent === undefined ? name : `${parent}.${name}`)
-  const closest = closestName(key, known)
-  const suggestion = closest === undefined ? '' : ` (did you mean '${nameOf(closest)}'?)`
-  const field = nameOf(key)
-  return new HookswitchError('InvalidOption', `unknown option '${field}'${suggestion}`, { field })
-}
-
 const MIN_SECRET_LENGTH = 16
 
 /** A service secret: at least 16 characters. The message does not show the value. */
 export const checkSecret: Validator = (field, value) => {
-  if (typeof value !== 'string' || value.length < MIN_SECRET_LENGTH)
+  if (typeof value !== 'string') throw invalidOption(field, 'must be a string')
+  if (value.length < MIN_SECRET_LENGTH)
     throw invalidOption(field, `must have at least ${MIN_SECRET_LENGTH} characters`)
 }
 
@@ -96,7 +82,11 @@ export const originList: Validator = (field, value) => {
 export const objectWithMethods =
   (...methods: readonly string[]): Validator =>
   (field, value) => {
+    if (typeof value === 'function')
+      throw invalidOption(field, 'must be an object, not a function (was it called?)')
     if (typeof value !== 'object' || value === null) throw invalidOption(field, 'must be an object')
+    if (typeof (value as { then?: unknown }).then === 'function')
+      throw invalidOption(field, 'must be an object, not a promise: await it first')
     const missing = methods.find((method) => typeof (value as Record<string, unknown>)[method] !== 'function')
     if (missing !== undefined) throw invalidOption(field, `must have a method ${missing}`)
   }
@@ -139,7 +129,7 @@ export const tlsOptions: Validator = (field, value) => {
   if (typeof value !== 'object' || value === null) throw invalidOption(field, 'must be an object')
   for (const [name, item] of Object.entries(value)) {
     const validate = Object.hasOwn(TLS_FIELDS, name) ? TLS_FIELDS[name as keyof TlsOptions] : undefined
-    if (!validate) throw unknownOption(name, Object.keys(TLS_FIELDS), field)
+    if (!validate) throw unknownOption('createHookswitch', name, Object.keys(TLS_FIELDS), field)
     if (item !== undefined) validate(`${field}.${name}`, item)
   }
   const { cert, key, passphrase, minVersion, maxVersion } = value as TlsOptions

@@ -19,6 +19,12 @@ export function systemClock(): Clock {
   }
 }
 
+/** Keeps the process alive until the returned function is called. */
+export function keepAlive(): () => void {
+  const timer = setInterval(() => {}, LONGEST_TIMER_MS)
+  return () => clearInterval(timer)
+}
+
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

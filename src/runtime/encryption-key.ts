@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { HookswitchError } from '../errors.js'
-import { invalidOption } from '../options/validators.js'
 import type { Store } from '../store/contract.js'
 import type { EncryptionStore } from '../store/encryption-store.js'
 import { createSecretCipher, type SecretCipher } from '../values/encryption.js'
@@ -57,7 +56,6 @@ export async function openRecord(
   secrets: readonly string[],
   random: RandomBytes,
 ): Promise<EncryptionRecord> {
-  if (!encryption) throw invalidOption('store', 'has no port encryption, which every store needs')
   for (;;) {
     const text = await encryption.record()
     const stored = text === undefined ? undefined : parseRecord(text)

@@ -7,7 +7,7 @@ import {
   withState,
 } from '../delivery/replay-job.js'
 import type { StoredReplay } from '../delivery/replay-store.js'
-import { type Failure, invalidInput } from '../errors.js'
+import { type Failure, invalidInput, unknownFields } from '../errors.js'
 import type { Store } from '../store/contract.js'
 import { isNumber, NUMBER_RULE, withoutPlus } from '../values/number-text.js'
 import { yieldingOf } from '../values/yielding.js'
@@ -152,10 +152,8 @@ function validate(request: unknown): Failure[] {
     return [{ path: '', rule: 'type', message: 'must be an object', target: 'object' }]
   }
   const { accountId, callId, number } = request as Record<string, unknown>
-  const failures: Failure[] = []
+  const failures: Failure[] = [...unknownFields(request, 'an erase request', KEYS)]
   const add = (path: string, message: string) => failures.push({ path, rule: 'error', message })
-  for (const key of Object.keys(request))
-    if (!KEYS.includes(key)) add(key, 'is not a field of an erase request')
   if (typeof accountId !== 'string' || accountId === '') add('accountId', 'must be an id')
   if (callId !== undefined && (typeof callId !== 'string' || callId === '')) add('callId', 'must be an id')
   if (number !== undefined && !isNumber(number)) add('number', NUMBER_RULE)

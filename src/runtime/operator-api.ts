@@ -1,6 +1,7 @@
 /** `hs.operator`: what spans the accounts of a service. The host is trusted, so nothing here authorizes. */
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import type { Overview } from '../delivery/overview.js'
+import { UNHEALTHY_STATES } from '../stats/endpoint-list.js'
 import type { EndpointHealth } from '../webhooks/health.js'
 import { listUnhealthy } from '../webhooks/manage.js'
 import type { WebhookView } from '../webhooks/view.js'
@@ -8,7 +9,7 @@ import type { Core } from './core.js'
 import { searchDeliveries } from './delivery-views.js'
 import type { HeldAccounts } from './holds.js'
 import { readOverview } from './overview.js'
-import { type PageOptions, withLimit } from './webhook-api.js'
+import { PAGE_OPTIONS, type PageOptions, withLimit } from './webhook-api.js'
 
 /** `hs.operator`. Every method may also reject with `StoreUnavailable` or `Closing`. */
 export interface OperatorApi {
@@ -64,6 +65,14 @@ export interface OperatorApi {
   }>
 }
 
+const SEARCH_OPTIONS = [
+  ...PAGE_OPTIONS.filter((name) => name !== 'ascending'),
+  'accountId',
+  'webhookId',
+  'callId',
+  'states',
+] as const
+
 /** @param core returns the running instance; throws while there is none */
 export function createOperatorApi(core: () => Core): OperatorApi {
   return {
@@ -71,7 +80,12 @@ export function createOperatorApi(core: () => Core): OperatorApi {
     hold: async ({ accountId } = {}) => core().holds.hold(accountId),
     release: async ({ accountId } = {}) => core().holds.release(accountId),
     overview: async () => readOverview(core()),
-    unhealthy: async (options = {}) => listUnhealthy(core().webhooks, withLimit(options)),
-    search: async (query = {}) => searchDeliveries(core(), withLimit(query)),
+    unhealthy: async (options = {}) =>
+      listUnhealthy(
+        core().webhooks,
+        withLimit('operator.unhealthy', options, ['states', 'limit', 'afterId'], UNHEALTHY_STATES),
+      ),
+    search: async (query = {}) =>
+      searchDeliveries(core(), withLimit('operator.search', query, SEARCH_OPTIONS)),
   }
 }

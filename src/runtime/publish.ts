@@ -4,7 +4,7 @@ import { type BatchLimits, checkEventCount } from '../delivery/batch-limits.js'
 import type { AcceptedEvent } from '../delivery/delivery-store.js'
 import type { CheckedEvent } from '../delivery/event.js'
 import { stageEvent } from '../delivery/inbox-relay.js'
-import { type ErrorCode, errorCode, HookswitchError, invalidInput } from '../errors.js'
+import { checkOptionNames, type ErrorCode, errorCode, HookswitchError, invalidInput } from '../errors.js'
 import type { LabelOf, Metrics } from '../metrics.js'
 import type { SpanAttributes, Tracing } from '../ports.js'
 import { parseTraceparent } from '../values/traceparent.js'
@@ -25,6 +25,7 @@ export interface Published {
 /** A refused event of a list. */
 interface Refused {
   readonly eventId?: undefined
+  readonly sequence?: undefined
   readonly error: HookswitchError
 }
 
@@ -71,6 +72,8 @@ export interface PublishDeps {
   readonly limits: BatchLimits
 }
 
+const OPTION_NAMES: readonly (keyof PublishOptions)[] = ['idempotencyKey', 'tx', 'traceparent', 'atomic']
+
 /** Publishes one event of the host, or a list. */
 export function publish(
   deps: PublishDeps,
@@ -83,6 +86,7 @@ export function publish(
   const inputs: readonly unknown[] = isList ? [...input] : [withKey(input, idempotencyKey)]
   let parent: string | undefined
   try {
+    checkOptionNames('publish', options, OPTION_NAMES)
     parent = checkTraceparent(options.traceparent)
     if (isList) checkListOptions(options)
   } catch (thrown) {

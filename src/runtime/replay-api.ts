@@ -13,7 +13,7 @@ import {
   withState,
 } from '../delivery/replay-job.js'
 import { isReplayable, type ReplayRequest, statesOf } from '../delivery/replay-selection.js'
-import { HookswitchError, invalidInput, notFound } from '../errors.js'
+import { checkOptionNames, HookswitchError, invalidInput, notFound, unknownFields } from '../errors.js'
 import { defined } from '../values/defined.js'
 import { isNumber, NUMBER_RULE } from '../values/number-text.js'
 import type { Core } from './core.js'
@@ -99,6 +99,7 @@ export function createReplayApi(core: () => Deps, wake: () => void): ReplayApi {
     },
     read: async (id, accountId) => find(id, accountId),
     async list(options = {}) {
+      checkOptionNames('replays.list', options, ['accountId', 'after', 'limit'])
       const { limit = DEFAULT_LIMIT } = options
       if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_LIMIT)
         throw invalid('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
@@ -151,8 +152,8 @@ const FIELDS: readonly (keyof ReplayRequest)[] = [
 async function checked(deps: Deps, given: ReplayRequest, isStart: boolean): Promise<ReplayRequest> {
   if (typeof given !== 'object' || given === null) throw invalid('', 'a request must be an object')
   const request: Record<string, unknown> = defined(given)
-  for (const key of Object.keys(request))
-    if (!FIELDS.includes(key as keyof ReplayRequest)) throw invalid(key, 'is not a field of a replay')
+  const unknown = unknownFields(request, 'a replay', FIELDS)
+  if (unknown.length > 0) throw invalidInput(unknown)
   const { accountId, webhookId, createdFromMs, createdToMs, hook, number } = request as ReplayRequest
   for (const path of ['hook', 'reason', 'callId', 'accountId', 'webhookId'] as const) {
     const value: unknown = request[path]

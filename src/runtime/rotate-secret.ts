@@ -9,9 +9,10 @@
  */
 
 import type { Store } from 'hookswitch/store'
-import { errorCode, HookswitchError } from '../errors.js'
+import { checkOptionNames, errorCode, HookswitchError } from '../errors.js'
 import { checkSecret, invalidOption } from '../options/validators.js'
 import type { Log } from '../ports.js'
+import { checkStore } from '../store/check-store.js'
 import type { EncryptedKind, EncryptedRow, EncryptionStore } from '../store/encryption-store.js'
 import { createSecretCipher } from '../values/encryption.js'
 import { systemClock } from './clock.js'
@@ -58,8 +59,9 @@ export async function rotateSecret(options: {
   /** Rows with a ciphertext that neither secret decrypts. They were of no use before, and stay as they are. */
   readonly unreadable: readonly { readonly kind: 'apiKey' | 'webhook'; readonly id: string }[]
 }> {
+  checkOptionNames('rotateSecret', options ?? null, ['store', 'from', 'to', 'log'])
   const { store, to } = options
-  if (typeof store !== 'object' || store === null) throw invalidOption('store', 'is required')
+  checkStore(store)
   checkSecret('to', to)
   if (options.from !== undefined) checkSecret('from', options.from)
   if (store.replaceSecret && !STORED_SECRET.test(to)) {

@@ -7,13 +7,14 @@ import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-recor
 import type { CallHistory } from '../delivery/call-history.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { sentenceOf } from '../delivery/explain.js'
+import { DELIVERY_STATES } from '../delivery/lifecycle.js'
 import { type MatchReport, reportMatches } from '../delivery/match-report.js'
 import { previewRequest, type RequestPreview } from '../delivery/preview.js'
 import { replayDelivery } from '../delivery/replay.js'
 import { sendTest } from '../delivery/test-delivery.js'
-import { invalidInput, notFound } from '../errors.js'
+import { checkOptionNames, invalidInput, notFound, unknownFields } from '../errors.js'
 import { readWebhookHealth, type WebhookHealth } from '../stats/endpoint-health.js'
-import { type ListedEndpoint, listEndpoints, MAX_ENDPOINTS } from '../stats/endpoint-list.js'
+import { ENDPOINT_STATES, type ListedEndpoint, listEndpoints, MAX_ENDPOINTS } from '../stats/endpoint-list.js'
 import type { StatsSeries } from '../stats/series.js'
 import { statisticsOff } from '../stats/statistics.js'
 import { type Defined, defined } from '../values/defined.js'
@@ -31,7 +32,7 @@ import {
   resumeWebhook,
   rotateSigningSecret,
 } from '../webhooks/manage.js'
-import { isSettingName } from '../webhooks/settings.js'
+import { SETTING_NAMES } from '../webhooks/settings.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
 import type { WebhookSettings } from '../webhooks/webhook.js'
 import { readCallHistory } from './call-history.js'
@@ -198,15 +199,39 @@ export interface WebhookApi {
   explain(accountId: string, deliveryId: string): Promise<string>
 }
 
+const REVISION = ['revision']
 const DEFAULT_LIMIT = 50
 
 /** Rows of one page: attempts have bodies of up to 16 KiB, and all of them are in memory at once. */
 const MAX_LIMIT = 1_000
 
-/** @throws `InvalidInput` naming `limit` */
+/** The options of every call that returns a page of attempts or deliveries. */
+export const PAGE_OPTIONS = [
+  'limit',
+  'cursor',
+  'ascending',
+  'fromMs',
+  'toMs',
+] as const satisfies readonly (keyof PageOptions)[]
+
+/** The options that are numbers, besides `limit`. */
+const PAGE_NUMBERS = ['cursor', 'fromMs', 'toMs'] as const
+
+/**
+ * Options with their limit.
+ *
+ * @param call name of the call, for messages
+ * @param known names of its options
+ * @param allStates values that `states` may have. Default: the states of deliveries
+ * @throws `InvalidOption` for an unknown option, `InvalidInput` naming `limit`, `cursor`, `fromMs`, `toMs` or `states`
+ */
 export function withLimit<Options extends Pick<PageOptions, 'limit'>>(
+  call: string,
   options: Options,
+  known: readonly (keyof Options & string)[],
+  allStates: readonly string[] = DELIVERY_STATES,
 ): Defined<Options> & { readonly limit: number } {
+  checkOptionNames(call, options, known)
   const { limit = DEFAULT_LIMIT } = options
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw invalidInput([
@@ -214,8 +239,23 @@ export function withLimit<Options extends Pick<PageOptions, 'limit'>>(
     ])
   }
   if (limit > MAX_LIMIT) throw tooLarge('limit', MAX_LIMIT)
+  const { states, ...given } = options as Partial<Record<(typeof PAGE_NUMBERS)[number] | 'states', unknown>>
+  for (const path of PAGE_NUMBERS) {
+    if (given[path] !== undefined && (typeof given[path] !== 'number' || Number.isNaN(given[path])))
+      throw invalidInput([{ path, rule: 'type', message: numberMessage(path), target: 'number' }])
+  }
+  if (
+    states !== undefined &&
+    !(Array.isArray(states) && states.every((state) => allStates.includes(state)))
+  ) {
+    const message = `must be an array of ${allStates.join(', ')}`
+    throw invalidInput([{ path: 'states', rule: 'enum', message }])
+  }
   return { ...defined(options), limit }
 }
+
+const numberMessage = (path: string) =>
+  path === 'cursor' ? 'must be a number' : 'must be a time in Unix milliseconds'
 
 const tooLarge = (path: string, target: number) =>
   invalidInput([{ path, rule: 'maximum', message: `must be at most ${target}`, target }])
@@ -223,15 +263,18 @@ const tooLarge = (path: string, target: number) =>
 /** @throws `InvalidInput` naming every unknown key, because a misspelt field would otherwise be lost */
 function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw invalidInput([{ path: '', rule: 'type', message: 'a webhook must be an object', target: 'object' }])
+    throw invalidInput([
+      {
+        path: '',
+        rule: 'type',
+        message: 'a webhook must be an object, after the id of its account',
+        target: 'object',
+      },
+    ])
   }
   const { extra, ...settings } = fields
-  const unknown = Object.keys(settings).filter((key) => !isSettingName(key))
-  if (unknown.length > 0) {
-    throw invalidInput(
-      unknown.map((path) => ({ path, rule: 'error', message: 'is not a field of a webhook' })),
-    )
-  }
+  const unknown = unknownFields(settings, 'a webhook', SETTING_NAMES)
+  if (unknown.length > 0) throw invalidInput(unknown)
   return { settings: defined(settings), ...(extra && { extra }) }
 }
 
@@ -266,8 +309,7 @@ export function createWebhookApi(core: () => Core): WebhookApi {
   const deps = () => core().webhooks
 
   async function assertAccount(accountId: string): Promise<void> {
-    if ((await core().auth.lineages.lineage(accountId)).length === 0)
-      throw notFound(String(accountId), 'account')
+    if ((await core().auth.lineages.lineage(accountId)).length === 0) throw notFound(accountId, 'account')
   }
 
   async function readDelivery(accountId: string, deliveryId: string): Promise<StoredDelivery> {
@@ -285,12 +327,25 @@ export function createWebhookApi(core: () => Core): WebhookApi {
     },
     list: async (accountId) => listWebhooks(deps(), accountId),
     read: async (accountId, webhookId) => readWebhook(deps(), accountId, webhookId),
-    replace: async (accountId, webhookId, fields, options) =>
-      replaceWebhook(deps(), accountId, webhookId, toInput(fields), options),
-    patch: async (accountId, webhookId, patch, options) =>
-      patchWebhook(deps(), accountId, webhookId, toInput(patch), options),
-    remove: async (accountId, webhookId, options) => removeWebhook(deps(), accountId, webhookId, options),
-    reenable: async (accountIds) => reenableWebhooks(deps(), accountIds),
+    async replace(accountId, webhookId, fields, options) {
+      checkOptionNames('webhooks.replace', options, REVISION)
+      return replaceWebhook(deps(), accountId, webhookId, toInput(fields), options)
+    },
+    async patch(accountId, webhookId, patch, options) {
+      checkOptionNames('webhooks.patch', options, REVISION)
+      return patchWebhook(deps(), accountId, webhookId, toInput(patch), options)
+    },
+    async remove(accountId, webhookId, options) {
+      checkOptionNames('webhooks.remove', options, REVISION)
+      return removeWebhook(deps(), accountId, webhookId, options)
+    },
+    async reenable(accountIds) {
+      if (!Array.isArray(accountIds)) {
+        const message = 'must be an array of ids'
+        throw invalidInput([{ path: 'accountIds', rule: 'type', message, target: 'array' }])
+      }
+      return reenableWebhooks(deps(), accountIds)
+    },
     secret: async (accountId, webhookId) => readSigningSecret(deps(), accountId, webhookId),
     rotateSecret: async (accountId, webhookId) => rotateSigningSecret(deps(), accountId, webhookId),
     async test(accountId, webhookId) {
@@ -308,21 +363,26 @@ export function createWebhookApi(core: () => Core): WebhookApi {
     },
     resume: async (accountId, webhookId) => resumeWebhook(deps(), accountId, webhookId),
     async attempts(accountId, webhookId, options = {}) {
-      const query = { ...withLimit(options), accountId, ...(webhookId !== undefined && { webhookId }) }
+      const page = withLimit('webhooks.attempts', options, [...PAGE_OPTIONS, 'callIds', 'deliveryId'])
+      const query = { ...page, accountId, ...(webhookId !== undefined && { webhookId }) }
       const attempts = await core().store.deliveries.attempts(query)
       return attempts.map(withCurrentReason)
     },
-    deliveries: async (accountId, webhookId, options = {}) =>
-      listDeliveries(core(), { ...withLimit(options), accountId, webhookId }),
+    async deliveries(accountId, webhookId, options = {}) {
+      const page = withLimit('webhooks.deliveries', options, [...PAGE_OPTIONS, 'states'])
+      return listDeliveries(core(), { ...page, accountId, webhookId })
+    },
     delivery: async (accountId, deliveryId) => asShown(core(), await readDelivery(accountId, deliveryId)),
     async stats(accountId, webhookId, range = {}) {
+      checkOptionNames('webhooks.stats', range, ['step', 'fromMs', 'toMs'])
       const { statistics } = core()
       if (webhookId !== undefined) await findWebhook(deps(), accountId, webhookId)
       if (!statistics) throw statisticsOff()
       return statistics.read({ accountId, webhookId: webhookId ?? '' }, defined(range))
     },
     async health(accountId, options = {}) {
-      const request = withLimit(options)
+      const known = ['states', 'search', 'limit', 'after'] as const
+      const request = withLimit('webhooks.health', options, known, ENDPOINT_STATES)
       if (request.limit > MAX_ENDPOINTS) throw tooLarge('limit', MAX_ENDPOINTS)
       return listEndpoints(core().endpoints, accountId, request)
     },
@@ -335,7 +395,9 @@ export function createWebhookApi(core: () => Core): WebhookApi {
       const { accept, store } = core()
       return reportMatches({ ...accept, webhooks: store.webhooks }, accountId, event)
     },
-    async checkAddress(accountId, { uri }) {
+    async checkAddress(accountId, input) {
+      checkOptionNames('webhooks.checkAddress', input ?? null, ['uri'])
+      const { uri } = input
       await assertAccount(accountId)
       return core().checkAddress(accountId, uri)
     },

@@ -12,7 +12,12 @@ import { slotOf } from './slots.js'
 import type { StatsStore, StatsTotals } from './stats-store.js'
 
 /** State of a webhook in the list. `idle`: `ok`, and without an attempt in the last 24 hours. */
-export type ListedEndpointState = ListedEndpoint['state']
+type ListedEndpointState = ListedEndpoint['state']
+
+/** Every state of a webhook in a list. */
+export const ENDPOINT_STATES: readonly ListedEndpointState[] = ['ok', 'failing', 'paused', 'disabled', 'idle']
+/** The states of a webhook whose events are not delivered as they should be. */
+export const UNHEALTHY_STATES: readonly UnhealthyState[] = ['failing', 'paused', 'disabled']
 
 /** One webhook of the list. Times in Unix milliseconds. */
 export interface ListedEndpoint {

@@ -93,7 +93,14 @@ export type {
 } from '../delivery/queue-store.js'
 export { isNotWritten, notWritten } from '../delivery/queue-store.js'
 export type { ReplayListQuery, ReplayState, ReplayStore, StoredReplay } from '../delivery/replay-store.js'
-export { type ErrorCode, errorCode, type Failure, HookswitchError, notFound } from '../errors.js'
+export {
+  checkOptionNames,
+  type ErrorCode,
+  errorCode,
+  type Failure,
+  HookswitchError,
+  notFound,
+} from '../errors.js'
 export type { OpenLeg, OpenLegChanges, OpenLegErasure, OpenLegStore } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'
 export { addCauses, type CauseCounts, STATS_OUTCOMES, type StatsOutcome } from '../stats/columns.js'

@@ -8,7 +8,7 @@ import type { HoldStore } from '../delivery/hold-store.js'
 import type { NodeLease, QueueStore } from '../delivery/queue-store.js'
 import type { ReplayStore } from '../delivery/replay-store.js'
 import { createStoreClock } from '../delivery/store-clock.js'
-import { HookswitchError } from '../errors.js'
+import { checkOptionNames, HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
 import type { StatsStore } from '../stats/stats-store.js'
@@ -80,7 +80,7 @@ export function memoryStore(
     readonly attemptsInAll?: number | undefined
   } = {},
 ): Store {
-  rejectUnknownOption(options)
+  checkOptionNames('memoryStore', options, ['shared', 'clock', 'attemptsPerWebhook', 'attemptsInAll'])
   const shared = options.shared ?? false
   const limits = {
     attemptsPerWebhook: positive('attemptsPerWebhook', options.attemptsPerWebhook ?? 1_000),
@@ -214,11 +214,4 @@ export function memoryStore(
 function positive(option: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value
   throw new HookswitchError('InvalidOption', `${option} must be a positive integer`, { field: option })
-}
-
-function rejectUnknownOption(options: object): void {
-  const names = ['shared', 'clock', 'attemptsPerWebhook', 'attemptsInAll']
-  const unknown = Object.keys(options).find((key) => !names.includes(key))
-  if (unknown === undefined) return
-  throw new HookswitchError('InvalidOption', `${unknown} is not an option of memoryStore`, { field: unknown })
 }

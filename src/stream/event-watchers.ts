@@ -1,5 +1,6 @@
 /** Listeners of this process to the events of single accounts, whichever node accepts them. */
 import type { CheckedEvent } from '../delivery/event.js'
+import { HookswitchError } from '../errors.js'
 import { createEventBus } from '../events.js'
 
 /** An accepted event, with what the store has assigned to it. */
@@ -32,6 +33,10 @@ export function createEventWatchers(onFault: (thrown: unknown) => void): EventWa
 
   return {
     watch(accountId, listener) {
+      if (typeof listener !== 'function')
+        throw new HookswitchError('InvalidOption', 'watchEvents(): the listener must be a function', {
+          field: 'listener',
+        })
       // A new function each time, so that a listener may watch twice.
       const call = (event: AcceptedEvent) => listener(event)
       bus.on(accountId, call)

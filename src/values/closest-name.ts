@@ -7,7 +7,7 @@ const MIN_PREFIX = 3
 const MAX_LENGTH = 64
 
 /**
- * The candidate that `name` most likely stands for: the nearest one at most two edits away (and at most half of the
+ * The candidate that `name` most likely stands for: the nearest one at most two edits away (and at most a third of the
  * name's length), else the first of which `name` is a prefix or which is a prefix of `name`. Ignores case.
  *
  * @returns `undefined` when no candidate is close
@@ -16,7 +16,7 @@ export function closestName(name: string, candidates: Iterable<string>): string 
   if (name.length > MAX_LENGTH) return undefined
   const wanted = name.toLowerCase()
   let closest: string | undefined
-  let smallest = Math.min(MAX_DISTANCE, Math.floor(name.length / 2)) + 1
+  let smallest = Math.min(MAX_DISTANCE, Math.floor(name.length / 3)) + 1
   let withPrefix: string | undefined
   for (const candidate of candidates) {
     const text = candidate.toLowerCase()
@@ -29,6 +29,16 @@ export function closestName(name: string, candidates: Iterable<string>): string 
     if (text.startsWith(wanted) || wanted.startsWith(text)) withPrefix ??= candidate
   }
   return closest ?? withPrefix
+}
+
+/**
+ * What to append to a message about an unknown name: ` (did you mean 'uri'?)`, or nothing where no candidate is close.
+ *
+ * @param prefix written before the candidate
+ */
+export function suggestionOf(name: string, candidates: Iterable<string>, prefix = ''): string {
+  const closest = closestName(name, candidates)
+  return closest === undefined ? '' : ` (did you mean '${prefix}${closest}'?)`
 }
 
 /**

@@ -1,4 +1,7 @@
-import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import crypto, { createHmac, timingSafeEqual } from 'node:crypto'
+
+// Not imported by name: below Node 20.12 the package could not be loaded, and could not say which Node it needs.
+const { hash } = crypto
 
 /** SHA-256 in lower-case hex. */
 export function sha256(text: string): string {

@@ -36,7 +36,7 @@ export const SETTINGS_DEFAULTS = Object.freeze({
 export const MAX_DATA_BYTES = 65_536
 
 /** The order in which settings are stored and shown. */
-const ORDER: readonly (keyof WebhookSettings)[] = [
+export const SETTING_NAMES: readonly (keyof WebhookSettings)[] = [
   'name',
   'uri',
   'hook',
@@ -174,7 +174,8 @@ export function checkSettings(
     format: defaultFormat,
     retries: defaultRetries,
   }
-  for (const key of ORDER) if (Object.hasOwn(input, key) && input[key] !== undefined) filled[key] = input[key]
+  for (const key of SETTING_NAMES)
+    if (Object.hasOwn(input, key) && input[key] !== undefined) filled[key] = input[key]
   const failures: Failure[] = []
   const { [HEADERS]: headers } = filled
   if (typeof headers === 'object' && headers !== null && hasTooManyHeaderBytes(headers)) {
@@ -195,12 +196,12 @@ export function checkSettings(
     failures.push(...headerFailures(customRequestHeaders))
   if (failures.length > 0) return { failures }
   const settings: Record<string, unknown> = {}
-  for (const key of ORDER) if (filled[key] !== undefined) settings[key] = filled[key]
+  for (const key of SETTING_NAMES) if (filled[key] !== undefined) settings[key] = filled[key]
   settings.uri = (canonicalizeUri(uri) as { uri: string }).uri
   return { settings: settings as unknown as WebhookSettings }
 }
 
 /** True for the keys that the owner of a webhook sets. */
 export function isSettingName(key: string): key is keyof WebhookSettings {
-  return (ORDER as readonly string[]).includes(key)
+  return (SETTING_NAMES as readonly string[]).includes(key)
 }

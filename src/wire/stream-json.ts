@@ -34,6 +34,17 @@ export interface StreamRequest {
   readonly descendants?: boolean | undefined
 }
 
+/** The names of all fields of a request. */
+export const STREAM_REQUEST_FIELDS: readonly (keyof StreamRequest)[] = [
+  'accountId',
+  'lastId',
+  'types',
+  'webhookId',
+  'callId',
+  'result',
+  'descendants',
+]
+
 /** Which items of the account a stream has. */
 export type StreamFilter = Omit<StreamRequest, 'accountId' | 'lastId'>
 

@@ -51,19 +51,20 @@ describe('issuing a token', () => {
   it.each<[string, object | undefined, readonly [path: string, rule: string][]]>([
     [
       'nothing',
-      undefined,
+      {},
       [
         ['accountId', 'required'],
         ['role', 'required'],
         ['ttlSeconds', 'required'],
       ],
     ],
+    ['no object', undefined, [['', 'type']]],
     ['a lifetime of 0', { ...forAcme, ttlSeconds: 0 }, [['ttlSeconds', 'minimum']]],
     ['a fraction', { ...forAcme, ttlSeconds: 1.5 }, [['ttlSeconds', 'type']]],
     ['no number', { ...forAcme, ttlSeconds: 'x' }, [['ttlSeconds', 'type']]],
     ['infinity', { ...forAcme, ttlSeconds: Number.POSITIVE_INFINITY }, [['ttlSeconds', 'type']]],
     ['another role', { ...forAcme, role: 'operator' }, [['role', 'enum']]],
-    ['a misspelt field', { ...forAcme, userID: 'u1' }, [['userID', 'error']]],
+    ['a misspelt field', { ...forAcme, userID: 'u1' }, [['userID', 'additionalProperties']]],
     [
       'ids that are no text',
       { ...forAcme, accountId: 5, userId: [] },

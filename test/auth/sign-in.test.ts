@@ -138,7 +138,8 @@ describe('a wrong login', () => {
 describe('a malformed login', () => {
   it.each<[unknown, string[]]>([
     [{}, ['credentials required', 'realm required']],
-    [null, ['credentials required', 'realm required']],
+    [null, [' type']],
+    [{ apiKey: 'x', user: 'y' }, ['user additionalProperties']],
     [{ apiKey: 7 }, ['apiKey type']],
     [{ credentials: 'x' }, ['realm required']],
     [{ credentials: ['x'], realm: 'r' }, ['credentials type']],

@@ -26,6 +26,7 @@ const OUTPUT: Readonly<Record<string, string | RegExp>> = {
   'hookswitch/postgres': /^committed [0-9a-f]{32}\n$/,
   'holderOfApiKey:': 'signed in: Acme\nInvalidCredentials\n',
   device_registered: "1 { model: 'T46' }\ndata.expiresSeconds\n",
+  "'nobody'": "1\naccount 'nobody' does not exist\n",
   'hookswitch/blackhole':
     '{"action":"reply","request_id":"1","status":"success","data":{"subscribed":["call.*.*"]}}\nCHANNEL_CREATE call.acme.CHANNEL_CREATE.a84b4c76\n',
   'hookswitch/client':

@@ -21,10 +21,10 @@ const RUNTIME = [
 ]
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/values': [],
-  'src/errors.ts': [],
+  'src/errors.ts': ['src/values'],
   'src/ports.ts': ['src/values'],
   'src/metrics.ts': ['src/values'],
-  'src/events.ts': [],
+  'src/events.ts': ['src/errors.ts', 'src/values'],
   'src/accounts': BASE,
   'src/auth': DOMAIN,
   'src/webhooks': DOMAIN,

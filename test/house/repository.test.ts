@@ -14,6 +14,11 @@ interface Job {
   readonly permissions?: Readonly<Record<string, string>>
   readonly steps: readonly Step[]
 }
+interface Update {
+  readonly 'package-ecosystem': string
+  readonly directory?: string
+  readonly directories?: readonly string[]
+}
 interface Workflow {
   readonly permissions: Readonly<Record<string, string>>
   readonly jobs: Readonly<Record<string, Job>>
@@ -70,15 +75,22 @@ describe('the files for editors and tools', () => {
 
   it('keep the dependencies of folders that exist up to date', () => {
     const { updates } = parse(read('.github/dependabot.yml')) as {
-      readonly updates: readonly { readonly 'package-ecosystem': string; readonly directory: string }[]
+      readonly updates: readonly Update[]
     }
     const files: Readonly<Record<string, string>> = {
       npm: 'package.json',
       'github-actions': '.github/workflows',
       docker: 'Dockerfile',
     }
-    for (const { 'package-ecosystem': ecosystem, directory } of updates)
-      expect([ecosystem, existsSync(join(ROOT, directory, files[ecosystem]!))]).toEqual([ecosystem, true])
+    for (const { 'package-ecosystem': ecosystem, directory, directories = [directory!] } of updates) {
+      for (const folder of directories)
+        expect([folder, existsSync(join(ROOT, folder, files[ecosystem]!))]).toEqual([folder, true])
+    }
+    const found = updates.flatMap(({ directories = [] }) => directories)
+    const projects = readdirSync(join(ROOT, 'examples/projects'), { withFileTypes: true })
+    expect([...found].sort()).toEqual(
+      projects.flatMap((entry) => (entry.isDirectory() ? [`/examples/projects/${entry.name}`] : [])).sort(),
+    )
   })
 })
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { blocks, PAGES } from '../examples/pages.js'
 import { closedInputs } from './input-types.js'
 import { ROOT } from './sources.js'
 
@@ -60,8 +61,8 @@ const service = ts.createLanguageService({
 })
 
 /** Sets the program of a user. */
-function write(line: string): void {
-  consumer = HEAD + line
+function write(line: string, head = HEAD): void {
+  consumer = head + line
   version++
 }
 
@@ -73,8 +74,8 @@ function completionsOf(line: string): readonly string[] {
 }
 
 /** What the compiler says. */
-function errorsOf(line: string): readonly string[] {
-  write(line)
+function errorsOf(line: string, head = HEAD): readonly string[] {
+  write(line, head)
   return service
     .getSemanticDiagnostics(CONSUMER)
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
@@ -106,6 +107,12 @@ describe('the types of publish', () => {
     )
     expect(errorsOf(`hs.publish({ hook: 'channel_create', ${event} })`)).toEqual([])
   })
+})
+
+it('every example in TypeScript compiles', () => {
+  const examples = PAGES.flatMap((page) => blocks(page, 'ts').map((text) => [page, text] as const))
+  expect(examples.length).toBeGreaterThan(0)
+  for (const [page, text] of examples) expect([page, ...errorsOf(text, '')]).toEqual([page])
 })
 
 it('every optional field that a host may set accepts undefined', () => {

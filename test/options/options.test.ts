@@ -109,15 +109,18 @@ describe('an invalid option', () => {
   })
 
   it.each([
-    [{ retrypolicy: 'kazoo' }, "unknown option 'retrypolicy' (did you mean 'retryPolicy'?)"],
-    [{ tokenTtl: 5 }, "unknown option 'tokenTtl' (did you mean 'tokenTtlSeconds'?)"],
-    [{ pause: false }, "unknown option 'pause' (did you mean 'pauses'?)"],
+    [
+      { retrypolicy: 'kazoo' },
+      "createHookswitch(): unknown option 'retrypolicy' (did you mean 'retryPolicy'?)",
+    ],
+    [{ tokenTtl: 5 }, "createHookswitch(): unknown option 'tokenTtl' (did you mean 'tokenTtlSeconds'?)"],
+    [{ pause: false }, "createHookswitch(): unknown option 'pause' (did you mean 'pauses'?)"],
     [
       { autoDisable: { kind: 'silent', aftrMs: 1, exhausted: 1 } },
-      "unknown option 'autoDisable.aftrMs' (did you mean 'autoDisable.afterMs'?)",
+      "createHookswitch(): unknown option 'autoDisable.aftrMs' (did you mean 'autoDisable.afterMs'?)",
     ],
-    [{ tls: { certs: '' } }, "unknown option 'tls.certs' (did you mean 'tls.cert'?)"],
-    [{ colour: 'red' }, "unknown option 'colour'"],
+    [{ tls: { certs: '' } }, "createHookswitch(): unknown option 'tls.certs' (did you mean 'tls.cert'?)"],
+    [{ colour: 'red' }, "createHookswitch(): unknown option 'colour'"],
   ])('%j is unknown, and the message suggests the closest name', (options, message) => {
     expect(make(options)).toThrow(expect.objectContaining({ code: 'InvalidOption', message }))
   })

@@ -27,7 +27,10 @@ const PATHS = {
   nestjs: { api: '/telephony' },
   nextjs: { api: '', page: '/portal' },
 }
-/** Nothing of the registry's packages runs at installation: they are complete as they are. */
+/**
+ * No script of a package runs. The projects name exact versions and have no lock files: what their packages need in turn is
+ * what a reader gets on the same day.
+ */
 const INSTALL = [
   'install',
   '--ignore-scripts',

@@ -71,10 +71,10 @@ describe('setLimits', () => {
   })
 
   it.each([
-    [{ inFlight: 5 }, "unknown option 'inFlight'"],
-    [{ maxPendin: 5 }, "unknown option 'maxPendin' (did you mean 'maxPending'?)"],
+    [{ inFlight: 5 }, "setLimits(): unknown option 'inFlight'"],
+    [{ maxPendin: 5 }, "setLimits(): unknown option 'maxPendin' (did you mean 'maxPending'?)"],
     [{ tokenTtlSeconds: 5, retentionDays: 0 }, 'retentionDays must be a number of at least 0.001'],
-    [null, 'limits must be an object'],
+    [null, 'setLimits(): the options must be an object'],
   ])('rejects %j and changes nothing', async (limits, sentence) => {
     const { hs, clock, logIn } = await started()
     expect(() => hs.setLimits(limits as never)).toThrow(sentence)

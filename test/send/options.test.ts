@@ -64,7 +64,11 @@ describe('an invalid connection option', () => {
       expect(errorCode(thrown)).toBe('InvalidOption')
       expect(thrown).toMatchObject({ field })
       const { message } = thrown as Error
-      expect([`${field} `, `unknown option '${field}'`].some((start) => message.startsWith(start))).toBe(true)
+      expect(
+        [`${field} `, `createHookswitch(): unknown option '${field}'`].some((start) =>
+          message.startsWith(start),
+        ),
+      ).toBe(true)
       expect(message).not.toMatch(/hunter2|correct horse|BEGIN|MHcC/)
     }
   })

@@ -41,14 +41,14 @@ describe('the types of hs.events', () => {
     // @ts-expect-error: the payload of 'delivered' has no such field
     hs.events.on('delivered', (end) => end.sequence)
     // @ts-expect-error: no such event
-    hs.events.on('my_hok', () => {})
+    expect(() => hs.events.on('my_hok', () => {})).toThrow("'my_hok' is not an event")
   })
 
   it('without custom hooks only built-in names are events', () => {
     const hs = createHookswitch({ store: memoryStore() })
     expectTypeOf(hs).toEqualTypeOf<Hookswitch>()
     // @ts-expect-error: no such event
-    hs.events.on('my_hook', () => {})
+    expect(() => hs.events.on('my_hook', () => {})).toThrow("'my_hook' is not an event")
   })
 
   it('an instance with custom hooks is a Hookswitch', () => {
@@ -140,7 +140,7 @@ describe('the types of publish', () => {
 
   it('say what it resolves to', () => {
     const hs = build()
-    type Refusable<Accepted> = Accepted | { readonly eventId?: undefined; readonly error: HookswitchError }
+    type Refused = { readonly eventId?: undefined; readonly error: HookswitchError }
     type Staged = Pick<Published, 'eventId' | 'error'>
     const create = { ...event, hook: 'channel_create' } as const
     const types = () => {
@@ -148,9 +148,11 @@ describe('the types of publish', () => {
       expectTypeOf(hs.publish(JSON.parse(''))).resolves.toEqualTypeOf<Published>()
       expectTypeOf(hs.publish(create, { tx: {} })).resolves.toEqualTypeOf<Staged>()
       const list = ['a', 'b'].map((callId) => ({ hook: 'channel_create', accountId: 'a', callId }) as const)
-      expectTypeOf(hs.publish(list)).resolves.toEqualTypeOf<readonly Refusable<Published>[]>()
+      expectTypeOf(hs.publish(list)).resolves.branded.toEqualTypeOf<
+        readonly (Published | (Refused & { readonly sequence?: undefined }))[]
+      >()
       expectTypeOf(hs.publish(list, { atomic: true })).resolves.toEqualTypeOf<readonly Published[]>()
-      expectTypeOf(hs.publish(list, { tx: {} })).resolves.toEqualTypeOf<readonly Refusable<Staged>[]>()
+      expectTypeOf(hs.publish(list, { tx: {} })).resolves.toEqualTypeOf<readonly (Staged | Refused)[]>()
       // The kinds of a list that is built in the call are no texts.
       hs.publish(['a'].map((callId) => ({ hook: 'channel_create', accountId: 'a', callId })))
     }

@@ -44,14 +44,14 @@ const STORES: readonly (readonly [name: string, make: () => () => Store])[] = [
     : []),
 ]
 
-async function startNode(store: Store, options: object = {}) {
+async function startNode(store: Store, options: Partial<HookswitchOptions> = {}) {
   const sender = fakeSender()
   const hs = createHookswitch({
     store,
     sender: sender as Sender,
     secret: 'a secret of all nodes',
     ...options,
-  })
+  } as HookswitchOptions)
   onTestFinished(() => hs.close())
   await hs.start()
   const sent = () => sender.requests.map(({ body }) => JSON.parse(body!).call_id)

@@ -17,7 +17,8 @@ afterEach(() => otel?.close())
 /** Both metrics adapters behind one port. */
 function observability() {
   otel = otelHarness()
-  const { metrics, tracing } = openTelemetry(otel)
+  const { meter, tracer } = otel
+  const { metrics, tracing } = openTelemetry({ meter, tracer })
   const prometheus = prometheusMetrics()
   const both: Metrics = {
     count(name, by, label) {

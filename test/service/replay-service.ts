@@ -58,7 +58,8 @@ export async function createService(options: ServiceOptions = {}, isShared = fal
         pauses: false,
         autoDisable: false,
         ...options,
-        store,
+        // Another object each time: an instance refuses the store of another one.
+        store: { ...store },
         sender: {
           async send({ url, body }) {
             const { call_id: call, event_id: event, sequence } = JSON.parse(body!)

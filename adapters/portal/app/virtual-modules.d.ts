@@ -12,3 +12,9 @@ declare module '*/en.json?other' {
 }
 
 declare module '*.css'
+
+/** The address of a file of style. */
+declare module '*.css?url' {
+  const url: string
+  export default url
+}

@@ -56,7 +56,7 @@ export async function migrateToPostgres(
   options: MigrateToPostgresOptions,
   onProgress: (counts: ExportedCounts) => void = () => {},
 ): Promise<ExportedCounts> {
-  const { connection, schema: name } = checkOptions(options)
+  const { connection, schema: name } = checkOptions(options, 'migrateToPostgres')
   if ('pool' in connection) {
     throw invalid('pool', 'a migration takes no pool: give connectionString')
   }

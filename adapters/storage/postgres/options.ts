@@ -1,5 +1,5 @@
 /** Options of `postgresStore`, with their checks and defaults. */
-import { type Clock, connectionTarget, HookswitchError } from 'hookswitch/store'
+import { type Clock, checkOptionNames, connectionTarget, HookswitchError } from 'hookswitch/store'
 import type { PostgresPool } from './session-pool.js'
 
 /** Options that both forms of `PostgresStoreOptions` have. */
@@ -59,26 +59,21 @@ const CONNECTION_OPTIONS = ['connectionString', 'maxConnections', 'ssl']
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/
 
 /** @throws HookswitchError `InvalidOption` with the name of the option in `field` */
-export function checkOptions(given: unknown): CheckedOptions {
+export function checkOptions(given: unknown, call = 'postgresStore'): CheckedOptions {
   if (typeof given !== 'object' || given === null) {
     throw invalid('connectionString', 'postgresStore needs an object with connectionString or pool')
   }
   const options = given as Readonly<Record<string, unknown>>
   const { connectionString, pool, schema = 'hookswitch', answerWithinMs = 10_000, clock } = options
+  checkOptionNames(call, options, ['pool', ...CONNECTION_OPTIONS, ...COMMON_OPTIONS])
   if (connectionString !== undefined && pool !== undefined) {
     throw invalid('pool', 'give postgresStore either connectionString or pool, not both')
   }
   if (connectionString === undefined && pool === undefined) {
     throw invalid('connectionString', 'postgresStore needs connectionString or pool')
   }
-  const known = pool === undefined ? [...CONNECTION_OPTIONS, ...COMMON_OPTIONS] : ['pool', ...COMMON_OPTIONS]
-  for (const [key, value] of Object.entries(options)) {
-    if (known.includes(key) || value === undefined) continue
-    const sentence = CONNECTION_OPTIONS.includes(key)
-      ? `${key} is an option of the pool: set it there`
-      : undefined
-    throw invalid(key, sentence ?? `${key} is not an option of postgresStore`)
-  }
+  const ofPool = CONNECTION_OPTIONS.find((name) => pool !== undefined && options[name] !== undefined)
+  if (ofPool !== undefined) throw invalid(ofPool, `${ofPool} is an option of the pool: set it there`)
   if (typeof schema !== 'string' || !SCHEMA.test(schema) || schema.startsWith('pg_')) {
     throw invalid(
       'schema',

@@ -53,6 +53,7 @@ export async function listenOn(
   client.on('end', onEnd)
   try {
     await connection.run({ text: `LISTEN ${quoteIdentifier(channel)}` })
+    client.unref?.()
   } catch (thrown) {
     end(thrown as Error)
     throw failureOf(thrown, { isConnecting: false }).error
@@ -73,6 +74,7 @@ export async function listenOn(
     async stop() {
       if (isOver) return
       // A connection of the host's pool is returned as it was.
+      client.ref?.()
       const failed = await connection
         .run({ text: `UNLISTEN ${quoteIdentifier(channel)}` })
         .catch((thrown: Error) => thrown)

@@ -23,6 +23,10 @@ export interface PostgresClient {
   /** Removes a listener of `on`. */
   // biome-ignore lint/suspicious/noExplicitAny: the signature of EventEmitter.
   removeListener(event: string, listener: (...args: any[]) => void): unknown
+  /** Whether the connection keeps the process alive, as with sockets of Node. Absent in drivers other than `pg`. */
+  ref?(): void
+  /** The opposite of `ref`. */
+  unref?(): void
   /** With an error, or true, the connection is destroyed; otherwise it returns to the pool. */
   release(error?: Error | boolean): void
 }
@@ -75,6 +79,8 @@ export async function createPool(options: PoolOptions): Promise<PostgresPool> {
     max: options.maxConnections,
     connectionTimeoutMillis: options.connectWithinMs,
     idleTimeoutMillis: IDLE_MS,
+    // Idle connections do not keep the process alive.
+    allowExitOnIdle: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: 'hookswitch',

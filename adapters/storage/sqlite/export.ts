@@ -44,7 +44,7 @@ export interface SqliteExportOptions {
  * await migrateToPostgres(source, { connectionString }).finally(source.close)
  */
 export function sqliteExportSource(options: SqliteExportOptions): ExportSource {
-  const { db, location, close } = openExclusively(options)
+  const { db, location, close } = openExclusively('sqliteExportSource', options)
   const { path } = location
   const setMarker = (marker: MigrationMarker | undefined) => {
     try {
@@ -97,7 +97,7 @@ function storeTime(db: SqliteHandle): { readonly storeMs?: number } {
  * @throws HookswitchError as `sqliteExportSource`
  */
 export function undoMigration(options: SqliteExportOptions): StoreExport['to'] | undefined {
-  const { db, location, close } = openExclusively(options)
+  const { db, location, close } = openExclusively('undoMigration', options)
   try {
     const marker = readMigrationMarker(db)
     writeMigrationMarker(db, undefined)
@@ -116,8 +116,8 @@ interface OpenFile {
 }
 
 /** Opens an existing file and locks it for this process. */
-function openExclusively(options: SqliteExportOptions): OpenFile {
-  const checked = checkOptions(options)
+function openExclusively(call: string, options: SqliteExportOptions): OpenFile {
+  const checked = checkOptions(options, call)
   if (checked.kind === 'database') throw invalidOptionError('path', 'is required: a file name')
   const location = resolveDatabasePath(checked.path, 'path')
   const { path } = location

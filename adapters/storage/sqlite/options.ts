@@ -1,4 +1,5 @@
 /** The options of `sqliteStore`, and their check. Whether the file can be used is checked when it is opened. */
+import { checkOptionNames } from 'hookswitch/store'
 import { driverNameOf, type SqliteHandle } from './driver.js'
 import { invalidOptionError } from './errors.js'
 
@@ -40,13 +41,12 @@ type CheckedOptions =
 const OPTION_NAMES = ['path', 'inThread', 'database']
 
 /** @throws HookswitchError `InvalidOption` naming the option */
-export function checkOptions(options: unknown): CheckedOptions {
+export function checkOptions(options: unknown, call = 'sqliteStore'): CheckedOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidOptionError('path', 'is required: sqliteStore({ path }), or sqliteStore({ database })')
   }
   const { path, inThread, database } = options as Readonly<Record<string, unknown>>
-  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key))
-  if (unknown !== undefined) throw invalidOptionError(unknown, 'is not an option of sqliteStore')
+  checkOptionNames(call, options, OPTION_NAMES)
   if (database !== undefined) {
     if (path !== undefined) throw invalidOptionError('database', 'cannot be combined with path')
     if (inThread !== undefined) throw invalidOptionError('inThread', 'can only be combined with path')

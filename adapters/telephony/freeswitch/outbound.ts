@@ -2,7 +2,7 @@
 import { createServer, type Socket } from 'node:net'
 import type { EventHub } from 'hookswitch/adapter'
 import { createEventPipeline, type SourceEvents } from '../source/event-pipeline.js'
-import { checkSourceOptions, integerBetween } from '../source/options.js'
+import { checkSourceOptions, drainMsOf } from '../source/options.js'
 import type { SourceStatus } from '../source/switch-source.js'
 import { reportEvents } from './call-report.js'
 import { createFreeswitchMapping, type FreeswitchMapping } from './mapping.js'
@@ -132,8 +132,8 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
       for (const mapping of mappings.values()) openLegs += mapping.openLegs()
       return { ...pipeline.connection(), openLegs, ...pipeline.counts() }
     },
-    close({ drainMs = 5_000 } = {}) {
-      integerBetween(0, 2_147_483_647)('drainMs', drainMs)
+    close(options) {
+      const drainMs = drainMsOf(options)
       closed ??= (async () => {
         for (const leg of legs) leg.close()
         if (isListening) await new Promise((resolve) => server.close(resolve))

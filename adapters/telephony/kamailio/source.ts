@@ -3,7 +3,7 @@ import { HookswitchError } from 'hookswitch'
 import { keepConnected } from '../source/connection.js'
 import { createEventPipeline } from '../source/event-pipeline.js'
 import type { MappedBatch } from '../source/mapped-events.js'
-import { checkSourceOptions, integerBetween, invalidOption } from '../source/options.js'
+import { checkSourceOptions, drainMsOf, invalidOption } from '../source/options.js'
 import type { SwitchSource } from '../source/switch-source.js'
 import { openTcpSession, type TcpSession } from '../source/tcp-session.js'
 import { createCallExpiry } from './call-expiry.js'
@@ -145,8 +145,8 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
       }
     },
     status: () => ({ ...pipeline.connection(), openLegs: mapping.openCalls(), ...pipeline.counts() }),
-    close({ drainMs = 5_000 } = {}) {
-      integerBetween(0, 2_147_483_647)('drainMs', drainMs)
+    close(options) {
+      const drainMs = drainMsOf(options)
       closed ??= (async () => {
         expiry.close()
         for (const stop of stops) stop()

@@ -44,6 +44,14 @@ export type SourceEvents = {
   problem: Problem
 }
 
+const EVENT_NAMES: readonly string[] = [
+  'connected',
+  'disconnected',
+  'account_unknown',
+  'rejected',
+  'problem',
+] satisfies readonly (keyof SourceEvents)[]
+
 /** Dependencies of an event pipeline. @internal */
 export interface EventPipelineDeps {
   /** `hs.publish`, or a function that wraps it. */
@@ -105,8 +113,10 @@ const loggedId = (callId: string) => callId.slice(0, 255)
 export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBufferLimits): EventPipeline {
   const { publish, clock, random, name, openLegs } = deps
   const log = safeLog(deps.log)
-  const events = createEventBus<SourceEvents>((thrown, event) =>
-    log.error({ source: name, event, error: sanitizeError(thrown) }, 'a listener of the source threw'),
+  const events = createEventBus<SourceEvents>(
+    (thrown, event) =>
+      log.error({ source: name, event, error: sanitizeError(thrown) }, 'a listener of the source threw'),
+    EVENT_NAMES,
   )
   const limitedLog = createLogLimiter(log, clock, name)
   const connection = createConnectionReport({ clock, log, limitedLog, source: name })

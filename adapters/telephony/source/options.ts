@@ -1,7 +1,14 @@
 /** The options that all sources share, their defaults, and the checks of option values. */
 import { isIP } from 'node:net'
 import { type ChannelEvent, type Clock, HookswitchError, type Log } from 'hookswitch'
-import { type Metrics, type OpenLegs, type Random, systemClock, systemRandom } from 'hookswitch/adapter'
+import {
+  checkOptionNames,
+  type Metrics,
+  type OpenLegs,
+  type Random,
+  systemClock,
+  systemRandom,
+} from 'hookswitch/adapter'
 import type { AccountBufferLimits } from './account-buffer.js'
 
 /** Options of every source. */
@@ -144,12 +151,9 @@ export function checkOptions<Options extends object, Table extends OptionTable>(
   given: Options,
   table: Table,
 ): OptionValues<Options, Table> {
-  if (typeof given !== 'object' || given === null) {
-    throw invalidOption('options', `of ${factory} must be an object`)
-  }
+  checkOptionNames(factory, given ?? null, Object.keys(table))
   const options = given as Readonly<Record<string, unknown>>
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(table, name)) throw invalidOption(name, `is not an option of ${factory}`)
     if (value !== undefined) table[name]?.check(name, value)
   }
   const values = Object.entries(table).map(([name, { isRequired, default: fallback }]) => {
@@ -158,6 +162,18 @@ export function checkOptions<Options extends object, Table extends OptionTable>(
     return [name, options[name] ?? fallback]
   })
   return Object.fromEntries(values)
+}
+
+/**
+ * The option of `close`: how long events that were received may still be published, in milliseconds. Default 5,000.
+ *
+ * @throws `InvalidOption` naming the option
+ */
+export function drainMsOf(options: { readonly drainMs?: number | undefined } | undefined): number {
+  checkOptionNames('close', options, ['drainMs'])
+  const { drainMs = 5_000 } = options ?? {}
+  integerBetween(0, 2_147_483_647)('drainMs', drainMs)
+  return drainMs
 }
 
 /** Creates the error of an invalid option. The message never contains the value, which may be a password. */

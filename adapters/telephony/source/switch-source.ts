@@ -3,7 +3,7 @@ import type { EventHub } from 'hookswitch/adapter'
 import { keepConnected, type SwitchSession } from './connection.js'
 import { createEventPipeline, type EventPipeline, type SourceEvents } from './event-pipeline.js'
 import { createOpenLegRecorder, type OpenLegRecorder, type SavableLegs } from './open-legs.js'
-import { type CheckedSourceOptions, integerBetween, invalidOption } from './options.js'
+import { type CheckedSourceOptions, drainMsOf, invalidOption } from './options.js'
 import type { ConnectionState, PipelineCounts } from './source-figures.js'
 
 /** Publishes the channel events of a switch. */
@@ -99,8 +99,8 @@ export function createSwitchSource(
       })
     },
     status: () => ({ ...pipeline.connection(), openLegs: openLegs(), ...pipeline.counts() }),
-    close({ drainMs = 5_000 } = {}) {
-      integerBetween(0, 2_147_483_647)('drainMs', drainMs)
+    close(options) {
+      const drainMs = drainMsOf(options)
       closed ??= (async () => {
         await connection?.close()
         const untilMs = clock.monotonic() + drainMs

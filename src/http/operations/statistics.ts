@@ -1,17 +1,17 @@
 /** Statistics of webhooks, and lists of webhooks by their health. */
 import { type Failure, invalidInput } from '../../errors.js'
 import {
+  ENDPOINT_STATES,
   type ListedEndpoint,
-  type ListedEndpointState,
   listEndpoints as listStoredEndpoints,
   listUnhealthyEndpoints,
   listWaitingEndpoints,
   MAX_ENDPOINTS,
+  UNHEALTHY_STATES,
 } from '../../stats/endpoint-list.js'
 import type { StatsRange } from '../../stats/series.js'
 import { STATS_STEPS, type StatsStep } from '../../stats/slots.js'
 import { toGregorian } from '../../values/gregorian-time.js'
-import type { UnhealthyState } from '../../webhooks/manage.js'
 import { decodeSortKey, encodeSortKey, type SortKey } from '../../wire/cursor.js'
 import { invalidStartKey, type ListRequest } from '../../wire/list.js'
 import { getQueryValue } from '../../wire/query.js'
@@ -31,8 +31,6 @@ import {
   webhookIds,
 } from './context.js'
 
-const ENDPOINT_STATES: readonly ListedEndpointState[] = ['ok', 'failing', 'paused', 'disabled', 'idle']
-const UNHEALTHY_STATES: readonly UnhealthyState[] = ['failing', 'paused', 'disabled']
 /** Orders of the list of unhealthy webhooks, other than by id. */
 const SORTS = ['waiting']
 const STEPS: readonly string[] = STATS_STEPS.map(String)

@@ -26,11 +26,15 @@ describe('the options', () => {
   })
 
   it('are checked, each error names one', () => {
-    expect(problemOf(null)).toEqual(['InvalidOption', 'options', 'options must be an object'])
+    expect(problemOf(null)).toEqual([
+      'InvalidOption',
+      'options',
+      'blackhole(): the options must be an object',
+    ])
     expect(problemOf({ maxSocket: 1 })).toEqual([
       'InvalidOption',
       'maxSocket',
-      "maxSocket is unknown (did you mean 'maxSockets'?)",
+      "blackhole(): unknown option 'maxSocket' (did you mean 'maxSockets'?)",
     ])
     const names = [
       'maxSockets',
@@ -65,6 +69,8 @@ describe('the package ws', () => {
   })
 
   it('is loaded after the options are checked', async () => {
-    await expect(blackhole({} as never, { maxSockets: 0 })).rejects.toMatchObject({ field: 'maxSockets' })
+    await expect(blackhole({ watchEvents() {} } as never, { maxSockets: 0 })).rejects.toMatchObject({
+      field: 'maxSockets',
+    })
   })
 })

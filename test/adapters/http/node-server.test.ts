@@ -226,7 +226,7 @@ describe('options of createServer', () => {
   ])('rejects an invalid %s and names it: %j', (name, options) => {
     const create = () => createServer(service, options as ServerOptions)
     expect(create).toThrow(expect.objectContaining({ code: 'InvalidOption', field: name }))
-    expect(create).toThrow(new RegExp(`^${name} `))
+    expect(create).toThrow(new RegExp(`^(?:createServer\\(\\): (?:unknown option '|the ))?${name}['\\s]`))
   })
 
   it('are applied to the server, with defaults for omitted ones', () => {

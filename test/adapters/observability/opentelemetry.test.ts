@@ -14,7 +14,8 @@ const SHAPES = Object.entries(METRICS) as [string, MetricShape][]
 let harness: ReturnType<typeof otelHarness>
 const setUp = (...args: Parameters<typeof otelHarness>) => {
   harness = otelHarness(...args)
-  return { ...harness, ...openTelemetry(harness) }
+  const { meter, tracer } = harness
+  return { ...harness, ...openTelemetry({ meter, tracer }) }
 }
 afterEach(() => harness.close())
 

@@ -126,6 +126,20 @@ describe('the headline of a case', () => {
     )
   })
 
+  it('names the last answer alone where earlier ones were others: it says nothing about the time before', () => {
+    const mixed = { health: { failures_in_row: 15, same_answers: 3, same_answers_capped: false } }
+    expect(bothHeadlines(mixed)).toEqual([
+      'Answered 503: nothing has arrived since 12:14 today.',
+      'Antwort 503: seit heute 12:14 kommt nichts an.',
+    ])
+    expect(bothHeadlines({ ...mixed, attempt: { cause: 'refused' } })[0]).toBe(
+      'Connection refused: nothing has arrived since 12:14 today.',
+    )
+    expect(bothHeadlines({ ...mixed, attempt: { cause: 'blocked_address' } })[0]).toMatch(/^This address/)
+    const capped = { health: { failures_in_row: 150, same_answers: 100, same_answers_capped: true } }
+    expect(bothHeadlines(capped)[0]).toBe('Your server has answered 503 since 12:14 today.')
+  })
+
   it('exists in both languages for every cause, without a gap and without a code', () => {
     for (const cause of Object.keys(FAILURE_CAUSES)) {
       for (const headline of bothHeadlines({ attempt: { cause, client_error: 'tls' } })) {
@@ -228,6 +242,11 @@ describe('a webhook that is paused', () => {
       text: 'From 12:19 on about every minute, until your server takes an event. These tries do not count.',
     })
     const short = { ...PAUSED, max_age_seconds: 20 }
+    expect(caseOf(input({ health: { ...soon, max_age_seconds: 20 } }), early)!.steps[1]).toEqual({
+      icon: 'replay',
+      title: 'Then about every 15 seconds',
+      text: 'From 12:19 on about every 20 seconds, until your server takes an event. These tries do not count.',
+    })
     expect(caseOf(input({ health: short }), words('en'))!.steps[1]!.title).toBe('Then about every 20 seconds')
     expect(caseOf(input({ health: { ...short, max_age_seconds: 1 } }), early)!.steps[1]).toMatchObject({
       title: 'Then about every 5 seconds',
@@ -265,13 +284,13 @@ describe('a webhook that fails', () => {
     )
     expect(found.steps.map(({ title, text }) => `${title}: ${text}`)).toEqual([
       '14:34, exactly: We try the next event that waits.',
-      'If your server rejects an event: It is sent up to 5 times more. Then it is not delivered, and you can replay it.',
+      'If your server rejects an event: It is sent at most 5 times more. Then it is not delivered, and you can replay it.',
     ])
   })
 
   it.each([
     [0, 'It is not sent again, as this webhook has no retries. You can replay it.'],
-    [1, 'It is sent once more. Then it is not delivered, and you can replay it.'],
+    [1, 'It is sent at most once more. Then it is not delivered, and you can replay it.'],
   ])('with %i retries', (retries, text) => {
     expect(caseOf(input({ webhook: { retries } }), words('en'))!.steps.at(-1)!.text).toBe(text)
   })

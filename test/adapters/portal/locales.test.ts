@@ -5,7 +5,7 @@ import de from '../../../adapters/portal/app/locales/de.json'
 import en from '../../../adapters/portal/app/locales/en.json'
 import { EXPLANATION_CODES } from '../../../src/delivery/explain.js'
 import { FAILURE_CAUSES } from '../../../src/values/failure-cause.js'
-import { ROOT, read } from '../../house/sources.js'
+import { ROOT, read, sourceFiles } from '../../house/sources.js'
 
 const APP = 'adapters/portal/app'
 const sources = readdirSync(join(ROOT, APP), { recursive: true, encoding: 'utf8' })
@@ -50,6 +50,21 @@ describe('the translations', () => {
       .map((key) => key.replace(/_(one|other)$/, ''))
       .filter((key) => !sources.includes(`'${key}'`))
     expect(unused).toEqual([])
+  })
+
+  it('have no key made of a name that neither the page nor the service knows', () => {
+    const service = sourceFiles('src').map(read).join('\n')
+    const isKnown = (name: string) =>
+      [sources, service].some((text) => text.includes(`'${name}'`) || new RegExp(`\\b${name}:`).test(text))
+    const unknown = Object.keys(en)
+      .filter((key) => MADE.test(key))
+      .filter((key) => {
+        const whole = key.replace(/_(one|other)$/, '')
+        const name = whole.split('.').at(-1)!
+        if (sources.includes(`'${whole}'`)) return false
+        return ![name, name.replace(/(_unsent|Text|Dative)$/, '')].some(isKnown)
+      })
+    expect(unknown).toEqual([])
   })
 
   it('are the only place with text for users', () => {

@@ -13,6 +13,7 @@ import {
 import { groupEvents } from '../../../adapters/portal/app/text/event-groups.js'
 import { requestLine } from '../../../adapters/portal/app/text/request-line.js'
 import {
+  changesOf,
   type FormValues,
   formValues,
   patchOf,
@@ -54,6 +55,25 @@ describe('the form of a webhook', () => {
   it('gives back the document that it was filled with, except that it does not switch on or off', () => {
     const { id: _, enabled: __, ...expected } = webhook as unknown as Settings
     expect(settingsFor(formValues(webhook))).toEqual(expected)
+  })
+
+  it('changes only what was changed, also in a document that others have changed meanwhile', () => {
+    const settings = settingsFor({ ...formValues(webhook), name: 'Sales', group: '' })
+    expect(changesOf(webhook, webhook, settings)).toEqual({ name: 'Sales', group: null })
+    const current = { ...webhook, enabled: false, retries: 9 } as Webhook
+    expect(changesOf(webhook, current, settings)).toEqual({ name: 'Sales', group: null })
+    expect(changesOf(webhook, { ...webhook, name: 'Sales' }, settings)).toEqual({
+      name: 'Sales',
+      group: null,
+    })
+    expect(changesOf(webhook, { ...webhook, name: 'Other' }, settings)).toBeUndefined()
+    expect(changesOf(webhook, current, settingsFor(formValues(webhook)))).toEqual({})
+  })
+
+  it('takes the kinds of events as one field, of which others have changed a part', () => {
+    const chosen = settingsFor({ ...formValues(webhook), isAll: false, kinds: ['channel_create', 'parking'] })
+    expect(changesOf(webhook, webhook, chosen)).toEqual({ hook: 'all', only: ['channel_create', 'parking'] })
+    expect(changesOf(webhook, { ...webhook, only: ['missed_call'] }, chosen)).toBeUndefined()
   })
 
   it('removes what was cleared, also inside objects, and keeps what it does not know', () => {

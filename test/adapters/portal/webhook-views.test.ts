@@ -4,7 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { type AttentionList, loadAttention } from '../../../adapters/portal/app/api/attention.js'
 import type { HealthRow } from '../../../adapters/portal/app/text/health-row.js'
 import { troubleFirst, unique } from '../../../adapters/portal/app/text/trouble-first.js'
-import { countsOf, totalOf, viewOf, waitingOf } from '../../../adapters/portal/app/text/webhook-views.js'
+import {
+  countsOf,
+  shownState,
+  totalOf,
+  viewOf,
+  waitingOf,
+} from '../../../adapters/portal/app/text/webhook-views.js'
 
 const row = (name: string) => {
   const [state = '', reason] = name.split('/')
@@ -24,6 +30,13 @@ describe('the order of webhooks', () => {
       'disabled',
       'idle',
     ])
+  })
+
+  it('puts those that reject what they are sent among the failing ones: they fail, though they are sent one event at a time', () => {
+    const paused = (kind?: string) => ({ id: kind ?? '', state: 'paused', ...(kind && { pause: { kind } }) })
+    const rows = [paused(), paused('unavailable'), paused('rejected'), { id: 'f', state: 'failing' }]
+    expect(rows.map(shownState)).toEqual(['paused', 'paused', 'failing', 'failing'])
+    expect(troubleFirst(rows).map(({ id }) => id)).toEqual(['rejected', 'f', '', 'unavailable'])
   })
 
   it('keeps the order of equal ones', () => {

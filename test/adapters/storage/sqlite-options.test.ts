@@ -29,7 +29,7 @@ describe('the options of sqliteStore', () => {
     ['toString', { path: 'x', toString: 1 }],
   ])('are rejected, naming %s in %j', (field, options) => {
     expect(construct(options)).toThrow(expect.objectContaining({ code: 'InvalidOption', field }))
-    expect(construct(options)).toThrow(new RegExp(`^${field} `))
+    expect(construct(options)).toThrow(new RegExp(`^(?:sqliteStore\\(\\): unknown option ')?${field}['\\s]`))
   })
 
   it('are checked without disk access', () => {

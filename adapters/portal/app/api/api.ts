@@ -20,11 +20,16 @@ function clientOf({ token }: Session): HookswitchClient {
   return current!.client
 }
 
-/** Runs a call with the client of the session, which has no operations (operations.ts). @throws the error of the call */
+/**
+ * Runs a call with the client of a session, which has no operations (operations.ts).
+ *
+ * @param used default: the session that there is
+ * @throws the error of the call
+ */
 export async function call<Result>(
   run: (client: Pick<HookswitchClient, 'request' | 'list' | 'stream'>) => Promise<Result>,
+  used: Session | undefined = session.value,
 ): Promise<Result> {
-  const used = session.value
   if (!used) throw new HookswitchClientError('invalid_credentials', 'not signed in', { status: 401 })
   try {
     return await run(clientOf(used))

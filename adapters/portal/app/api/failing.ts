@@ -1,5 +1,6 @@
 /** The webhooks of all accounts that do not get what is meant for them. */
 import type { FoundEndpoint } from 'hookswitch/client'
+import { shownState } from '../text/webhook-views.js'
 import { page } from './api.js'
 
 /** A row of `GET system/endpoints`, with what newer services add. */
@@ -13,7 +14,7 @@ export type FailingRow = FoundEndpoint & {
 export const MOST_FAILING = 200
 
 /**
- * @param state one of the states; empty: all
+ * @param state one of the states as they are shown; empty: all
  * @param sort `waiting`: those for which most waits first
  */
 export async function failingRows(
@@ -21,10 +22,22 @@ export async function failingRows(
   sort: 'waiting' | 'id',
   signal: AbortSignal,
 ): Promise<readonly FailingRow[]> {
-  const { items } = await page<FailingRow>(
-    '/system/endpoints',
-    { pageSize: MOST_FAILING, ...(state !== '' && { state }), ...(sort === 'waiting' && { sort }) },
-    signal,
-  )
-  return items
+  const read = async (listed: string) => {
+    const parameters = {
+      pageSize: MOST_FAILING,
+      ...(listed !== '' && { state: listed }),
+      ...(sort === 'waiting' && { sort }),
+    }
+    return (await page<FailingRow>('/system/endpoints', parameters, signal)).items
+  }
+  if (state !== 'failing') {
+    const rows = await read(state)
+    return state === '' ? rows : rows.filter((row) => shownState(row) === state)
+  }
+  // Those that reject what they are sent are paused for the service, and failing for its users.
+  const [failing, paused] = await Promise.all([read('failing'), read('paused')])
+  const rejecting = paused.filter((row) => shownState(row) === 'failing')
+  const isBefore = (a: FailingRow, b: FailingRow) =>
+    sort === 'waiting' ? b.pending - a.pending : a.id < b.id ? -1 : 1
+  return [...failing, ...rejecting].sort(isBefore).slice(0, MOST_FAILING)
 }

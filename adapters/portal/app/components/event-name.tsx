@@ -1,6 +1,6 @@
 /** A kind of event in the user's words, with its picture. */
 
-import { word } from '../state/translate.js'
+import { kindName } from '../state/kinds.js'
 import type { IconName } from '../text/looks.js'
 import { Icon } from './icon.js'
 
@@ -29,19 +29,13 @@ const ICONS: Readonly<Record<string, IconName>> = {
   webhook_backlog_full: 'link',
 }
 
-/** The kinds that every service has. */
-export const BUILT_IN_KINDS: readonly string[] = Object.keys(ICONS)
-
-/** The name of a kind; the id itself of one that the host has added. */
-export const eventName = (hook: string): string => word('event', hook)
-
 export const eventIcon = (hook: string): IconName => ICONS[hook] ?? 'list'
 
 export function EventName({ hook }: { readonly hook: string }) {
   return (
     <span class="state">
       <Icon name={eventIcon(hook)} />
-      {eventName(hook)}
+      {kindName(hook)}
     </span>
   )
 }

@@ -1,6 +1,6 @@
-/** A filter that is typed: what is being typed survives a refresh of the screen, and takes effect with Enter or on leaving. */
+/** A filter that is typed: what is being typed survives a refresh of the screen. It takes effect with Enter or on leaving. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from './icon.js'
 
 interface FilterInputProps {
@@ -10,28 +10,46 @@ interface FilterInputProps {
   /** Name of the field, shown while it is empty. */
   readonly label: string
   readonly type?: 'search' | 'datetime-local'
+  /** Also takes effect while somebody types: for what is found by a part of it. Default false */
+  readonly isImmediate?: boolean
 }
 
-export function FilterInput({ value, onChange, label, type = 'search' }: FilterInputProps) {
+/** How long nothing is typed until it takes effect, ms. */
+const PAUSE_MS = 20
+
+export function FilterInput(props: FilterInputProps) {
+  const { value, onChange, label, type = 'search', isImmediate = false } = props
   const typed = useSignal(value)
+  const input = useRef<HTMLInputElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const set = (text: string) => {
+    clearTimeout(timer.current)
+    onChange(text.trim())
+  }
   useEffect(() => {
-    typed.value = value
+    // Somebody who is in the field may have typed further.
+    if (document.activeElement !== input.current) typed.value = value
   }, [value])
+  useEffect(() => () => clearTimeout(timer.current), [])
   const isSearch = type === 'search'
   return (
     <label class="field">
       {isSearch && <Icon name="find" />}
       <span class={isSearch ? 'hidden' : 'soft small'}>{label}</span>
       <input
+        ref={input}
         {...TYPES[type]}
         placeholder={isSearch ? label : undefined}
         value={typed.value}
         autocapitalize="none"
         spellcheck={false}
         onInput={(event) => {
-          typed.value = event.currentTarget.value
+          const text = event.currentTarget.value
+          typed.value = text
+          clearTimeout(timer.current)
+          if (isImmediate) timer.current = setTimeout(() => set(text), PAUSE_MS)
         }}
-        onChange={(event) => onChange(event.currentTarget.value.trim())}
+        onChange={(event) => set(event.currentTarget.value)}
       />
     </label>
   )

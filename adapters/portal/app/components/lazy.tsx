@@ -3,8 +3,28 @@ import { useSignal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { loadTexts } from '../state/translate.js'
+import STYLE from '../style/screens.css?url'
 import { LoadError } from './load-state.js'
 import { Bone } from './panel.js'
+
+let style: Promise<void> | undefined
+
+/** Loads the style that all further screens share. @throws when it cannot be loaded */
+function loadStyle(): Promise<void> {
+  style ??= new Promise((resolve, reject) => {
+    const link = document.createElement('link')
+    link.rel = 'stylesheet'
+    link.href = STYLE
+    link.onload = () => resolve()
+    link.onerror = () => {
+      style = undefined
+      link.remove()
+      reject(new Error('the style cannot be loaded'))
+    }
+    document.head.append(link)
+  })
+  return style
+}
 
 type LazyComponent<Props> = FunctionComponent<Props> & {
   /** Loads what the first use would load. @throws when it cannot be loaded */
@@ -22,7 +42,7 @@ export function lazy<Props extends object>(
   let loaded: FunctionComponent<Props> | undefined
   let loading: Promise<void> | undefined
   const preload = () => {
-    loading ??= Promise.all([load(), loadTexts(), import('../style/screens.css')]).then(
+    loading ??= Promise.all([load(), loadTexts(), loadStyle()]).then(
       ([component]) => {
         loaded = component
       },

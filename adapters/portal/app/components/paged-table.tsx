@@ -6,7 +6,8 @@ import { LoadError } from './load-state.js'
 import { Bone } from './panel.js'
 import { VirtualTable, type VirtualTableProps } from './virtual-table.js'
 
-interface PagedTableProps<Row> extends Omit<VirtualTableProps<Row>, 'rows' | 'onEnd' | 'isOpenEnded'> {
+interface PagedTableProps<Row>
+  extends Omit<VirtualTableProps<Row>, 'rows' | 'onEnd' | 'isBusy' | 'isOpenEnded'> {
   readonly list: PagedList<Row>
   /** Shown where the list has no rows. */
   readonly empty: ComponentChildren
@@ -17,7 +18,7 @@ export function PagedTable<Row>({ list, empty, ...table }: PagedTableProps<Row>)
   const error = list.error.value
   const isComplete = list.isComplete.value
   // What is known to be empty stays so while it is read again.
-  const isWaiting = list.isLoading.value && !isComplete
+  const isWaiting = list.isLoading.value && (!isComplete || list.isOutdated)
   const isEmpty = rows.length === 0 && !isWaiting && error === undefined
   return (
     <>
@@ -25,7 +26,13 @@ export function PagedTable<Row>({ list, empty, ...table }: PagedTableProps<Row>)
         <LoadError error={error} loadedMs={list.loadedMs.value} onRetry={list.reload} />
       )}
       {rows.length > 0 && (
-        <VirtualTable {...table} rows={rows} isOpenEnded={!isComplete} onEnd={list.loadMore} />
+        <VirtualTable
+          {...table}
+          rows={rows}
+          isBusy={list.isOutdated}
+          isOpenEnded={!isComplete}
+          onEnd={list.loadMore}
+        />
       )}
       {rows.length === 0 && isWaiting && <Bone />}
       {isEmpty && empty}

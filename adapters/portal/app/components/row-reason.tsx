@@ -2,7 +2,7 @@
 
 import { failureText, t } from '../state/translate.js'
 import type { HealthRow } from '../text/health-row.js'
-import { dayTimeText, inText, sinceText } from './time.js'
+import { dayTimeText, inRoughText, sinceText } from './time.js'
 
 /** Nothing where nothing is wrong. A component, because its times pass. */
 export function RowReason({ row, class: className }: { readonly row: HealthRow; readonly class: string }) {
@@ -23,7 +23,7 @@ function reasonOf(row: HealthRow): string | undefined {
   // A pause that is no failure: the server said how long.
   if (state === 'paused' && pause === undefined && last?.resp_status_code === '429' && until !== undefined)
     return t('webhooks.asked', { time: dayTimeText(until) })
-  const next = until === undefined ? '' : t('webhooks.next', { time: inText(until) })
+  const next = until === undefined ? '' : t('webhooks.next', { time: inRoughText(until) })
   return `${failureOf(row)} ${next}`.trim()
 }
 

@@ -29,9 +29,16 @@ const unitDative = (name: UnitName, count: number) => unit(name === 'days' ? 'da
 /** The day in the user's zone. */
 const dayOf = (ms: number) => exactTime(ms, zone.value).slice(0, 10)
 
-function Time({ ms, children }: { readonly ms: number; readonly children: ComponentChildren }) {
+interface TimeProps {
+  readonly ms: number
+  readonly class?: string | undefined
+  readonly children: ComponentChildren
+}
+
+function Time({ ms, class: name, children }: TimeProps) {
   return (
     <time
+      class={name}
       dateTime={Number.isFinite(ms) ? new Date(ms).toISOString() : ''}
       title={`${exactTime(ms, zone.value)} ${zoneName(zone.value)}`}
     >
@@ -67,9 +74,13 @@ export function Clock({ at, ms: hasMs = false, isTimeOnly = false }: ClockProps)
 }
 
 /** `37 s ago`. */
-export function Ago({ at }: { readonly at: At }) {
+export function Ago({ at, class: name }: { readonly at: At; readonly class?: string }) {
   const ms = toMs(at)
-  return <Time ms={ms}>{agoText(ms)}</Time>
+  return (
+    <Time ms={ms} class={name}>
+      {agoText(ms)}
+    </Time>
+  )
 }
 
 /** `in 3 min 41 s`; `now` when it has come. */
@@ -93,6 +104,12 @@ export function inText(at: At): string {
   return leftMs < 1_000
     ? t('time.now')
     : t('time.in', { span: span(Math.floor(leftMs / 1_000) * 1_000, unitDative) })
+}
+
+/** `in 3 min`: the largest unit alone. */
+export function inRoughText(at: At): string {
+  const leftMs = toMs(at) - nowMs.value
+  return leftMs < 1_000 ? t('time.now') : t('time.in', { span: roughSpan(leftMs, unitDative) })
 }
 
 /** `since 12:14 today`, `since Thu 26 Nov 12:14`. */

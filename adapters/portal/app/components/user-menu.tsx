@@ -4,7 +4,7 @@ import { revoke } from '../api/api.js'
 import { SETTINGS } from '../api/settings.js'
 import { isHelpOpen } from '../state/keyboard.js'
 import { LANGUAGE_NAMES, LANGUAGES, language, theme, zone } from '../state/preferences.js'
-import { end } from '../state/session.js'
+import { signOut } from '../state/session.js'
 import { t } from '../state/translate.js'
 import { whenSaved } from '../state/unsaved.js'
 import { focusFirst } from './popup.js'
@@ -74,16 +74,9 @@ export function UserMenuItems({ name, onDone }: UserMenuItemsProps) {
       >
         {t('shortcut.title')}
       </button>
-      <button type="button" class="item" onClick={signOut}>
+      <button type="button" class="item" onClick={() => whenSaved(() => signOut(revoke))}>
         {t('menu.signOut')}
       </button>
     </div>
   )
-}
-
-function signOut(): void {
-  whenSaved(() => {
-    const ended = end()
-    if (ended) void revoke(ended)
-  })
 }

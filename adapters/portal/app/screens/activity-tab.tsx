@@ -3,8 +3,8 @@
 import { useSignal } from '@preact/signals'
 import type { Attempt, Delivery } from 'hookswitch/client'
 import { useRef } from 'preact/hooks'
-import { accountPage, optional } from '../api/api.js'
-import { BUILT_IN_KINDS, EventName, eventName } from '../components/event-name.js'
+import { accountPage, accountRequest, optional } from '../api/api.js'
+import { EventName } from '../components/event-name.js'
 import { FilterInput } from '../components/filter-input.js'
 import { answerText, OutcomeLine, OutcomeState } from '../components/outcome.js'
 import { PagedTable } from '../components/paged-table.js'
@@ -17,10 +17,13 @@ import { Seg } from '../components/seg.js'
 import { State } from '../components/state.js'
 import { Clock, dayText, dayTimeText, spanText, zoneText } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
+import { describe } from '../state/action.js'
+import { notify } from '../state/announce.js'
+import { kindOptions } from '../state/kinds.js'
 import { type PagedList, usePagedList } from '../state/paged-list.js'
 import { zone } from '../state/preferences.js'
 import { changeQuery } from '../state/router.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { useStreamItems } from '../state/stream-items.js'
 import { number, t } from '../state/translate.js'
 import {
@@ -35,7 +38,7 @@ import {
 } from '../text/activity.js'
 import { toGregorian } from '../text/gregorian-time.js'
 import { formatRoute } from '../text/routes.js'
-import { isSameDay, parseInputTime } from '../text/times.js'
+import { inputTime, isSameDay, parseInputTime } from '../text/times.js'
 
 const REFRESH_MS = 5_000
 const LIVE_REFRESH_MS = 1_000
@@ -56,17 +59,17 @@ export interface ActivityTabProps {
 }
 
 export function ActivityTab({ accountId, webhookId, query, isEnabled }: ActivityTabProps) {
-  const filter = activityFilter(query, (text) => parseInputTime(text, zone.value))
+  const filter = activityFilter(query)
   const props = {
     accountId,
     webhookId,
     filter,
-    canReplay: isEnabled && !isReadOnly.value,
+    canReplay: isEnabled && canChange.value,
     isFiltered: Object.keys(query).some((name) => name !== 'view'),
   }
   return (
     <>
-      <Filters {...props} query={query} />
+      <Filters {...props} />
       {filter.view === 'events' ? <Events {...props} /> : <Requests {...props} />}
     </>
   )
@@ -87,12 +90,10 @@ const SPANS = [
   ['activity.last7d', 168 * HOUR_MS],
 ] as const
 
-function Filters(props: ListProps & Pick<ActivityTabProps, 'query'>) {
-  const { accountId, webhookId, filter, query, canReplay } = props
+function Filters({ accountId, webhookId, filter, canReplay }: ListProps) {
   const isChoosing = useSignal(false)
   const { view, result, status, cause, kind } = filter
   const results = view === 'events' ? Object.keys(EVENT_RESULTS) : REQUEST_RESULTS
-  const kinds = kind === '' || BUILT_IN_KINDS.includes(kind) ? BUILT_IN_KINDS : [kind, ...BUILT_IN_KINDS]
   return (
     <div class="bar">
       <Seg
@@ -121,10 +122,7 @@ function Filters(props: ListProps & Pick<ActivityTabProps, 'query'>) {
       <Choice
         label={t('activity.event')}
         value={kind}
-        options={[
-          { value: '', text: t('activity.any') },
-          ...kinds.map((name) => ({ value: name, text: eventName(name) })),
-        ]}
+        options={[{ value: '', text: t('activity.any') }, ...kindOptions(kind)]}
         onChange={(next) => changeQuery({ kind: next })}
       />
       {(status !== '' || cause !== '') && (
@@ -138,8 +136,8 @@ function Filters(props: ListProps & Pick<ActivityTabProps, 'query'>) {
             key={end}
             type="datetime-local"
             label={t(`activity.${end}`)}
-            value={query[end] ?? ''}
-            onChange={(value) => changeQuery({ [end]: value })}
+            value={inputValue(end === 'from' ? filter.fromMs : filter.toMs)}
+            onChange={(value) => changeQuery({ [end]: isoTime(value) })}
           />
         ))
       ) : (
@@ -179,6 +177,14 @@ function Filters(props: ListProps & Pick<ActivityTabProps, 'query'>) {
       )}
     </div>
   )
+}
+
+const inputValue = (ms: number | undefined) => (ms === undefined ? '' : inputTime(ms, zone.value))
+
+/** The value of an input in UTC; '': it has none. */
+function isoTime(value: string): string {
+  const ms = parseInputTime(value, zone.peek())
+  return ms === undefined ? '' : new Date(ms).toISOString()
 }
 
 const RESULT_TEXTS = {
@@ -339,6 +345,7 @@ function Events({ accountId, webhookId, filter, canReplay, isFiltered }: ListPro
         {...(canReplay && {
           onReplay({ id, state }: Delivery) {
             if (isOver(state)) replay.ask({ webhookId, deliveryId: id })
+            else notify(t('activity.stillSent'))
           },
         })}
         empty={<Nothing {...{ filter, isFiltered }} />}
@@ -413,6 +420,17 @@ function waitText({ explanation: { code } }: Delivery): string | undefined {
 
 function Requests({ accountId, webhookId, filter, canReplay, isFiltered }: ListProps) {
   const replay = useReplayOne(accountId)
+  /** A request does not say whether its event is sent again by itself. */
+  const askReplay = async ({ delivery_id: deliveryId }: Attempt) => {
+    const address = { accountId, deliveryId }
+    try {
+      const { state } = await accountRequest<Delivery>('GET', '/deliveries/{delivery_id}', address)
+      if (isOver(state)) replay.ask({ webhookId, deliveryId })
+      else notify(t('activity.stillSent'))
+    } catch (thrown) {
+      notify(describe(thrown), true)
+    }
+  }
   const list = usePagedList<Attempt>(
     async (startKey, signal) =>
       isEmptyRange(filter)
@@ -482,9 +500,7 @@ function Requests({ accountId, webhookId, filter, canReplay, isFiltered }: ListP
         rowHeight={ROW_HEIGHT}
         cardHeight={CARD_HEIGHT}
         headOf={(row, previous) => dayHead(row.sent_at, previous?.sent_at)}
-        {...(canReplay && {
-          onReplay: ({ delivery_id }: Attempt) => replay.ask({ webhookId, deliveryId: delivery_id }),
-        })}
+        {...(canReplay && { onReplay: (row: Attempt) => void askReplay(row) })}
         empty={<Nothing {...{ filter, isFiltered }} />}
         foot={<Foot list={list} text="activity.loadedRequests" />}
       />

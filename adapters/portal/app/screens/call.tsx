@@ -5,7 +5,7 @@ import type { Attempt, Call } from 'hookswitch/client'
 import { accountItems, accountRequest, optional } from '../api/api.js'
 import { Button } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
-import { eventIcon, eventName } from '../components/event-name.js'
+import { eventIcon } from '../components/event-name.js'
 import { Line } from '../components/hostile-text.js'
 import { Icon } from '../components/icon.js'
 import { Loaded } from '../components/load-state.js'
@@ -16,9 +16,10 @@ import { useReplayOne } from '../components/replay.js'
 import { Seg } from '../components/seg.js'
 import { ShowMore, useShown } from '../components/show-more.js'
 import { dayTimeText, lastingText, spanText } from '../components/time.js'
+import { kindName } from '../state/kinds.js'
 import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
 import {
   buildLadder,
@@ -157,7 +158,7 @@ async function load(accountId: string, callId: string, signal: AbortSignal): Pro
 
 const wordsOf = (webhook: (id: string) => string): LadderWords => ({
   webhook,
-  event: eventName,
+  event: kindName,
   state: (state) => word('state', state),
   outcome: answerText,
   times: (outcome, count) =>
@@ -220,7 +221,7 @@ function MissingNote({ ladder, words, names, onReplay }: MissingNoteProps) {
       </b>{' '}
       {waiting.length > 0 &&
         t(lost.length === 0 ? 'call.waitingAll' : 'call.waiting', { count: waiting.length })}{' '}
-      {!isReadOnly.value &&
+      {canChange.value &&
         offered.map(({ event, delivery }) => (
           <Button size="tiny" icon="replay" key={delivery.id} onClick={() => onReplay(delivery)}>
             {t('call.replay', { event: words.event(event.hook) })}

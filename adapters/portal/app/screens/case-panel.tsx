@@ -20,7 +20,7 @@ import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { nowMs } from '../state/clock.js'
 import { zone } from '../state/preferences.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { failureText, t } from '../state/translate.js'
 import {
   type AnsweredTest,
@@ -117,7 +117,7 @@ export function CasePanel(props: CasePanelProps) {
             <Strong text={shown.lead} />
           </p>
         )}
-        {!isReadOnly.value && (
+        {canChange.value && (
           <div class="do">
             {!webhook.enabled && <SwitchOn {...{ accountId, webhookId, onChanged }} />}
             {current ? (
@@ -186,7 +186,7 @@ interface WorkingProps {
 
 /** In place of a case, where nothing is wrong. */
 function Working({ isLosing, isTesting, onTest, children }: WorkingProps) {
-  if (isReadOnly.value) return null
+  if (!canChange.value) return null
   return (
     <div class="bar">
       <Button icon="test" busy={isTesting} onClick={onTest}>

@@ -6,7 +6,6 @@ import { accountItems, accountPage, accountRequest, statusOf } from '../api/api.
 import { readHealth } from '../api/webhook-health.js'
 import { Button, LinkButton } from '../components/button.js'
 import { CopyButton } from '../components/copy.js'
-import { eventName } from '../components/event-name.js'
 import { Exchange } from '../components/exchange.js'
 import { explanationText } from '../components/explanation.js'
 import { FollowWebhook } from '../components/follow-webhook.js'
@@ -24,9 +23,10 @@ import { Clock, In, spanText } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { registerKeys } from '../state/keyboard.js'
+import { kindName } from '../state/kinds.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery, route } from '../state/router.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
 import { isOver } from '../text/activity.js'
 import { curlCommand } from '../text/curl.js'
@@ -73,7 +73,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
   const isGone = webhook?.state === 'disabled' || statusOf(subject.error.value) === 404
   const canReplay = useRef(false)
   // Nothing is replayed to a webhook that is switched off or deleted.
-  canReplay.current = delivery !== undefined && isOver(delivery.state) && !isReadOnly.value && !isGone
+  canReplay.current = delivery !== undefined && isOver(delivery.state) && canChange.value && !isGone
   const askReplay = () => {
     const current = resource.data.peek()?.delivery
     if (current && canReplay.current) replay.ask({ webhookId: current.hook_id, deliveryId })
@@ -106,7 +106,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
   const isLost = delivery !== undefined && LOST.has(delivery.state) && delivery.recovered !== true
   return (
     <Page
-      title={delivery ? eventName(delivery.hook_event) : t('delivery.title')}
+      title={delivery ? kindName(delivery.hook_event) : t('delivery.title')}
       name={`delivery/${deliveryId}`}
       crumb={
         webhookId === undefined
@@ -132,7 +132,7 @@ export function DeliveryScreen({ accountId, deliveryId }: DeliveryScreenProps) {
       actions={
         delivery && (
           <>
-            {!isReadOnly.value && isWaitingInPause && (
+            {canChange.value && isWaitingInPause && (
               <Button
                 kind="primary"
                 icon="send"

@@ -6,10 +6,11 @@ import { accountRequest, optional } from '../api/api.js'
 import { API_URL, SETTINGS } from '../api/settings.js'
 import { Button } from '../components/button.js'
 import { Icon } from '../components/icon.js'
+import { Bone } from '../components/panel.js'
 import { RequestText } from '../components/request-text.js'
 import { useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange, isReadOnly } from '../state/scope.js'
 import { t, word } from '../state/translate.js'
 import { addressProblem } from '../text/address.js'
 import type { IconName } from '../text/looks.js'
@@ -37,6 +38,7 @@ export function FirstScreen({ accountId }: { readonly accountId: string }) {
     [accountId],
   )
   const request = example.data.value
+  if (!isReadOnly.value && !canChange.value) return <Bone />
   if (isReadOnly.value)
     return (
       <section class="panel none">

@@ -5,7 +5,7 @@ import { type AddressCheck, checkAddress } from '../api/address-check.js'
 import { Button } from '../components/button.js'
 import { Field } from '../components/field.js'
 import { Icon } from '../components/icon.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { failureText, t } from '../state/translate.js'
 import { addressProblem } from '../text/address.js'
 import type { FormState } from './form-state.js'
@@ -26,7 +26,7 @@ export function AddressField({ form }: { readonly form: FormState }) {
     // Nothing has changed since the form was opened, or since the last check.
     if (address === (checked.peek()?.uri ?? initial.current)) return
     running.current?.abort()
-    if (address === '' || isReadOnly.peek() || addressProblem(address) !== undefined) {
+    if (address === '' || !canChange.peek() || addressProblem(address) !== undefined) {
       checked.value = { uri: address }
       return
     }

@@ -5,18 +5,16 @@ import { useId } from 'preact/hooks'
 import { Icon } from '../components/icon.js'
 import { Note } from '../components/panel.js'
 import { Seg } from '../components/seg.js'
-import { kindHint, kindName } from '../state/kind-text.js'
+import { catalogue, kindHint, kindName } from '../state/kinds.js'
 import { number, t } from '../state/translate.js'
 import { groupEvents } from '../text/event-groups.js'
 import type { FormState } from './form-state.js'
 
 interface EventsFieldProps {
   readonly form: FormState
-  /** The kinds of events that the service has. */
-  readonly catalogue: readonly Hook[]
 }
 
-export function EventsField({ form, catalogue }: EventsFieldProps) {
+export function EventsField({ form }: EventsFieldProps) {
   const id = useId()
   const wanted = useSignal('')
   const { isAll, kinds } = form.values.value
@@ -54,7 +52,7 @@ export function EventsField({ form, catalogue }: EventsFieldProps) {
       {isAll ? (
         <Note icon="list">{t('form.allEventsText')}</Note>
       ) : (
-        <Checklist form={form} catalogue={catalogue} wanted={wanted.value} />
+        <Checklist form={form} wanted={wanted.value} />
       )}
       {reason !== undefined && (
         <p class="hint is-bad" id={`${id}-reason`}>
@@ -65,15 +63,16 @@ export function EventsField({ form, catalogue }: EventsFieldProps) {
   )
 }
 
-function Checklist({ form, catalogue, wanted }: EventsFieldProps & { readonly wanted: string }) {
+function Checklist({ form, wanted }: EventsFieldProps & { readonly wanted: string }) {
   const { kinds } = form.values.value
-  const known = new Set(catalogue.map(({ id }) => id))
+  const offered = catalogue()
+  const known = new Set(offered.map(({ id }) => id))
   // A kind that the service no longer has stays until somebody removes it.
   const gone = kinds.filter((id) => !known.has(id)).map((id) => ({ id, name: id, description: '' }))
   const text = wanted.trim().toLowerCase()
   const isFound = (kind: Hook) =>
-    [kindName(kind), kindHint(kind), kind.id].some((part) => part.toLowerCase().includes(text))
-  const groups = groupEvents([...catalogue, ...gone])
+    [kindName(kind.id), kindHint(kind), kind.id].some((part) => part.toLowerCase().includes(text))
+  const groups = groupEvents([...offered, ...gone])
     .map((group) => ({ ...group, found: group.kinds.filter(isFound) }))
     .filter(({ found }) => found.length > 0)
   if (groups.length === 0) return <Note icon="find">{t('form.noEventFound')}</Note>
@@ -110,7 +109,7 @@ function Check({ form, kind }: { readonly form: FormState; readonly kind: Hook }
         }
       />
       <span>
-        <b>{kindName(kind)}</b>
+        <b>{kindName(kind.id)}</b>
         {hint !== '' && <span class="hint">{hint}</span>}
       </span>
       <code>{kind.id}</code>

@@ -1,13 +1,13 @@
 /** What the receiver gets: the request for one event, made by the service from the values of the form. */
 import { useSignal } from '@preact/signals'
-import type { Hook, RequestPreview } from 'hookswitch/client'
+import type { RequestPreview } from 'hookswitch/client'
 import { useEffect } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { CopyButton } from '../components/copy.js'
 import { Panel } from '../components/panel.js'
 import { RequestText } from '../components/request-text.js'
 import { Seg } from '../components/seg.js'
-import { kindName } from '../state/kind-text.js'
+import { kindName } from '../state/kinds.js'
 import { t } from '../state/translate.js'
 import { addressProblem } from '../text/address.js'
 import { type FormValues, settingsOf } from '../text/webhook-form.js'
@@ -23,10 +23,9 @@ const EXAMPLE_URI = 'https://your-server.com/calls'
 
 interface PreviewProps {
   readonly form: FormState
-  readonly catalogue: readonly Hook[]
 }
 
-export function Preview({ form, catalogue }: PreviewProps) {
+export function Preview({ form }: PreviewProps) {
   const values = form.values.value
   const preview = useSignal<RequestPreview | undefined>(undefined)
   const chosen = useSignal('')
@@ -56,7 +55,6 @@ export function Preview({ form, catalogue }: PreviewProps) {
       controller.abort()
     }
   }, [key])
-  const nameOf = (id: string) => kindName(catalogue.find((kind) => kind.id === id) ?? { id, name: id })
   if (!preview.value) return null
   const { curl } = preview.value
   return (
@@ -73,7 +71,7 @@ export function Preview({ form, catalogue }: PreviewProps) {
             >
               {ids.map((id) => (
                 <option key={id} value={id}>
-                  {nameOf(id)}
+                  {kindName(id)}
                 </option>
               ))}
             </select>
@@ -86,7 +84,7 @@ export function Preview({ form, catalogue }: PreviewProps) {
               onChange={(id) => {
                 chosen.value = id
               }}
-              options={ids.map((id) => ({ value: id, text: nameOf(id) }))}
+              options={ids.map((id) => ({ value: id, text: kindName(id) }))}
             />
           )
         )}

@@ -1,8 +1,8 @@
 /** The requests of an account as they happen. */
 import { useSignal } from '@preact/signals'
-import { useMemo, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Button } from '../components/button.js'
-import { BUILT_IN_KINDS, EventName, eventName } from '../components/event-name.js'
+import { EventName } from '../components/event-name.js'
 import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
 import { OutcomeState } from '../components/outcome.js'
@@ -15,10 +15,11 @@ import { Clock, spanText, zoneText } from '../components/time.js'
 import { type Column, VirtualTable } from '../components/virtual-table.js'
 import { summarize } from '../state/announce.js'
 import { nowMs } from '../state/clock.js'
+import { kindOptions } from '../state/kinds.js'
 import { zone } from '../state/preferences.js'
 import { useStreamItems } from '../state/stream-items.js'
 import { currentLanguage, number, t, word } from '../state/translate.js'
-import { webhookName } from '../state/webhook-names.js'
+import { forgetNames, rereadName, webhookName } from '../state/webhook-names.js'
 import {
   addItems,
   addToRate,
@@ -61,7 +62,8 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
     const passed = added.filter((item) => passes(item, { kind: kind.peek(), text: text.peek() }))
     if (held.peek()) held.value = addItems(held.peek()!, passed)
     else items.value = addItems(items.peek(), passed)
-    for (const { attempt, rate: counted } of fresh) {
+    for (const { attempt, rate: counted, news, webhookId: changed } of fresh) {
+      if (news === 'changed' && changed !== undefined) rereadName(accountId, changed)
       if (attempt) known.add(attempt.hook_id)
       if (attempt) unread.current[attempt.result === 'success' ? 'ok' : 'failed'] += 1
       unread.current.ok += counted?.ok ?? 0
@@ -69,6 +71,7 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
     }
     if (summarize(t('live.summary', unread.current))) unread.current = { ok: 0, failed: 0 }
   })
+  useEffect(() => forgetNames, [])
   /** Rows of another selection say nothing about this one. */
   const restart = () => {
     items.value = []
@@ -146,15 +149,13 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
         <Pick
           label={t('activity.event')}
           value={kind.value}
-          options={[
-            { value: '', text: t('activity.any') },
-            ...BUILT_IN_KINDS.map((id) => ({ value: id, text: eventName(id) })),
-          ]}
+          options={[{ value: '', text: t('activity.any') }, ...kindOptions(kind.value)]}
           onChange={(value) => {
             kind.value = value
           }}
         />
         <FilterInput
+          isImmediate
           label={t('live.search')}
           value={text.value}
           onChange={(value) => {

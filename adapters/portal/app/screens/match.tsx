@@ -5,7 +5,6 @@ import { useRef } from 'preact/hooks'
 import { accountRequest, page } from '../api/api.js'
 import { webhookRows } from '../api/webhook-rows.js'
 import { Button } from '../components/button.js'
-import { eventName } from '../components/event-name.js'
 import { Field } from '../components/field.js'
 import { Line } from '../components/hostile-text.js'
 import { Icon } from '../components/icon.js'
@@ -14,11 +13,13 @@ import { Page } from '../components/page.js'
 import { None, Note } from '../components/panel.js'
 import { ShowMore, useShown } from '../components/show-more.js'
 import { State } from '../components/state.js'
+import { kindName, kindOptions } from '../state/kinds.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery, navigate } from '../state/router.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
+import { shownState } from '../text/webhook-views.js'
 
 /** Why a webhook does not get an event, and the tab on which that is changed; '': not on this page. */
 const REASONS = {
@@ -59,8 +60,6 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
     },
     [accountId, kind, isInternal],
   )
-  const options = kinds.current?.map(({ id, name }) => [id, nameOf(id, name)] as const) ?? []
-  const named = options.some(([id]) => id === kind) ? options : [[kind, eventName(kind)] as const, ...options]
   return (
     <Page title={t('match.title')} name="match" lead={t('match.lead')}>
       <div class="cols">
@@ -68,9 +67,9 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
           <h2>{t('match.byEvent')}</h2>
           <Field label={t('match.event')}>
             <select value={kind} onChange={(event) => changeQuery({ kind: event.currentTarget.value })}>
-              {named.map(([id, name]) => (
-                <option key={id} value={id}>
-                  {name}
+              {kindOptions(kind).map(({ value, text }) => (
+                <option key={value} value={value}>
+                  {text}
                 </option>
               ))}
             </select>
@@ -92,16 +91,13 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
           rows === undefined ? (
             <None title={t('match.unknown', { kind })} />
           ) : (
-            <Answer {...{ accountId, kind, rows, states }} name={named.find(([id]) => id === kind)![1]} />
+            <Answer {...{ accountId, kind, rows, states }} name={kindName(kind)} />
           )
         }
       </Loaded>
     </Page>
   )
 }
-
-/** The page's name of a kind, or that of the host. */
-const nameOf = (id: string, name: string) => (eventName(id) === id ? name : eventName(id))
 
 async function load(
   accountId: string,
@@ -120,7 +116,9 @@ async function load(
     ),
     ...TROUBLES.map((state) => webhookRows(accountId, { state, text: '' }, undefined, signal)),
   ])
-  const states = new Map(troubles.flatMap(({ items }) => items.map(({ id, state }) => [id, state] as const)))
+  const states = new Map(
+    troubles.flatMap(({ items }) => items.map((row) => [row.id, shownState(row)] as const)),
+  )
   return { rows, states }
 }
 
@@ -168,7 +166,7 @@ function Answer({ accountId, kind, name, rows, states }: AnswerProps) {
   if (rows.length === 0) {
     return (
       <None title={t('match.none')}>
-        {!isReadOnly.value && <a href={formatRoute({ screen: 'new', accountId })}>{t('match.create')}</a>}
+        {canChange.value && <a href={formatRoute({ screen: 'new', accountId })}>{t('match.create')}</a>}
       </None>
     )
   }
@@ -268,6 +266,6 @@ function Mend({ accountId, kind, row: { id, wanted, why }, state }: MendProps) {
       : link(t('match.seeWhy'), 'overview')
   }
   const tab = isReason(why) ? REASONS[why] : ''
-  if (tab === '' || isReadOnly.value) return null
+  if (tab === '' || !canChange.value) return null
   return link(t(tab === 'overview' ? 'match.switchOn' : 'match.change'), tab)
 }

@@ -4,10 +4,11 @@
  */
 import type { Webhook } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
-import { accountRequest } from '../api/api.js'
+import { accountRequest, call } from '../api/api.js'
 import { testWebhook } from '../api/test-webhook.js'
 import { Page } from '../components/page.js'
 import { navigate, route } from '../state/router.js'
+import { beforeRevoking, session } from '../state/session.js'
 import { t } from '../state/translate.js'
 import { forgetChanges } from '../state/unsaved.js'
 import { hostOf } from '../text/address.js'
@@ -15,6 +16,8 @@ import { formatRoute } from '../text/routes.js'
 import { type FormValues, formValues, patchOf, type SettingsInput } from '../text/webhook-form.js'
 import { takeWantedTest } from './form-state.js'
 import { WebhookForm } from './webhook-form.js'
+
+const WEBHOOK = '/accounts/{account_id}/webhooks/{webhook_id}'
 
 /** Chosen at first: what every call has. */
 const FIRST_KINDS = ['channel_create', 'channel_answer', 'channel_destroy']
@@ -43,19 +46,23 @@ export function NewWebhookScreen({ accountId }: { readonly accountId: string }) 
     saving.current = saved.catch(() => {})
     return saved
   }
-  useEffect(
-    () => () => {
-      const discard = async () => {
-        const { current } = draft
-        if (current)
-          await accountRequest('DELETE', '/webhooks/{webhook_id}', { accountId, webhookId: current.id })
-      }
-      saving.current.then(discard).catch(() => {
+  useEffect(() => {
+    const discard = async (used = session.peek()) => {
+      await saving.current
+      const { current } = draft
+      draft.current = undefined
+      if (!current) return
+      const parameters = { accountId, webhookId: current.id }
+      await call((client) => client.request({ method: 'DELETE', path: WEBHOOK }, parameters), used)
+    }
+    const forget = beforeRevoking(discard)
+    return () => {
+      forget()
+      discard().catch(() => {
         // It stays in the list, switched off.
       })
-    },
-    [],
-  )
+    }
+  }, [])
   const list = formatRoute({ screen: 'webhooks', accountId })
   return (
     <Page title={t('form.newTitle')} name="new" crumb={{ text: t('webhooks.title'), href: list }}>

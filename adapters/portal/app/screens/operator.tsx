@@ -22,6 +22,7 @@ import { changeQuery } from '../state/router.js'
 import { session } from '../state/session.js'
 import { failureText, number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
+import { shownState } from '../text/webhook-views.js'
 import { ReplayJobs } from './replay-jobs.js'
 
 const REFRESH_MS = 5_000
@@ -315,7 +316,7 @@ function FailingTable({ rows, total, onAll }: FailingTableProps) {
           label: t('column.state'),
           width: '11rem',
           class: 'how',
-          cell: ({ state }) => <State state={state} pill />,
+          cell: (row) => <State state={shownState(row)} pill />,
         },
         { label: t('column.reason'), width: '19rem', class: 'full', cell: reasonOf },
         {

@@ -8,7 +8,6 @@ import { Plot, PlotKey, type PlotMarks } from '../components/plot.js'
 import { Seg } from '../components/seg.js'
 import { dayTimeText, lastingText, sinceText, spanText } from '../components/time.js'
 import { nowMs } from '../state/clock.js'
-import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
 import { currentLanguage, failureText, number, t } from '../state/translate.js'
@@ -24,7 +23,6 @@ import {
   typicalAnswerMs,
 } from '../text/stats-series.js'
 import { isStatus, statusText } from '../text/statuses.js'
-import { exactTime } from '../text/times.js'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -309,7 +307,7 @@ interface CausesProps {
 
 /** What failed requests have in common, with links to them. */
 function Causes({ accountId, webhookId, causes, fromMs, failed }: CausesProps) {
-  const from = exactTime(fromMs, zone.value).slice(0, 16).replace(' ', 'T')
+  const from = new Date(fromMs).toISOString()
   return (
     <section class="panel" aria-labelledby="causes">
       <header>

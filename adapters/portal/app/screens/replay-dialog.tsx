@@ -1,22 +1,19 @@
 /** Replays one delivery, or all that are selected: how many there are is shown first. */
 import { useSignal } from '@preact/signals'
-import type { Hook } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
-import { page } from '../api/api.js'
 import { type ReplayProposal, type ReplayScope, replay, startedReplays } from '../api/replays.js'
 import { Button } from '../components/button.js'
 import { Dialog } from '../components/dialog.js'
-import { eventName } from '../components/event-name.js'
 import { Field } from '../components/field.js'
 import { Icon } from '../components/icon.js'
 import { describe, useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
+import { kindOptions } from '../state/kinds.js'
 import { zone } from '../state/preferences.js'
-import { useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
 import { number, t } from '../state/translate.js'
 import { toGregorian } from '../text/gregorian-time.js'
-import { exactTime, parseInputTime } from '../text/times.js'
+import { inputTime, parseInputTime } from '../text/times.js'
 
 /** Ends of deliveries that a replay can repeat. */
 const FAILURES = ['exhausted', 'expired', 'cancelled'] as const
@@ -94,14 +91,13 @@ type Counts = Readonly<Partial<Record<Result, number>>>
 /** Selects deliveries, counts them, and starts jobs that replay them: one for each way in which they ended. */
 export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDialogProps) {
   const selection = useSignal<Selection>({
-    from: from === undefined ? '' : inputOf(Date.parse(from)),
+    from: from === undefined ? '' : inputTime(Date.parse(from), zone.peek()),
     to: '',
     results: ['exhausted', 'expired'],
     hook: '',
     reason: '',
     isWithRecovered: false,
   })
-  const hooks = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
   const chosen = selection.value
   const change = (changed: Partial<Selection>) => {
     selection.value = { ...selection.peek(), ...changed }
@@ -172,9 +168,9 @@ export function ReplayDialog({ onClose, from, waiting = 0, ...scope }: ReplayDia
           <Field label={t('replay.kind')}>
             <select value={chosen.hook} onChange={(event) => change({ hook: event.currentTarget.value })}>
               <option value="">{t('filter.all')}</option>
-              {(hooks.data.value?.items ?? []).map(({ id }) => (
-                <option key={id} value={id}>
-                  {eventName(id)}
+              {kindOptions(chosen.hook).map(({ value, text }) => (
+                <option key={value} value={value}>
+                  {text}
                 </option>
               ))}
             </select>
@@ -296,14 +292,6 @@ function useCounts(scope: ReplayScope, selection: Selection, isEmptyRange: boole
 }
 
 const msOf = (input: string, absent: number) => parseInputTime(input, zone.peek()) ?? absent
-
-const MINUTE_MS = 60_000
-
-/** Value of the input of a time: the whole minute that is not later. */
-const inputOf = (ms: number) =>
-  exactTime(Math.floor(ms / MINUTE_MS) * MINUTE_MS, zone.peek())
-    .slice(0, 16)
-    .replace(' ', 'T')
 
 /** The selection as the service takes it: what is empty does not limit it. */
 function dataOf({ from, to, hook, reason, isWithRecovered }: Omit<Selection, 'results'>, result: Result) {

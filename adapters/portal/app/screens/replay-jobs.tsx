@@ -12,13 +12,14 @@ import {
   startedReplays,
 } from '../api/replays.js'
 import { Button } from '../components/button.js'
+import { ConfirmButton } from '../components/dialog.js'
 import { Icon } from '../components/icon.js'
 import { State } from '../components/state.js'
 import { Ago } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { useResource } from '../state/resource.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { number, t } from '../state/translate.js'
 
 /** How often jobs are looked for that others, or the service itself, have started. */
@@ -90,7 +91,7 @@ function Job({ scope, listed }: JobProps) {
         </div>
         <LeftOut job={job} />
       </div>
-      {!isOver.value && !isReadOnly.value && (
+      {!isOver.value && canChange.value && (
         <div class="row push">
           <Button
             size="tiny"
@@ -99,9 +100,15 @@ function Job({ scope, listed }: JobProps) {
           >
             {t(isPaused ? 'jobs.continue' : 'jobs.pause')}
           </Button>
-          <Button size="tiny" kind="danger" onClick={() => void cancel.run()}>
-            {t('action.cancel')}
-          </Button>
+          <ConfirmButton
+            action={cancel}
+            label={t('jobs.stop')}
+            title={t('jobs.stopTitle')}
+            text={t('jobs.stopText')}
+            verb={t('jobs.stopVerb')}
+            isDangerous
+            look={{ size: 'tiny', kind: 'danger' }}
+          />
         </div>
       )}
     </section>

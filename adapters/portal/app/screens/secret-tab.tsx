@@ -12,7 +12,7 @@ import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { useResource } from '../state/resource.js'
 import { route } from '../state/router.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { t } from '../state/translate.js'
 
 const SHOWN_MS = 30_000
@@ -78,7 +78,7 @@ export function SecretTab({ accountId, webhookId }: SecretTabProps) {
             <ConfirmButton
               action={rotate}
               look={{ kind: 'danger' }}
-              isDisabled={isReadOnly.value}
+              isDisabled={!canChange.value}
               label={t('secret.rotate')}
               text={t('secret.rotateText')}
               verb={t('secret.rotate')}

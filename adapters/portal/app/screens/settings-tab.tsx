@@ -1,4 +1,4 @@
-/** The settings of a webhook. A change that somebody else made meanwhile is not overwritten. */
+/** The settings of a webhook. Only what the form changes is saved, and not over a change that somebody else made meanwhile. */
 import { HookswitchClientError, type Webhook } from 'hookswitch/client'
 import { call, statusOf } from '../api/api.js'
 import { Loaded } from '../components/load-state.js'
@@ -6,10 +6,16 @@ import { notify } from '../state/announce.js'
 import { useResource } from '../state/resource.js'
 import { t } from '../state/translate.js'
 import { forgetChanges } from '../state/unsaved.js'
-import { formValues, patchOf } from '../text/webhook-form.js'
+import { changesOf, formValues, type SettingsInput } from '../text/webhook-form.js'
 import { WebhookForm } from './webhook-form.js'
 
 const PATH = '/accounts/{account_id}/webhooks/{webhook_id}'
+
+/** The document with its revision. */
+interface Revised {
+  readonly data: Webhook
+  readonly revision?: string | undefined
+}
 
 export interface SettingsTabProps {
   readonly accountId: string
@@ -18,14 +24,19 @@ export interface SettingsTabProps {
 }
 
 export function SettingsTab({ accountId, webhookId, onSaved }: SettingsTabProps) {
-  // Not refreshed: the form keeps the document that it began with.
-  const start = useResource(
-    (signal) =>
-      call((client) =>
-        client.request<Webhook>({ method: 'GET', path: PATH }, { accountId, webhookId }, { signal }),
+  const read = (signal?: AbortSignal) =>
+    call((client) =>
+      client.request<Webhook>({ method: 'GET', path: PATH }, { accountId, webhookId }, signal && { signal }),
+    )
+  const patch = (data: SettingsInput, revision: string | undefined) =>
+    call((client) =>
+      client.request(
+        { method: 'PATCH', path: PATH, headers: { ifMatch: 'If-Match' } },
+        { accountId, webhookId, data, ...(revision === undefined ? {} : { ifMatch: revision }) },
       ),
-    [accountId, webhookId],
-  )
+    )
+  // Not refreshed: the form keeps the document that it began with.
+  const start = useResource(read, [accountId, webhookId])
   return (
     <Loaded resource={start}>
       {({ data: webhook, revision }) => (
@@ -36,17 +47,17 @@ export function SettingsTab({ accountId, webhookId, onSaved }: SettingsTabProps)
           submitLabel={t('form.save')}
           submitting={t('form.saving')}
           onSubmit={async (settings) => {
-            const data = patchOf(webhook, settings)
+            const save = (current: Revised) => {
+              const data = changesOf(webhook, current.data, settings)
+              if (!data) throw new HookswitchClientError('conflict', t('form.changed'), { status: 400 })
+              return patch(data, current.revision)
+            }
             try {
-              await call((client) =>
-                client.request(
-                  { method: 'PATCH', path: PATH, headers: { ifMatch: 'If-Match' } },
-                  { accountId, webhookId, data, ...(revision === undefined ? {} : { ifMatch: revision }) },
-                ),
-              )
+              await save({ data: webhook, revision })
             } catch (thrown) {
               if (statusOf(thrown) !== 412) throw thrown
-              throw new HookswitchClientError('conflict', t('form.changed'), { status: 400 })
+              // Others, or this user beside the form, may have changed something else.
+              await save(await read())
             }
             notify(t('form.saved'))
             forgetChanges()

@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { logIn, statusOf } from '../api/api.js'
+import { setDigest } from '../api/credentials.js'
 import { hostSession } from '../api/host-session.js'
 import { HAS_HOST_LOGIN, SETTINGS } from '../api/settings.js'
 import { Brand } from '../components/brand.js'
@@ -15,6 +16,7 @@ import { describe } from '../state/action.js'
 import { LANGUAGE_NAMES, LANGUAGES, language } from '../state/preferences.js'
 import { begin, type Session } from '../state/session.js'
 import { t } from '../state/translate.js'
+import { sha1 } from '../text/sha1.js'
 
 const Scene = lazy(
   async () => (await import('../components/scene.js')).Scene,
@@ -23,6 +25,8 @@ const Scene = lazy(
 
 /** Where there is room for the picture. */
 const WIDE = '(min-width: 1021px)'
+
+setDigest(sha1)
 
 export function SignIn() {
   useEffect(expectNavigation, [])

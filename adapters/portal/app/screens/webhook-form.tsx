@@ -1,19 +1,17 @@
 /** The form of a webhook, for a new one and for its settings. The service checks the values; its reasons are beside the fields. */
 import { useComputed, useSignal } from '@preact/signals'
-import type { Attempt, Hook } from 'hookswitch/client'
+import type { Attempt } from 'hookswitch/client'
 import { useEffect, useRef } from 'preact/hooks'
-import { page } from '../api/api.js'
 import type { TestResult } from '../api/test-webhook.js'
 import { Button, LinkButton } from '../components/button.js'
 import { Dialog } from '../components/dialog.js'
-import { eventName } from '../components/event-name.js'
 import { Exchange } from '../components/exchange.js'
 import { Field } from '../components/field.js'
 import { Note } from '../components/panel.js'
 import { spanText } from '../components/time.js'
 import { describe, useAction } from '../state/action.js'
-import { useResource } from '../state/resource.js'
-import { isReadOnly } from '../state/scope.js'
+import { kindName } from '../state/kinds.js'
+import { canChange, isReadOnly } from '../state/scope.js'
 import { failureText, t } from '../state/translate.js'
 import { useUnsaved } from '../state/unsaved.js'
 import { type FormValues, type SettingsInput, settingsOf } from '../text/webhook-form.js'
@@ -50,8 +48,6 @@ export function WebhookForm(props: WebhookFormProps) {
   const isSaved = useSignal(false)
   const tested = useSignal<TestResult | undefined>(undefined)
   const settings = useComputed(() => settingsOf(values.value))
-  const hooks = useResource(() => page<Hook>('/webhooks', { pageSize: 1_000 }), [])
-  const catalogue = hooks.data.value?.items ?? []
   const isChanged = tested.value !== undefined || JSON.stringify(values.value) !== JSON.stringify(initial)
   useUnsaved(!isSaved.value && isChanged)
 
@@ -124,7 +120,7 @@ export function WebhookForm(props: WebhookFormProps) {
           />
         </Field>
         <AddressField form={form} />
-        <EventsField form={form} catalogue={catalogue} />
+        <EventsField form={form} />
         <Advanced form={form} />
         {hasReasons && (
           <Note tone="bad" icon="fail" isAlert>
@@ -141,7 +137,7 @@ export function WebhookForm(props: WebhookFormProps) {
           <Button
             type="submit"
             kind="primary"
-            disabled={isReadOnly.value}
+            disabled={!canChange.value}
             busy={submit.isRunning.value ? props.submitting : undefined}
           >
             {props.submitLabel}
@@ -149,7 +145,7 @@ export function WebhookForm(props: WebhookFormProps) {
           {onTest && (
             <Button
               icon="test"
-              disabled={isReadOnly.value}
+              disabled={!canChange.value}
               busy={test.isRunning.value ? t('form.testing') : undefined}
               onClick={() => void test.run()}
             >
@@ -164,7 +160,7 @@ export function WebhookForm(props: WebhookFormProps) {
           {isReadOnly.value && <span class="soft">{t('error.readOnly')}</span>}
         </div>
       </form>
-      <Preview form={form} catalogue={catalogue} />
+      <Preview form={form} />
     </div>
   )
 }
@@ -187,7 +183,7 @@ function TestNote({ result: { attempt, checkCause } }: { readonly result: TestRe
   const isOk = attempt.result === 'success'
   return (
     <Note tone={isOk ? 'ok' : 'bad'} icon={isOk ? 'ok' : 'fail'}>
-      <b>{answerOf(attempt)}</b> {t('form.tested', { event: eventName(attempt.hook_event) })}{' '}
+      <b>{answerOf(attempt)}</b> {t('form.tested', { event: kindName(attempt.hook_event) })}{' '}
       {!isOk && attempt.resp_status_code !== undefined && `${t('form.testedWrong')} `}
       <Button
         size="tiny"

@@ -6,7 +6,6 @@ import { accountRequest, statusOf } from '../api/api.js'
 import { readHealth, type Subject } from '../api/webhook-health.js'
 import { LinkButton } from '../components/button.js'
 import { Confirm } from '../components/dialog.js'
-import { eventName } from '../components/event-name.js'
 import { FollowWebhook } from '../components/follow-webhook.js'
 import { Line } from '../components/hostile-text.js'
 import { lazy } from '../components/lazy.js'
@@ -19,13 +18,15 @@ import { State } from '../components/state.js'
 import { Tabs } from '../components/tabs.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
+import { kindName } from '../state/kinds.js'
 import { type Resource, useResource } from '../state/resource.js'
 import { navigate } from '../state/router.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { t } from '../state/translate.js'
 import { forgetChanges } from '../state/unsaved.js'
 import type { LiveItem } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
+import { shownState } from '../text/webhook-views.js'
 
 const ActivityTab = lazy(async () => (await import('./activity-tab.js')).ActivityTab)
 const OverviewTab = lazy(async () => (await import('./overview-tab.js')).OverviewTab)
@@ -119,9 +120,9 @@ function ExistingWebhook({ accountId, webhookId, tab, query, onDeleted }: Existi
       title={loaded?.name ?? t('webhook.title')}
       name={`webhook/${webhookId}`}
       crumb={crumbOf(accountId)}
-      detail={loaded && <Condition state={subject.data.value!.health.state} />}
+      detail={loaded && <Condition state={shownState(subject.data.value!.health)} />}
       lead={loaded && <Target webhook={loaded} />}
-      actions={loaded && !isReadOnly.value && <Actions {...{ accountId, subject, webhook: loaded }} />}
+      actions={loaded && canChange.value && <Actions {...{ accountId, subject, webhook: loaded }} />}
     >
       <Tabs
         label={t('webhook.sections')}
@@ -164,7 +165,7 @@ function Target({ webhook: { http_verb: verb, uri, hook, only } }: { readonly we
     <>
       <span class="mono small">{verb.toUpperCase()}</span> <Line text={uri} /> ·{' '}
       {hook !== 'all' ? (
-        <Line text={eventName(hook)} />
+        <Line text={kindName(hook)} />
       ) : only === undefined ? (
         t('webhook.allKinds')
       ) : (

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import type { Page as ListPage } from 'hookswitch/client'
-import { useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
 import { loadAttention } from '../api/attention.js'
 import { testWebhook } from '../api/test-webhook.js'
@@ -26,11 +26,12 @@ import { Ago, spanText, zoneLongText } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
+import { isNarrow } from '../state/layout.js'
 import { usePagedList } from '../state/paged-list.js'
 import { zone } from '../state/preferences.js'
 import { useResource } from '../state/resource.js'
 import { changeQuery } from '../state/router.js'
-import { isReadOnly } from '../state/scope.js'
+import { canChange } from '../state/scope.js'
 import { currentLanguage, number, t } from '../state/translate.js'
 import type { HealthRow } from '../text/health-row.js'
 import { percent, percentText, sum } from '../text/health-series.js'
@@ -40,6 +41,7 @@ import {
   type Count,
   type Counts,
   countsOf,
+  shownState,
   totalOf,
   VIEWS,
   type View,
@@ -75,6 +77,8 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
   const view = VIEWS.find((name) => name === query.state) ?? ''
   const filter = { text, group }
   const attention = useSignal<ListPage<HealthRow> | undefined>(undefined)
+  /** The filter of `attention`, the last view that it was used in, and whether all webhooks were on one page. */
+  const usedIn = useRef({ filter: '', view: '', isWhole: false })
   const list = usePagedList<HealthRow>(
     async (startKey, signal) => {
       const loadTrouble = (key?: string) =>
@@ -82,30 +86,44 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
           (source, sourceKey) => webhookRows(accountId, { ...filter, ...source }, sourceKey, signal),
           key,
         )
-      if (view === 'attention') {
-        const page = await loadTrouble(startKey)
-        if (startKey === undefined) attention.value = page
-        return page
+      const loadRows = () => {
+        const { state, isByService } = FILTERS[view === 'attention' ? '' : view]
+        return webhookRows(
+          accountId,
+          { ...filter, state, ...(isByService !== undefined && { isByService }) },
+          startKey,
+          signal,
+        )
       }
-      const { state, isByService } = FILTERS[view]
-      const page = webhookRows(
-        accountId,
-        { ...filter, state, ...(isByService !== undefined && { isByService }) },
-        startKey,
-        signal,
-      )
-      if (startKey !== undefined) return page
-      // The service lists webhooks by name, so those in trouble are requested by state.
-      const trouble = loadTrouble().then((found) => {
+      if (startKey !== undefined) return view === 'attention' ? loadTrouble(startKey) : loadRows()
+      const filterKey = JSON.stringify(filter)
+      const keep = (found: ListPage<HealthRow>, isWhole = false) => {
         attention.value = found
+        usedIn.current = { filter: filterKey, view, isWhole }
         return found
-      })
+      }
+      const readTrouble = async () => keep(await loadTrouble())
+      // What was in trouble a moment ago, in the view before, is requested again at the next refresh.
+      const isKnown = usedIn.current.filter === filterKey && usedIn.current.view !== view
+      const known = isKnown ? attention.peek() : undefined
+      const wasWhole = usedIn.current.isWhole && usedIn.current.filter === filterKey
+      usedIn.current = { ...usedIn.current, view }
+      if (view === 'attention') return known ?? readTrouble()
       if (view !== '') {
         // Only for the counts: the rows do not wait for it.
-        trouble.catch(() => {})
-        return page
+        if (!known) readTrouble().catch(() => {})
+        return loadRows()
       }
-      const [first, { items }] = await Promise.all([page, trouble])
+      // The service lists webhooks by name, so those in trouble are requested by state, unless all are on the first page: of
+      // those that are found by a text there are few.
+      const trouble = known || wasWhole || text !== '' ? undefined : readTrouble()
+      trouble?.catch(() => {})
+      const first = await loadRows()
+      if (first.nextStartKey === undefined) {
+        keep({ items: first.items.filter((row) => viewOf(row) === 'attention') }, true)
+        return first
+      }
+      const { items } = known ?? (await (trouble ?? readTrouble()))
       return { ...first, items: unique([...items, ...first.items], idOf) }
     },
     [accountId, view, text, group],
@@ -114,14 +132,21 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
     troubleFirst,
   )
   const rows = list.items.value
+  // The same columns for each load, so that only rows that have changed are rendered.
+  const columns = useMemo(
+    () => columnsOf(accountId, list.reload),
+    [accountId, currentLanguage(), isNarrow.value, canChange.value],
+  )
   const isFiltered = view !== '' || text !== '' || group !== ''
   // Also while it is read again: what is typed on the first screen stays.
-  const isEmpty = rows.length === 0 && list.isComplete.value
+  const isWhole = list.isComplete.value && !list.isOutdated
+  const isEmpty = rows.length === 0 && isWhole
   const counts = useCounts({
     accountId,
     filter,
-    all: view === '' && list.isComplete.value ? rows : undefined,
+    all: view === '' && isWhole ? rows : undefined,
     attention: attention.value,
+    isOutdated: list.isOutdated,
   })
   if (isEmpty && !isFiltered && list.error.value === undefined)
     return (
@@ -135,7 +160,7 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
       name="webhooks"
       lead={attention.value && <Lead attention={attention.value} counts={counts} />}
       actions={
-        !isReadOnly.value && (
+        canChange.value && (
           <>
             {attention.value && (
               <SwitchOnAgain
@@ -164,14 +189,19 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
         />
         <GroupPick rows={rows} group={group} />
         <span class="push">
-          <FilterInput label={t('webhooks.search')} value={text} onChange={(q) => changeQuery({ q })} />
+          <FilterInput
+            isImmediate
+            label={t('webhooks.search')}
+            value={text}
+            onChange={(q) => changeQuery({ q })}
+          />
         </span>
       </div>
       <div class="hooks">
         <PagedTable
           list={list}
           label={t('webhooks.title')}
-          columns={columns(accountId, list.reload)}
+          columns={columns}
           idOf={idOf}
           hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
           rowHeight={56}
@@ -207,10 +237,12 @@ interface CountsInput {
   /** The rows, where they are all that pass the filter. */
   readonly all: readonly HealthRow[] | undefined
   readonly attention: ListPage<HealthRow> | undefined
+  /** Whether these are of another filter, until those of this one arrive. */
+  readonly isOutdated: boolean
 }
 
 /** How many webhooks each view has. Where not all are loaded, the first ones of each state are counted. */
-function useCounts({ accountId, filter, all, attention }: CountsInput): Counts | undefined {
+function useCounts({ accountId, filter, all, attention, isOutdated }: CountsInput): Counts | undefined {
   const key = JSON.stringify([accountId, filter])
   const kept = useRef<{ readonly key: string; readonly counts: Counts } | undefined>(undefined)
   if (all) kept.current = { key, counts: countsOf(all) }
@@ -219,10 +251,15 @@ function useCounts({ accountId, filter, all, attention }: CountsInput): Counts |
     kept.current?.key === key && (all || kept.current.counts.attention.count === attention?.items.length)
       ? kept.current.counts
       : undefined
-  const isNeeded = attention !== undefined && known === undefined
+  const last = useRef<Counts | undefined>(undefined)
+  const countedKey = useRef('')
+  // Those of another view of the same filter are counted already.
+  const isNeeded =
+    attention !== undefined && known === undefined && (!isOutdated || countedKey.current === key)
   const counted = useResource(
     async (signal) => {
       if (!isNeeded) return undefined
+      countedKey.current = key
       const count = async (view: 'ok' | 'idle' | 'off') =>
         countOf(
           await webhookRows(
@@ -238,9 +275,10 @@ function useCounts({ accountId, filter, all, attention }: CountsInput): Counts |
     [key, isNeeded],
     COUNT_REFRESH_MS,
   )
-  if (known) return known
+  if (isOutdated) return last.current
   const others = counted.data.value
-  return others && attention && { ...others, attention: countOf(attention) }
+  last.current = known ?? (others && attention && { ...others, attention: countOf(attention) })
+  return last.current
 }
 
 const countOf = ({ items, nextStartKey }: ListPage<HealthRow>): Count => ({
@@ -341,7 +379,7 @@ function SwitchOnAgain({ accountId, attention, isFiltered, onDone }: SwitchOnAga
   )
 }
 
-function columns(accountId: string, reload: () => void): readonly Column<HealthRow>[] {
+function columnsOf(accountId: string, reload: () => void): readonly Column<HealthRow>[] {
   return [
     {
       label: t('webhooks.columnName'),
@@ -350,9 +388,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
       cell: ({ name, uri }) => (
         <>
           <Line text={name} />
-          <span class="sub cut">
-            <Line text={uri} />
-          </span>
+          <Line text={uri} class="sub cut" />
         </>
       ),
     },
@@ -362,8 +398,8 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
       class: 'how',
       cell: (row) => (
         <>
-          <State state={row.state} pill={viewOf(row) === 'attention'} />
-          <RowReason row={row} class="sub cut wide-only" />
+          <State state={shownState(row)} pill={viewOf(row) === 'attention'} />
+          {!isNarrow.value && <RowReason row={row} class="sub cut" />}
         </>
       ),
     },
@@ -373,7 +409,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
       class: 'full',
       cell: (row) => (
         <>
-          <RowReason row={row} class="small soft phone" />
+          {isNarrow.value && <RowReason row={row} class="small soft" />}
           {row.spark ? <Sparkline {...row.spark} /> : '–'}
         </>
       ),
@@ -408,7 +444,7 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
       width: '8.5rem',
       class: 'act',
       isHeadHidden: true,
-      cell: (row) => !isReadOnly.value && <RowAction {...{ accountId, row, reload }} />,
+      cell: (row) => canChange.value && <RowAction {...{ accountId, row, reload }} />,
     },
   ]
 }
@@ -424,9 +460,7 @@ function LastAnswer({ row: { last, cause } }: { readonly row: HealthRow }) {
       ) : (
         status
       )}
-      <span class="sub ago">
-        <Ago at={at} />
-      </span>
+      <Ago at={at} class="sub ago" />
     </>
   )
 }
@@ -462,13 +496,14 @@ function RowAction({ accountId, row, reload }: RowActionProps) {
     notify(t('webhooks.switchedOn', { name: row.name }))
     reload()
   })
+  const state = shownState(row)
   const [action, text, busy] =
-    row.state === 'failing'
+    state === 'failing'
       ? [test, t('webhooks.test'), t('webhooks.testing')]
-      : row.state === 'paused'
+      : state === 'paused'
         ? [resume, t('webhooks.resume'), t('webhooks.resuming')]
         : [switchOn, t('webhooks.switchOn'), t('webhooks.switchingOn')]
-  if (row.state !== 'failing' && row.state !== 'paused' && row.state !== 'disabled') return null
+  if (state !== 'failing' && state !== 'paused' && state !== 'disabled') return null
   return (
     <Button size="tiny" busy={action.isRunning.value ? busy : undefined} onClick={() => void action.run()}>
       {text}

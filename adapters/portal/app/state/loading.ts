@@ -12,7 +12,11 @@ export interface Loading {
 }
 
 interface Loader extends Loading {
-  load<Data>(request: (signal: AbortSignal) => Promise<Data>, onLoaded: (data: Data) => void): void
+  load<Data>(
+    request: (signal: AbortSignal) => Promise<Data>,
+    onLoaded: (data: Data) => void,
+    onFailed?: () => void,
+  ): void
   abort(): void
 }
 
@@ -27,7 +31,7 @@ export function useLoader(): Loader {
     isLoading,
     loadedMs,
     abort,
-    load(request, onLoaded) {
+    load(request, onLoaded, onFailed) {
       abort()
       const controller = new AbortController()
       running.current = controller
@@ -42,6 +46,7 @@ export function useLoader(): Loader {
         },
         (thrown: unknown) => {
           if (controller.signal.aborted) return
+          onFailed?.()
           error.value = thrown
           isLoading.value = false
         },

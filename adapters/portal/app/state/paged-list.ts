@@ -10,6 +10,8 @@ export interface PagedList<Item> extends Loading {
   readonly items: Signal<readonly Item[]>
   /** Whether the service has no further items. */
   readonly isComplete: Signal<boolean>
+  /** Whether the items are those of the selection before, which stay until those of this one arrive. */
+  readonly isOutdated: boolean
   loadMore(): void
   /** Loads the first page again, and forgets the others. */
   reload(): void
@@ -32,17 +34,23 @@ export function usePagedList<Item>(
 ): PagedList<Item> {
   const items = useSignal<readonly Item[]>([])
   const isComplete = useSignal(false)
+  const key = JSON.stringify(keys)
+  /** The selection of which the items are; '': there are none. */
+  const loadedKey = useSignal('')
+  const isOutdated = loadedKey.value !== '' && loadedKey.value !== key
   const loader = useLoader()
   const { error, isLoading, loadedMs } = loader
   const nextKey = useRef<string | undefined>(undefined)
   const pages = useRef(0)
-  const latest = useRef(loadPage)
-  latest.current = loadPage
+  const latest = useRef({ key, loadPage })
+  latest.current = { key, loadPage }
 
-  const load = (isRefresh: boolean) =>
+  const load = (isRefresh: boolean) => {
+    const selection = latest.current
     loader.load(
-      (signal) => latest.current(isRefresh ? undefined : nextKey.current, signal),
+      (signal) => selection.loadPage(isRefresh ? undefined : nextKey.current, signal),
       (page) => {
+        loadedKey.value = selection.key
         if (isRefresh && pages.current > 1) items.value = sort(mergeFirst(items.value, page.items, idOf))
         else {
           items.value = sort(isRefresh ? page.items : unique([...items.value, ...page.items], idOf))
@@ -51,11 +59,16 @@ export function usePagedList<Item>(
           isComplete.value = page.nextStartKey === undefined
         }
       },
+      () => {
+        // Items of another selection say nothing about this one.
+        if (loadedKey.peek() !== selection.key) items.value = []
+        loadedKey.value = selection.key
+      },
     )
+  }
 
   const login = generation.value
   useEffect(() => {
-    items.value = []
     pages.current = 0
     nextKey.current = undefined
     isComplete.value = false
@@ -70,6 +83,7 @@ export function usePagedList<Item>(
     error,
     isLoading,
     isComplete,
+    isOutdated,
     loadedMs,
     loadMore() {
       if (!isLoading.peek() && !isComplete.peek() && !error.peek()) load(false)

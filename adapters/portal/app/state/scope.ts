@@ -21,8 +21,12 @@ effect(() => {
 
 /** Whether the user is an operator of the service. */
 export const isOperator = signal(false)
+/** What the user may do; `undefined` until the service has said it: what changes something is not shown before. */
+const rights = signal<'read' | 'change' | undefined>(undefined)
+/** Whether the user may change something. */
+export const canChange = computed(() => rights.value === 'change')
 /** Whether the user may read but not change. */
-export const isReadOnly = signal(false)
+export const isReadOnly = computed(() => rights.value === 'read')
 /** Name of the session's account, as soon as it is known. */
 export const ownAccountName = signal<string | undefined>(undefined)
 /** Name of the user; `undefined` for an API key. */
@@ -58,7 +62,7 @@ effect(() => {
   if (current?.token === checkedToken) return
   checkedToken = current?.token
   isOperator.value = false
-  isReadOnly.value = false
+  rights.value = undefined
   userName.value = undefined
   ownAccountName.value = undefined
   // The names of the user before; that of the account on the screen is read again.
@@ -66,18 +70,19 @@ effect(() => {
   if (!current) return
   const isCurrent = () => session.peek()?.token === current.token
   readRights().then(
-    (rights) => {
+    (found) => {
       if (!isCurrent()) return
-      isOperator.value = rights?.is_operator ?? false
-      isReadOnly.value = rights?.is_read_only ?? false
-      ownAccountName.value = rights?.account_name
-      if (rights?.owner_id === undefined) return
-      void readUserName(current.accountId, rights.owner_id).then((name) => {
+      isOperator.value = found?.is_operator ?? false
+      rights.value = found?.is_read_only ? 'read' : 'change'
+      ownAccountName.value = found?.account_name
+      if (found?.owner_id === undefined) return
+      void readUserName(current.accountId, found.owner_id).then((name) => {
         if (isCurrent()) userName.value = name
       })
     },
     () => {
-      // The service is unavailable: the screens say so.
+      // The service is unavailable: the screens say so, and it refuses what the user may not change.
+      if (isCurrent()) rights.value = 'change'
     },
   )
   void mayShow(route.peek().accountId, current.accountId).then((isAllowed) => {

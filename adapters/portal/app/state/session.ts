@@ -57,18 +57,36 @@ function forget(): void {
   }
 }
 
+/** What has to be done with the token of a session before it is revoked, such as removing what nobody has saved. */
+const lastDuties = new Set<(ending: Session) => Promise<unknown>>()
+
+/** Calls `duty` when the user signs out, until the returned function is called. */
+export function beforeRevoking(duty: (ending: Session) => Promise<unknown>): () => void {
+  lastDuties.add(duty)
+  return () => {
+    lastDuties.delete(duty)
+  }
+}
+
+/** Ends the session here and in the other tabs at once; `revoke` gets it when nothing needs its token any more. */
+export function signOut(revoke: (ended: Session) => Promise<void>): void {
+  const ending = session.peek()
+  if (!ending) return
+  const done = Promise.allSettled([...lastDuties].map((duty) => duty(ending)))
+  end()
+  void done.then(() => revoke(ending))
+}
+
 /** Begins a session and tells the other tabs. */
 export function begin(next: Session): void {
   adopt(next)
   send({ kind: 'session', session: next })
 }
 
-/** Ends the session here and in the other tabs. Returns it, so that its token can be revoked. */
-export function end(): Session | undefined {
-  const ended = session.value
+/** Ends the session here and in the other tabs. */
+export function end(): void {
   forget()
   send({ kind: 'signed-out' })
-  return ended
 }
 
 /** Marks the session as no longer valid, unless another one has replaced it. */

@@ -1,4 +1,4 @@
-/** Names of webhooks that a screen knows by their ids: each is read once, a few at a time. */
+/** Names of webhooks that a screen knows by their ids: each is read once, a few at a time, and again after a change. */
 import { signal } from '@preact/signals'
 import type { Webhook } from 'hookswitch/client'
 import { accountRequest, optional } from '../api/api.js'
@@ -33,15 +33,29 @@ export function webhookName(accountId: string, webhookId: string): string | unde
   return known === '' ? undefined : known
 }
 
+/** To be called when a screen is left: until the next one the names may change. */
+export function forgetNames(): void {
+  names.value = new Map()
+}
+
+/** Reads the name again, if it is known: the webhook has changed. */
+export function rereadName(accountId: string, webhookId: string): void {
+  if (names.peek().has(keyOf(accountId, webhookId))) read(accountId, webhookId)
+}
+
 function request(accountId: string, webhookId: string): void {
   const key = keyOf(accountId, webhookId)
   if (names.peek().has(key)) return
   remember(key, '')
+  read(accountId, webhookId)
+}
+
+function read(accountId: string, webhookId: string): void {
   waiting.push(async () => {
     const found = await optional(
       accountRequest<Webhook>('GET', '/webhooks/{webhook_id}', { accountId, webhookId }),
     ).catch(() => undefined)
-    if (found) remember(key, found.name)
+    if (found) remember(keyOf(accountId, webhookId), found.name)
   })
   void work()
 }

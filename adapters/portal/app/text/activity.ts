@@ -28,17 +28,13 @@ export const isOver = (state: string): boolean => state !== 'waiting' && state !
 
 export const REQUEST_RESULTS: readonly string[] = ['success', 'failure']
 
-/** @param timeOf Unix ms of a time in the user's zone; `undefined`: it is none */
-export function activityFilter(
-  query: Readonly<Record<string, string>>,
-  timeOf: (text: string) => number | undefined,
-): ActivityFilter {
+/** @param query times as ISO 8601 in UTC, so that the address means the same in every zone */
+export function activityFilter(query: Readonly<Record<string, string>>): ActivityFilter {
   const { status = '', cause = '', kind = '', call = '', result = '', from = '', to = '' } = query
   // A status or a cause is that of a request.
   const preset = status === '' && cause === '' ? 'events' : 'requests'
   const view = query.view === 'events' || query.view === 'requests' ? query.view : preset
   const known = view === 'events' ? Object.keys(EVENT_RESULTS) : REQUEST_RESULTS
-  const ms = (text: string) => (/Z$/.test(text) ? msOf(text) : timeOf(text))
   return {
     view,
     result: known.includes(result) ? result : '',
@@ -46,13 +42,13 @@ export function activityFilter(
     cause,
     kind,
     call,
-    fromMs: ms(from),
-    toMs: ms(to),
+    fromMs: msOf(from),
+    toMs: msOf(to),
   }
 }
 
 function msOf(text: string): number | undefined {
-  const ms = Date.parse(text)
+  const ms = text.endsWith('Z') ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) ? undefined : ms
 }
 

@@ -102,6 +102,9 @@ function addressOf(uri: string): { readonly host: string; readonly address: stri
   }
 }
 
+/** The address alone decides about this one. */
+const BLOCKED = 'blocked_address'
+
 /** Sentences that say more than the short text of their code. */
 const HEADLINES: Readonly<Record<string, MessageKey>> = {
   refused: 'case.refused',
@@ -113,7 +116,7 @@ const HEADLINES: Readonly<Record<string, MessageKey>> = {
   name_unknown: 'case.nameUnknown',
   timeout_connect: 'case.timeoutConnect',
   timeout_answer: 'case.timeoutAnswer',
-  blocked_address: 'case.blockedAddress',
+  [BLOCKED]: 'case.blockedAddress',
   redirect: 'case.redirect',
   429: 'case.throttled',
 }
@@ -127,6 +130,10 @@ function headlineOf(input: CaseInput, { say, failure, since: sinceOf }: CaseWord
   const failingMs = msOf(health.failing_since)
   const since = failingMs === undefined ? '' : sinceOf(failingMs)
   if (cause === undefined || OWN_FAULTS.has(cause)) return tidy(say('case.failing', { since }))
+  if (cause !== BLOCKED && isMixed(input)) {
+    const what = isStatus(cause) ? say('cause.status', { status: cause }) : failure(cause)
+    return tidy(say('case.cause', { since, what }))
+  }
   const count = Math.max(1, Math.round((health.last_attempt?.duration_ms ?? 0) / 1_000))
   const parameters = { ...addressOf(webhook.uri), since, count }
   const key = HEADLINES[isRedirect(cause) ? 'redirect' : cause]
@@ -136,6 +143,13 @@ function headlineOf(input: CaseInput, { say, failure, since: sinceOf }: CaseWord
       ? say('case.status', { since, status: cause })
       : say('case.cause', { since, what: failure(cause) }),
   )
+}
+
+/** Whether the failures since the first one differ from the last one, so that it is only the latest answer. */
+function isMixed(input: CaseInput): boolean {
+  const { last_attempt: attempt, failures_in_row: failures, same_answers: same, ...health } = input.health
+  if (attempt && causeOf(attempt) !== lastCauseOf(input)) return true
+  return !health.same_answers_capped && same < failures
 }
 
 const isRedirect = (cause: string) => isStatus(cause) && cause.startsWith('3')
@@ -190,8 +204,9 @@ function pauseSteps(input: CaseInput, words: CaseWords): readonly Step[] {
   const nextMs = msOf(health.paused_until)
   const rarelyFromMs = (msOf(health.failing_since) ?? 0) + OFTEN_MS
   const isRare = nowMs >= rarelyFromMs
-  const seconds = Math.max(LEAST_SECONDS, Math.min(isRare ? RARELY_SECONDS : OFTEN_SECONDS, maxAge))
-  const isSoonRare = !isRare && maxAge > OFTEN_SECONDS
+  const between = (most: number) => Math.max(LEAST_SECONDS, Math.min(most, maxAge))
+  const rareSeconds = between(RARELY_SECONDS)
+  const seconds = isRare ? rareSeconds : between(OFTEN_SECONDS)
   const probe = health.pending === 0 ? 'next.probeNone' : 'next.probe'
   return [
     ...dated(nextMs, 'wait', say(isConnecting ? 'next.connect' : probe), words, say('next.now')),
@@ -199,7 +214,13 @@ function pauseSteps(input: CaseInput, words: CaseWords): readonly Step[] {
       icon: 'replay',
       title:
         seconds === RARELY_SECONDS ? say('next.everyMinute') : say('next.everySeconds', { count: seconds }),
-      text: isSoonRare ? say('next.rarelyFrom', { at: at(rarelyFromMs) }) : say('next.oneAtATime'),
+      text:
+        seconds === rareSeconds
+          ? say('next.oneAtATime')
+          : say(rareSeconds === RARELY_SECONDS ? 'next.rarelyFrom' : 'next.rarelyFromSeconds', {
+              at: at(rarelyFromMs),
+              count: rareSeconds,
+            }),
     },
     ...lastSteps(health, words),
   ]

@@ -112,10 +112,18 @@ export function zoneCity(zone: Zone): string {
   return zoneName(zone).split('/').at(-1)!.replaceAll('_', ' ')
 }
 
-/** `UTC`, or the browser's zone: `Europe/Berlin`. */
+let localZone: string | undefined
+
+/** `UTC`, or the browser's zone: `Europe/Berlin`. Read once: every time on the page has it in its tooltip. */
 export function zoneName(zone: Zone): string {
-  return zone === 'utc' ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone
+  if (zone === 'utc') return 'UTC'
+  localZone ??= new Intl.DateTimeFormat().resolvedOptions().timeZone
+  return localZone
 }
+
+/** A time as the value of `<input type="datetime-local">` in a zone: the whole minute that is not later. */
+export const inputTime = (ms: number, zone: Zone): string =>
+  exactTime(ms, zone).slice(0, 16).replace(' ', 'T')
 
 /** Value of `<input type="datetime-local">` in a zone as milliseconds; `undefined` for no value. */
 export function parseInputTime(value: string, zone: Zone): number | undefined {

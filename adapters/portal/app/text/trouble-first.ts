@@ -1,8 +1,8 @@
 /** The order of the list: what needs attention first, then the others as the service sorts them. Pure. */
-import { type Listed, viewOf } from './webhook-views.js'
+import { type Listed, shownState, viewOf } from './webhook-views.js'
 
 const RANKS: Readonly<Record<string, number>> = { failing: 0, paused: 1, disabled: 2 }
-const rank = (row: Listed) => (viewOf(row) === 'attention' ? RANKS[row.state]! : 3)
+const rank = (row: Listed) => (viewOf(row) === 'attention' ? RANKS[shownState(row)]! : 3)
 
 /** Sorts rows: what fails, what is paused, what the service has switched off. Rows of the same rank keep their order. */
 export const troubleFirst = <Row extends Listed>(rows: readonly Row[]): readonly Row[] =>

@@ -166,6 +166,36 @@ export function patchOf(webhook: Webhook, settings: SettingsInput): SettingsInpu
   return patch
 }
 
+/**
+ * The merge patch of what the form changes, and of nothing else.
+ *
+ * @param start the document that the form began with
+ * @param current the document as it is now
+ * @param settings the settings of the form
+ * @returns `undefined`: somebody else has changed one of these fields to another value
+ */
+export function changesOf(
+  start: Webhook,
+  current: Webhook,
+  settings: SettingsInput,
+): SettingsInput | undefined {
+  const before = settingsOf(formValues(start))
+  const isChanged = (name: string) =>
+    before.problem !== undefined || !isSame(before.settings[name], settings[name])
+  // The form has one field for both.
+  const areKindsChanged = isChanged('hook') || isChanged('only')
+  const changes: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(patchOf(current, settings))) {
+    if (!(name === 'hook' || name === 'only' ? areKindsChanged : isChanged(name))) continue
+    const key = name as keyof Webhook
+    if (!isSame(start[key], current[key]) && !isSame(current[key], settings[name])) return undefined
+    changes[name] = value
+  }
+  return changes
+}
+
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
 type JsonObject = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is JsonObject =>

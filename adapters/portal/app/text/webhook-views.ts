@@ -4,10 +4,11 @@
 export const VIEWS = ['attention', 'ok', 'idle', 'off'] as const
 export type View = (typeof VIEWS)[number]
 
-/** What decides in which view a webhook is. */
+/** What decides in which view a webhook is, and which state is shown. */
 export interface Listed {
   readonly state: string
   readonly disable_reason?: string
+  readonly pause?: { readonly kind: string }
 }
 
 export function viewOf({ state, disable_reason: reason }: Listed): View {
@@ -15,6 +16,10 @@ export function viewOf({ state, disable_reason: reason }: Listed): View {
   if (state === 'failing' || state === 'paused') return 'attention'
   return state === 'idle' ? 'idle' : 'ok'
 }
+
+/** A receiver that rejects what it is sent fails, also while it gets one event at a time: what it rejects is not kept. */
+export const shownState = ({ state, pause }: Pick<Listed, 'state' | 'pause'>): string =>
+  state === 'paused' && pause?.kind === 'rejected' ? 'failing' : state
 
 /** A number of webhooks; `isCapped`: there may be more. */
 export interface Count {

@@ -49,11 +49,89 @@ describe.skipIf(CHROMIUM === undefined)('the activity of a webhook', () => {
     await page.getByText('try 1, ').waitFor()
     await open(activity(world.badId, '?status=404'))
     await page.getByText('Nothing matches these filters').waitFor()
-    await open(activity(world.badId, '?from=2026-01-02T00:00&to=2026-01-01T00:00'))
+    await open(activity(world.badId, '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'))
     await page.getByText('This time range ends before it begins.').waitFor()
     await page.getByRole('button', { name: 'Remove the filter: Until' }).click()
     await page.getByRole('button', { name: 'Events' }).click()
     await row('Call started').first().waitFor()
+  })
+
+  it('says why a request cannot be replayed whose event is still being sent', async ({
+    world,
+    page,
+    open,
+    answer,
+  }) => {
+    await open(activity(world.badId, '?view=requests'))
+    await page.locator('tbody tr:not(.day, .space)').first().waitFor()
+    let state = 'waiting'
+    await page.route('**/deliveries/*', (route) =>
+      route.fulfill({ json: { data: { state }, status: 'success' } }),
+    )
+    await page.keyboard.press('j')
+    await page.keyboard.press('r')
+    await page.getByText('This event is still being sent.').waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    state = 'exhausted'
+    await page.keyboard.press('r')
+    await page.getByRole('dialog', { name: 'Replay this event' }).waitFor()
+    await page.keyboard.press('Escape')
+    await answer(`**/webhooks/${world.badId}/deliveries?*`, [
+      {
+        id: 'd1',
+        hook_id: world.badId,
+        hook_event: 'channel_create',
+        state: 'waiting',
+        attempts: 0,
+        accepted_at: new Date().toISOString(),
+        explanation: { code: 'due' },
+      },
+    ])
+    await page.getByRole('button', { name: 'Events', exact: true }).click()
+    await page.locator('tbody tr').filter({ hasText: 'Waiting' }).waitFor()
+    await page.keyboard.press('j')
+    await page.getByText('This event is still being sent.').waitFor({ state: 'detached' })
+    await page.keyboard.press('r')
+    await page.getByText('This event is still being sent.').waitFor()
+  })
+
+  it('has times of the zone of the page, and an address that means the same in every zone', async ({
+    world,
+    page,
+    open,
+  }) => {
+    await open(activity(world.badId))
+    await page.getByLabel('Time: ').selectOption('Choose…')
+    await page.getByLabel('Since').fill('2026-01-31T12:34')
+    await page.keyboard.press('Tab')
+    const utc = await page.evaluate<string>("new Date('2026-01-31T12:34').toISOString()")
+    await expect.poll(() => new URL(page.url()).hash).toContain(`from=${encodeURIComponent(utc)}`)
+    expect(await page.getByLabel('Since').inputValue()).toBe('2026-01-31T12:34')
+  })
+
+  it('names the kinds of the host in rows and filters', async ({ world, page, open, row, answer }) => {
+    const hooks = [
+      { id: 'channel_create', name: 'Channel Create', description: '' },
+      { id: 'door_opened', name: 'Door opened', description: 'Somebody is at the door.' },
+    ]
+    await page.route(/\/v\d\/webhooks\?/, (route) =>
+      route.fulfill({ json: { data: hooks, status: 'success', page_size: 2 } }),
+    )
+    await answer(`**/webhooks/${world.badId}/deliveries?*`, [
+      {
+        id: 'd1',
+        hook_id: world.badId,
+        hook_event: 'door_opened',
+        state: 'delivered',
+        attempts: 1,
+        accepted_at: new Date().toISOString(),
+        explanation: { code: 'delivered', attempts: 1 },
+      },
+    ])
+    await open(activity(world.badId))
+    await row('Door opened').waitFor()
+    await page.getByLabel('Event: ').selectOption('Door opened')
+    expect(page.url()).toContain('kind=door_opened')
   })
 
   it('keeps the row that the keys have chosen when others arrive above it', async ({ world, page, open }) => {
@@ -311,6 +389,18 @@ describe.skipIf(CHROMIUM === undefined)('the live list', () => {
     await page.keyboard.press('Enter')
     await expect.poll(() => callsOf(page)).toEqual(['leg-2'])
     expect(await violations(page)).toEqual([])
+  })
+
+  it('shows the new name of a webhook that is renamed', async ({ world, page, open }) => {
+    await open('live')
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    await world.makeCall('before-renaming')
+    await page.getByRole('row').filter({ hasText: 'Dashboard' }).first().waitFor()
+    await world.hs.webhooks.patch('acme', world.goodId, { name: 'Wallboard' })
+    await page.getByRole('row').filter({ hasText: 'Wallboard' }).first().waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'Dashboard' }).count()).toBe(0)
+    await world.hs.webhooks.patch('acme', world.goodId, { name: 'Dashboard' })
+    await page.getByRole('row').filter({ hasText: 'Dashboard' }).first().waitFor()
   })
 
   it('holds what arrives during a pause, and counts it', async ({ world, page, open }) => {

@@ -21,7 +21,7 @@ describe.skipIf(CHROMIUM === undefined)('without timers', () => {
     await world.makeCall('third')
     await follow(`webhooks/${world.badId}`)
     const heading = page.getByRole('heading', { level: 1 })
-    await heading.getByText('Paused').waitFor()
+    await heading.getByText('Failing').waitFor()
     world.repair()
     await page.getByRole('button', { name: 'Resume sending' }).click()
     await heading.getByText('Working').waitFor()

@@ -88,6 +88,34 @@ describe.skipIf(CHROMIUM === undefined)('the screen of the service', () => {
     await page.getByRole('region', { name: 'Last hour, requests a minute' }).getByRole('table').waitFor()
   })
 
+  it('has among the failing ones those that reject what they are sent, which the service sends one event at a time', async ({
+    world,
+    page,
+  }) => {
+    const paused = (index: number, kind: string) =>
+      row(index, { state: 'paused', pause: { kind, since: new Date().toISOString() } })
+    const found = {
+      failing: [row(2)],
+      paused: [paused(1, 'rejected'), paused(3, 'unavailable')],
+    }
+    await page.route('**/system/endpoints?*', (route) => {
+      const state = new URL(route.request().url()).searchParams.get('state')
+      const data = Object.entries(found).flatMap(([name, rows]) => (state === name || !state ? rows : []))
+      return route.fulfill({ json: { data, status: 'success' } })
+    })
+    await logIn(page, world.url, world.apiKey)
+    await page.getByRole('link', { name: 'Service' }).click()
+    const states = page.getByRole('group', { name: 'State' })
+    const names = async () =>
+      (await page.getByRole('row').allInnerTexts()).flatMap((text) => /Receiver \d/.exec(text) ?? [])
+    await expect.poll(names).toEqual(['Receiver 2', 'Receiver 1', 'Receiver 3'])
+    await states.getByRole('button', { name: 'Failing' }).click()
+    // What waits most is first.
+    await expect.poll(names).toEqual(['Receiver 1', 'Receiver 2'])
+    await states.getByRole('button', { name: 'Paused' }).click()
+    await expect.poll(names).toEqual(['Receiver 3'])
+  })
+
   it('asks for one state, and for what waits most unless another order is chosen', async ({
     world,
     page,

@@ -71,6 +71,62 @@ describe.skipIf(CHROMIUM === undefined)('the session of the page', () => {
       .toBe('InvalidCredentials')
   })
 
+  it('leaves no webhook behind that was made for a test, when the user signs out', async ({
+    world,
+    page,
+    open,
+  }) => {
+    await logIn(page, world.url, world.apiKey)
+    await open('webhooks/new')
+    await page.getByLabel('Name').fill('Draft')
+    const { uri } = await world.hs.webhooks.read('acme', world.goodId)
+    await page.getByLabel('Address of your server').fill(uri)
+    await page.getByRole('button', { name: 'Test', exact: true }).click()
+    await page.getByText('Your server answered 204 within').waitFor()
+    const drafts = async () => {
+      const webhooks = await world.hs.webhooks.list('acme')
+      return webhooks.filter(({ name }) => name === 'Draft').length
+    }
+    expect(await drafts()).toBe(1)
+    const { token } = await storedSession(page)
+    await signOut(page)
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'Sign in to webhooks' }).waitFor()
+    await expect.poll(drafts).toBe(0)
+    await expect
+      .poll(() => world.hs.auth.authenticate(token).catch((error) => error.code))
+      .toBe('InvalidCredentials')
+  })
+
+  it('shows nothing that changes something until the service has said that the user may', async ({
+    world,
+    page,
+    open,
+  }) => {
+    let answerNow = () => {}
+    const held = new Promise<void>((resolve) => {
+      answerNow = resolve
+    })
+    await page.route('**/token_auth', async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.goto(world.url)
+    await logInAsUser(page, 'alice', PASSWORD)
+    await page.getByText('Dashboard').waitFor()
+    const changes = page.getByRole('link', { name: 'New webhook' })
+    expect(await changes.count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Test now' }).count()).toBe(0)
+    await open('webhooks/new')
+    await page.getByLabel('Name').waitFor()
+    expect(await page.getByRole('button', { name: 'Create webhook' }).isDisabled()).toBe(true)
+    expect(await page.getByText('Your user may read, not change.').count()).toBe(0)
+    answerNow()
+    await expect.poll(() => page.getByRole('button', { name: 'Create webhook' }).isEnabled()).toBe(true)
+    await open('webhooks')
+    await changes.waitFor()
+  })
+
   it('leaves the account of the address where the next user may not see it', async ({
     world,
     page,

@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
     const [first, second, rest] = await causes.getByRole('link').all()
     expect(await first!.innerText()).toMatch(/^Answered 503 Service Unavailable\s+\d+$/)
     expect(await first!.getAttribute('href')).toMatch(
-      /\/activity\?view=requests&result=failure&status=503&from=\d{4}-\d\d-\d\dT/,
+      /\/activity\?view=requests&result=failure&status=503&from=\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A\d\d\.\d{3}Z$/,
     )
     expect(await second!.getAttribute('href')).toContain('result=failure&cause=timeout_answer')
     expect(await rest!.innerText()).toMatch(/^Other reasons/)
@@ -283,7 +283,14 @@ describe.skipIf(CHROMIUM === undefined)('the screen of a webhook', () => {
     await shownJobs(page).getByText('40 sent again so far · to all webhooks of the account · We').waitFor()
     await shownJobs(page).getByText('7 of 7 sent again').waitFor()
     expect(await shownJobs(page).count()).toBe(3)
-    await shownJobs(page).first().getByRole('button', { name: 'Cancel' }).click()
+    const stop = shownJobs(page).first().getByRole('button', { name: 'Stop…' })
+    const dialog = page.getByRole('dialog', { name: 'Stop this replay?' })
+    await stop.click()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(kept[0]!.state).toBe('running')
+    await stop.click()
+    await dialog.getByRole('button', { name: 'Stop the replay' }).click()
     await shownJobs(page).getByText('Cancelled').waitFor()
   })
 

@@ -1,9 +1,6 @@
 import { fetchHandler } from 'hookswitch/fetch'
 import { hs } from '../../../lib/hookswitch'
 
-export const runtime = 'nodejs'
-export const dynamic = 'force-dynamic'
-
 const handle = fetchHandler(hs)
 
 function handler(request: Request): Promise<Response> {
