@@ -16,7 +16,7 @@ export interface SourceHealth {
   readonly reason?: string
 }
 
-/** What `/readyz` reports. */
+/** What `/readyz` reports. @internal */
 export interface Readiness {
   /** Whether the service has started and does not drain. */
   readonly isServing: boolean

@@ -93,6 +93,14 @@ export function overlayAccounts(stored: ListStore): AccountOverlay {
         if (await stored.wasRemoved(account.id))
           throw taken('id', 'this id was used before and is not reused')
         await rejectTakenRealm(account)
+        // Others of the list were inserted meanwhile.
+        const holder = idByRealm.get(normalizeRealm(account.realm))
+        if (
+          holder !== undefined &&
+          normalizeRealm(written.get(holder)!.realm) === normalizeRealm(account.realm)
+        )
+          throw taken('realm', 'this realm is taken')
+        if (keys.has(apiKey.hash)) throw taken('apiKey', 'this API key is taken')
         created.add(account.id)
         put(account)
         keys.set(apiKey.hash, apiKey)

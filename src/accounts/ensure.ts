@@ -77,7 +77,9 @@ export async function ensureAccounts(
   inputs: readonly AccountInput[],
 ): Promise<readonly string[]> {
   const { ids, created, changed } = await previewAccounts(deps, inputs)
-  return created.length + changed.length === 0 ? ids : writeAccounts(deps, inputs)
+  if (created.length + changed.length === 0) return ids
+  // The others are as the list says.
+  return writeAccounts(deps, inputs, { ids, indexes: new Set([...created, ...changed]) })
 }
 
 /** What a list of accounts would do. */
@@ -102,23 +104,37 @@ export async function previewAccounts(
   const overlay = overlayAccounts(first ? deps.accounts : NO_ACCOUNTS)
   // A list uses no other method.
   const accounts = overlay.accounts as AccountStore
-  const ids = await writeAccounts({ ...deps, accounts }, inputs)
+  const cipher = {
+    ...deps.cipher,
+    // Nothing reads what is encrypted; in an empty store there are no credentials to compare with.
+    encrypt: () => '',
+    ...(!first && { fingerprints: (text: string) => [text] }),
+  }
+  const ids = await writeAccounts({ ...deps, accounts, cipher }, inputs)
   const firstIndexOf = new Map([...ids.entries()].reverse().map(([index, id]) => [id, index]))
   const indexesOf = (changed: ReadonlySet<string>) =>
     [...changed].map((id) => firstIndexOf.get(id)!).sort((a, b) => a - b)
   return { ids, created: indexesOf(overlay.created), changed: indexesOf(overlay.changed) }
 }
 
-async function writeAccounts(deps: AccountDeps, inputs: readonly AccountInput[]): Promise<readonly string[]> {
+/** @param only the accounts to write, and the ids of all; ignored where an account is listed twice. Default: all */
+async function writeAccounts(
+  deps: AccountDeps,
+  inputs: readonly AccountInput[],
+  only?: { readonly ids: readonly string[]; readonly indexes: ReadonlySet<number> },
+): Promise<readonly string[]> {
   if (!Array.isArray(inputs)) {
     throw invalidInput([
       { path: '', rule: 'type', message: 'the accounts must be an array', target: 'array' },
     ])
   }
   const isRepetitive = hasRepeated(inputs)
-  const stored = inputs.length >= READ_ALL_FROM && !isRepetitive ? await readStored(deps) : undefined
-  const ids: string[] = []
-  for (const level of levelsOf(inputs, topologicalOrder(inputs))) {
+  const written = isRepetitive ? undefined : only
+  const count = written?.indexes.size ?? inputs.length
+  const stored = count >= READ_ALL_FROM && !isRepetitive ? await readStored(deps) : undefined
+  const ids: string[] = [...(written?.ids ?? [])]
+  for (const all of levelsOf(inputs, topologicalOrder(inputs))) {
+    const level = written ? all.filter((index) => written.indexes.has(index)) : all
     const reads = isRepetitive ? undefined : { stored, lineageOf: cachedLineages(deps) }
     const start = async (indexes: readonly number[]): Promise<Batch> => {
       const ensured = indexes.map((index) => ensureOne(deps, inputs[index]!, reads))

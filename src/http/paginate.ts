@@ -37,7 +37,7 @@ export interface RowSource<Row, Place> {
   readonly toItems: (rows: readonly Row[]) => readonly JsonObject[] | Promise<readonly JsonObject[]>
   /** Maximum number of rows per query: all are in memory at once. */
   readonly batchSize: number
-  /** Rows that one request examines. Default 20,000. */
+  /** Rows that one request examines where not every row is wanted. Default 20,000. */
   readonly maxExamined?: number
 }
 
@@ -69,7 +69,7 @@ export async function* readItems<Row, Place>(
   let lastPlace: Place | undefined
   // A query that finds nothing has examined as many rows as one that finds some.
   for (let examined = 0; ; examined += batchSize) {
-    if (examined > 0 && examined >= maxExamined) return startKeyOf(after!)
+    if (isSelective && examined > 0 && examined >= maxExamined) return startKeyOf(after!)
     const limit = isSelective ? batchSize : Math.min(pageSize - taken, batchSize)
     const batch = await read(limit, after)
     const wanted: Row[] = []

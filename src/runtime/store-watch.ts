@@ -13,7 +13,7 @@ import type { Clock } from '../ports.js'
 import type { Store } from '../store/contract.js'
 
 /** What the store cannot do now. */
-export interface StoreProblem {
+interface StoreProblem {
   /** Since when, in Unix milliseconds. */
   readonly sinceMs: number
   /** One sentence, without secrets. */
@@ -21,7 +21,7 @@ export interface StoreProblem {
 }
 
 /** A watched store. */
-export interface StoreWatch {
+interface StoreWatch {
   /** The same store; its calls are observed. */
   readonly store: Store
   /** Whether requests are refused at once: the store is known to be away. */

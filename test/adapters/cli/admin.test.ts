@@ -11,12 +11,18 @@ afterEach(async () => {
 
 const WELL: Readiness = { isServing: true, health: { problems: [], outages: [] }, sources: [] }
 
+const PREVIEW = {
+  changed: ['logLevel'],
+  needsRestart: [],
+  accounts: { created: ['acme'], changed: [], removed: [], unlisted: [] },
+} as const
+
 async function answerOf(readiness: Partial<Readiness>, path = '/readyz') {
   const metrics = { text: async () => '', contentType: 'text/plain' }
   const server = adminServer(
     async () => ({ ...WELL, ...readiness }),
     metrics,
-    () => Promise.reject(new Error('not used')),
+    async () => PREVIEW,
   )
   const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
   closing.push(() => stopListening(server, 0))
@@ -94,4 +100,8 @@ describe('/readyz', () => {
     expect((await readDisk('/tmp/some.db'))?.freeBytes).toBeGreaterThan(0)
     expect(await readDisk('/nowhere/at/all.db')).toBeUndefined()
   })
+})
+
+it('/reload shows what a reload would do', async () => {
+  expect(await answerOf({}, '/reload')).toEqual({ code: 200, body: PREVIEW })
 })
