@@ -14,6 +14,8 @@ export interface AttemptQuery {
   readonly callIds?: readonly string[]
   /** True: only failures; the cost must not grow with the successes of a webhook. Default false. */
   readonly onlyFailures?: boolean
+  /** True: the store may leave out the headers and bodies of requests and responses. Default false. */
+  readonly slim?: boolean
   /** Earliest time of the record (`AttemptRecord.atMs`), Unix ms, inclusive. Default: no limit. */
   readonly fromMs?: number
   /** Latest time of the record (`AttemptRecord.atMs`), Unix ms, inclusive. Default: no limit. */

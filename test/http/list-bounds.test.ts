@@ -78,7 +78,18 @@ describe('recorded bodies in lists of attempts', () => {
 
   it('are whole for filters', async () => {
     const body = 'b'.repeat(2_000)
-    const { list } = await startWith(1, { responseBody: body })
+    const { list, store } = await startWith(1, { responseBody: body })
+    const { attempts } = store.deliveries
+    const slims: unknown[] = []
+    store.deliveries.attempts = async (query) => {
+      slims.push(query.slim)
+      const rows = await attempts(query)
+      return query.slim ? rows.map(({ responseBody: _, ...rest }) => rest) : rows
+    }
+    expect((await list(`${ATTEMPTS}?slim=true&filter_hook_event=channel_create`)).page_size).toBe(1)
+    for (const filter of [`filter_resp_body=${body}`, 'has_key=resp_body'])
+      expect((await list(`${ATTEMPTS}?slim=true&${filter}`)).page_size).toBe(1)
+    expect(slims).toEqual([true, undefined, undefined])
     expect((await list(`${ATTEMPTS}?filter_resp_body=${body}`)).page_size).toBe(1)
     expect((await list(`${ATTEMPTS}?filter_resp_body=${body.slice(0, 1_024)}`)).page_size).toBe(0)
   })

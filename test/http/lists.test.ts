@@ -216,7 +216,7 @@ describe('paginate', () => {
 
   it.each([
     [20_000, false],
-    [5_000, true],
+    [4_000, true],
   ])(
     'stops after %i rows of a filtered list (with bodies: %s), with a short page that leads on',
     async (most, hasBodies) => {

@@ -88,8 +88,15 @@ export function createAttemptQuery(
 
   return (query) => {
     const account = accounts.find(query.accountId)
-    return account === undefined ? [] : findKeys(account, query).map(attemptOf)
+    const attempts = account === undefined ? [] : findKeys(account, query).map(attemptOf)
+    return query.slim ? attempts.map(slimOf) : attempts
   }
+}
+
+/** Without what is large: to copy it between threads takes longer than to read it. */
+function slimOf(attempt: StoredAttempt): StoredAttempt {
+  const { requestHeaders: _, requestBody: __, responseHeaders: ___, responseBody: ____, ...rest } = attempt
+  return rest
 }
 
 /** Reads the log of attempts onwards from a position. */

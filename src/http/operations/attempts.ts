@@ -35,8 +35,9 @@ async function listMatchingAttempts(
   const hasBodies = enumValue(context, 'include', INCLUDABLE) !== undefined
   const toJson = isSlim ? slimAttemptJson : hasBodies ? attemptJson : listedAttemptJson
   const onlyFailures = selectsFailures(context) ? { onlyFailures: true } : {}
+  const slim = isSlim && !filtersByContents(context) ? { slim: true } : {}
   const source = positionedRows(request, {
-    read: (batch) => readBatch(context, { accountId, ...selection, ...onlyFailures, ...batch }),
+    read: (batch) => readBatch(context, { accountId, ...selection, ...onlyFailures, ...slim, ...batch }),
     hasBodies: true,
     toFilterJson: attemptJson,
     toItems: (rows) => rows.map(toJson),
@@ -57,6 +58,13 @@ function selectsFailures({ query }: OperationContext): boolean {
     results?.includes('success') === false ||
     (statuses !== undefined && !statuses.some((status) => SUCCESS_STATUS.test(status)))
   )
+}
+
+const CONTENTS = /(req|resp)_(headers|body)/
+
+/** Whether a filter may read headers or bodies. */
+function filtersByContents({ query }: OperationContext): boolean {
+  return [...query].some(([name, value]) => CONTENTS.test(name) || CONTENTS.test(value))
 }
 
 /** `slim` of the query. Throws `InvalidInput`. */

@@ -173,6 +173,19 @@ export function attemptRules(rule: DefineRule): void {
     assert.deepEqual(await deliveries.eventBodies([]), [])
   })
 
+  rule('slim attempts may lack headers and bodies, and nothing else', async (fixture) => {
+    await acceptAndRecord(fixture, await fixture.webhook(), { responseBody: 'fine' })
+    const read = async (query: Partial<AttemptQuery>) => {
+      const [attempt] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 1, ...query })
+      const { requestHeaders: _, requestBody: __, responseHeaders: ___, responseBody, ...rest } = attempt!
+      return { responseBody, rest }
+    }
+    const whole = await read({})
+    assert.equal(whole.responseBody, 'fine')
+    assert.deepEqual((await read({ slim: true })).rest, whole.rest)
+    assert.deepEqual(await read({ slim: false }), whole)
+  })
+
   rule('a request body is truncated to 8 KiB of UTF-8 without splitting a character', async (fixture) => {
     const webhook = await fixture.webhook()
     for (const [head, kept] of [

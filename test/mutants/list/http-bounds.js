@@ -156,4 +156,11 @@ export const mutants = [
     replace: 'socket.destroy()',
     tests: ['test/adapters/http/node-server.test.ts'],
   },
+  {
+    what: 'a filter by a body reads attempts without bodies',
+    file: 'src/http/operations/attempts.ts',
+    find: 'isSlim && !filtersByContents(context)',
+    replace: 'isSlim',
+    tests: ['test/http/list-bounds.test.ts'],
+  },
 ]
