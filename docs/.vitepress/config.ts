@@ -10,6 +10,11 @@ import { TYPE_PAGES, writeTypePages } from './types.js'
 /** Path of the site on GitHub Pages. */
 const BASE = '/hookswitch/'
 
+const TYPE_TABLES = `@media (min-width: 768px) {
+  .vp-doc[class*='_types_'] td code { overflow-wrap: anywhere }
+  .vp-doc[class*='_types_'] td:first-child { min-width: 12rem }
+}`
+
 const { description } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
 /** Makes the anchor of a heading as GitHub does, so that links to headings lead to the same place in both. */
@@ -28,8 +33,12 @@ export default async () => {
     description,
     lang: 'en',
     base: BASE,
-    // No icon: browsers would request /favicon.ico.
-    head: [['link', { rel: 'icon', href: 'data:,' }]],
+    head: [
+      // No icon: browsers would request /favicon.ico.
+      ['link', { rel: 'icon', href: 'data:,' }],
+      // Long types of the pages below /types wrap, so that their tables fit; names of options do not.
+      ['style', {}, TYPE_TABLES],
+    ],
     srcDir: relative(fileURLToPath(new URL('..', import.meta.url)), PAGES),
     // The HTTP reference is one page.
     vite: { build: { chunkSizeWarningLimit: 2_500 } },

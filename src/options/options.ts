@@ -26,9 +26,9 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
    * Holds the deliveries of all accounts from the start on, on all nodes, until `hs.operator.release` is called: they are accepted
    * and not sent. To look at a restored backup. Default false.
    */
-  readonly hold?: boolean
+  readonly hold?: boolean | undefined
   /** Name of this node in responses and in the list of nodes: 1 to 63 letters, digits, `.`, `_`, `-`. Default: a random id. */
-  readonly nodeName?: string
+  readonly nodeName?: string | undefined
   /**
    * Ids of accounts whose API keys and admins act on every account over HTTP. Accounts below them are ordinary ones.
    * Default: none.

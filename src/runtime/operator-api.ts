@@ -1,6 +1,7 @@
 /** `hs.operator`: what spans the accounts of a service. The host is trusted, so nothing here authorizes. */
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import type { Overview } from '../delivery/overview.js'
+import { checkOptionNames } from '../errors.js'
 import { UNHEALTHY_STATES } from '../stats/endpoint-list.js'
 import type { EndpointHealth } from '../webhooks/health.js'
 import { listUnhealthy } from '../webhooks/manage.js'
@@ -11,7 +12,7 @@ import type { HeldAccounts } from './holds.js'
 import { readOverview } from './overview.js'
 import { PAGE_OPTIONS, type PageOptions, withLimit } from './webhook-api.js'
 
-/** `hs.operator`. Every method may also reject with `StoreUnavailable` or `Closing`. */
+/** `hs.operator`. Every method may also reject with `InvalidOption` for an unknown option, `StoreUnavailable` or `Closing`. */
 export interface OperatorApi {
   /** The state of the service: what is pending, what fails, and which nodes work. */
   overview(): Promise<Overview>
@@ -24,12 +25,12 @@ export interface OperatorApi {
    */
   hold(options?: {
     /** Only the webhooks of this account, without the accounts below it. Default: all accounts. */
-    readonly accountId?: string
+    readonly accountId?: string | undefined
   }): Promise<HeldAccounts>
   /** Ends a hold: what waits is sent, oldest first. Nothing changes if it was not held. */
   release(options?: {
     /** The hold of this account. Default: that of all accounts; accounts that are held by themselves stay so. */
-    readonly accountId?: string
+    readonly accountId?: string | undefined
   }): Promise<HeldAccounts>
   /** Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. Throws `InvalidInput`. */
   unhealthy(options?: {
@@ -77,8 +78,14 @@ const SEARCH_OPTIONS = [
 export function createOperatorApi(core: () => Core): OperatorApi {
   return {
     holds: async () => core().holds.read(),
-    hold: async ({ accountId } = {}) => core().holds.hold(accountId),
-    release: async ({ accountId } = {}) => core().holds.release(accountId),
+    async hold(options) {
+      checkOptionNames('operator.hold', options, ['accountId'])
+      return core().holds.hold(options?.accountId)
+    },
+    async release(options) {
+      checkOptionNames('operator.release', options, ['accountId'])
+      return core().holds.release(options?.accountId)
+    },
     overview: async () => readOverview(core()),
     unhealthy: async (options = {}) =>
       listUnhealthy(

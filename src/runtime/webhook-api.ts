@@ -62,7 +62,7 @@ export interface PageOptions {
   readonly toMs?: number | undefined
 }
 
-/** `hs.webhooks`. Every method may also reject with `StoreUnavailable` or `Closing`. */
+/** `hs.webhooks`. Every method may also reject with `InvalidOption` for an unknown option, `StoreUnavailable` or `Closing`. */
 export interface WebhookApi {
   /** Creates a webhook. Throws `InvalidInput`, `NotFound` for the account. */
   create(accountId: string, input: WebhookInput): Promise<WebhookView>

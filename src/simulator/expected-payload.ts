@@ -27,9 +27,9 @@ export function expectedPayload(
   const payload: Record<string, unknown> = {
     sequence,
     timestamp: Math.floor(timestampMs / 1000) + GREGORIAN_SECONDS,
-    happened_at: new Date(timestampMs).toISOString(),
   }
   for (const [name, value] of Object.entries(event)) payload[wireName(name)] = value
   payload[wireName('eventId')] = eventId
+  payload[wireName('happenedAt')] = new Date(timestampMs).toISOString()
   return payload
 }

@@ -1,7 +1,7 @@
 /** Decides which fields of a payload the custom data of a webhook may not set. Pure. */
 import { OBJECT_HOOK } from './catalogue.js'
 
-/** Fields by which receivers recognize, order and date events. The service alone writes them. @internal */
+/** Fields by which receivers recognize, order and date events. The service alone writes them. */
 export const RESERVED_FIELDS = [
   'hook_event',
   'account_id',

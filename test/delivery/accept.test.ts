@@ -98,10 +98,10 @@ describe('acceptEvents', () => {
   it('accepts all events of a list or none, and names the index of an invalid one', async () => {
     const harness = await createHarness()
     const failed = await rejectionOf(accept(harness, event(), event({ callId: '' }), event()))
-    expect(failed).toMatchObject({ code: 'InvalidInput', field: '1.callId' })
-    expect(failed.failures?.map(({ path }) => path)).toEqual(['1.callId'])
+    expect(failed).toMatchObject({ code: 'InvalidInput', field: 'events[1].callId' })
+    expect(failed.failures?.map(({ path }) => path)).toEqual(['events[1].callId'])
     expect(await rejectionOf(accept(harness, event(), 'x' as unknown as object))).toMatchObject({
-      field: '1',
+      field: 'events[1]',
     })
     expect(await harness.pending()).toBe(0)
     expect(await accept(harness, event(), event(), event())).toMatchObject([

@@ -138,7 +138,7 @@ describe('commands in the documentation', () => {
   })
 
   it('name scripts and files of the package', () => {
-    const own = ['ci', 'install', 'pack', 'run', 'init', 'cache']
+    const own = ['ci', 'install', 'pack', 'run', 'init', 'cache', 'version']
     for (const page of [...PAGES, 'CONTRIBUTING.md', 'examples/demo/README.md']) {
       const names = [...read(page).matchAll(/\bnpm (?:run )?([a-z]+:?[a-z]*)\b/g)].map(([, name]) => name!)
       expect([page, names.filter((name) => !own.includes(name) && !(name in PACKAGE.scripts))]).toEqual([

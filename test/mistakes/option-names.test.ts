@@ -102,6 +102,11 @@ const CALLS: readonly Call[] = [
     "0.aipKey: Unknown field (did you mean 'apiKey'?)",
   ],
   [
+    'hs.accounts.previewEnsure',
+    () => hs.accounts.previewEnsure([{ name: 'A', realm: 'a.example', aipKey: 'k' } as never]),
+    "0.aipKey: Unknown field (did you mean 'apiKey'?)",
+  ],
+  [
     'hs.accounts.update',
     () => hs.accounts.update('acme', { enable: false } as never),
     "enable: Unknown field (did you mean 'enabled'?)",
@@ -180,6 +185,16 @@ const CALLS: readonly Call[] = [
     'hs.operator.search',
     () => hs.operator.search({ account: 'acme' } as never),
     unknownIn('operator.search', 'account', 'accountId'),
+  ],
+  [
+    'hs.operator.hold',
+    () => hs.operator.hold({ account: 'acme' } as never),
+    unknownIn('operator.hold', 'account', 'accountId'),
+  ],
+  [
+    'hs.operator.release',
+    () => hs.operator.release({ account: 'acme' } as never),
+    unknownIn('operator.release', 'account', 'accountId'),
   ],
   [
     'hs.replays.start',
@@ -341,6 +356,7 @@ const WITHOUT_OPTIONS = [
   'hs.handlesPath',
   'hs.nodeHealth',
   'hs.openLegs.list',
+  'hs.operator.holds',
   'hs.operator.overview',
   'hs.replays.read',
   'hs.replays.set',

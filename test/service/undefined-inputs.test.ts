@@ -64,7 +64,9 @@ describe.each([
     }
     await expect.poll(() => hs.webhooks.attempts('acme', undefined, page)).toHaveLength(1)
     expect(await hs.webhooks.deliveries('acme', webhook.id, { ...page, states: undefined })).toHaveLength(1)
-    expect((await hs.operator.search({ ...page, callId: undefined })).deliveries).toHaveLength(1)
+    expect(
+      (await hs.operator.search({ limit: undefined, cursor: undefined, callId: undefined })).deliveries,
+    ).toHaveLength(1)
     expect(await hs.operator.unhealthy({ states: undefined, limit: undefined })).toBeDefined()
     expect(await hs.replays.list({ accountId: undefined, limit: undefined })).toEqual([])
     const erased = await hs.erase({ accountId: 'acme', callId: 'c', number: undefined })

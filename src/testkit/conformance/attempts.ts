@@ -164,7 +164,7 @@ export function attemptRules(rule: DefineRule): void {
       [{ from: '2' }],
     )
     const long = await fixture.webhook({ accountId: 'long' })
-    const head = JSON.stringify({ from: '3', custom_channel_vars: { text: 'x'.repeat(20_000) } })
+    const head = JSON.stringify({ from: '3', vars: { text: 'x'.repeat(20_000) } })
     await acceptAndRecord(fixture, long, {}, { bodies: [{ head }] })
     assert.deepEqual(await partiesOf('long'), [{ from: '3' }])
     const keys = [1, 0, 2].map((variant) => ({ eventId: event.id, variant }))

@@ -99,7 +99,7 @@ export const lastingText = (ms: number): string => span(ms, unitDative)
 const agoText = (at: At): string => t('time.ago', { span: roughSpan(nowMs.value - toMs(at), unitDative) })
 
 /** `in 3 min 41 s`. */
-export function inText(at: At): string {
+function inText(at: At): string {
   const leftMs = toMs(at) - nowMs.value
   return leftMs < 1_000
     ? t('time.now')

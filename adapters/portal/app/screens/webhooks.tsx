@@ -399,7 +399,7 @@ function columnsOf(accountId: string, reload: () => void): readonly Column<Healt
       cell: (row) => (
         <>
           <State state={shownState(row)} pill={viewOf(row) === 'attention'} />
-          {!isNarrow.value && <RowReason row={row} class="sub cut" />}
+          {!isNarrow.value && hasReason(row) && <RowReason row={row} class="sub cut" />}
         </>
       ),
     },
@@ -409,7 +409,7 @@ function columnsOf(accountId: string, reload: () => void): readonly Column<Healt
       class: 'full',
       cell: (row) => (
         <>
-          {isNarrow.value && <RowReason row={row} class="small soft" />}
+          {isNarrow.value && hasReason(row) && <RowReason row={row} class="small soft" />}
           {row.spark ? <Sparkline {...row.spark} /> : '–'}
         </>
       ),
@@ -444,10 +444,13 @@ function columnsOf(accountId: string, reload: () => void): readonly Column<Healt
       width: '8.5rem',
       class: 'act',
       isHeadHidden: true,
-      cell: (row) => canChange.value && <RowAction {...{ accountId, row, reload }} />,
+      cell: (row) => canChange.value && hasReason(row) && <RowAction {...{ accountId, row, reload }} />,
     },
   ]
 }
+
+/** Whether there is something to say and to do about a webhook. Most rows have nothing of it, which scrolls faster. */
+const hasReason = ({ state }: HealthRow) => state !== 'ok' && state !== 'idle'
 
 /** The status of the last answer, or that there was none, and when. */
 function LastAnswer({ row: { last, cause } }: { readonly row: HealthRow }) {
@@ -503,7 +506,6 @@ function RowAction({ accountId, row, reload }: RowActionProps) {
       : state === 'paused'
         ? [resume, t('webhooks.resume'), t('webhooks.resuming')]
         : [switchOn, t('webhooks.switchOn'), t('webhooks.switchingOn')]
-  if (state !== 'failing' && state !== 'paused' && state !== 'disabled') return null
   return (
     <Button size="tiny" busy={action.isRunning.value ? busy : undefined} onClick={() => void action.run()}>
       {text}
