@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHookswitch, memoryStore } from 'hookswitch'
+import { createHookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
 import type { Sender } from 'hookswitch/adapter'
 import { postgresStore } from 'hookswitch/postgres'
 import { sqliteStore } from 'hookswitch/sqlite'

@@ -236,4 +236,25 @@ export const mutants = [
     replace: '',
     tests: QUEUE,
   },
+  {
+    what: 'held accounts are sent to',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: 'dueMs === NEVER || isHeld?.(endpoint.webhook.accountId) ? undefined : dueMs',
+    replace: 'dueMs === NEVER ? undefined : dueMs',
+    tests: ['test/service/hold.test.ts'],
+  },
+  {
+    what: 'a released account stays idle',
+    file: 'src/delivery/dispatcher.ts',
+    find: '      putBackPrefetched(isAccountHeld)\n      for (const endpoint of queue.endpoints()) update(endpoint)\n',
+    replace: '      putBackPrefetched(isAccountHeld)\n',
+    tests: ['test/service/hold.test.ts'],
+  },
+  {
+    what: 'what was held before a restart is sent by the next start',
+    file: 'src/hookswitch.ts',
+    find: '(normalized.hold ? opened.holds.hold(undefined) : opened.holds.read())',
+    replace: '(normalized.hold ? opened.holds.hold(undefined) : undefined)',
+    tests: ['test/service/hold.test.ts'],
+  },
 ]

@@ -19,7 +19,7 @@ async function openEmpty(): Promise<Store> {
 
 /** The store after a restart that lost one port. */
 const without = (
-  port: 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'replays' | 'encryption' | 'stats',
+  port: 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'replays' | 'holds' | 'encryption' | 'stats',
 ) => lost(`a restart loses ${port}`, async (store) => ({ ...store, [port]: (await openEmpty())[port] }))
 
 const afterRestart = (what: string, change: StoreFault['breakStore']) =>
@@ -32,6 +32,7 @@ export const brokenDurability: readonly StoreFault[] = [
   without('webhooks'),
   without('openLegs'),
   without('replays'),
+  without('holds'),
   without('encryption'),
   without('stats'),
   afterRestart(

@@ -5,6 +5,7 @@ import { brokenClosing, brokenDurability } from './durability.js'
 import { brokenEncryption } from './encryption.js'
 import { brokenEndpoints } from './endpoints.js'
 import { brokenAcceptances, brokenGroups, brokenNumbers, brokenRepeats } from './groups.js'
+import { brokenHolds } from './holds.js'
 import { brokenInboxes, brokenSharedInboxes } from './inbox.js'
 import { brokenLiveItems } from './live.js'
 import {
@@ -63,6 +64,7 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   ...brokenHistory,
   ...brokenOpenLegs,
   ...brokenEncryption,
+  ...brokenHolds,
   ...brokenEndpoints,
   ...brokenStats,
   ...brokenInboxes,

@@ -50,6 +50,7 @@ type Port =
   | 'webhooks'
   | 'openLegs'
   | 'replays'
+  | 'holds'
   | 'encryption'
   | 'stats'
   | 'inbox'
