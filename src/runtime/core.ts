@@ -31,10 +31,10 @@ import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import { createAddressCheck } from './check-address.js'
-import { createHolds } from './holds.js'
+import { createHolds, type Holds } from './holds.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
-import { watchStore } from './store-watch.js'
+import { type StoreWatch, watchStore } from './store-watch.js'
 import { bindExchange, bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
 
 /**
@@ -75,7 +75,7 @@ export function createCore(
 ) {
   const { catalogue } = options
   const { clock, random, log, sender, events, metrics, tracing } = deps
-  const storeWatch = watchStore(options.store, clock)
+  const storeWatch: StoreWatch = watchStore(options.store, clock)
   const { store } = storeWatch
   const newId = createIdGenerator((count) => random.bytes(count))
   const newTimeOrderedId = createTimeOrderedIdGenerator((count) => random.bytes(count), clock.now)
@@ -122,7 +122,7 @@ export function createCore(
   const userAgent = `hookswitch/${VERSION}`
   const maxAgeMsOf = ({ settings }: Webhook) =>
     (settings.maxAgeSeconds ?? options.defaultMaxAgeSeconds) * 1_000
-  const holds = createHolds(store.holds, directory, log, () => dispatcher.holdsChanged())
+  const holds: Holds = createHolds(store.holds, directory, log, () => dispatcher.holdsChanged())
   const dispatcher: Dispatcher = createDispatcher(
     {
       store: store.deliveries,

@@ -13,7 +13,7 @@ export interface HeldAccounts {
 }
 
 /** The holds, as this node has read them last. */
-interface Holds {
+export interface Holds {
   /** Whether nothing may be sent for the webhooks of an account. */
   isHeld(accountId: string): boolean
   /** Reads what is held, now: other nodes change it too. */

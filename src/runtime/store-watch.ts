@@ -21,7 +21,7 @@ interface StoreProblem {
 }
 
 /** A watched store. */
-interface StoreWatch {
+export interface StoreWatch {
   /** The same store; its calls are observed. */
   readonly store: Store
   /** Whether requests are refused at once: the store is known to be away. */
