@@ -250,11 +250,4 @@ export const mutants = [
     replace: '      putBackPrefetched(isAccountHeld)\n',
     tests: ['test/service/hold.test.ts'],
   },
-  {
-    what: 'what was held before a restart is sent by the next start',
-    file: 'src/hookswitch.ts',
-    find: '(normalized.hold ? opened.holds.hold(undefined) : opened.holds.read())',
-    replace: '(normalized.hold ? opened.holds.hold(undefined) : undefined)',
-    tests: ['test/service/hold.test.ts'],
-  },
 ]
