@@ -83,7 +83,7 @@ export async function ensureAccounts(
 }
 
 /** What a list of accounts would do. */
-export interface AccountListPreview {
+interface AccountListPreview {
   /** Indexes, in the list, of accounts that would be created. */
   readonly created: readonly number[]
   /** Indexes of accounts that would be changed, or their users. */

@@ -1,7 +1,7 @@
 import type { Account } from '../accounts/account.js'
 import type { AccountChange, AccountInput, UserInput } from '../accounts/account-input.js'
 import type { Directory } from '../accounts/directory.js'
-import { type AccountListPreview, ensureAccounts, previewAccounts } from '../accounts/ensure.js'
+import { ensureAccounts, previewAccounts } from '../accounts/ensure.js'
 import { type KeyedMutex, keyedMutex } from '../accounts/keyed-mutex.js'
 import { type AccountDeps, type AccountView, createAccount, getAccount } from '../accounts/manage.js'
 import { addUser, type UserView } from '../accounts/users.js'
@@ -45,7 +45,12 @@ export interface AccountService {
    */
   ensure(inputs: readonly AccountInput[]): Promise<readonly string[]>
   /** What `ensure` would do: indexes in the list of accounts that it would create or change. Throws as `ensure`. */
-  previewEnsure(inputs: readonly AccountInput[]): Promise<AccountListPreview>
+  previewEnsure(inputs: readonly AccountInput[]): Promise<{
+    /** Indexes, in the list, of accounts that would be created. */
+    readonly created: readonly number[]
+    /** Indexes of accounts that would be changed, or their users. */
+    readonly changed: readonly number[]
+  }>
   /** Ids of all accounts below this one, without its own. */
   descendants(accountId: string): Promise<readonly string[]>
   /** For a host with its own directory: reports a change of this account, which takes effect on this node at once. */

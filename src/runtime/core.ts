@@ -25,7 +25,7 @@ import type { EventWatchers } from '../stream/event-watchers.js'
 import type { SecretCipher } from '../values/encryption.js'
 import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.js'
 import { VERSION } from '../version.js'
-import { isRegisteredHook, type OBJECT_HOOK } from '../webhooks/catalogue.js'
+import { isRegisteredHook } from '../webhooks/catalogue.js'
 import type { DataValidators } from '../webhooks/event-data.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
@@ -43,7 +43,7 @@ import { bindExchange, bindStreams, changeOf, notifyStreams, withStreams } from 
  */
 export interface HookswitchEvents
   extends DeliveryEvents,
-    Readonly<Record<ChannelEvent['hook'] | typeof OBJECT_HOOK, PublishedEvent>> {
+    Readonly<Record<ChannelEvent['hook'] | 'object', PublishedEvent>> {
   /** Every accepted event, whatever its hook. */
   readonly event: PublishedEvent
 }

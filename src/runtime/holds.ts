@@ -5,7 +5,7 @@ import { notFound } from '../errors.js'
 import type { Log } from '../ports.js'
 
 /** What is held. Each hold is released by itself: an account may be held while all are. */
-export interface HeldAccounts {
+interface HeldAccounts {
   /** Whether the deliveries of all accounts are held. */
   readonly all: boolean
   /** Ids of accounts that are held by themselves, sorted. */

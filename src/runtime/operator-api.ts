@@ -8,7 +8,6 @@ import { listUnhealthy } from '../webhooks/manage.js'
 import type { WebhookView } from '../webhooks/view.js'
 import type { Core } from './core.js'
 import { searchDeliveries } from './delivery-views.js'
-import type { HeldAccounts } from './holds.js'
 import { readOverview } from './overview.js'
 import { PAGE_OPTIONS, type PageOptions, withLimit } from './webhook-api.js'
 
@@ -16,8 +15,13 @@ import { PAGE_OPTIONS, type PageOptions, withLimit } from './webhook-api.js'
 export interface OperatorApi {
   /** The state of the service: what is pending, what fails, and which nodes work. */
   overview(): Promise<Overview>
-  /** What is held, on all nodes. */
-  holds(): Promise<HeldAccounts>
+  /** What is held, on all nodes. Each hold is released by itself: an account may be held while all are. */
+  holds(): Promise<{
+    /** Whether the deliveries of all accounts are held. */
+    readonly all: boolean
+    /** Ids of accounts that are held by themselves, sorted. */
+    readonly accountIds: readonly string[]
+  }>
   /**
    * Holds deliveries: events are accepted, nothing is sent, also of tests and replays. Requests in flight end. Other nodes follow
    * within 10 s. Holds are stored, so that a restart does not end them. Deliveries grow older meanwhile: those above the age of
@@ -26,12 +30,12 @@ export interface OperatorApi {
   hold(options?: {
     /** Only the webhooks of this account, without the accounts below it. Default: all accounts. */
     readonly accountId?: string | undefined
-  }): Promise<HeldAccounts>
+  }): ReturnType<OperatorApi['holds']>
   /** Ends a hold: what waits is sent, oldest first. Nothing changes if it was not held. */
   release(options?: {
     /** The hold of this account. Default: that of all accounts; accounts that are held by themselves stay so. */
     readonly accountId?: string | undefined
-  }): Promise<HeldAccounts>
+  }): ReturnType<OperatorApi['holds']>
   /** Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. Throws `InvalidInput`. */
   unhealthy(options?: {
     /** Only webhooks in these states. Default: all of them. */

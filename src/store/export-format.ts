@@ -122,9 +122,9 @@ export interface ExportedRowTypes {
   readonly inboxEntries: InboxEntry
   /** Open legs of all sources. */
   readonly openLegs: ExportedOpenLeg
-  /** The record of the service secrets (`EncryptionStore.record`): at most one. */
   /** What is held: ids of accounts, and `*` for all. */
   readonly holds: string
+  /** The record of the service secrets (`EncryptionStore.record`): at most one. */
   readonly encryptionRecords: string
 }
 

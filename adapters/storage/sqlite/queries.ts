@@ -81,12 +81,12 @@ const SEARCH_CALL_SQL = (table: Table) => `select ${columnsOf(table)}
 /** Whether a webhook of the account, or of any (null), has a delivery of the event `e`. */
 const isReceived = (table: Table) => `exists (
     select 1 from hookswitch_${table} d cross join hookswitch_webhook w on w.key = d.webhook
-    where (d.position = e.position or d.event = e.position) and w.account = coalesce(?3, w.account)
+    where (d.position = e.position or d.event = e.position) and w.account = coalesce(?, w.account)
   )`
 
-/** Parameters: hash and id of the event, account or null. */
+/** Parameters: hash and id of the event, then for each table the account or null. */
 const EVENT_SQL = `select e.account, e.hook from hookswitch_event e
-  where e.id_key = ?1 and e.id = ?2 and (${TABLES.map(isReceived).join(' or ')})`
+  where e.id_key = ? and e.id = ? and (${TABLES.map(isReceived).join(' or ')})`
 
 interface CountRow {
   readonly count: number
@@ -203,7 +203,7 @@ export function createDeliveryQueries(context: EngineContext) {
     eventOf(accountId: string | undefined, eventId: string) {
       const account = accountId === undefined ? null : accounts.find(accountId)
       if (account === undefined) return undefined
-      const found = eventById.get(idHashKey(eventId), eventId, account)
+      const found = eventById.get(idHashKey(eventId), eventId, ...TABLES.map(() => account))
       return found && { accountId: accounts.idOf(found.account), hook: found.hook }
     },
     search(query: DeliverySearch): FoundDeliveries {

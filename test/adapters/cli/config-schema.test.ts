@@ -144,6 +144,8 @@ describe('the table of settings', () => {
         'random',
         'sender',
         'resolver',
+        // The program runs until it is stopped.
+        'ref',
       ],
     ]
     const groups = new Set(SETTING_NAMES.map((name) => name.split('.')[0]!))

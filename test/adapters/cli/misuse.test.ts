@@ -280,10 +280,6 @@ const CONFIGURATIONS: readonly Misuse[] = [
     "--accounts: a.json: line 1, column 75: account 'b': realm: Realm must not have white space",
     "--accounts: a.json: line 1, column 133: account 'c' (realm c.example): pasword: Unknown field",
   ),
-  json(
-    { port: 9000, adminPort: 9000 },
-    '--data: sqlite-worker.cjs is not beside /tmp/hs-config/adapters/storage/sqlite/worker-path.ts: exclude hookswitch from the bundle, or set inThread',
-  ),
   yaml('b: &b {failures: 0}\n', 'c.yaml:1:1: b: is unknown'),
   variables(
     { HOOKSWITCH_ALLOW: '10.0.0.0/8,pbx' },
