@@ -109,7 +109,10 @@ function serviceError(
     return new HookswitchClientError('invalid_response', `${what}: ${problem}`, details)
   }
   const code = message.slice(0, 200)
-  return new HookswitchClientError(code, `${what}: ${details.status} ${code}${reasonsOf(data)}`, {
+  // `what` has the parameters of the path, not their values.
+  const id = code === 'bad_identifier' && isObject(data) && typeof data.cause === 'string' ? data.cause : ''
+  const quoted = id === '' ? '' : ` '${id.slice(0, 100)}'`
+  return new HookswitchClientError(code, `${what}: ${details.status} ${code}${reasonsOf(data)}${quoted}`, {
     ...details,
     ...(isObject(data) ? { data } : {}),
     ...texts({ requestId }),

@@ -31,6 +31,7 @@ describe('the client with a real service', () => {
     await expect(client.readWebhook({ webhookId })).rejects.toMatchObject({
       name: 'HookswitchClientError',
       code: 'bad_identifier',
+      message: `GET /accounts/{account_id}/webhooks/{webhook_id}: 404 bad_identifier: bad identifier '${webhookId}'`,
       status: 404,
       data: { cause: webhookId, message: 'bad identifier' },
     })
