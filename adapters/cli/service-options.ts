@@ -137,10 +137,14 @@ export async function checkServiceOptions(
   }
 }
 
+/** Encrypts nothing that is kept. */
+const UNUSED_SECRET = 'of a store that nobody uses'
+
 /** What is wrong with options; `undefined`: nothing. */
 async function problemOf(options: ServiceOptions): Promise<unknown> {
   try {
-    const hs = createHookswitch({ ...options, store: memoryStore() })
+    // Without a secret of the settings, the variable would be checked once more.
+    const hs = createHookswitch({ secret: UNUSED_SECRET, ...options, store: memoryStore() })
     if (options.hooks === undefined) return undefined
     // The schemas of hooks are compiled by the start.
     await hs.start()

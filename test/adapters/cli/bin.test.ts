@@ -58,6 +58,14 @@ describe('the program', () => {
     expect(ended.stderr).toMatch(sentence)
   })
 
+  it('says once that the secret is too short', async () => {
+    const ended = await hookswitch(['serve', '--memory'], { env: { HOOKSWITCH_SECRET: 'short' } }).ended
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: 'hookswitch: HOOKSWITCH_SECRET: must be a key of at least 16 characters, or a list of keys\n',
+    })
+  })
+
   it('gives the page the name and the colour of its host', async () => {
     const program = hookswitch([...SERVE, '--portal-title', 'Acme Cloud', '--portal-accent', '#0a7d55'])
     const { url } = await ready(program)
