@@ -23,10 +23,12 @@ export const hookswitch = fp(async (app) => {
   app.addHook('onClose', () => hs.close()) // requests to receivers finish
 
   // In place of your sign-up.
-  await hs.accounts.create({
-    id: 'acme',
-    name: 'Acme',
-    realm: 'acme.example',
-    users: [{ username: 'alice', password: 'wonderland' }],
-  })
+  await hs.accounts.ensure([
+    {
+      id: 'acme',
+      name: 'Acme',
+      realm: 'acme.example',
+      users: [{ username: 'alice', password: 'wonderland' }],
+    },
+  ])
 })

@@ -10,10 +10,12 @@ export const hs = createHookswitch({
 export async function startHookswitch(): Promise<void> {
   await hs.start()
   // In place of your sign-up.
-  await hs.accounts.create({
-    id: 'acme',
-    name: 'Acme',
-    realm: 'acme.example',
-    users: [{ username: 'alice', password: 'wonderland' }],
-  })
+  await hs.accounts.ensure([
+    {
+      id: 'acme',
+      name: 'Acme',
+      realm: 'acme.example',
+      users: [{ username: 'alice', password: 'wonderland' }],
+    },
+  ])
 }

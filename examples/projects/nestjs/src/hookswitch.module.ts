@@ -20,12 +20,14 @@ export class HookswitchService implements OnModuleInit, BeforeApplicationShutdow
   async onModuleInit(): Promise<void> {
     await this.hs.start()
     // In place of your sign-up.
-    await this.hs.accounts.create({
-      id: 'acme',
-      name: 'Acme',
-      realm: 'acme.example',
-      users: [{ username: 'alice', password: 'wonderland' }],
-    })
+    await this.hs.accounts.ensure([
+      {
+        id: 'acme',
+        name: 'Acme',
+        realm: 'acme.example',
+        users: [{ username: 'alice', password: 'wonderland' }],
+      },
+    ])
   }
 
   beforeApplicationShutdown(): void {

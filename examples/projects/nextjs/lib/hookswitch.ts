@@ -18,12 +18,14 @@ export const hs = shared.hookswitch
 export async function startHookswitch(): Promise<void> {
   await hs.start()
   // In place of your sign-up.
-  await hs.accounts.create({
-    id: 'acme',
-    name: 'Acme',
-    realm: 'acme.example',
-    users: [{ username: 'alice', password: 'wonderland' }],
-  })
+  await hs.accounts.ensure([
+    {
+      id: 'acme',
+      name: 'Acme',
+      realm: 'acme.example',
+      users: [{ username: 'alice', password: 'wonderland' }],
+    },
+  ])
   // NEXT_MANUAL_SIG_HANDLE leaves the signal to this.
   process.once('SIGTERM', async () => {
     await hs.close() // requests to receivers finish
