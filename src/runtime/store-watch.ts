@@ -59,13 +59,21 @@ const PORTS = [
 
 type Call = (...args: unknown[]) => unknown
 
+/** When a problem began, kept in both clocks: computed anew, the time would change by a millisecond. */
+interface Beginning {
+  /** Monotonic, ms. */
+  readonly beganMs: number
+  /** Unix, ms. */
+  readonly sinceMs: number
+}
+
 /** @param clock only its `monotonic`, `now` and `sleep` are used */
 export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' | 'sleep'>): StoreWatch {
   const stopping = new AbortController()
   /** Monotonic, ms. */
   let answeredMs = clock.monotonic()
-  let failed: { readonly sinceMs: number; readonly reason: string } | undefined
-  let writeFailed: { readonly sinceMs: number; readonly lastMs: number; readonly reason: string } | undefined
+  let failed: (Beginning & { readonly reason: string }) | undefined
+  let writeFailed: (Beginning & { readonly lastMs: number; readonly reason: string }) | undefined
   let askedMs: number | undefined
   let isAsking = false
 
@@ -78,8 +86,8 @@ export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' 
       return
     }
     const { message } = thrown as Error
-    if (isCommit) writeFailed = { sinceMs: writeFailed?.sinceMs ?? now, lastMs: now, reason: message }
-    failed = { sinceMs: failed?.sinceMs ?? Math.max(startMs, answeredMs), reason: message }
+    if (isCommit) writeFailed = { ...(writeFailed ?? beginningAt(now)), lastMs: now, reason: message }
+    failed = { ...(failed ?? beginningAt(Math.max(startMs, answeredMs))), reason: message }
     void askUntilAnswered()
   }
 
@@ -144,16 +152,17 @@ export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' 
   const isSince = (sinceMs: number | undefined) =>
     sinceMs !== undefined && clock.monotonic() - sinceMs >= AWAY_MS
   const at = (monotonicMs: number) => Math.round(clock.now() - (clock.monotonic() - monotonicMs))
+  const beginningAt = (beganMs: number): Beginning => ({ beganMs, sinceMs: at(beganMs) })
 
   return {
     store: observedStore,
-    isAway: () => isSince(failed?.sinceMs),
+    isAway: () => isSince(failed?.beganMs),
     problem() {
-      if (failed && isSince(failed.sinceMs)) return { sinceMs: at(failed.sinceMs), reason: failed.reason }
+      if (failed && isSince(failed.beganMs)) return { sinceMs: failed.sinceMs, reason: failed.reason }
       if (askedMs !== undefined && isSince(Math.max(askedMs, answeredMs)))
         return { sinceMs: at(Math.max(askedMs, answeredMs)), reason: 'the store does not answer' }
       if (writeFailed && clock.monotonic() - writeFailed.lastMs < WRITE_FAILED_MS)
-        return { sinceMs: at(writeFailed.sinceMs), reason: writeFailed.reason }
+        return { sinceMs: writeFailed.sinceMs, reason: writeFailed.reason }
       return undefined
     },
     ask,

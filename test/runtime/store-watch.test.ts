@@ -56,6 +56,20 @@ describe('a watched store', () => {
     expect([watch.isAway(), watch.problem()]).toEqual([false, undefined])
   })
 
+  it('has been away since the same time, however often somebody asks', async () => {
+    const { clock, answers, watch, read } = watchFake()
+    const now = clock.now.bind(clock)
+    let elapsed = 0
+    // As real clocks: the two do not pass the same fractions of a millisecond.
+    Object.assign(clock, { now: () => now() + elapsed })
+    answers.read = () => Promise.reject(unavailable('connection refused'))
+    await read()
+    await clock.advance(5_000)
+    const { sinceMs } = watch.problem()!
+    elapsed = 1
+    expect(watch.problem()?.sinceMs).toBe(sinceMs)
+  })
+
   it('is asked once a second while calls fail, however many do, and not otherwise', async () => {
     const { clock, answers, watch, read } = watchFake()
     await read()
