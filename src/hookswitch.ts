@@ -462,7 +462,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     const stopped = openedBefore?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await background?.stop()
-    openedBefore?.storeWatch.stop()
+    opened?.storeWatch.stop()
     await stopped
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
@@ -507,6 +507,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       if (normalized.ref) endKeepAlive ??= keepAlive()
       starting ??= open().catch(async (thrown: unknown) => {
         // Restores the initial state, so that the host can call `start` again.
+        opened?.storeWatch.stop()
         await opened?.dispatcher.close(0).catch(() => {})
         await opened?.exchange.close()
         await writeStatistics()

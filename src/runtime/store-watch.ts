@@ -121,7 +121,8 @@ export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' 
     const answered = () => {
       askedMs = undefined
     }
-    void observedStore.tokens.read(NO_TOKEN).then(answered, answered)
+    const question = async () => observedStore.tokens.read(NO_TOKEN)
+    void question().then(answered, answered)
   }
 
   async function askUntilAnswered(): Promise<void> {

@@ -82,6 +82,19 @@ describe('a watched store', () => {
     expect(answers.questions).toBe(0)
   })
 
+  it('may throw instead of answering', async () => {
+    const { clock, answers, watch } = watchFake()
+    answers.read = () => {
+      throw unavailable('down')
+    }
+    watch.ask()
+    await clock.advance(5_000)
+    expect([watch.isAway(), watch.problem()?.reason]).toEqual([true, 'down'])
+    answers.read = async () => undefined
+    await clock.advance(1_000)
+    expect(watch.isAway()).toBe(false)
+  })
+
   it('has answered when it refuses what was asked', async () => {
     const { clock, answers, watch, read } = watchFake()
     answers.read = () => Promise.reject(unavailable('down'))
