@@ -198,7 +198,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     positions: createPositions(Math.floor(randomFraction() * MAX_NODES)),
     loaded: new Set(),
     pendingElsewhere: 0,
-    readMs: Number.NEGATIVE_INFINITY,
+    readMs: clock.monotonic(),
   }
   /** Aborts when `close` begins: nothing new is started. */
   const stopping = new AbortController()
