@@ -56,20 +56,34 @@ describe('a watched store', () => {
     expect([watch.isAway(), watch.problem()]).toEqual([false, undefined])
   })
 
-  it('is asked once a second while calls fail, however many do, and not otherwise', async () => {
+  it('is asked at once and then once a second while calls fail, however many do, and not otherwise', async () => {
     const { clock, answers, watch, read } = watchFake()
     await read()
     await clock.advance(60_000)
     expect(answers.questions).toBe(0)
     answers.read = () => Promise.reject(unavailable('down'))
     for (let n = 0; n < 20; n += 1) await read()
-    await clock.advance(10_000)
+    expect(answers.questions).toBe(1)
+    await clock.advance(9_999)
     expect(answers.questions).toBe(10)
     answers.read = async () => undefined
     await clock.advance(1_000)
     await clock.advance(60_000)
     expect(answers.questions).toBe(11)
     expect(watch.isAway()).toBe(false)
+  })
+
+  it('is not away because one call took too long while nobody else asked', async () => {
+    const { clock, answers, watch } = watchFake()
+    let fail = (_: unknown) => {}
+    answers.read = () => new Promise((_, reject) => (fail = reject))
+    const slow = watch.store.tokens.read('a').catch(() => {})
+    await clock.advance(10_000)
+    answers.read = async () => undefined
+    fail(unavailable('no answer within 10 s'))
+    await slow
+    await clock.settle()
+    expect([watch.isAway(), watch.problem()]).toEqual([false, undefined])
   })
 
   it('is asked no more when the instance is closed', async () => {
@@ -79,7 +93,7 @@ describe('a watched store', () => {
     watch.stop()
     await clock.advance(10_000)
     watch.ask()
-    expect(answers.questions).toBe(0)
+    expect(answers.questions).toBe(1)
   })
 
   it('may throw instead of answering', async () => {
