@@ -264,7 +264,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       },
       notStarted,
       abandon: release,
-      mayStart: isOfCurrentEpoch,
+      mayStart: (delivery) => isOfCurrentEpoch(delivery) && !isAccountHeld(delivery),
       putBack(delivery) {
         if (!delivery.isUncommitted) return putBack(delivery, lease.now() + OWN_FAULT_PAUSE_MS)
         uncommitted.withdraw([delivery], lease.now())

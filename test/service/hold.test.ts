@@ -151,6 +151,37 @@ describe('a hold', () => {
     expect(holds.isHeld('acme')).toBe(true)
   })
 
+  it('holds what is being committed', async () => {
+    const store = memoryStore()
+    const { commit } = store.deliveries
+    let isCommitting = false
+    let proceed = () => {}
+    const deliveries: Store['deliveries'] = {
+      ...store.deliveries,
+      async commit(group) {
+        const result = await commit(group)
+        if (!isCommitting && group.starting) {
+          isCommitting = true
+          await new Promise<void>((resolve) => (proceed = resolve))
+        }
+        return result
+      },
+    }
+    const node = await startNode({ ...store, deliveries })
+    const { acme } = await createAccounts(node)
+    const published = node.publish('acme', 'one')
+    await until(() => isCommitting)
+    await node.hs.operator.hold()
+    proceed()
+    await published
+    const states = async () => (await node.hs.webhooks.deliveries('acme', acme!)).map(({ state }) => state)
+    await until(async () => (await states())[0] === 'waiting')
+    expect(node.sent()).toEqual([])
+    await node.hs.operator.release()
+    await until(async () => (await states())[0] === 'delivered')
+    expect(node.sent()).toEqual(['one'])
+  })
+
   it('lets requests in flight end, and holds their retries', async () => {
     const clock = manualClock()
     const node = await startNode(memoryStore(), { clock, pauses: false })
