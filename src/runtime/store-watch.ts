@@ -136,7 +136,10 @@ export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' 
     isAsking = false
   }
 
-  const observedStore: Store = Object.create(store)
+  // A getter of a class may read private fields, which this object does not have.
+  const observedStore: Store = Object.create(store, {
+    supports: { value: store.supports, enumerable: true },
+  })
   for (const name of PORTS) {
     const port = store[name]
     if (port) Object.defineProperty(observedStore, name, { value: watched(port, name), enumerable: true })

@@ -1,5 +1,5 @@
 /** Whether the store answers, as a node sees it. */
-import { HookswitchError } from 'hookswitch'
+import { HookswitchError, memoryStore } from 'hookswitch'
 import type { Store } from 'hookswitch/store'
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
@@ -176,5 +176,21 @@ describe('a watched store', () => {
     tokens.read = async () => 2
     expect(await store.tokens.read('a')).toBe(2)
     expect(store.inbox).toBeUndefined()
+  })
+
+  it('may be of a class with private fields', async () => {
+    const kept = memoryStore()
+    class Classy {
+      readonly #kept = kept
+      get supports() {
+        return this.#kept.supports
+      }
+      get tokens() {
+        return this.#kept.tokens
+      }
+    }
+    const { store } = watchStore(new Classy() as unknown as Store, manualClock())
+    expect(store.supports).toBe(kept.supports)
+    expect(store.tokens.read).toBeTypeOf('function')
   })
 })
