@@ -128,8 +128,8 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
    *
    * Rejects with `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that was
    * used with a different event, `QueueFull`, `StoreUnavailable`, `Closing`; a list with `TooLarge` above
-   * `maxEventsPerRequest` events or `maxDeliveriesPerRequest` deliveries, and otherwise only where it is `atomic` or before
-   * `start`.
+   * `maxEventsPerRequest` events or `maxDeliveriesPerRequest` deliveries, and otherwise only where it is `atomic`, an option is
+   * wrong, or the instance can accept nothing: before `start`, after `close`, and while its store is known to be away.
    *
    * A kind that is known only at run time needs an instance that takes any name:
    * `createHookswitch<readonly CustomHook[]>(options)`.
@@ -462,7 +462,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     const stopped = openedBefore?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await background?.stop()
-    openedBefore?.storeWatch.stop()
+    opened?.storeWatch.stop()
     await stopped
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
@@ -507,6 +507,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       if (normalized.ref) endKeepAlive ??= keepAlive()
       starting ??= open().catch(async (thrown: unknown) => {
         // Restores the initial state, so that the host can call `start` again.
+        opened?.storeWatch.stop()
         await opened?.dispatcher.close(0).catch(() => {})
         await opened?.exchange.close()
         await writeStatistics()

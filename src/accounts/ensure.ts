@@ -159,24 +159,57 @@ const TOGETHER: Pace = { batchSize: 100, maxBatches: 40 }
 /** For lists in which a later entry changes the account of an earlier one. */
 const ONE_BY_ONE: Pace = { batchSize: 1, maxBatches: 1 }
 
-/** Ensures the accounts of one level. @throws the first error in the order of the list, after everything that runs has ended */
+/** Ensures accounts of the list. */
+interface Ensuring {
+  start(indexes: readonly number[]): Promise<Batch>
+  readonly ids: string[]
+}
+
+/**
+ * Ensures the accounts of one level. Those whose realm is taken are tried again after the others, one of which may give it
+ * up.
+ *
+ * @throws the first error in the order of the list, after everything that runs has ended
+ */
 async function ensureLevel(
+  deps: Pick<AccountDeps, 'clock'>,
+  level: readonly number[],
+  pace: Pace,
+  ensuring: Ensuring,
+): Promise<void> {
+  for (let left = level; left.length > 0; ) {
+    const refused = await ensureOnce(deps, left, pace, ensuring)
+    if (refused.length === left.length || (refused.length > 0 && pace === ONE_BY_ONE)) throw refused[0]!.error
+    left = refused.map(({ index }) => index)
+  }
+}
+
+/** @returns the accounts whose realm is taken. @throws any other error */
+async function ensureOnce(
   { clock }: Pick<AccountDeps, 'clock'>,
   level: readonly number[],
   { batchSize, maxBatches }: Pace,
-  { start, ids }: { start(indexes: readonly number[]): Promise<Batch>; readonly ids: string[] },
-): Promise<void> {
+  { start, ids }: Ensuring,
+): Promise<readonly RefusedAccount[]> {
   const running: Promise<Batch>[] = []
+  const refused: RefusedAccount[] = []
   try {
     for (let from = 0; from < level.length; from += batchSize) {
-      if (running.length === maxBatches) collect(await running.shift()!, ids)
+      if (running.length === maxBatches) refused.push(...collect(await running.shift()!, ids))
       else if (from > 0) await clock.yield()
       running.push(start(level.slice(from, from + batchSize)))
     }
-    while (running.length > 0) collect(await running.shift()!, ids)
+    while (running.length > 0) refused.push(...collect(await running.shift()!, ids))
+    return refused
   } finally {
     await Promise.all(running)
   }
+}
+
+/** An account whose realm another one has. */
+interface RefusedAccount {
+  readonly index: number
+  readonly error: unknown
 }
 
 /** Accounts of a list that were ensured together. */
@@ -185,12 +218,18 @@ interface Batch {
   readonly results: readonly PromiseSettledResult<string>[]
 }
 
-/** @throws the first error, with the index of its account */
-function collect({ indexes, results }: Batch, ids: string[]): void {
-  results.forEach((result, place) => {
+/** @returns the accounts whose realm is taken. @throws the first other error, with the index of its account */
+function collect({ indexes, results }: Batch, ids: string[]): readonly RefusedAccount[] {
+  return results.flatMap((result, place) => {
     const index = indexes[place]!
-    if (result.status === 'rejected') throw withIndex(index, result.reason)
-    ids[index] = result.value
+    if (result.status === 'fulfilled') {
+      ids[index] = result.value
+      return []
+    }
+    const { reason } = result
+    const error = withIndex(index, reason)
+    if (errorCode(reason) !== 'Conflict' || (reason as HookswitchError).field !== 'realm') throw error
+    return [{ index, error }]
   })
 }
 

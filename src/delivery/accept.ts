@@ -311,6 +311,8 @@ async function matchEvents(
   const isSeveral = events.length > 1
   const cache = isSeveral ? new Map<string, Matching>() : undefined
   const matched: MatchedEvent[] = []
+  /** Why the store did not answer. It is not asked for each of the other events, and none overtakes one that is refused. */
+  let outage: unknown
   let count = 0
   let steps = 0
   for (let index = 0; index < events.length; index++) {
@@ -319,8 +321,10 @@ async function matchEvents(
     const { event, payload } = prepared
     let matching: Matching
     try {
+      if (outage !== undefined) throw outage
       matching = await readMatching(deps, event, cache)
     } catch (thrown) {
+      if (errorCode(thrown) === 'StoreUnavailable') outage = thrown
       onRefused(thrown, index)
       continue
     }

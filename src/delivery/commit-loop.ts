@@ -555,7 +555,7 @@ export function createCommitLoop(
       for (; group.sent < group.starts.length; left--) {
         if (left === 0) return
         const delivery = group.starts[group.sent++]!
-        // Since the commit the lease has ended, the delivery was erased, or its webhook disabled.
+        // Since the commit the lease has ended, the delivery was erased, its webhook disabled, or its account held.
         if (delivery.isAbandoned) handlers.abandon(delivery)
         else if (isInTime && handlers.mayStart(delivery)) handlers.start(delivery)
         else handlers.putBack(delivery)

@@ -198,7 +198,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     positions: createPositions(Math.floor(randomFraction() * MAX_NODES)),
     loaded: new Set(),
     pendingElsewhere: 0,
-    readMs: Number.NEGATIVE_INFINITY,
+    readMs: clock.monotonic(),
   }
   /** Aborts when `close` begins: nothing new is started. */
   const stopping = new AbortController()
@@ -264,7 +264,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       },
       notStarted,
       abandon: release,
-      mayStart: isOfCurrentEpoch,
+      mayStart: (delivery) => isOfCurrentEpoch(delivery) && !isAccountHeld(delivery),
       putBack(delivery) {
         if (!delivery.isUncommitted) return putBack(delivery, lease.now() + OWN_FAULT_PAUSE_MS)
         uncommitted.withdraw([delivery], lease.now())

@@ -13,6 +13,6 @@ export interface NodeState {
   readonly loaded: Set<number>
   /** Deliveries that wait or are in flight in the shards of other nodes, as they reported it last. */
   pendingElsewhere: number
-  /** When this node read last what others have changed, monotonic, ms. */
+  /** When this node read last what others have changed, monotonic, ms; at first, when it was created. */
   readMs: number
 }

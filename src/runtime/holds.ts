@@ -20,7 +20,7 @@ export interface Holds {
   read(): Promise<HeldAccounts>
   /** @param accountId absent: all accounts. @throws `NotFound` for an account that does not exist */
   hold(accountId: string | undefined): Promise<HeldAccounts>
-  /** @param accountId absent: all accounts, apart from those that are held by themselves */
+  /** @param accountId absent: all accounts, apart from those that are held by themselves. @throws `NotFound` for what is no id */
   release(accountId: string | undefined): Promise<HeldAccounts>
 }
 
@@ -32,10 +32,16 @@ export function createHolds(
   onChange: () => void,
 ): Holds {
   let held: ReadonlySet<string> = new Set()
+  /** Reads that were begun, and the latest of those that have ended: an earlier one may end later, and is out of date then. */
+  let begun = 0
+  let latest = 0
 
   async function read(): Promise<HeldAccounts> {
+    const turn = ++begun
     const scopes = await holds.list()
-    if (scopes.length !== held.size || scopes.some((scope) => !held.has(scope))) {
+    const isLatest = turn > latest
+    if (isLatest) latest = turn
+    if (isLatest && (scopes.length !== held.size || scopes.some((scope) => !held.has(scope)))) {
       held = new Set(scopes)
       log.warn({ held: scopes.slice(0, MAX_NAMED), count: scopes.length }, sentenceOf(held))
       onChange()
@@ -49,14 +55,21 @@ export function createHolds(
     async hold(accountId) {
       if (accountId !== undefined && (await directory.lineage(accountId)).length === 0)
         throw notFound(accountId, 'account')
-      await holds.put(accountId ?? ALL_ACCOUNTS)
+      await holds.put(scopeOf(accountId))
       return read()
     },
     async release(accountId) {
-      await holds.remove(accountId ?? ALL_ACCOUNTS)
+      await holds.remove(scopeOf(accountId))
       return read()
     },
   }
+}
+
+/** What is no id, such as the null of a look-up that found nothing, must not concern all accounts. */
+function scopeOf(accountId: string | undefined): string {
+  if (accountId === undefined) return ALL_ACCOUNTS
+  if (typeof accountId !== 'string' || accountId === ALL_ACCOUNTS) throw notFound(accountId, 'account')
+  return accountId
 }
 
 /** Accounts in one line of the log. */

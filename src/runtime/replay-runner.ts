@@ -23,7 +23,7 @@ import { isGone, type PageResult, partsAtOnce, type ReplayPart, replayPage } fro
 import { findDeliveriesOfCalls, replayTargets } from './replay-targets.js'
 
 /** Replays a second that a node accepts: the rest of its time is for new events. */
-const PER_SECOND = 1_200
+const PER_SECOND = 1_400
 /** Between two looks for jobs that nobody has announced, ms: those that other nodes have added, and those that are left. */
 const SHARED_INTERVAL_MS = 5_000
 const INTERVAL_MS = 600_000

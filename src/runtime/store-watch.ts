@@ -2,7 +2,7 @@
  * Tells whether the store answers, from the calls that this node makes anyway.
  *
  * - The store is away when calls fail with `StoreUnavailable` and none was answered for `AWAY_MS`. While calls fail, it is
- *   asked once a second, so that its return is noticed although nobody else asks.
+ *   asked at once and then once a second, so that its return is noticed although nobody else asks.
  * - A question that `ask` has put and that is not answered for as long counts too, for `problem` alone: after a pause of the
  *   whole process it would be wrong for an instant, and no request may be refused for that.
  * - A commit that fails is a problem of its own, because reads may still be answered: the disk is full, the database is
@@ -129,13 +129,14 @@ export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' 
     const answered = () => {
       askedMs = undefined
     }
-    void observedStore.tokens.read(NO_TOKEN).then(answered, answered)
+    const question = async () => observedStore.tokens.read(NO_TOKEN)
+    void question().then(answered, answered)
   }
 
   async function askUntilAnswered(): Promise<void> {
     if (isAsking) return
     isAsking = true
-    await clock.sleep(ASK_MS, stopping.signal)
+    // At once: where nobody else asks, a single call that took too long must not look like a store that is away.
     while (failed && !stopping.signal.aborted) {
       ask()
       await clock.sleep(ASK_MS, stopping.signal)
@@ -143,7 +144,10 @@ export function watchStore(store: Store, clock: Pick<Clock, 'monotonic' | 'now' 
     isAsking = false
   }
 
-  const observedStore: Store = Object.create(store)
+  // A getter of a class may read private fields, which this object does not have.
+  const observedStore: Store = Object.create(store, {
+    supports: { value: store.supports, enumerable: true },
+  })
   for (const name of PORTS) {
     const port = store[name]
     if (port) Object.defineProperty(observedStore, name, { value: watched(port, name), enumerable: true })

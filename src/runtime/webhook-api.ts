@@ -260,6 +260,15 @@ const numberMessage = (path: string) =>
 const tooLarge = (path: string, target: number) =>
   invalidInput([{ path, rule: 'maximum', message: `must be at most ${target}`, target }])
 
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+
+/** @throws `InvalidInput` naming the field */
+function checkIds(path: string, ids: unknown): void {
+  if (!isTexts(ids))
+    throw invalidInput([{ path, rule: 'type', message: 'must be an array of ids', target: 'array' }])
+}
+
 /** @throws `InvalidInput` naming every unknown key, because a misspelt field would otherwise be lost */
 function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
@@ -275,7 +284,10 @@ function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
   const { extra, ...settings } = fields
   const unknown = unknownFields(settings, 'a webhook', SETTING_NAMES)
   if (unknown.length > 0) throw invalidInput(unknown)
-  return { settings: defined(settings), ...(extra && { extra }) }
+  if (extra !== undefined && extra !== null && (typeof extra !== 'object' || Array.isArray(extra))) {
+    throw invalidInput([{ path: 'extra', rule: 'type', message: 'must be an object', target: 'object' }])
+  }
+  return { settings: defined(settings), ...(extra !== undefined && { extra }) }
 }
 
 /** The first sample of a kind of event, if it is in the catalogue. */
@@ -340,10 +352,7 @@ export function createWebhookApi(core: () => Core): WebhookApi {
       return removeWebhook(deps(), accountId, webhookId, options)
     },
     async reenable(accountIds) {
-      if (!Array.isArray(accountIds)) {
-        const message = 'must be an array of ids'
-        throw invalidInput([{ path: 'accountIds', rule: 'type', message, target: 'array' }])
-      }
+      checkIds('accountIds', accountIds)
       return reenableWebhooks(deps(), accountIds)
     },
     secret: async (accountId, webhookId) => readSigningSecret(deps(), accountId, webhookId),
@@ -364,6 +373,7 @@ export function createWebhookApi(core: () => Core): WebhookApi {
     resume: async (accountId, webhookId) => resumeWebhook(deps(), accountId, webhookId),
     async attempts(accountId, webhookId, options = {}) {
       const page = withLimit('webhooks.attempts', options, [...PAGE_OPTIONS, 'callIds', 'deliveryId'])
+      if (page.callIds !== undefined) checkIds('callIds', page.callIds)
       const query = { ...page, accountId, ...(webhookId !== undefined && { webhookId }) }
       const attempts = await core().store.deliveries.attempts(query)
       return attempts.map(withCurrentReason)
@@ -384,6 +394,11 @@ export function createWebhookApi(core: () => Core): WebhookApi {
       const known = ['states', 'search', 'limit', 'after'] as const
       const request = withLimit('webhooks.health', options, known, ENDPOINT_STATES)
       if (request.limit > MAX_ENDPOINTS) throw tooLarge('limit', MAX_ENDPOINTS)
+      const { search, after } = request
+      if (search !== undefined && typeof search !== 'string')
+        throw invalidInput([{ path: 'search', rule: 'type', message: 'must be a text', target: 'string' }])
+      if (after !== undefined && !(isTexts(after) && after.length === 2))
+        throw invalidInput([{ path: 'after', rule: 'error', message: "must be the 'next' of a page" }])
       return listEndpoints(core().endpoints, accountId, request)
     },
     healthOf: async (accountId, webhookId) => {

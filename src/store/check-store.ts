@@ -13,16 +13,19 @@ const PORTS = Object.entries(memoryStore()).filter(
   (entry): entry is [string, Methods] => typeof entry[1] === 'object' && entry[0] !== 'supports',
 )
 
+const isObject = (value: unknown): value is Methods => typeof value === 'object' && value !== null
+
 /** @throws `InvalidOption` naming the first missing part: `store has no deliveries.commit` */
 export function checkStore(store: unknown): void {
-  if (typeof store !== 'object' || store === null) throw invalid('is required')
+  if (!isObject(store)) throw invalid('is required')
   const given = store as Readonly<Record<string, Methods | undefined>>
-  if (typeof given.supports !== 'object') throw invalid('has no supports')
+  if (!isObject(given.supports)) throw invalid('has no supports')
   for (const name of ['open', 'close']) if (typeof given[name] !== 'function') throw invalid(`has no ${name}`)
-  for (const [port, methods] of PORTS) {
-    if (typeof given[port] !== 'object') throw invalid(`has no ${port}`)
+  for (const [name, methods] of PORTS) {
+    const port = given[name]
+    if (!isObject(port)) throw invalid(`has no ${name}`)
     for (const method of Object.keys(methods))
-      if (typeof given[port][method] !== 'function') throw invalid(`has no ${port}.${method}`)
+      if (typeof port[method] !== 'function') throw invalid(`has no ${name}.${method}`)
   }
   const { transactions, liveItems } = given.supports
   if (transactions && !given.inbox) throw invalid('has no inbox, although it supports transactions')

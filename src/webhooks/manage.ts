@@ -276,7 +276,7 @@ export async function patchWebhook(
     const settings = Object.fromEntries(Object.entries(view).filter(([key]) => isSettingName(key)))
     const merged: UncheckedWebhook = {
       settings: patchSettings(settings, unmask(deps, patch, webhook).settings),
-      extra: jsonMergePatch(extra ?? {}, patch.extra ?? {}) as Record<string, unknown>,
+      extra: jsonMergePatch(extra ?? {}, patch.extra === undefined ? {} : patch.extra) as Settings | null,
     }
     const encrypted = encryptSettings(deps, webhookId, merged)
     // Unchanged headers keep their ciphertext: a patch that does not touch them does not rewrite them, and a patch

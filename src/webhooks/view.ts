@@ -33,8 +33,8 @@ export interface WebhookView extends WebhookSettings {
 /** Unvalidated input from a client: known keys in this package's spelling, and the unknown ones. */
 export interface UncheckedWebhook {
   readonly settings: Readonly<Record<string, unknown>>
-  /** The client's unknown public keys: stored and echoed. */
-  readonly extra?: Readonly<Record<string, unknown>>
+  /** The client's unknown public keys: stored and echoed. Null in a patch: none stays. */
+  readonly extra?: Readonly<Record<string, unknown>> | null
 }
 
 /** Associated data that binds a ciphertext to its webhook and field. */

@@ -17,6 +17,33 @@ const account = (id: string, more: Partial<AccountInput> = {}): AccountInput => 
   ...more,
 })
 
+describe('a list of accounts in which one takes the realm of another', () => {
+  it.each<[string, readonly AccountInput[]]>([
+    ['behind it', [account('a', { realm: 'later.example' }), account('new', { realm: 'a.example' })]],
+    ['before it', [account('new', { realm: 'a.example' }), account('a', { realm: 'later.example' })]],
+    [
+      'and so on',
+      [
+        account('new', { realm: 'a.example' }),
+        account('a', { realm: 'b.example' }),
+        account('b', { realm: 'later.example' }),
+      ],
+    ],
+  ])('is applied: %s', async (_, list) => {
+    const deps = createAccountHarness()
+    await ensureAccounts(deps, [account('a'), account('b')])
+    expect(await ensureAccounts(deps, list)).toEqual(list.map(({ id }) => id))
+    for (const { id, realm } of list) expect((await deps.accounts.byRealm(realm))[0]?.id).toBe(id)
+  })
+
+  it('is refused if none gives its realm up first', async () => {
+    const deps = createAccountHarness()
+    await ensureAccounts(deps, [account('a'), account('b')])
+    const list = [account('a', { realm: 'b.example' }), account('b', { realm: 'a.example' })]
+    await expect(ensureAccounts(deps, list)).rejects.toMatchObject({ code: 'Conflict', field: '0.realm' })
+  })
+})
+
 describe('a list of accounts with one that is refused', () => {
   it.each<[string, readonly AccountInput[], string]>([
     ['a realm of another account', [account('new'), account('b', { realm: 'a.example' })], 'Conflict'],

@@ -92,6 +92,16 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
       'store has no tokens',
     ],
     [
+      'a store with null in place of a port',
+      withOption({ store: { ...memoryStore(), tokens: null } }),
+      'store has no tokens',
+    ],
+    [
+      'a store that does not say what it supports',
+      withOption({ store: { ...memoryStore(), supports: null } }),
+      'store has no supports',
+    ],
+    [
       'a store that promises transactions',
       withOption({ store: { ...memoryStore(), supports: { transactions: true } } }),
       'store has no inbox, although it supports transactions',

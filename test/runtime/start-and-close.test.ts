@@ -1,5 +1,6 @@
-import { createHookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
+import { createHookswitch, HookswitchError, type HookswitchOptions, memoryStore } from 'hookswitch'
 import type { Random } from 'hookswitch/adapter'
+import { manualClock } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
 import { createLazyHandler } from '../../src/http/lazy-handler.js'
 
@@ -47,6 +48,32 @@ it('a failed start releases its lease and closes its sender', async () => {
   await expect(hs.start()).rejects.toThrow('no subscription')
   expect([released.length, closed()]).toEqual([1, 1])
   expect(renewed).toEqual([])
+  await hs.close()
+})
+
+it('a failed start asks the store no more', async () => {
+  const clock = manualClock()
+  const store = memoryStore()
+  const unavailable = () => Promise.reject(new HookswitchError('StoreUnavailable', 'down'))
+  let questions = 0
+  const hs = createHookswitch({
+    clock,
+    store: {
+      ...store,
+      holds: { ...store.holds, list: unavailable },
+      tokens: {
+        ...store.tokens,
+        read() {
+          questions += 1
+          return unavailable()
+        },
+      },
+    },
+  })
+  await expect(hs.start()).rejects.toMatchObject({ code: 'StoreUnavailable' })
+  const asked = questions
+  await clock.advance(10_000)
+  expect(questions).toBe(asked)
   await hs.close()
 })
 

@@ -1,5 +1,5 @@
 /** Whether the store answers, as a node sees it. */
-import { HookswitchError } from 'hookswitch'
+import { HookswitchError, memoryStore } from 'hookswitch'
 import type { Store } from 'hookswitch/store'
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
@@ -70,20 +70,34 @@ describe('a watched store', () => {
     expect(watch.problem()?.sinceMs).toBe(sinceMs)
   })
 
-  it('is asked once a second while calls fail, however many do, and not otherwise', async () => {
+  it('is asked at once and then once a second while calls fail, however many do, and not otherwise', async () => {
     const { clock, answers, watch, read } = watchFake()
     await read()
     await clock.advance(60_000)
     expect(answers.questions).toBe(0)
     answers.read = () => Promise.reject(unavailable('down'))
     for (let n = 0; n < 20; n += 1) await read()
-    await clock.advance(10_000)
+    expect(answers.questions).toBe(1)
+    await clock.advance(9_999)
     expect(answers.questions).toBe(10)
     answers.read = async () => undefined
     await clock.advance(1_000)
     await clock.advance(60_000)
     expect(answers.questions).toBe(11)
     expect(watch.isAway()).toBe(false)
+  })
+
+  it('is not away because one call took too long while nobody else asked', async () => {
+    const { clock, answers, watch } = watchFake()
+    let fail = (_: unknown) => {}
+    answers.read = () => new Promise((_, reject) => (fail = reject))
+    const slow = watch.store.tokens.read('a').catch(() => {})
+    await clock.advance(10_000)
+    answers.read = async () => undefined
+    fail(unavailable('no answer within 10 s'))
+    await slow
+    await clock.settle()
+    expect([watch.isAway(), watch.problem()]).toEqual([false, undefined])
   })
 
   it('is asked no more when the instance is closed', async () => {
@@ -93,7 +107,20 @@ describe('a watched store', () => {
     watch.stop()
     await clock.advance(10_000)
     watch.ask()
-    expect(answers.questions).toBe(0)
+    expect(answers.questions).toBe(1)
+  })
+
+  it('may throw instead of answering', async () => {
+    const { clock, answers, watch } = watchFake()
+    answers.read = () => {
+      throw unavailable('down')
+    }
+    watch.ask()
+    await clock.advance(5_000)
+    expect([watch.isAway(), watch.problem()?.reason]).toEqual([true, 'down'])
+    answers.read = async () => undefined
+    await clock.advance(1_000)
+    expect(watch.isAway()).toBe(false)
   })
 
   it('has answered when it refuses what was asked', async () => {
@@ -163,5 +190,21 @@ describe('a watched store', () => {
     tokens.read = async () => 2
     expect(await store.tokens.read('a')).toBe(2)
     expect(store.inbox).toBeUndefined()
+  })
+
+  it('may be of a class with private fields', async () => {
+    const kept = memoryStore()
+    class Classy {
+      readonly #kept = kept
+      get supports() {
+        return this.#kept.supports
+      }
+      get tokens() {
+        return this.#kept.tokens
+      }
+    }
+    const { store } = watchStore(new Classy() as unknown as Store, manualClock())
+    expect(store.supports).toBe(kept.supports)
+    expect(store.tokens.read).toBeTypeOf('function')
   })
 })

@@ -33,3 +33,33 @@ it('errors of undefined fields are plain in JavaScript, and in the words of KAZO
   })
   await hs.close()
 })
+
+it('null removes the further keys of a webhook, which are an object', async () => {
+  const hs = createHookswitch({ store: memoryStore() })
+  await hs.start()
+  await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
+  const input = { name: 'w', uri: 'https://acme.example/', hook: 'channel_create' } as const
+  const { id, extra } = await hs.webhooks.create('acme', { ...input, extra: { label: 'a' } })
+  expect(extra).toEqual({ label: 'a' })
+  for (const wrong of [5, 0, 'text', []])
+    await expect(hs.webhooks.patch('acme', id, { extra: wrong as never })).rejects.toMatchObject({
+      code: 'InvalidInput',
+      field: 'extra',
+    })
+  expect((await hs.webhooks.patch('acme', id, { enabled: false })).extra).toEqual({ label: 'a' })
+  expect((await hs.webhooks.patch('acme', id, { extra: null })).extra).toBeUndefined()
+  await hs.close()
+})
+
+it('options of the wrong type are named', async () => {
+  const hs = createHookswitch({ store: memoryStore() })
+  await hs.start()
+  await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
+  for (const [field, call] of [
+    ['callIds', () => hs.webhooks.attempts('acme', undefined, { callIds: 'leg-1' as never })],
+    ['search', () => hs.webhooks.health('acme', { search: 5 as never })],
+    ['after', () => hs.webhooks.health('acme', { after: 'w' as never })],
+  ] as const)
+    await expect(call()).rejects.toMatchObject({ code: 'InvalidInput', field })
+  await hs.close()
+})

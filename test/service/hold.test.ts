@@ -9,6 +9,7 @@ import { sqliteStore } from 'hookswitch/sqlite'
 import type { Store } from 'hookswitch/store'
 import { manualClock, until } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createHolds } from '../../src/runtime/holds.js'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
 import { fakeSender } from '../delivery/harness.js'
 
@@ -119,6 +120,68 @@ describe.each(STORES)('a hold in %s', (_, make) => {
 })
 
 describe('a hold', () => {
+  it('of all accounts is not ended by a release of what is no account', async () => {
+    const { hs } = await startNode(memoryStore(), { hold: true })
+    for (const accountId of [null, 5, '*'])
+      for (const call of [hs.operator.release, hs.operator.hold])
+        await expect(call({ accountId } as never)).rejects.toMatchObject({ code: 'NotFound' })
+    expect(await hs.operator.holds()).toEqual({ all: true, accountIds: [] })
+  })
+
+  it('is not forgotten when an earlier read of the holds is answered later', async () => {
+    const stored = new Set<string>()
+    const answers: (() => void)[] = []
+    const store = {
+      list: () => {
+        const scopes = [...stored]
+        return new Promise<readonly string[]>((resolve) => answers.push(() => resolve(scopes)))
+      },
+      put: async (scope: string) => void stored.add(scope),
+      remove: async (scope: string) => stored.delete(scope),
+    }
+    const log = { debug() {}, info() {}, warn() {}, error() {} }
+    const holds = createHolds(store, { lineage: async () => [] }, log, () => {})
+    const earlier = holds.read()
+    const held = holds.hold(undefined)
+    await until(() => answers.length === 2)
+    answers[1]!()
+    await held
+    answers[0]!()
+    await earlier
+    expect(holds.isHeld('acme')).toBe(true)
+  })
+
+  it('holds what is being committed', async () => {
+    const store = memoryStore()
+    const { commit } = store.deliveries
+    let isCommitting = false
+    let proceed = () => {}
+    const deliveries: Store['deliveries'] = {
+      ...store.deliveries,
+      async commit(group) {
+        const result = await commit(group)
+        if (!isCommitting && group.starting) {
+          isCommitting = true
+          await new Promise<void>((resolve) => (proceed = resolve))
+        }
+        return result
+      },
+    }
+    const node = await startNode({ ...store, deliveries })
+    const { acme } = await createAccounts(node)
+    const published = node.publish('acme', 'one')
+    await until(() => isCommitting)
+    await node.hs.operator.hold()
+    proceed()
+    await published
+    const states = async () => (await node.hs.webhooks.deliveries('acme', acme!)).map(({ state }) => state)
+    await until(async () => (await states())[0] === 'waiting')
+    expect(node.sent()).toEqual([])
+    await node.hs.operator.release()
+    await until(async () => (await states())[0] === 'delivered')
+    expect(node.sent()).toEqual(['one'])
+  })
+
   it('lets requests in flight end, and holds their retries', async () => {
     const clock = manualClock()
     const node = await startNode(memoryStore(), { clock, pauses: false })

@@ -104,3 +104,20 @@ it('a node that cannot read what others do says so, and since when', async () =>
 it('has no problem before it is started', () => {
   expect(createHookswitch({ store: memoryStore() }).nodeHealth()).toEqual({ problems: [], outages: [] })
 })
+
+it('a node that has never read what others do says since when', async () => {
+  const clock = manualClock()
+  const store = memoryStore({ clock, shared: true })
+  const { deliveries } = store
+  const down = () => Promise.reject(new HookswitchError('StoreUnavailable', 'down'))
+  const load = async () => undefined
+  const hs = createHookswitch({
+    store: { ...store, deliveries: { ...deliveries, load, renew: down } },
+    clock,
+  })
+  onTestFinished(() => hs.close({ drainMs: 0 }))
+  const startedMs = clock.now()
+  await hs.start()
+  await clock.advance(30_000)
+  expect(hs.nodeHealth().problems.find(({ part }) => part === 'feed')?.sinceMs).toBe(startedMs)
+})

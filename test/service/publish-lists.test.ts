@@ -256,6 +256,33 @@ describe('a list of events', () => {
     expect(counted).toEqual({ 'hookswitch_events_refused_total queue_full': 2 })
     isOut = false
   })
+
+  it('asks a store that does not answer once, and accepts nothing behind the event that it could not match', async () => {
+    const store = memoryStore()
+    const { candidates } = store.webhooks
+    const asked: string[] = []
+    const webhooks: Store['webhooks'] = {
+      ...store.webhooks,
+      candidates: async (accountIds, hook) => {
+        asked.push(hook)
+        if (hook === 'channel_answer')
+          throw Object.assign(new Error('out'), { name: 'HookswitchError', code: 'StoreUnavailable' })
+        return candidates(accountIds, hook)
+      },
+    }
+    const { hs, heard } = await start({ ...store, webhooks })
+    const hooks = [
+      'channel_create',
+      'channel_answer',
+      'channel_answer',
+      'channel_create',
+      'channel_destroy',
+    ] as const
+    const results = await hs.publish(hooks.map((hook) => ({ hook, accountId: 'acme', callId: 'a' })))
+    expect(results.map(({ error }) => error?.code)).toEqual([undefined, ...Array(4).fill('StoreUnavailable')])
+    expect(asked).toEqual(['channel_create', 'channel_answer'])
+    expect(heard).toEqual([results[0]!.eventId])
+  })
 })
 
 describe('a list of events in a transaction of the host', () => {
