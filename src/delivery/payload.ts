@@ -196,15 +196,21 @@ function parseBody(body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** A member of an object, with a value that is complete and neither object nor list. */
-const MEMBER =
-  /[{,]("[^"\\]*(?:\\.[^"\\]*)*"):("[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?[0-9][0-9.eE+-]*)(?=[,}])/y
-
-/** The members with texts at the start of an object in JSON that was cut off. */
+/** The members before the first object or list, of an object in JSON that was cut off. */
 function membersOf(json: string): Readonly<Record<string, unknown>> {
-  const members: [string, unknown][] = []
-  MEMBER.lastIndex = 0
-  for (let found = MEMBER.exec(json); found; found = MEMBER.exec(json))
-    if (found[2]!.startsWith('"')) members.push([JSON.parse(found[1]!), JSON.parse(found[2]!)])
-  return Object.fromEntries(members)
+  let end = 0
+  let isInText = false
+  for (let at = 1; at < json.length; at++) {
+    const character = json[at]
+    if (isInText && character === '\\') at += 1
+    else if (character === '"') isInText = !isInText
+    else if (isInText) continue
+    else if (character === '{' || character === '[') break
+    else if (character === ',') end = at
+  }
+  try {
+    return JSON.parse(`${json.slice(0, end)}}`) as Record<string, unknown>
+  } catch {
+    return {}
+  }
 }

@@ -234,7 +234,17 @@ echo "LATER=$API $TOKEN $HOOK"`
     const accounts = [{ id: 'acme', name: 'Acme', realm: 'acme.example', apiKey: key }]
     await writeFile(join(folder, 'accounts.json'), JSON.stringify(accounts))
     const bin = join(ROOT, PACKAGE.bin.hookswitch)
-    const flags = ['--memory', '--accounts', 'accounts.json', '--allow-local', '--ingest', '--port', '0']
+    const flags = [
+      '--memory',
+      '--accounts',
+      'accounts.json',
+      '--operator',
+      'acme',
+      '--allow-local',
+      '--ingest',
+      '--port',
+      '0',
+    ]
     const service = spawn(process.execPath, [bin, 'serve', ...flags], {
       cwd: folder,
       env: readerEnvironment(),

@@ -108,7 +108,7 @@ describe('SIGHUP', () => {
     })
     expect(await logIn(url, BETA.apiKey)).toBe(401)
     // A realm that only the store knows to be taken: no account of the file is created.
-    await folder.write('accounts.json', [BETA, { ...ALPHA, id: 'gamma' }])
+    await folder.write('accounts.json', [BETA, { ...ALPHA, id: 'gamma', apiKey: undefined }])
     expect(await reload(program)).toMatchObject({
       level: 'error',
       reason: expect.stringMatching(/: account 'gamma' \(realm alpha\.example\): this realm is taken$/),

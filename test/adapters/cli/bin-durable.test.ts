@@ -49,7 +49,7 @@ describe('the program with a SQLite file', () => {
     expect(second.stderr).toContain(`--data: ${join(folder, 'a.db')} is in use by another process`)
     first.child.kill('SIGTERM')
     expect(await first.ended).toMatchObject({ code: 0 })
-    const again = serve(['--data', 'b.db'])
+    const again = serve(['--data', 'a.db'])
     await ready(again)
     expect(logOf(again)).toContainEqual(
       expect.objectContaining({
