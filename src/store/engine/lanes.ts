@@ -1,9 +1,7 @@
 /** Lanes as stores keep them: a key and a kind instead of a name, and the order within a lane. */
 import { TEST_LANE } from '../../delivery/delivery-queries.js'
-import { UNORDERED_LANE } from '../../delivery/lane-key.js'
+import { REPLAY_LANE, UNORDERED_LANE } from '../../delivery/lane-key.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
-
-const REPLAY_LANE = 'replay/'
 
 /**
  * How the name of a lane is rebuilt. Stores persist the number: it cannot change.

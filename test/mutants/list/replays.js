@@ -37,6 +37,13 @@ export const mutants = [
     tests: ['test/delivery/replay.test.ts'],
   },
   {
+    what: 'a replay that a store returns is in another lane than one that it loads',
+    file: 'src/delivery/lane-key.ts',
+    find: 'if (Number.isSafeInteger(number)) return number',
+    replace: '',
+    tests: ['test/store/engine/rules.test.ts'],
+  },
+  {
     what: 'what was recovered is replayed again',
     file: SELECTION,
     find: ' || (replays.hasRecovered && !includeRecovered)',

@@ -89,6 +89,16 @@ describe('lanes', () => {
     expect(['-/d', 'acme/c', 'test/d'].map(rebuilt)).toEqual(['-/d', 'acme/c', 'test/d'])
     expect(rebuilt('replay/x')).toBe(`replay/${laneKey('replay/x')}`)
     expect(laneName(1, 1, { id: 'd', eventAccountId: 'acme' })).toBe('acme/')
+    // A delivery that a store returns is in the lane in which it loads others.
+    for (const lane of [
+      '-/d',
+      'acme/c',
+      'test/d',
+      'replay/x',
+      'replay/job/acme/c',
+      `replay/${'1'.repeat(32)}`,
+    ])
+      expect(laneKey(rebuilt(lane))).toBe(laneKey(lane))
   })
 
   it('have stable kinds: stores persist them', () => {
