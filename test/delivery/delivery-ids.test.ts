@@ -33,6 +33,8 @@ describe('the key of a lane', () => {
 
   it('does not change: stores keep it', () => {
     expect(laneKey('acc/call-1')).toMatchInlineSnapshot(`1901766745254684`)
-    expect(laneKey('replay/1')).toMatchInlineSnapshot(`1625914809404263`)
+    expect(laneKey(`replay/${'a1'.repeat(16)}`)).toMatchInlineSnapshot(`3018877006100684`)
+    // As a store names it.
+    expect(laneKey('replay/3018877006100684')).toBe(3018877006100684)
   })
 })

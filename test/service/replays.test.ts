@@ -289,7 +289,8 @@ describe('a replay of all that was lost', () => {
     service.status = 200
     for (const name of ['a', 'b']) service.silent.add(name)
     const job = await hs.replays.start({ accountId: 'parent' })
-    await clock.advance(5_000)
+    // Until the progress is stored.
+    await clock.advance(10_000)
     // 10 are in flight, 1,000 wait: more are not given to a webhook.
     expect(await hs.replays.read(job.id)).toMatchObject({ state: 'running', replayed: 3_220 })
     await hs.webhooks.patch('parent', a, { enabled: false })
