@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
@@ -206,14 +206,17 @@ async function untilStopping(url, token) {
 }
 
 /**
+ * On a connection of its own: a server that closes waits for one that is used again and again, and meanwhile the request that is
+ * in flight times out.
+ *
  * @param {string} url
  * @param {Record<string, string>} [headers]
+ * @returns {Promise<number | undefined>}
  */
 const statusOf = (url, headers = {}) =>
-  fetch(url, { headers }).then(
-    async (response) => {
-      await response.arrayBuffer()
-      return response.status
-    },
-    () => undefined,
-  )
+  new Promise((resolve) => {
+    get(url, { headers, agent: false }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode))
+      response.on('error', () => resolve(undefined))
+    }).on('error', () => resolve(undefined))
+  })
