@@ -288,6 +288,10 @@ export const brokenAttempts: readonly StoreFault[] = [
       }
     },
   })),
+  attemptFault('slim attempts have no number', (store) => ({
+    attempts: async (query) =>
+      (await store.attempts(query)).map((attempt) => (query.slim ? { ...attempt, attempt: 0 } : attempt)),
+  })),
   attemptFault('the log of attempts names no parties', (store) => ({
     async attemptLog(query) {
       const page = await store.attemptLog(query)

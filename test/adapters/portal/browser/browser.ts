@@ -117,6 +117,11 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 export async function violations(page: Page): Promise<readonly string[]> {
   // Evaluated by the debugger, which the policy of the page does not bind.
   await page.evaluate(axeSource)
+  // Colours are checked when their transitions have ended; what turns for ever is none. The first frame begins them.
+  await page.evaluate(
+    `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
+      Promise.allSettled(document.getAnimations().filter((a) => a instanceof CSSTransition).map((a) => a.finished)))`,
+  )
   const found = await page.evaluate<{ readonly violations: readonly AxeViolation[] }>('axe.run()')
   return found.violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
