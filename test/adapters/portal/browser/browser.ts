@@ -74,6 +74,8 @@ export async function storedSession(page: Page): Promise<{ readonly token: strin
 export async function logIn(page: Page, url: string, apiKey: string): Promise<void> {
   await page.goto(url)
   await fillApiKey(page, apiKey)
+  // The form has the heading of the list.
+  await menuOf(page).waitFor()
   await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
 }
 
@@ -84,8 +86,10 @@ export async function fillApiKey(form: Page | Locator, apiKey: string): Promise<
   await form.getByRole('button', { name: 'Sign in' }).click()
 }
 
+const menuOf = (page: Page) => page.getByRole('button', { name: /menu$/i })
+
 /** Opens the user's menu. */
-export const openMenu = (page: Page): Promise<void> => page.getByRole('button', { name: /menu$/i }).click()
+export const openMenu = (page: Page): Promise<void> => menuOf(page).click()
 
 export async function signOut(page: Page): Promise<void> {
   await openMenu(page)
