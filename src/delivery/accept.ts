@@ -311,7 +311,7 @@ async function matchEvents(
   const isSeveral = events.length > 1
   const cache = isSeveral ? new Map<string, Matching>() : undefined
   const matched: MatchedEvent[] = []
-  /** Why the store did not answer. It is not asked for each of the other events, and none overtakes one that is refused. */
+  /** The error of the first event for which the store did not answer. All later events of the list are refused with it. */
   let outage: unknown
   let count = 0
   let steps = 0

@@ -2,10 +2,10 @@
  * Tells whether the store answers, from the calls that this node makes anyway.
  *
  * - The store is away when calls fail with `StoreUnavailable` and none was answered for `AWAY_MS`. While calls fail, it is
- *   asked at once and then once a second, so that its return is noticed although nobody else asks.
+ *   asked at once and then once a second. So the node notices its return without requests of clients.
  * - A question that `ask` has put and that is not answered for as long counts too, for `problem` alone: after a pause of the
  *   whole process it would be wrong for an instant, and no request may be refused for that.
- * - A commit that fails is a problem of its own, because reads may still be answered: the disk is full, the database is
+ * - A failed commit is reported separately, because the store may still answer reads: the disk is full, the database is
  *   read-only. It counts for `WRITE_FAILED_MS`; then the next commit shows whether it is over.
  */
 import { errorCode } from '../errors.js'

@@ -22,7 +22,7 @@ const STORES = {
   }),
 }
 
-/** Runs a program with an instance `hs` in a process of its own, until it ends by itself. */
+/** Runs a program with an instance `hs` in a child process, and waits until it exits. */
 async function outputOf(store: string, options: string, program: string): Promise<string> {
   const source = `
     import { createHookswitch, memoryStore } from 'hookswitch'

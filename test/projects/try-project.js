@@ -206,8 +206,8 @@ async function untilStopping(url, token) {
 }
 
 /**
- * On a connection of its own: a server that closes waits for one that is used again and again, and meanwhile the request that is
- * in flight times out.
+ * Opens a new connection each time. A closing server waits for a connection that stays in use, and the request in flight would
+ * time out meanwhile.
  *
  * @param {string} url
  * @param {Record<string, string>} [headers]

@@ -1,7 +1,7 @@
 import type { NextConfig } from 'next'
 
 const config: NextConfig = {
-  // Loaded from node_modules as it is: it has a thread and files of its own, which a bundle would not find.
+  // Next.js must not bundle it: the package starts a thread and reads files that a bundle does not contain.
   serverExternalPackages: ['hookswitch'],
   // The page is at `/portal/`, which Next.js would redirect to `/portal`.
   skipTrailingSlashRedirect: true,

@@ -1,4 +1,6 @@
 /** What `/readyz` answers, part by part. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { adminServer, type Readiness } from '../../../adapters/cli/admin.js'
 import { diskHealth, readDisk } from '../../../adapters/cli/disk.js'
@@ -97,7 +99,7 @@ describe('/readyz', () => {
   })
 
   it('knows how much room a disk has, and says nothing of a folder that does not exist', async () => {
-    expect((await readDisk('/tmp/some.db'))?.freeBytes).toBeGreaterThan(0)
+    expect((await readDisk(join(tmpdir(), 'some.db')))?.freeBytes).toBeGreaterThan(0)
     expect(await readDisk('/nowhere/at/all.db')).toBeUndefined()
   })
 })

@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === undefined)('the list of webhooks', () => {
     expect(await search.inputValue()).toBe('dash ')
     await expect.poll(() => page.url()).toMatch(/q=dash$/)
     expect(asked.at(-1)).toContain('q=dash')
-    // All that are found are on one page: neither those in trouble nor the counts are asked for.
+    // One page has all webhooks that were found: the page requests neither the failing webhooks nor the counts.
     expect(asked.filter((query) => /state=/.test(query))).toEqual([])
   })
 
