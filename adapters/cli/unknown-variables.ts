@@ -22,10 +22,10 @@ export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
  * @param values a switch may name a variable in `password-env`
  */
 export function unknownVariables(env: Environment, values: SettingValues): readonly HookswitchError[] {
-  const used = JSON.stringify(values)
+  const used = new Set(JSON.stringify(values).match(/\w+/g))
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (!name.startsWith(PREFIX) || KNOWN_VARIABLES.has(name) || isServiceVariable(name, value)) return []
-    if (used.includes(name)) return []
+    if (used.has(name)) return []
     // Without the prefix, which would make every short name similar.
     const suffixes = [...KNOWN_VARIABLES].map((variable) => variable.slice(PREFIX.length))
     const closest = closestName(name.slice(PREFIX.length), suffixes)

@@ -70,6 +70,12 @@ const accounts = (content: string | object, ...says: readonly string[]): Misuse 
 })
 
 const CONFIGURATIONS: readonly Misuse[] = [
+  // A part of a name that a switch uses.
+  {
+    argv: 'serve --port 0 --memory --freeswitch pbx?password-env=HOOKSWITCH_PBX1&account-from=realm',
+    env: { HOOKSWITCH_PBX1: 'ClueCon', HOOKSWITCH_PB: 'x' },
+    says: ["HOOKSWITCH_PB: is not a variable of hookswitch: 'hookswitch serve --help' lists the settings"],
+  },
   json('{"port": 70000}', 'c.json:1:10: port: must be an integer from 0 to 65535'),
   json('{\n  "prot": 1\n}', "c.json:2:3: prot: is unknown (did you mean 'port'?)"),
   json('{"tls": {"cafile": "x"}}', "c.json:1:10: tls.cafile: is unknown (did you mean 'caFile'?)"),
