@@ -53,7 +53,7 @@ export interface AcceptDeps {
 export type PrepareDeps = Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks' | 'customKinds' | 'newId'>
 
 /** The source of events of the host that names none. */
-export const DEFAULT_SOURCE = 'application'
+const DEFAULT_SOURCE = 'application'
 
 /** How long an idempotency key is stored: 24 h, in milliseconds. @internal */
 export const IDEMPOTENCY_WINDOW_MS = 86_400_000

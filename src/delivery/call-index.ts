@@ -18,8 +18,9 @@ import type { CallIndexStore, CallNumber, UnwantedEvent } from './call-index-sto
 import type { AcceptedEvent } from './delivery-store.js'
 import type { CheckedEvent } from './event.js'
 
-/** Most unwanted events that are kept of one account, and of all. */
+/** Most unwanted events that are kept of one account. @internal */
 export const MAX_UNWANTED_PER_ACCOUNT = 10_000
+/** Most of them in all. */
 export const MAX_UNWANTED = 1_000_000
 /** Most numbers of calls that are kept. */
 export const MAX_CALL_NUMBERS = 10_000_000

@@ -5,7 +5,7 @@ import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
 import { reservedFieldOf } from '../webhooks/reserved-fields.js'
 import type { StoredAttempt } from './attempt-record.js'
 import type { CheckedEvent } from './event.js'
-import type { Payload } from './match.js'
+import type { Matchable, Payload } from './match.js'
 
 /**
  * The payload of a channel event as KAZOO's webhooks send it (`webhooks_channel_util:base_hook_event`):
@@ -86,6 +86,16 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     action: event.documentAction,
     data: event.data,
     event_id: eventId,
+  }
+}
+
+/** What matching reads of an event, from its payload; in form encoding all fields are texts. */
+export function matchableOf(payload: Payload): Omit<Matchable, 'hook' | 'accountId'> {
+  const { is_internal_leg: isInternal, type, action } = payload
+  return {
+    isInternalLeg: isInternal === true || isInternal === 'true',
+    ...(typeof type === 'string' && { documentType: type }),
+    ...(typeof action === 'string' && { documentAction: action }),
   }
 }
 

@@ -26,7 +26,7 @@ export const UNMATCHED_REASONS = [
 export type UnmatchedReason = (typeof UNMATCHED_REASONS)[number]
 
 /** Webhooks that have no delivery of an event, for one reason. */
-export interface Unmatched {
+interface Unmatched {
   readonly why: UnmatchedReason
   /** Their number. */
   readonly count: number
@@ -99,7 +99,7 @@ export interface WhyReport {
 }
 
 /** An event, as far as it is known. */
-export interface WhyMatchable extends Matchable {
+interface WhyMatchable extends Matchable {
   /** When it was accepted, ms. */
   readonly acceptedMs: number
   /** Its payload. Absent: it is not stored. */
@@ -149,19 +149,30 @@ export function unmatchedOf(
     }))
 }
 
-const SENTENCES: Readonly<Record<UnmatchedReason, string>> = {
-  hook: 'It is for other kinds of events.',
-  only: 'Its setting `only` leaves out this kind of event.',
-  document: '`type` or `action` of its custom data differs.',
-  internal_leg: 'The leg is internal, and `include_internal_legs` is false.',
-  account: 'The event is of an account below, and `include_subaccounts` is false.',
-  filter: 'Its filter did not pass.',
-  disabled: 'It is disabled.',
-  account_disabled: 'Its account is disabled.',
-  created_later: 'It was created after the event.',
-  changed_later: 'It was changed after the event, and would get such an event now.',
-  no_record: 'It would get such an event now: its delivery was removed, or its account was changed.',
-}
-
 /** A reason in English. */
-export const unmatchedSentence = (why: UnmatchedReason): string => SENTENCES[why]
+export function unmatchedSentence(why: UnmatchedReason): string {
+  switch (why) {
+    case 'hook':
+      return 'It is for other kinds of events.'
+    case 'only':
+      return 'Its setting `only` leaves out this kind of event.'
+    case 'document':
+      return '`type` or `action` of its custom data differs.'
+    case 'internal_leg':
+      return 'The leg is internal, and `include_internal_legs` is false.'
+    case 'account':
+      return 'The event is of an account below, and `include_subaccounts` is false.'
+    case 'filter':
+      return 'Its filter did not pass.'
+    case 'disabled':
+      return 'It is disabled.'
+    case 'account_disabled':
+      return 'Its account is disabled.'
+    case 'created_later':
+      return 'It was created after the event.'
+    case 'changed_later':
+      return 'It was changed after the event, and would get such an event now.'
+    case 'no_record':
+      return 'It would get such an event now: its delivery was removed, or its account was changed.'
+  }
+}

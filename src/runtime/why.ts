@@ -5,7 +5,7 @@
 import type { Account } from '../accounts/account.js'
 import type { IndexedCall, UnwantedEvent } from '../delivery/call-index-store.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
-import { fieldsOf } from '../delivery/payload.js'
+import { fieldsOf, matchableOf } from '../delivery/payload.js'
 import {
   unmatchedOf,
   unmatchedReason,
@@ -283,9 +283,7 @@ function createSearch(core: Core, accountId: string | undefined) {
           accountId: eventAccountId,
           acceptedMs,
           payload,
-          isInternalLeg: payload?.is_internal_leg === true || payload?.is_internal_leg === 'true',
-          documentType: textOf(payload?.type),
-          documentAction: textOf(payload?.action),
+          ...(payload && matchableOf(payload)),
         },
         lineage,
       ),
@@ -317,5 +315,3 @@ function createSearch(core: Core, accountId: string | undefined) {
 
   return { readCall, readWebhook, explained }
 }
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

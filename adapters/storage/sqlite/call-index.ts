@@ -14,18 +14,6 @@ const EVENT = `id, account, call_id as "callId", hook, sequence, timestamp_ms as
   source, internal as "isInternalLeg"`
 const CALL = 'account, call_id as "callId", source, accepted_ms as "acceptedMs"'
 
-export const CALL_INDEX_SQL = {
-  eventById: `select ${EVENT} from hookswitch_unwanted where id_key = ? and id = ?`,
-  eventsOfCall: `select ${EVENT} from hookswitch_unwanted 
-    where call_key = ?1 and call_id = ?2 and (?3 is null or account = ?3) order by key desc limit ?4 + 0`,
-  eventsOfAccount: `select ${EVENT} from hookswitch_unwanted where account = ? order by key desc limit ? + 0`,
-  callsOfNumber: `select ${CALL} from hookswitch_call_number where number = ? order by account desc, key desc limit ? + 0`,
-  callsOfNumberAndAccount: `select ${CALL} from hookswitch_call_number
-    where number = ? and account = ? order by key desc limit ? + 0`,
-  callsOfId: `select ${CALL} from hookswitch_call_number
-    where call_key = ?1 and call_id = ?2 and (?3 is null or account = ?3) order by key desc limit ?4 + 0`,
-} as const
-
 const TABLES = ['hookswitch_unwanted', 'hookswitch_call_number'] as const
 
 /** @param noteErased called when rows were erased, so that they are scrubbed from the file */
@@ -39,12 +27,20 @@ export function createCallIndexStore(
   const putNumber =
     prepareChange(`insert into hookswitch_call_number (number, account, call_key, call_id, accepted_ms, source)
     values (?, ?, ?, ?, ?, ?)`)
-  const eventById = prepareQuery<EventRow>(CALL_INDEX_SQL.eventById)
-  const eventsOfCall = prepareQuery<EventRow>(CALL_INDEX_SQL.eventsOfCall)
-  const eventsOfAccount = prepareQuery<EventRow>(CALL_INDEX_SQL.eventsOfAccount)
-  const callsOfNumber = prepareQuery<CallRow>(CALL_INDEX_SQL.callsOfNumber)
-  const callsOfNumberAndAccount = prepareQuery<CallRow>(CALL_INDEX_SQL.callsOfNumberAndAccount)
-  const callsOfId = prepareQuery<CallRow>(CALL_INDEX_SQL.callsOfId)
+  const eventById = prepareQuery<EventRow>(
+    `select ${EVENT} from hookswitch_unwanted where id_key = ? and id = ?`,
+  )
+  const eventsOfCall = prepareQuery<EventRow>(`select ${EVENT} from hookswitch_unwanted
+    where call_key = ? and call_id = ? and (? is null or account = ?) order by key desc limit ? + 0`)
+  const eventsOfAccount = prepareQuery<EventRow>(
+    `select ${EVENT} from hookswitch_unwanted where account = ? order by key desc limit ? + 0`,
+  )
+  const callsOfNumber = prepareQuery<CallRow>(`select ${CALL} from hookswitch_call_number
+    where number = ? order by account desc, key desc limit ? + 0`)
+  const callsOfNumberAndAccount = prepareQuery<CallRow>(`select ${CALL} from hookswitch_call_number
+    where number = ? and account = ? order by key desc limit ? + 0`)
+  const callsOfId = prepareQuery<CallRow>(`select ${CALL} from hookswitch_call_number
+    where call_key = ? and call_id = ? and (? is null or account = ?) order by key desc limit ? + 0`)
   // Not every build of SQLite supports `delete … limit`.
   const prepareRemovals = (where: string) =>
     TABLES.map((table) =>
@@ -52,7 +48,7 @@ export function createCallIndexStore(
         `delete from ${table} where key in (select key from ${table} where ${where} order by key limit ? + 0)`,
       ),
     )
-  const eraseCall = prepareRemovals('call_key = ? and call_id = ? and account = ?')
+  const eraseCall = prepareRemovals('call_key = ? and call_id = ? and +account = ?')
   const eraseAccount = prepareRemovals('account = ?')
   /** The oldest rows have the lowest keys. */
   const [pruneEvents, pruneNumbers] = TABLES.map((table) =>
@@ -62,9 +58,9 @@ export function createCallIndexStore(
       )`),
   ) as [Prune, Prune]
   const trim = prepareChange(`delete from hookswitch_unwanted where key in (
-      select key from hookswitch_unwanted where account = ?1 and key <= (
-        select key from hookswitch_unwanted where account = ?1 order by key desc limit 1 offset ?2
-      ) order by key limit ?3 + 0
+      select key from hookswitch_unwanted where account = ? and key <= (
+        select key from hookswitch_unwanted where account = ? order by key desc limit 1 offset ?
+      ) order by key limit ? + 0
     )`)
 
   const eventOf = ({ account, isInternalLeg, ...event }: EventRow): UnwantedEvent => ({
@@ -111,7 +107,9 @@ export function createCallIndexStore(
         eventId !== undefined
           ? [eventById.get(idHashKey(eventId), eventId)].flatMap((row) => row ?? [])
           : callIds !== undefined
-            ? callIds.flatMap((callId) => eventsOfCall.all(hashKey(callId), callId, account ?? null, limit))
+            ? callIds.flatMap((callId) =>
+                eventsOfCall.all(hashKey(callId), callId, account ?? null, account ?? null, limit),
+              )
             : eventsOfAccount.all(account!, limit)
       return rows
         .filter((row) => account === undefined || row.account === account)
@@ -127,7 +125,8 @@ export function createCallIndexStore(
           ? callsOfNumber.all(number, limit)
           : callsOfNumberAndAccount.all(number, account, limit),
       )
-      if (callId !== undefined) rows.push(...callsOfId.all(hashKey(callId), callId, account ?? null, limit))
+      if (callId !== undefined)
+        rows.push(...callsOfId.all(hashKey(callId), callId, account ?? null, account ?? null, limit))
       return rows
         .sort((a, b) => b.acceptedMs - a.acceptedMs)
         .slice(0, limit)
@@ -145,7 +144,7 @@ export function createCallIndexStore(
     },
     trim(accountId, keep, limit) {
       const account = accounts.find(accountId)
-      return account === undefined ? 0 : trim(account, keep, limit)
+      return account === undefined ? 0 : trim(account, account, keep, limit)
     },
     prune: ({ events, numbers }, limit) =>
       pruneEvents(limit, events.beforeMs, events.max) + pruneNumbers(limit, numbers.beforeMs, numbers.max),

@@ -85,7 +85,14 @@ export const callIndexStatements = (s: string) =>
     },
     eraseCalls: TABLES.map((table) => ({
       name: `call_index_erase_calls_${table}`,
-      text: deleting(`${s}.${table}`, 'call_id = any ($2::text[]) and account_id = $1 limit $3'),
+      text: deleting(
+        `${s}.${table}`,
+        `ctid = any (array(
+          select c.location from unnest($2::text[]) u (call_id) cross join lateral (
+            select ctid as location, account_id from ${s}.${table} where call_id = u.call_id offset 0
+          ) c where c.account_id = $1 limit $3
+        ))`,
+      ),
     })),
     eraseAccount: TABLES.map((table) => ({
       name: `call_index_erase_account_${table}`,
