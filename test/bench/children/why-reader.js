@@ -72,7 +72,11 @@ const COLUMNS = {
     call: `call + g * ${KEYS}`,
     call_id: "call_id || '-' || g",
   }),
-  call: () => ({ key: `key + g * ${KEYS}`, call_key: 'call_key - g', call_id: "call_id || '-' || g" }),
+  call: () => ({
+    key: `key + g * ${KEYS}`,
+    call_key: "hash_key(call_id || '-' || g)",
+    call_id: "call_id || '-' || g",
+  }),
   attempt: ({ minus }) => ({
     position: minus('position'),
     event: minus('event'),
@@ -88,13 +92,13 @@ const COLUMNS = {
     key: undefined,
     id: `${hex} || substr(id, 9)`,
     id_key: 'id_key - g',
-    call_key: 'call_key - g',
+    call_key: "hash_key(call_id || '-' || g)",
     call_id: "call_id || '-' || g",
   }),
   call_number: () => ({
     n: undefined,
     key: undefined,
-    call_key: 'call_key - g',
+    call_key: "hash_key(call_id || '-' || g)",
     call_id: "call_id || '-' || g",
   }),
 }
@@ -134,10 +138,22 @@ async function copyInPostgres({ connectionString, schema }, copies) {
   await client.end()
 }
 
+/** As the adapter computes it (`hash-key.ts`). */
+function hashKey(text) {
+  const hash = (bits, basis, prime) => {
+    let mixed = basis
+    for (let index = 0; index < text.length; index += 1)
+      mixed = Math.imul(mixed ^ text.charCodeAt(index), prime)
+    return mixed >>> (32 - bits)
+  }
+  return hash(21, 0x01000193, 0x85ebca6b) * 0x1_0000_0000 + hash(32, 0x811c9dc5, 0x01000193)
+}
+
 async function copyInSqlite({ path }, copies) {
   const { DatabaseSync } = await import('@photostructure/sqlite')
   const database = new DatabaseSync(path)
   database.exec('pragma synchronous = off')
+  database.function('hash_key', { deterministic: true }, hashKey)
   const dialect = { hex: "printf('%08x', g)", minus: (name) => `${name} - ${SPAN} * g` }
   for (const table of ['call', 'event', 'attempt', 'unwanted', 'call_number']) {
     const target = `hookswitch_${table}`
