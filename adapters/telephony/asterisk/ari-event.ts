@@ -37,6 +37,8 @@ const STATES: Readonly<Record<string, number>> = {
   Up: UP,
   Busy: BUSY,
 }
+/** ARI names the whole call only if `channelvars` lists this function. */
+const LINKED_ID = 'CHANNEL(linkedid)'
 /** Any other state (`Rsrvd`, …). */
 const OTHER_STATE = 1
 
@@ -180,6 +182,7 @@ function channelOf(value: unknown): Channel | undefined {
     accountCode: textOf(channel.accountcode),
     context: textOf(dialplan?.context),
     extension: textOf(dialplan?.exten),
+    linkedId: variables && textOf(variables[LINKED_ID]),
     protocolId: textOf(channel.protocol_id),
     createdMs: timeOf(channel.creationtime),
     application: textOf(dialplan?.app_name),

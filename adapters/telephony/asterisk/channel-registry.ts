@@ -2,6 +2,7 @@
  * The state of a mapping: open legs, recently ended legs, and the batch that the current message yields. Calls the host's
  * `accountOf` and `realmOf`.
  */
+import { joinOlderGroup } from '../source/call-group.js'
 import {
   EMPTY_BATCH,
   type LegUpdate,
@@ -12,8 +13,9 @@ import {
 import { sanitizeError } from '../source/sanitize.js'
 import { type AsteriskAccountOf, type AsteriskFacts, factsOf } from './account-resolver.js'
 import { isInternalTechnology, parseChannelName } from './channel-name.js'
+import { endpointOf } from './endpoint.js'
 import type { EventContext } from './event-builder.js'
-import { type ChannelIdentity, isLaterChannel, type Leg, openLeg, partiesOf } from './leg.js'
+import { type ChannelIdentity, groupOf, isLaterChannel, type Leg, openLeg, partiesOf } from './leg.js'
 import type { Channel, SwitchEvent } from './switch-event.js'
 
 /** Options of a mapping. */
@@ -21,6 +23,8 @@ export interface MappingOptions {
   readonly accountOf: AsteriskAccountOf
   /** Returns the realm of the addresses in a leg's events; `undefined`: addresses are numbers without a realm. */
   readonly realmOf?: ((leg: AsteriskFacts) => string | undefined) | undefined
+  /** Names of all endpoints that are trunks. Default: they are guessed. */
+  readonly trunks?: readonly string[] | undefined
   /** Channel variables for `customChannelVars`. */
   readonly customVariables?: readonly string[] | undefined
   /** The hooks to publish beside those of a leg. Default: none. */
@@ -91,7 +95,7 @@ interface EndedLeg extends ChannelIdentity {
 }
 
 export function createChannelRegistry(
-  { accountOf, realmOf, customVariables = [], maxOpenLegs }: MappingOptions,
+  { accountOf, realmOf, trunks, customVariables = [], maxOpenLegs }: MappingOptions,
   { onEvicted, onReplaced }: RegistryListener,
 ): ChannelRegistry {
   /** By id, oldest first. */
@@ -174,8 +178,12 @@ export function createChannelRegistry(
         onReplaced(leg, atMs)
         leg = undefined
       }
-      if (leg) leg.channel = channel
-      else {
+      if (leg) {
+        const { linkedId } = channel
+        if (linkedId !== undefined && linkedId !== leg.channel.linkedId)
+          leg.group = groupOf(linkedId, leg.createdMs)
+        leg.channel = channel
+      } else {
         const endedLeg = ended.get(channel.id)
         if (endedLeg && !isBegin && !isLater(endedLeg)) return undefined
         if (kind === 'hung_up') {
@@ -188,6 +196,8 @@ export function createChannelRegistry(
         }
         evictOldest()
         leg = openLeg(channel, atMs, isBegin)
+        const half = registry.otherHalf(leg)
+        if (half) joinOlderGroup(leg, half)
         open.set(leg.id, leg)
         withoutAccount.add(leg.id)
         ended.delete(leg.id)
@@ -216,6 +226,7 @@ export function createChannelRegistry(
         addProblem('malformed', `realmOf threw: ${sanitizeError(thrown)}`, leg)
       }
       leg.parties = partiesOf(leg, realm || undefined)
+      leg.publishedEndpoint = endpointOf(leg, trunks)
     },
     addEvent(leg, event) {
       updates.push({ callId: leg.id, accountId: leg.accountId, events: [event], isEnded: false })
@@ -232,7 +243,6 @@ export function createChannelRegistry(
         const value = channel.variable(name)
         if (value !== undefined) vars[name] = value
       }
-      if (channel.linkedId !== undefined) vars.linked_id = channel.linkedId
       if (channel.protocolId !== undefined) vars.sip_call_id = channel.protocolId
       return { otherLegId: registry.otherPhone(leg), customChannelVars: vars }
     },

@@ -26,10 +26,12 @@ import type { SavableLegs } from '../source/open-legs.js'
 import { definedDetails } from '../source/optional-hooks.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
 import { type FreeswitchAccountOf, factsOf } from './account-resolver.js'
+import { noteAnswerer } from './answerer.js'
 import { type Bridges, createBridges, type FoundBridge, type LegEvent } from './bridges.js'
 import { buildMissedCall, buildReportEvent, readReports, readTransfer } from './call-report.js'
 import { createChannelRegistry } from './channel-registry.js'
 import { readCustomVariables } from './custom-variables.js'
+import { readEndpoint } from './endpoint.js'
 import type { EslEvent } from './event.js'
 import {
   buildAnswerEvent,
@@ -170,6 +172,13 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     return [{ leg: transferee, event: built }]
   }
 
+  /** Notes who has answered on a leg, and on the one that dialled it unless that is in another talk. */
+  const noteAnswered = (leg: Leg) => {
+    const other = legOf(leg.otherLegCallId)
+    const talksWith = other?.links.publishedCallId
+    noteAnswerer(leg, talksWith === undefined || talksWith === leg.callId ? other : undefined)
+  }
+
   const noteBridged = (bridged: readonly LegEvent[]): readonly LegEvent[] => {
     for (const { leg } of bridged) leg.notes.wasBridged = true
     return bridged
@@ -177,7 +186,9 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
 
   const open = (event: EslEvent, uuid: string, problems: Problem[]): Leg => {
     const customVariables = readCustomVariables(event, options.customVariables)
-    const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event))
+    const origin =
+      legOf(event.header('Other-Leg-Unique-ID')) ?? legOf(event.header('variable_other_loopback_leg_uuid'))
+    const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event), origin)
     const evicted = registry.add(uuid, leg)
     noteDialled(leg, event)
     if (evicted) {
@@ -211,9 +222,13 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   const refresh = (leg: Leg, event: EslEvent, { isLegEnd }: EventRole, events: PendingEvent[]) => {
     leg.customVariables = readCustomVariables(event, options.customVariables)
     updateAddresses(leg, event)
+    if (!leg.isInternal) leg.endpoint ??= readEndpoint(event)
     if (leg.answeredUs === 0) {
       leg.answeredUs = readAnsweredUs(event)
-      if (leg.answeredUs > 0) events.push(buildAnswerEvent(leg))
+      if (leg.answeredUs > 0) {
+        noteAnswered(leg)
+        events.push(buildAnswerEvent(leg))
+      }
     }
     const unhold = takePendingUnhold(leg, isLegEnd)
     if (unhold) events.push(unhold)
@@ -248,6 +263,8 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     const otherPartner = other?.links.publishedCallId
     if (other && hangup.endedBy && (otherPartner === undefined || otherPartner === leg.callId))
       other.otherLegEnd = { atUs: hangup.atUs, isByPhone: hangup.endedBy === 'this_leg' }
+    // It was not put through to the caller, as when it declines after the answer.
+    if (!leg.notes.wasBridged && other?.answeredBy?.callId === leg.callId) other.answeredBy = undefined
     bridges.leave(leg)
     registry.end(uuid, leg)
   }

@@ -13,6 +13,10 @@ const MAX_VARIABLES_LENGTH = 32_768
 /** Ids are never truncated: another id would be another leg. */
 const IDS: ReadonlySet<string> = new Set(['hook', 'accountId', 'callId', 'idempotencyKey'])
 const SECONDS: ReadonlySet<string> = new Set(['durationSeconds', 'ringingSeconds', 'billingSeconds'])
+/** Fields with texts of their own. */
+const OBJECTS: ReadonlySet<string> = new Set(['answeredBy', 'endpoint'])
+/** Ids of other legs: one that is not valid is left out. */
+const OTHER_IDS: ReadonlySet<string> = new Set(['otherLegCallId', 'callGroupId'])
 const VARIABLES: ReadonlySet<string> = new Set(['customChannelVars', 'customApplicationVars'])
 /** A call id that `publish` accepts. */
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
@@ -56,11 +60,25 @@ const variableLength = (name: string, value: unknown) =>
 function truncateField(key: string, value: unknown): unknown {
   if (typeof value === 'string') {
     if (IDS.has(key)) return value
-    if (key === 'otherLegCallId') return CALL_ID.test(value) ? value : undefined
+    if (OTHER_IDS.has(key)) return CALL_ID.test(value) ? value : undefined
     return truncateText(value)
   }
   if (SECONDS.has(key)) return Math.min(MAX_SECONDS, Math.max(0, value as number))
-  return VARIABLES.has(key) ? truncateVariables(value as Readonly<Record<string, unknown>>) : value
+  if (VARIABLES.has(key)) return truncateVariables(value as Readonly<Record<string, unknown>>)
+  return OBJECTS.has(key) ? truncateTexts(value as Readonly<Record<string, string>>) : value
+}
+
+/** Truncates each text, and leaves out the id of a leg that is not valid. */
+function truncateTexts(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  let copy: Record<string, string> | undefined
+  for (const [name, text] of Object.entries(texts)) {
+    const truncated = name === 'callId' ? (CALL_ID.test(text) ? text : undefined) : truncateText(text)
+    if (truncated === text) continue
+    copy ??= { ...texts }
+    if (truncated === undefined) delete copy[name]
+    else copy[name] = truncated
+  }
+  return copy ?? texts
 }
 
 function truncateText(text: string): string {
