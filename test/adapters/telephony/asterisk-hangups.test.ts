@@ -63,6 +63,43 @@ describe('the end of a leg that was not answered', () => {
     expect(endOf(A, hungUp(A, RING_STATE, 0, 404)).slice(0, 2)).toEqual(['UNALLOCATED_NUMBER', 'sip:404'])
   })
 
+  it('by the switch, without a reason, is the 603 that it sends and does not report', () => {
+    const declined = ['CALL_REJECTED', 'sip:603', 'switch']
+    for (const cause of [0, 16, 31]) {
+      const { apply, trace } = createTracedMapping()
+      apply(channelEvent('created', A), hungUp(A, RING_STATE, cause))
+      const end = trace().events.at(-1)
+      expect([end?.hangupCause, end?.hangupCode, end?.customChannelVars?.ended_by]).toEqual(declined)
+    }
+    expect(endOf(A, dialled('NOANSWER'), hungUp(A, RING_STATE, 16))).toEqual([
+      ...['NO_USER_RESPONSE', 'sip:603', 'switch'],
+    ])
+    const line = { ...RING_STATE, name: 'DAHDI/i1/1001-1' }
+    const { apply, trace } = createTracedMapping()
+    apply(channelEvent('created', A, 0, line), hungUp(A, line, 16))
+    expect([trace().events.at(-1)?.hangupCause, trace().events.at(-1)?.hangupCode]).toEqual([
+      ...['NORMAL_UNSPECIFIED', undefined],
+    ])
+  })
+
+  it('after a Dial() that called nobody is the missing route, whatever the dial plan makes of it', () => {
+    const notDialled = { kind: 'not_dialled', atMs: T0, channel: channel(A) } as const
+    const end = (...events: readonly SwitchEvent[]) => {
+      const { apply, trace } = createTracedMapping()
+      apply(channelEvent('created', A), ...events)
+      return [trace().events.at(-1)?.hangupCause, trace().events.at(-1)?.hangupCode]
+    }
+    const congested = [requested(A, BUSY_STATE, 34, 503), hungUp(A, BUSY_STATE, 34, 503)]
+    expect(end(notDialled, ...congested)).toEqual(['NO_ROUTE_DESTINATION', 'sip:503'])
+    expect(end(notDialled, hungUp(A, RING_STATE, 3, 404))).toEqual(['NO_ROUTE_DESTINATION', 'sip:404'])
+    expect(end(notDialled, requested(A, BUSY_STATE, 17, 486), hungUp(A, BUSY_STATE, 17, 486))).toEqual([
+      ...['USER_BUSY', 'sip:486'],
+    ])
+    expect(end(...congested)).toEqual(['NORMAL_CIRCUIT_CONGESTION', 'sip:503'])
+    // The variable is set as well after a phone refused.
+    expect(endOf(A, notDialled, ...congested)[0]).toBe('NORMAL_CIRCUIT_CONGESTION')
+  })
+
   it('has no code where Asterisk gave up and derived a code from its own cause', () => {
     expect(endOf(B, hungUp(B, DOWN_STATE, 127, 500)).slice(1, 2)).toEqual([undefined])
     expect(endOf(B, hungUp(B, DOWN_STATE, 19, 480)).slice(1, 2)).toEqual([undefined])
