@@ -66,7 +66,8 @@ const SILENCE_MS = 20_000
  * [general]
  * enabled = yes
  * timestampevents = yes       ; otherwise the arrival time of an event is used
- * channelvars = ACCOUNT_ID    ; the channel variables that accountOf and customVariables read
+ * ; what accountOf and customVariables read, and whether a number is withheld
+ * channelvars = ACCOUNT_ID,CALLERID(num-pres),CONNECTEDLINE(num-pres)
  * [hookswitch]
  * secret = …
  * read = call,dialplan,agent  ; dialplan: the variables that the dial plan sets; agent: queues
