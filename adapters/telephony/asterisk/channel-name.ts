@@ -8,6 +8,8 @@ export interface ChannelName {
   readonly endpoint: string
   /** For a half of a Local channel: the name of the other half. */
   readonly otherHalf?: string
+  /** For a dialled ISDN channel: the dialled number. */
+  readonly number?: string
 }
 
 /**
@@ -41,6 +43,8 @@ export function parseChannelName(name: string): ChannelName {
   const span = technology === 'DAHDI' ? rest.indexOf('/') : -1
   const endEndpoint = span < 0 ? rest.lastIndexOf('-') : span
   const endpoint = endEndpoint < 0 ? rest : rest.slice(0, endEndpoint)
+  const number = span < 0 ? '' : rest.slice(span + 1, rest.lastIndexOf('-'))
+  if (number !== '') return { technology, endpoint, number }
   if (technology !== 'Local' || !/;[12]$/.test(name)) return { technology, endpoint }
   const half = name.endsWith('1') ? '2' : '1'
   return { technology, endpoint, otherHalf: `${name.slice(0, -1)}${half}` }

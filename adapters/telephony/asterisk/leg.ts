@@ -127,6 +127,7 @@ export function openLeg(channel: Channel, atMs: number, isBegin: boolean): Leg {
     technology: name.technology,
     endpoint: name.endpoint,
     ...(name.otherHalf === undefined ? {} : { otherHalf: name.otherHalf }),
+    ...(name.number === undefined ? {} : { number: name.number }),
     id: channel.id,
     originalName: channel.name,
     isInternal: isInternalChannel(name),
@@ -279,7 +280,7 @@ const CALLER_PRESENTATION = 'CALLERID(num-pres)'
 const CONNECTED_PRESENTATION = 'CONNECTEDLINE(num-pres)'
 
 /** Whether a caller withholds the number: the presentation, where it is known, is not one of `allowed…`. */
-export function withholdsNumber({ channel, callerPresentation = 0 }: Leg): boolean {
+function withholdsNumber({ channel, callerPresentation = 0 }: Leg): boolean {
   return isWithheld(channel, CALLER_PRESENTATION) || (callerPresentation & PRESENTATION_MASK) !== 0
 }
 
@@ -338,9 +339,10 @@ function calleeNumberOf({
   isInternal,
   dialledNumber,
   ownNumber,
+  number,
 }: Leg): string | undefined {
   if (technology === 'Local') return endpoint.split('@', 1)[0] || undefined
-  return dialledNumber ?? ownNumber ?? (isInternal || endpoint === '' ? undefined : endpoint)
+  return dialledNumber ?? ownNumber ?? number ?? (isInternal || endpoint === '' ? undefined : endpoint)
 }
 
 /** Removes the backslashes of a quoted SIP display name, which Asterisk leaves in it (RFC 3261, 25.1). */

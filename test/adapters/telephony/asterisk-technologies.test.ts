@@ -197,6 +197,13 @@ describe.each(Object.entries(INTERFACES))('over %s', (_, linked) => {
     expect(events.filter(({ hook }) => hook === 'missed_call')).toEqual([])
   })
 
+  it('an ISDN channel that is found in mid-call has the number in its name', () => {
+    const { apply, trace } = createTracedMapping()
+    const found = { name: 'DAHDI/i1/5550199-3', callerNumber: undefined, application: 'AppDial' }
+    apply(channelEvent('updated', B, 0, { ...found, ...UP_STATE }))
+    expect(trace().events[0]).toMatchObject({ direction: 'outbound', to: '5550199' })
+  })
+
   it('a channel that ends before its direction is known has the likely one', () => {
     for (const [state, direction] of [
       [DOWN, 'outbound'],
