@@ -378,6 +378,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
         [{ hook: OBJECT_HOOK, accountId, callId: id, ...document }],
         undefined,
         false,
+        'hookswitch',
       )
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : 'unknown'
@@ -470,6 +471,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     await opened?.exchange.close()
     await writeStatistics()
     await erasures.wait()
+    await opened?.callIndex.close()
     ended.abort()
     try {
       if (starting) await store.close()

@@ -9,6 +9,7 @@ import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
+import { createCallIndex } from '../delivery/call-index.js'
 import type { DeliveryEvents } from '../delivery/delivery-events.js'
 import { createDispatcher, type Dispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf, type PublishedEvent } from '../delivery/event.js'
@@ -228,6 +229,10 @@ export function createCore(
     attemptTimeoutMs: options.attemptTimeoutMs,
     maxAgeMsOf,
   }
+  const callIndex = createCallIndex(
+    { store: store.callIndex, clock, log, fingerprints: cipher.fingerprints },
+    options,
+  )
   const accept: AcceptDeps = {
     clock,
     directory: lineages,
@@ -241,6 +246,7 @@ export function createCore(
     limits: options,
     isClosing: dispatcher.isClosing,
     metrics,
+    callIndex,
   }
   const metaEvents = createMetaEvents({ accept, clock, log })
   return {
@@ -249,6 +255,7 @@ export function createCore(
     newId,
     auth,
     metaEvents,
+    callIndex,
     accounts,
     admin,
     webhooks,

@@ -131,6 +131,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     encryption: createPortClient('encryption', request),
     holds: createPortClient('holds', request),
     stats: createPortClient('stats', request),
+    callIndex: createPortClient('callIndex', request),
     webhooks: createPortClient('webhooks', request),
     deliveries: {
       ...createPortClient('deliveries', request),

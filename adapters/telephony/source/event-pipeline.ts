@@ -22,6 +22,7 @@ import { createConnectionReport } from './connection-report.js'
 import { createLogLimiter } from './log-limiter.js'
 import type { LegUpdate, MappedBatch, Problem } from './mapped-events.js'
 import type { OpenLegRecorder } from './open-legs.js'
+import type { SourceOptions } from './options.js'
 import { createOrderedPublisher, type Rejected } from './ordered-publisher.js'
 import { sanitizeError } from './sanitize.js'
 import { type ConnectionState, type PipelineCounts, sourceReadings } from './source-figures.js'
@@ -55,7 +56,7 @@ const EVENT_NAMES: readonly string[] = [
 /** Dependencies of an event pipeline. @internal */
 export interface EventPipelineDeps {
   /** `hs.publish`, or a function that wraps it. */
-  readonly publish: (event: ChannelEvent) => Promise<unknown>
+  readonly publish: SourceOptions['publish']
   readonly clock: Clock
   readonly random: Random
   readonly log: Log | undefined
@@ -106,6 +107,9 @@ const PROBLEM_MESSAGES: Partial<Record<Problem['kind'], string>> = {
   misconfigured: 'a setting of the switch is wrong',
 }
 
+/** The longest `source` that `publish` takes. */
+const MAX_SOURCE_LENGTH = 255
+
 /** Returns the part of a call id that an event can hold: a switch may send any. */
 const loggedId = (callId: string) => callId.slice(0, 255)
 
@@ -113,6 +117,7 @@ const loggedId = (callId: string) => callId.slice(0, 255)
 export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBufferLimits): EventPipeline {
   const { publish, clock, random, name, openLegs } = deps
   const log = safeLog(deps.log)
+  const source = { source: name.slice(0, MAX_SOURCE_LENGTH) }
   const events = createEventBus<SourceEvents>(
     (thrown, event) =>
       log.error({ source: name, event, error: sanitizeError(thrown) }, 'a listener of the source threw'),
@@ -134,7 +139,7 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
   const publisher = createOrderedPublisher({
     clock,
     random,
-    publish,
+    publish: (event) => publish(event, source),
     onPublished({ callId, timestampMs }) {
       published += 1
       openLegs?.touch(callId)

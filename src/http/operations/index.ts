@@ -66,6 +66,7 @@ import {
   readWebhook,
   replaceWebhook,
 } from './webhooks.js'
+import { why, whyAnywhere } from './why.js'
 
 const notImplemented: Operation = async () => {
   throw new HookswitchError('Unsupported', 'not implemented')
@@ -122,6 +123,8 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   publishEvents,
   lookUp,
   lookUpAnywhere,
+  why,
+  whyAnywhere,
   readOverview,
   readHolds,
   setHold,
