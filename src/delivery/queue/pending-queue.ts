@@ -26,7 +26,7 @@ import { TEST_LANE } from '../delivery-queries.js'
 import type { DeliveryContent, ReadyEndpoint, Settlement } from '../delivery-store.js'
 import { laneKey } from '../lane-key.js'
 import { Pace } from '../pace.js'
-import { positionMs } from '../positions.js'
+import { positionAt, positionMs } from '../positions.js'
 import type { DeliveryKey, WaitingDeliveries } from '../queue-store.js'
 import { ContentRequests } from './content-requests.js'
 import { Contents } from './contents.js'
@@ -57,7 +57,7 @@ import { Lanes } from './lanes.js'
 import { Patience } from './patience.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 import { QueuedDelivery } from './queued-delivery.js'
-import { type GiveUp, type QueueLimits, type ShareLimit, Shares } from './shares.js'
+import { accountLimit, type GiveUp, type QueueLimits, type ShareLimit, Shares } from './shares.js'
 
 /** What is known of a waiting or taken delivery. */
 interface QueuePosition {
@@ -74,6 +74,18 @@ export interface QueueRoom {
   readonly waiting: number
   /** How many deliveries the endpoint can take until half of its limit, of its account's limit or of the total is used. */
   readonly spare: number
+}
+
+/** The state of the queue, for metrics. */
+export interface QueueSummary {
+  /** Endpoints in memory: with deliveries, and idle ones. */
+  readonly endpoints: number
+  /** Time since the oldest delivery was accepted or replayed, of the accounts that are not held, ms; 0: there is none. */
+  readonly oldestPendingMs: number
+  /** The same of the accounts that are held. */
+  readonly oldestHeldMs: number
+  /** The part of its limit that the account with the most deliveries uses, 0 to 1. */
+  readonly largestAccountRatio: number
 }
 
 /** The waiting and taken deliveries of one node. Times are store time, ms. */
@@ -188,6 +200,8 @@ export interface PendingQueue {
    * the endpoint. `dueMs` undefined: nothing waits, or only heads whose content is on its way, or its account is held.
    */
   ready(endpoint: QueueEndpoint): ReadyEndpoint
+  /** Visits each head. */
+  summary(now: number): QueueSummary
   /** All waiting and taken deliveries: column by column, since there may be a million. */
   keys(): { readonly endpoints: readonly QueueEndpoint[]; readonly positions: Float64Array }
   /** `undefined`: the delivery neither waits nor is taken. */
@@ -922,6 +936,25 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         probed: health?.pause !== undefined,
         limit: health?.lateMs === undefined ? (endpoint.pace?.limit ?? NEVER) : 1,
         dueMs: dueMs === NEVER || isHeld?.(endpoint.webhook.accountId) ? undefined : dueMs,
+      }
+    },
+    summary(now) {
+      let pending = positionAt(now)
+      let held = pending
+      for (const endpoint of table.all()) {
+        if (endpoint.waiting + endpoint.taken === 0) continue
+        let oldest = Number.POSITIVE_INFINITY
+        heads.forEach(endpoint, (head) => {
+          oldest = Math.min(oldest, entries.number(head, POSITION))
+        })
+        if (isHeld?.(endpoint.webhook.accountId)) held = Math.min(held, oldest)
+        else pending = Math.min(pending, oldest)
+      }
+      return {
+        endpoints: table.size,
+        oldestPendingMs: Math.max(0, now - positionMs(pending)),
+        oldestHeldMs: Math.max(0, now - positionMs(held)),
+        largestAccountRatio: Math.min(1, table.largestBacklog() / accountLimit(options.limits)),
       }
     },
     keys() {
