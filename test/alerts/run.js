@@ -38,7 +38,7 @@ const values = readRunFlags({
   jobs: { type: 'string', default: '2' },
   keep: { type: 'boolean', default: false },
 })
-const speed = parseWholeNumber('speed', values.speed)
+const fastest = parseWholeNumber('speed', values.speed)
 const jobs = parseWholeNumber('jobs', values.jobs)
 const rules = new Map((await readRules()).map((rule) => [rule.alert.replace('Hookswitch', ''), rule]))
 
@@ -46,6 +46,7 @@ const rules = new Map((await readRules()).map((rule) => [rule.alert.replace('Hoo
 
 /** @param {import('./situations.js').Situation} situation */
 async function play(situation) {
+  const speed = situation.isReal ? 1 : fastest
   const folder = await mkdtemp(join(tmpdir(), 'hookswitch-alerts-'))
   /** @type {(() => unknown)[]} */
   const cleaning = []
@@ -73,7 +74,7 @@ async function play(situation) {
     if (typeof trouble === 'string') return { situation, seen, problems, skipped: trouble }
     while ((await prometheus.query('up == 1')).length === 0) await sleep(POLL_MS)
     // Prometheus has started before its targets: what is absent at first is no news.
-    const wellUntil = performance.now() + 45_000 / speed
+    const wellUntil = performance.now() + (situation.expected.length > 0 ? 45_000 / speed : 0)
     while (performance.now() < wellUntil || (await firing()).has('Gone')) await sleep(POLL_MS)
     const early = await firing()
     if (early.size > 0) problems.push(`before the trouble: ${[...early].join(', ')}`)
@@ -176,9 +177,9 @@ async function main() {
   )
   if (untested.length > 0) console.log(`! no situation expects ${untested.join(', ')}`)
   console.log(
-    speed === 1
+    fastest === 1
       ? 'The rules and intervals as deployed.'
-      : `Every interval, "for" and window of the rules is divided by ${speed}: the seconds below are not those of a real one.`,
+      : `Every interval, "for" and window of the rules is divided by ${fastest}, except where nothing is wrong: the seconds are not those of a real one.`,
   )
   let failed = untested.length > 0 ? 1 : 0
   const waiting = [...chosen]

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { METRICS } from 'hookswitch/adapter'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { SITUATIONS } from '../alerts/situations.js'
 import { anchors, codes, table } from '../examples/pages.js'
 import { hasProgram, read, readYaml, readYamlDocuments, run } from './files.js'
 
@@ -97,6 +98,14 @@ describe('the alert rules', () => {
       rules.map(({ alert, annotations }) => [alert, annotations.runbook_url.replace(url, '')]),
     )
     for (const [alert, anchor] of rows) expect([alert, sections.has(anchor!)]).toEqual([alert, true])
+  })
+
+  it('are each expected by a situation that makes them fire', () => {
+    const expected = new Set(SITUATIONS.flatMap((situation) => situation.expected))
+    expect(
+      rules.map(({ alert }) => alert.replace('Hookswitch', '')).filter((name) => !expected.has(name)),
+    ).toEqual([])
+    expect(SITUATIONS.some((situation) => situation.expected.length === 0)).toBe(true)
   })
 
   it('notice within a minute what somebody must act on now', () => {

@@ -200,7 +200,10 @@ export interface PendingQueue {
    * the endpoint. `dueMs` undefined: nothing waits, or only heads whose content is on its way, or its account is held.
    */
   ready(endpoint: QueueEndpoint): ReadyEndpoint
-  /** Visits each head. */
+  /**
+   * Visits each endpoint, and some heads: where many deliveries end at the same time, the oldest that is left may appear older
+   * than it is.
+   */
   summary(now: number): QueueSummary
   /** All waiting and taken deliveries: column by column, since there may be a million. */
   keys(): { readonly endpoints: readonly QueueEndpoint[]; readonly positions: Float64Array }
@@ -233,6 +236,8 @@ const MAX_FOLLOWERS_SEARCHED = 8
 /** Deliveries that are live no more, and that one call moves. */
 const MAX_AGED_AT_ONCE = 100
 
+/** Heads after which `summary` looks for no other oldest delivery. */
+const MAX_VISITED = 20_000
 /** Deliveries that `position` counts before another. */
 const MAX_COUNTED_AHEAD = 1_000
 const NEVER = Number.POSITIVE_INFINITY
@@ -291,6 +296,24 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     refresh(endpoint)
   }
 
+  /** Time since the oldest delivery of these endpoints was accepted, ms. Corrects the lower bounds that could be the lowest. */
+  function ageOfOldest(endpoints: QueueEndpoint[], now: number): number {
+    let lowest = positionAt(now)
+    let visited = 0
+    for (const endpoint of endpoints.sort((a, b) => a.lowestPosition - b.lowestPosition)) {
+      if (endpoint.lowestPosition >= lowest) break
+      if (keys.find(endpoint.index, endpoint.lowestPosition) === NONE && visited < MAX_VISITED) {
+        endpoint.lowestPosition = Number.POSITIVE_INFINITY
+        heads.forEach(endpoint, (head) => {
+          visited++
+          endpoint.lowestPosition = Math.min(endpoint.lowestPosition, entries.number(head, POSITION))
+        })
+      }
+      lowest = Math.min(lowest, endpoint.lowestPosition)
+    }
+    return Math.max(0, now - positionMs(lowest))
+  }
+
   function find({ webhookId, position }: DeliveryKey): number {
     const endpoint = table.find(webhookId)
     return endpoint ? keys.find(endpoint.index, position) : NONE
@@ -329,6 +352,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     }
     if (epoch > endpoint.newestEpoch) endpoint.newestEpoch = epoch
     endpoint.waiting++
+    endpoint.lowestPosition = Math.min(endpoint.lowestPosition, entries.number(entry, POSITION))
     if (epoch >= endpoint.epoch) shares.enter(endpoint)
     if (content) attachContent(entry, content)
     if (entries.failedMs(entry) !== undefined && lanes.isOvertaken(entry)) {
@@ -939,21 +963,17 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       }
     },
     summary(now) {
-      let pending = positionAt(now)
-      let held = pending
+      const pending: QueueEndpoint[] = []
+      const held: QueueEndpoint[] = []
       for (const endpoint of table.all()) {
         if (endpoint.waiting + endpoint.taken === 0) continue
-        let oldest = Number.POSITIVE_INFINITY
-        heads.forEach(endpoint, (head) => {
-          oldest = Math.min(oldest, entries.number(head, POSITION))
-        })
-        if (isHeld?.(endpoint.webhook.accountId)) held = Math.min(held, oldest)
-        else pending = Math.min(pending, oldest)
+        if (isHeld?.(endpoint.webhook.accountId)) held.push(endpoint)
+        else pending.push(endpoint)
       }
       return {
         endpoints: table.size,
-        oldestPendingMs: Math.max(0, now - positionMs(pending)),
-        oldestHeldMs: Math.max(0, now - positionMs(held)),
+        oldestPendingMs: ageOfOldest(pending, now),
+        oldestHeldMs: ageOfOldest(held, now),
         largestAccountRatio: Math.min(1, table.largestBacklog() / accountLimit(options.limits)),
       }
     },
