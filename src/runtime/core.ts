@@ -139,6 +139,8 @@ export function createCore(
       endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
+        if (name === 'webhook_paused') metrics.count('hookswitch_pauses_total', 1, 'began')
+        else if (name === 'webhook_resumed') metrics.count('hookswitch_pauses_total', 1, 'ended')
         metaEvents.observe(name, payload, delivery)
         notifyStreams(streams, exchange, options.recordSuccesses, name, payload, delivery?.body)
         events.emit(name, payload as never)
