@@ -1,5 +1,6 @@
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { NodeClock } from '../delivery/node-clock.js'
+import { reasonOf } from '../errors.js'
 import type { Log } from '../ports.js'
 import { KEPT_MS } from '../stats/slots.js'
 import type { Store } from '../store/contract.js'
@@ -130,7 +131,7 @@ export function startRetention(
     try {
       await task()
     } catch (thrown) {
-      log.warn({ reason: thrown instanceof Error ? thrown.message : 'unknown' }, failure)
+      log.warn({ reason: reasonOf(thrown) }, failure)
     }
   }
 
