@@ -36,7 +36,10 @@ export const readHolds: Operation = async ({ deps }) => ({
 export const setHold: Operation = async (context) => {
   const { isHeld, accountId } = parseHold(validateBody(context, holdSchema, validateHold))
   const { hold, release } = context.deps.core().holds
-  return { data: holdsJson(await (isHeld ? hold : release)(accountId)) }
+  return {
+    data: holdsJson(await (isHeld ? hold : release)(accountId)),
+    audit: () => ({ accountId, details: { isHeld } }),
+  }
 }
 
 /** With `paginate=false` the largest page, since this list has no end. */
