@@ -51,6 +51,7 @@ import { createReplayApi, type ReplayApi } from './runtime/replay-api.js'
 import { safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
+import { createWebhookJobApi } from './runtime/webhook-job-api.js'
 import { checkStore, takeStore } from './store/check-store.js'
 import { createEventWatchers } from './stream/event-watchers.js'
 import { iterateStream, type StreamItem } from './stream/iterate.js'
@@ -480,6 +481,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
 
   const webhooks = createWebhookApi(core)
   const replays = createReplayApi(core, () => background?.wake())
+  const jobs = createWebhookJobApi(core, () => background?.wake())
   const node = normalized.nodeName ?? newId()
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   // Validates the option now; the handler is created later.
@@ -494,6 +496,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     core,
     webhooks,
     replays,
+    jobs,
     erase: eraseRecords,
     publishing,
     replayLimiter: createReplayRateLimiter(clock, normalized),
@@ -558,7 +561,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       signOut: async (token) => signOut(core().auth, token),
     },
     webhooks,
-    operator: createOperatorApi(core),
+    operator: createOperatorApi(core, jobs),
     replays,
     openLegs: bindOpenLegs(core),
     stream(streamOptions) {

@@ -12,6 +12,7 @@ import {
   replaySchema,
   replayStateSchema,
   userAuthSchema,
+  webhookJobSchema,
 } from '../../src/wire/body-schemas.js'
 
 /** The generated module, relative to the root. */
@@ -29,6 +30,7 @@ export const VALIDATORS: Readonly<Record<string, JsonSchema>> = {
   validateReplay: replaySchema,
   validateReplayState: replayStateSchema,
   validateHold: holdSchema,
+  validateWebhookJob: webhookJobSchema,
   validatePreview: previewSchema,
 }
 
