@@ -192,20 +192,24 @@ export function createCore(
     onListed: deps.accountsListed,
     ...(options.directory ? {} : { accountDeps }),
   }
-  const logRemoval = (accountId: string) => log.info({ accountId }, 'an account was removed')
+  async function onRemoved(accountId: string): Promise<void> {
+    log.info({ accountId }, 'an account was removed')
+    // A hold that stays after a failure can still be released.
+    await holds.accountRemoved(accountId).catch(() => {})
+  }
   const allAccounts = accountService(accountServiceDeps)
   const accounts: AccountService = {
     ...allAccounts,
     async remove(accountId) {
       await allAccounts.remove(accountId)
-      logRemoval(accountId)
+      await onRemoved(accountId)
     },
   }
   const admin = accountAdmin({
     ...accountServiceDeps,
     accountRules: options,
     documentChanged: deps.documentChanged,
-    onRemoved: logRemoval,
+    onRemoved,
   })
   const webhooks: WebhookDeps = {
     webhooks: store.webhooks,
