@@ -1461,6 +1461,8 @@ export interface EventInput {
   readonly ringing_seconds?: number
   /** Seconds from the answer to the end (`channel_destroy`). */
   readonly billing_seconds?: number
+  /** Length of the recording in milliseconds (`recording_ready`). */
+  readonly duration_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1505,6 +1507,16 @@ export interface EventInput {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** File of the recording, as the switch names it (`recording_…`). */
+  readonly path?: string
+  /** Why the recording ended, if the switch reports it: with the call, by a command, at its longest length, or by an error (`recording_ready`). */
+  readonly reason?: 'hangup' | 'stopped' | 'max_length' | 'failed'
+  /** Name of the conference (`conference_…`). */
+  readonly name?: string
+  /** Id of the member in the conference (`conference_…`). */
+  readonly member?: string
+  /** How many members the conference has afterwards (`conference_…`). */
+  readonly members?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1589,6 +1601,8 @@ export interface PartialEvent {
   readonly ringing_seconds?: number
   /** Seconds from the answer to the end (`channel_destroy`). */
   readonly billing_seconds?: number
+  /** Length of the recording in milliseconds (`recording_ready`). */
+  readonly duration_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1633,6 +1647,16 @@ export interface PartialEvent {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** File of the recording, as the switch names it (`recording_…`). */
+  readonly path?: string
+  /** Why the recording ended, if the switch reports it: with the call, by a command, at its longest length, or by an error (`recording_ready`). */
+  readonly reason?: 'hangup' | 'stopped' | 'max_length' | 'failed'
+  /** Name of the conference (`conference_…`). */
+  readonly name?: string
+  /** Id of the member in the conference (`conference_…`). */
+  readonly member?: string
+  /** How many members the conference has afterwards (`conference_…`). */
+  readonly members?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1713,6 +1737,8 @@ export interface Payload {
   readonly ringing_seconds?: number
   /** Seconds from the answer to the end (`channel_destroy`). */
   readonly billing_seconds?: number
+  /** Length of the recording in milliseconds (`recording_ready`). */
+  readonly duration_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1757,6 +1783,16 @@ export interface Payload {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** File of the recording, as the switch names it (`recording_…`). */
+  readonly path?: string
+  /** Why the recording ended, if the switch reports it: with the call, by a command, at its longest length, or by an error (`recording_ready`). */
+  readonly reason?: 'hangup' | 'stopped' | 'max_length' | 'failed'
+  /** Name of the conference (`conference_…`). */
+  readonly name?: string
+  /** Id of the member in the conference (`conference_…`). */
+  readonly member?: string
+  /** How many members the conference has afterwards (`conference_…`). */
+  readonly members?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
