@@ -101,7 +101,9 @@ export const eventSchema = {
     durationSeconds: seconds('Duration of the leg in whole seconds, rounded down (`channel_destroy`).'),
     ringingSeconds: seconds('`duration_seconds` minus `billing_seconds` (`channel_destroy`).'),
     billingSeconds: seconds('Whole seconds from the answer to the end, rounded down (`channel_destroy`).'),
-    durationMs: duration('Duration of the leg in milliseconds (`channel_destroy`).'),
+    durationMs: duration(
+      'Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`).',
+    ),
     ringingMs: duration(
       'Milliseconds until the answer, or the duration if there was none (`channel_destroy`).',
     ),
@@ -145,6 +147,16 @@ export const eventSchema = {
       'Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN.',
     ),
     dtmfDurationMs: milliseconds('How long it was pressed, in milliseconds (`channel_dtmf`).'),
+    path: text('File of the recording, as the switch names it (`recording_…`).'),
+    reason: {
+      type: 'string',
+      description:
+        'Why the recording ended, if the switch reports it: with the call, by a command, at its longest length, or by an error (`recording_ready`).',
+      enum: ['hangup', 'stopped', 'max_length', 'failed'],
+    },
+    name: text('Name of the conference (`conference_…`).'),
+    member: text('Id of the member in the conference (`conference_…`).'),
+    members: count('How many members the conference has afterwards (`conference_…`).'),
     orderingKey: leg(
       'Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order.',
     ),

@@ -192,15 +192,16 @@ describe('the calls of an Asterisk', () => {
 
   it('keep who answered, their id and their endpoint over a restart', () => {
     const first = createTracer({ accountOf: accountFromAccountCode() })
-    first.apply(channelEvent('created', A, 0, { linkedId: '1767225500.7' }), phone(B, '2001', 0))
-    first.apply(dial('', A, B), phone(B, '2001', 6), channelEvent('updated', A, 30, UP_STATE))
+    first.apply(channelEvent('created', A), phone(B, '2001', 0))
+    first.apply(dial('', A, B), phone(B, '2001', 6))
+    first.apply(channelEvent('updated', A, 30, { ...UP_STATE, linkedId: '1767225500.7' }))
     const saved = first.mapping.savable.save(A)!
     const later = createTracer({ accountOf: accountFromAccountCode() })
     expect(later.mapping.savable.restore(A, JSON.parse(JSON.stringify(saved)))).toBe(true)
     later.push(later.mapping.reconcile(later.mapping.snapshot(), [], T0 + 9_000))
     const [answer] = first.trace().events.filter((e) => e.callId === A && e.hook === 'channel_answer')
     const { callGroupId, answeredBy, endpoint } = answer!
-    expect(answeredBy?.callId).toBe(B)
+    expect([answeredBy?.callId, callGroupId]).toEqual([B, '1767225500.7'])
     expect(later.trace().events[0]).toMatchObject({
       hook: 'channel_destroy',
       callGroupId,
