@@ -1,9 +1,11 @@
 /** `hookswitch serve`: combines the store, HTTP, metrics and switch adapters. */
 import type { Hookswitch } from 'hookswitch'
+import { limitLog, systemClock } from 'hookswitch/adapter'
 import type { Blackhole } from 'hookswitch/blackhole'
 import { createServer } from 'hookswitch/node'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { adminServer } from './admin.js'
+import { logAudit } from './audit-log.js'
 import { readDisk } from './disk.js'
 import { listen, stopListening } from './listen.js'
 import { type Level, lineLog } from './log.js'
@@ -89,6 +91,9 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   // Without the admin port nothing reads metrics.
   const metrics = adminPort === undefined ? undefined : prometheusMetrics()
   const hs = await createService(plan, { log, ...(metrics ? { metrics } : {}) })
+  // What clients can repeat.
+  const limited = limitLog(log, systemClock(), ({ address }) => String(address ?? ''))
+  logAudit(hs, log, limited)
   let switches: Switches | undefined
   let webSockets: Blackhole | undefined
   let isServing = false
@@ -119,6 +124,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       if (admin) await stopListening(admin, 0)
       unwatchParent()
       unwatchProgram?.()
+      limited.close()
       if (wasServing) log.info({}, 'drained and closed')
     })()
     return closed
@@ -133,7 +139,9 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     },
   })
 
-  const admin = metrics && adminServer(readiness, metrics, preview)
+  const onAdminFault = (thrown: unknown) =>
+    limited.error({ err: thrown }, 'a request to the admin port failed')
+  const admin = metrics && adminServer(readiness, metrics, preview, onAdminFault)
 
   try {
     await startService(hs, plan, log)

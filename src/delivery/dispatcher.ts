@@ -20,7 +20,7 @@
  * - After a crash, the next owner of a shard loads its waiting deliveries. Those whose start is stored were in
  *   flight: they get an interrupted attempt and are sent again, at most one duplicate each.
  */
-import { HookswitchError } from '../errors.js'
+import { HookswitchError, reasonOf } from '../errors.js'
 import type { Log } from '../ports.js'
 import { createFifoQueue } from '../values/fifo-queue.js'
 import { isPaused, isProbed, isProbedRarely } from '../webhooks/health.js'
@@ -493,7 +493,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return decider.decide(delivery, webhook, result)
     } catch (thrown) {
       log.error(
-        { reason: String(thrown), deliveryId: delivery.id },
+        { reason: reasonOf(thrown), deliveryId: delivery.id },
         'deciding the outcome of an attempt failed',
       )
     }
@@ -540,7 +540,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       skipped.push(decided)
       return true
     } catch (thrown) {
-      log.error({ reason: String(thrown), deliveryId: delivery.id }, 'ending a delivery failed')
+      log.error({ reason: reasonOf(thrown), deliveryId: delivery.id }, 'ending a delivery failed')
       putBack(delivery, now + OWN_FAULT_PAUSE_MS)
       return false
     }
@@ -788,7 +788,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       })
     } catch (thrown) {
       // They are committed: the load finds them.
-      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      const reason = reasonOf(thrown)
       log.warn({ reason, deliveries: keys.length }, 'reading replayed deliveries failed, retrying')
       sync.reload()
     }
@@ -822,7 +822,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     } catch (thrown) {
       // The settlement is written: a notification may fail, the processing of its result may not.
       const { id: deliveryId } = decided.delivery
-      log.error({ reason: String(thrown), deliveryId }, 'a delivery notification failed')
+      log.error({ reason: reasonOf(thrown), deliveryId }, 'a delivery notification failed')
     }
   }
 
@@ -964,7 +964,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         await sender.close()
       } catch (thrown) {
         // The lease must be released, and the store closed, anyway.
-        log.warn({ reason: String(thrown) }, 'closing the sender failed')
+        log.warn({ reason: reasonOf(thrown) }, 'closing the sender failed')
       }
       // A store that does not answer must not delay the close for long.
       await waitAtMost(LAST_WRITES_MS, clock, ended())

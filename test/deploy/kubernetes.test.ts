@@ -158,7 +158,12 @@ describe('the Kubernetes manifests', () => {
     let isServing = false
     const metrics = { text: async () => '', contentType: 'text/plain' }
     const readiness = async () => ({ isServing, health: { problems: [], outages: [] }, sources: [] })
-    const server = adminServer(readiness, metrics, () => Promise.reject(new Error('not called')))
+    const server = adminServer(
+      readiness,
+      metrics,
+      () => Promise.reject(new Error('not called')),
+      () => {},
+    )
     const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
     try {
       const status = async ({ httpGet: { path, port } }: Probe) => {
