@@ -191,13 +191,13 @@ export interface DeliveryReads extends ErasureStore {
    */
   search(query: DeliverySearch): Promise<FoundDeliveries>
   /**
-   * Kind and account of an event of which a delivery is stored, replays too, to a webhook of this account, or of any
+   * Kind, account and call of an event of which a delivery is stored, replays too, to a webhook of this account, or of any
    * (`undefined`); `undefined`: there is none. Reads no delivery that it does not need.
    */
   eventOf(
     accountId: string | undefined,
     eventId: string,
-  ): Promise<{ readonly accountId: string; readonly hook: string } | undefined>
+  ): Promise<{ readonly accountId: string; readonly hook: string; readonly callId?: string } | undefined>
   /** Newest first, unless `ascending`. The cursor stays stable while records are added. */
   attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
   /**

@@ -18,6 +18,8 @@ export interface ApiDeps {
   readonly trustedProxies: TrustedProxies
   readonly clock: Clock
   readonly log: Log
+  /** The same without a limit of repeated lines. */
+  readonly accessLog: Log
   /** 32 lower-case hex digits. */
   newId(): string
   /** The running instance. Throws `StoreUnavailable` before it starts and while the store is away, `Closing` after `close`. */

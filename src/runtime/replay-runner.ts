@@ -17,7 +17,7 @@ import {
   toStoredReplay,
   withState,
 } from '../delivery/replay-job.js'
-import { HookswitchError } from '../errors.js'
+import { HookswitchError, reasonOf } from '../errors.js'
 import { createAutomaticReplays } from './automatic-replays.js'
 import type { Core } from './core.js'
 import { isGone, type PageResult, partsAtOnce, type ReplayPart, replayPage } from './replay-page.js'
@@ -337,7 +337,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
     hasFailed = true
     const { retryAfterSeconds = FAILED_MS / 1_000 } = thrown instanceof HookswitchError ? thrown : {}
     wait(job, retryAfterSeconds * 1_000)
-    const reason = thrown instanceof Error ? thrown.message : 'unknown'
+    const reason = reasonOf(thrown)
     const what = isHopeless(thrown)
       ? 'a replay cannot continue, and has ended'
       : 'a replay tries again after a failure'
@@ -351,7 +351,7 @@ export function startReplayRunner(deps: Deps): ReplayRunner {
         isBusy = await round()
       } catch (thrown) {
         hasFailed = true
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         if (!stopping.signal.aborted) log.warn({ reason }, 'replay jobs could not be read')
       }
       const paceMs = nextMs - clock.monotonic()

@@ -222,6 +222,22 @@ export const webhookJobSchema = {
   additionalProperties: false,
 } as const satisfies JsonSchema
 
+/** Body that names what became of what is wanted. In the body, because numbers in URLs reach logs. */
+export const whySchema = {
+  type: 'object',
+  required: ['q'],
+  properties: {
+    q: {
+      type: 'string',
+      description:
+        'The id of a call leg, delivery, event or webhook, or a number or user name of a call: digits with or without a leading `+` or `00`.',
+      minLength: 1,
+      maxLength: 255,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema
+
 /** Body that pauses, continues or cancels a replay. */
 export const replayStateSchema = {
   type: 'object',

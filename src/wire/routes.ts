@@ -61,6 +61,8 @@ export type OperationId =
   | 'publishEvents'
   | 'lookUp'
   | 'lookUpAnywhere'
+  | 'why'
+  | 'whyAnywhere'
   | 'readOverview'
   | 'readHolds'
   | 'setHold'
@@ -244,6 +246,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
   },
   { operation: 'matchEvent', method: 'PUT', path: `${ACCOUNT}/events/match`, ...ask },
   { operation: 'lookUp', method: 'GET', path: `${ACCOUNT}/lookup`, ...read },
+  { operation: 'why', method: 'PUT', path: `${ACCOUNT}/why`, ...ask },
   {
     operation: 'issueToken',
     method: 'PUT',
@@ -283,6 +286,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
     access: 'operator',
   },
   { operation: 'lookUpAnywhere', method: 'GET', path: '/system/lookup', ...read, access: 'operator' },
+  { operation: 'whyAnywhere', method: 'PUT', path: '/system/why', ...ask, access: 'operator' },
   {
     operation: 'replayAllAccounts',
     method: 'PUT',

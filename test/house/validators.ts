@@ -13,6 +13,7 @@ import {
   replayStateSchema,
   userAuthSchema,
   webhookJobSchema,
+  whySchema,
 } from '../../src/wire/body-schemas.js'
 
 /** The generated module, relative to the root. */
@@ -30,6 +31,7 @@ export const VALIDATORS: Readonly<Record<string, JsonSchema>> = {
   validateReplay: replaySchema,
   validateReplayState: replayStateSchema,
   validateHold: holdSchema,
+  validateWhy: whySchema,
   validateWebhookJob: webhookJobSchema,
   validatePreview: previewSchema,
 }

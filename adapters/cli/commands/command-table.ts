@@ -11,6 +11,7 @@ import { REPLAY_COMMANDS } from './replay-commands.js'
 import { TOKEN_COMMANDS } from './token-commands.js'
 import { VERIFY_COMMAND } from './verify-command.js'
 import { WEBHOOK_COMMANDS } from './webhook-commands.js'
+import { WHY_COMMAND } from './why-command.js'
 
 /** The commands that group others, with one sentence each, in the order of the help. */
 export const GROUPS: Readonly<Record<string, string>> = {
@@ -46,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   ...USER_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...DELIVERY_COMMANDS,
+  WHY_COMMAND,
   ...REPLAY_COMMANDS,
   ...JOB_COMMANDS,
   ...EVENT_COMMANDS,

@@ -82,6 +82,7 @@ function findCommand(
       'migrate',
       'config',
       'rotate-secret',
+      'vacuum',
       'help',
       ...COMMANDS.map(({ words }) => words[0]!),
     ]

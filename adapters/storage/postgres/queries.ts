@@ -183,7 +183,10 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       return stoppedAt === null ? { deliveries } : { deliveries, cursor: stoppedAt }
     },
     async eventOf(accountId, eventId) {
-      return (await session.query<EventRow>(eventById, [accountId ?? null, eventId]))[0]
+      const [row] = await session.query<EventRow>(eventById, [accountId ?? null, eventId])
+      if (!row) return undefined
+      const { callId, ...event } = row
+      return { ...event, ...(callId !== null && { callId }) }
     },
     async lastSuccesses(webhookIds) {
       const rows = await session.query<LastSuccessRow>(lastSuccesses, [webhookIds])

@@ -67,6 +67,7 @@ import {
   readWebhook,
   replaceWebhook,
 } from './webhooks.js'
+import { why, whyAnywhere } from './why.js'
 
 const notImplemented: Operation = async () => {
   throw new HookswitchError('Unsupported', 'not implemented')
@@ -123,6 +124,8 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   publishEvents,
   lookUp,
   lookUpAnywhere,
+  why,
+  whyAnywhere,
   readOverview,
   readHolds,
   setHold,

@@ -42,12 +42,14 @@ export const replay: Operation = async (context) => {
     if (!isId(parsed.deliveryId)) throw notFound(parsed.deliveryId)
     const ids = webhookIds(context)
     limitReplays(context, ids)
-    return { data: replayedJson(await webhooks.replay(...ids, parsed.deliveryId)) }
+    const deliveryId = await webhooks.replay(...ids, parsed.deliveryId)
+    return { data: replayedJson(deliveryId), audit: () => ({ deliveryId: parsed.deliveryId }) }
   }
   const request = { ...scope, ...parsed.selection }
-  if (parsed.isDryRun) return { data: await count(context, request), status: 200 }
+  if (parsed.isDryRun) return { data: await count(context, request), status: 200, audit: false }
   if (scope.accountId !== undefined) limitReplays(context, Object.values(scope))
-  return { data: replayJobJson(await translateFailures(replays.start(request), toReplayFailure)) }
+  const job = await translateFailures(replays.start(request), toReplayFailure)
+  return { data: replayJobJson(job), audit: () => ({ replayId: job.id, details: { count: job.count } }) }
 }
 
 /** A count walks over all deliveries of the account, so a second one waits until the first has ended. */
@@ -105,5 +107,6 @@ export const readReplay: Operation = async (context) => ({
 export const setReplay: Operation = async (context) => {
   const [id, accountId] = idsOf(context)
   const { state } = validateBody(context, replayStateSchema, validateReplayState) as { state: SettableState }
-  return { data: replayJobJson(await context.deps.replays.set(id, state, accountId)) }
+  const job = await context.deps.replays.set(id, state, accountId)
+  return { data: replayJobJson(job), audit: () => ({ accountId: job.request.accountId, details: { state } }) }
 }

@@ -38,7 +38,10 @@ export const setHold: Operation = async (context) => {
   const { isHeld, accountId, isDryRun } = parseHold(validateBody(context, holdSchema, validateHold))
   if (isDryRun) return countWebhooks(context, { action: 'hold', accountId })
   const { hold, release } = context.deps.core().holds
-  return { data: holdsJson(await (isHeld ? hold : release)(accountId)) }
+  return {
+    data: holdsJson(await (isHeld ? hold : release)(accountId)),
+    audit: () => ({ accountId, details: { isHeld } }),
+  }
 }
 
 /** With `paginate=false` the largest page, since this list has no end. */

@@ -38,7 +38,7 @@ export async function countWebhooks(
   countingReplays.add(COUNT)
   try {
     const data = await translateFailures(deps.jobs.count(request), toSelectionFailure)
-    return { data: { ...data }, status: 200 }
+    return { data: { ...data }, status: 200, audit: false }
   } finally {
     countingReplays.delete(COUNT)
   }
@@ -48,9 +48,9 @@ export const startJob: Operation = async (context) => {
   const data = validateBody(context, webhookJobSchema, validateWebhookJob)
   const { isDryRun, ...request } = parseWebhookJob(data as Record<string, unknown>)
   if (isDryRun) return countWebhooks(context, request)
-  return {
-    data: webhookJobJson(await translateFailures(context.deps.jobs.start(request), toSelectionFailure)),
-  }
+  const job = await translateFailures(context.deps.jobs.start(request), toSelectionFailure)
+  const { id: jobId, action, count } = job
+  return { data: webhookJobJson(job), audit: () => ({ details: { jobId, action, count } }) }
 }
 
 /** Jobs per query. */
@@ -83,5 +83,6 @@ export const readJob: Operation = async (context) => ({
 export const setJob: Operation = async (context) => {
   const id = entityIdOf(context, 'jobId')
   const { state } = validateBody(context, replayStateSchema, validateReplayState) as { state: SettableState }
-  return { data: webhookJobJson(await context.deps.jobs.set(id, state)) }
+  const job = await context.deps.jobs.set(id, state)
+  return { data: webhookJobJson(job), audit: () => ({ details: { jobId: id, state } }) }
 }

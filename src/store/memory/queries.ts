@@ -117,8 +117,8 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
 export function eventOf(state: State, accountId: string | undefined, eventId: string) {
   const event = state.events.get(eventId)
   if (!event?.rows) return undefined
-  const { position, accountId: eventAccountId, hook } = event
-  const found = { accountId: eventAccountId, hook }
+  const { position, accountId: eventAccountId, hook, callId } = event
+  const found = { accountId: eventAccountId, hook, ...(callId !== undefined && { callId }) }
   if (accountId === undefined) return found
   for (const { deliveries, replays } of state.endpointsByAccount.get(accountId) ?? [])
     if (valueAt(deliveries, position) || replays?.has(position)) return found

@@ -60,6 +60,15 @@ const apiKey = {
   data: object({ api_key: text('The key.') }),
   example: example.API_KEY,
 } as const
+const why = {
+  body: { schema: ref('WhyQuestion'), example: { q: '+4930123456' } },
+  data: ref('Why'),
+  example: example.WHY,
+} as const
+const WHY =
+  'Of a call, a number, an event, a delivery or a webhook: which events were accepted, which webhooks matched, what happened to ' +
+  'each delivery, and why the other webhooks have none. Events that no webhook wanted are kept for a day. At most the newest 5 ' +
+  'calls with the newest 50 events each. Nothing found is no error.'
 const secret = {
   tag: 'Webhooks',
   data: object({ secret: text('Signing key: `whsec_` and base64 (Standard Webhooks).') }),
@@ -428,6 +437,18 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     parameters: ['looked_up_anywhere'],
     data: listOf(ref('LookedUp')),
     example: example.LOOKED_UP,
+  },
+  why: {
+    ...why,
+    tag: 'Deliveries',
+    summary: 'Find out why something was not delivered',
+    description: `${WHY} Events of the account, and deliveries to its webhooks.`,
+  },
+  whyAnywhere: {
+    ...why,
+    tag: 'Operator',
+    summary: 'Find out why something was not delivered, in all accounts',
+    description: `${WHY} ${OPERATORS}`,
   },
   readOverview: {
     tag: 'Operator',

@@ -3,6 +3,7 @@ import { accountSchema, userSchema } from '../../accounts/account-schema.js'
 import { eventSchema } from '../../delivery/event-schema.js'
 import { EXPLANATION_CODES } from '../../delivery/explain.js'
 import { REPLAY_RESULTS } from '../../delivery/replay-selection.js'
+import { UNMATCHED_REASONS } from '../../delivery/why.js'
 import { FAILURE_CAUSES } from '../../values/failure-cause.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
@@ -20,6 +21,7 @@ import {
   tokenSchema,
   userAuthSchema,
   webhookJobSchema,
+  whySchema,
 } from '../body-schemas.js'
 import { toWireEventName } from '../event-names.js'
 import { SETTING_NAMES } from '../field-names.js'
@@ -357,6 +359,31 @@ const explanationFields = {
   took: { type: 'number', description: 'Seconds after which the server answered, if that was too late.' },
   timeout: { type: 'number', description: 'The time limit of an attempt, in seconds, beside `took`.' },
 }
+const acceptedAt = isoTime('When it was accepted.')
+const whyAccount = {
+  account_id: text('Id of the account of the events.'),
+  account_name: text('Its name; absent if it was removed.'),
+}
+const whyEvent = {
+  id: text('Id of the event.'),
+  call_id: text('Id of its call leg.'),
+  hook: text('Event type, as in the catalogue.'),
+  sequence: integer('Number of the event within the leg: 1, 2, …'),
+  happened_at: isoTime('When it happened.'),
+  accepted_at: acceptedAt,
+  source: text(
+    'What published it: `http`, `application`, `transaction`, or a switch. Absent if that is unknown.',
+  ),
+}
+const requiredWhyEvent = ['id', 'call_id', 'hook', 'sequence', 'happened_at', 'accepted_at']
+const whyReason = {
+  why: {
+    type: 'string',
+    description: 'Why a webhook has no delivery of the event, for programs and other languages.',
+    enum: [...UNMATCHED_REASONS],
+  },
+  explain: text('The same in a sentence.'),
+} as const
 /** Fields of a delivery that are part of the history of a call. */
 const CALL_DELIVERY_FIELDS = [
   'id',
@@ -562,6 +589,98 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       label: text('The name of a webhook, the event type of a delivery or event, the realm of an account.'),
     },
     ['type', 'id', 'account_id'],
+  ),
+  WhyQuestion: whySchema,
+  Why: object(
+    {
+      calls: { type: 'array', description: 'Newest first.', items: ref('WhyCall') },
+      other_calls: {
+        type: 'array',
+        description: 'Further calls, newest first, at most 50.',
+        items: object({ ...whyAccount, call_id: text('Id of the call leg.'), accepted_at: acceptedAt }, [
+          'account_id',
+          'call_id',
+          'accepted_at',
+        ]),
+      },
+      delivery: ref('WhyDelivery'),
+      webhook: object(
+        {
+          ...whyAccount,
+          id: text('Id of the webhook.'),
+          name: text('Its name.'),
+          hook: text('Event type that it is for.'),
+          enabled: flag('Whether it is enabled.'),
+          disable_reason: disableReason,
+          deleted: flag('True: it was deleted.'),
+          deliveries: {
+            type: 'array',
+            description: 'Its newest 20, newest first.',
+            items: ref('WhyDelivery'),
+          },
+          unmatched: {
+            type: 'array',
+            description:
+              'The newest 20 events of the account that no webhook wanted, and why this one did not.',
+            items: object({ ...whyReason, ...whyEvent }, ['why', 'explain', ...requiredWhyEvent]),
+          },
+        },
+        ['account_id', 'id', 'name', 'hook', 'enabled', 'deliveries', 'unmatched'],
+      ),
+      truncated: flag(
+        'There are more calls of this number. Over all accounts those that are shown may not be the newest.',
+      ),
+    },
+    ['calls', 'other_calls', 'truncated'],
+  ),
+  WhyCall: object(
+    {
+      ...whyAccount,
+      call_id: text('Id of the call leg.'),
+      events: {
+        type: 'array',
+        description: 'Accepted events of all its legs, oldest first.',
+        items: object(
+          {
+            ...whyEvent,
+            wanted: flag('Whether any webhook matched.'),
+            deliveries: {
+              type: 'array',
+              description: 'Oldest first, at most 20.',
+              items: ref('WhyDelivery'),
+            },
+            unmatched: {
+              type: 'array',
+              description: 'Webhooks without a delivery of it, by reason.',
+              items: object({
+                ...whyReason,
+                count: integer('Their number.'),
+                webhooks: {
+                  type: 'array',
+                  description: 'The first 10 of them.',
+                  items: object({
+                    id: text('Id of the webhook.'),
+                    name: text('Its name.'),
+                    account_id: text('Id of its account.'),
+                  }),
+                },
+              }),
+            },
+          },
+          [...requiredWhyEvent, 'wanted', 'deliveries', 'unmatched'],
+        ),
+      },
+      truncated: flag('Older events, or some webhooks, are left out.'),
+    },
+    ['account_id', 'call_id', 'events', 'truncated'],
+  ),
+  WhyDelivery: object(
+    {
+      account_id: text('Id of the account of the webhook.'),
+      ...deliveryFields,
+      hook_name: text('Name of the webhook; absent if it is not stored any more.'),
+    },
+    ['account_id', ...requiredDeliveryFields],
   ),
   Match: object(
     {

@@ -254,7 +254,7 @@ describe('commands with a real service', () => {
       env: { HOOKSWITCH_URL: 'http://127.0.0.1:9', HOOKSWITCH_API_KEY: 'k' },
     })
     expect(code).toBe(6)
-    expect(stderr).toMatch(/^hookswitch: PUT \/api_auth: no complete response from the server/)
+    expect(stderr).toMatch(/^hookswitch: PUT \/api_auth: no complete response from 127\.0\.0\.1:9/)
   })
 })
 
