@@ -240,6 +240,14 @@ describe('the OpenAPI document', () => {
     await call('setHold', {}, { token: operator, data: { held: true, account_id } })
     await call('readHolds', {}, { token: operator })
     await call('setHold', {}, { token: operator, data: { held: false, account_id } })
+    await call('setHold', {}, { token: operator, data: { held: true, dry_run: true } })
+    await call('startJob', {}, { token: operator, data: { action: 'resume', account_id, dry_run: true } })
+    const started = await call('startJob', {}, { token: operator, data: { action: 'resume', cause: '503' } })
+    const bulk = { job_id: started.json.data.id as string }
+    await call('listJobs', {}, { token: operator })
+    await call('readJob', bulk, { token: operator })
+    // It had nothing to do, so it has ended.
+    expect((await call('setJob', bulk, { token: operator, data: { state: 'cancelled' } })).status).toBe(409)
     await call('lookUpAnywhere', { query: '?q=call%201' }, { token: operator })
     await call('whyAnywhere', {}, { token: operator, data: { q: 'call 1' } })
     await call('replayAllAccounts', {}, { data: { dry_run: true }, token: operator })
@@ -282,6 +290,8 @@ describe('the OpenAPI document', () => {
       'setAnyReplay',
       'setHold',
       'whyAnywhere',
+      'setJob',
+      'startJob',
     ])
     for (const { id, doc, method } of operations) {
       const by = ofOperators.has(id) ? { token: operator } : {}
@@ -312,6 +322,7 @@ describe('the OpenAPI document', () => {
       'lookUpAnywhere',
       'searchDeliveries',
       'listAllReplays',
+      'listJobs',
     ])
       expect((await call(id)).status).toBe(403)
 
@@ -323,7 +334,7 @@ describe('the OpenAPI document', () => {
     const renewed = await hs.auth.signIn({ apiKey: await hs.accounts.readApiKey('parent') })
     await call('readToken', {}, { token: renewed.token })
     await call('signOut', {}, { token: renewed.token })
-    const isOperators = (id: string) => ['listUnhealthyWebhooks', 'searchDeliveries'].includes(id)
+    const isOperators = (id: string) => ['listUnhealthyWebhooks', 'searchDeliveries', 'setJob'].includes(id)
     const missing = operations.map(({ id }) => id).filter((id) => !called.has(id) && !isOperators(id))
     expect(missing).toEqual([])
   })
