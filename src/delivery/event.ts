@@ -32,6 +32,10 @@ export interface ChannelEvent {
     | 'queue_agent_offer'
     | 'queue_agent_answer'
     | 'channel_dtmf'
+    | 'recording_started'
+    | 'recording_ready'
+    | 'conference_join'
+    | 'conference_leave'
   /** Id of the account in which it happened. */
   readonly accountId: string
   /** Id of the call leg, 1 to 255 printable characters. */
@@ -94,6 +98,8 @@ export interface ChannelEvent {
   readonly ringingSeconds?: number | undefined
   /** `channel_destroy`: time from the answer to the end in whole seconds, 0–2,147,483,647. */
   readonly billingSeconds?: number | undefined
+  /** `recording_ready`: length of the recording in milliseconds, 0–2,147,483,647,000. */
+  readonly durationMs?: number | undefined
   /** `channel_transferee`, `channel_transferor`: `attended` if the transferring party spoke to the new one before. */
   readonly transferType?: 'blind' | 'attended' | undefined
   /** `channel_transferee`, `channel_transferor`: number that the call is transferred to. */
@@ -138,6 +144,16 @@ export interface ChannelEvent {
   readonly dtmfDigit?: string | undefined
   /** `channel_dtmf`: how long it was pressed, in milliseconds, 0–2,147,483,647. */
   readonly dtmfDurationMs?: number | undefined
+  /** `recording_…`: file of the recording, as the switch names it. */
+  readonly path?: string | undefined
+  /** `recording_ready`: why the recording ended: with the call, by a command, at its longest length, or by an error. */
+  readonly reason?: 'hangup' | 'stopped' | 'max_length' | 'failed' | undefined
+  /** `conference_…`: name of the conference. */
+  readonly name?: string | undefined
+  /** `conference_…`: id of the member in the conference. */
+  readonly member?: string | undefined
+  /** `conference_…`: how many members the conference has afterwards. */
+  readonly members?: number | undefined
   /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
   readonly idempotencyKey?: string | undefined
 }

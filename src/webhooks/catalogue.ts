@@ -94,6 +94,14 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
     name: 'Channel DTMF',
     description: 'A key is pressed during a call. The keys of a call may be a secret such as a PIN.',
   },
+  { id: 'recording_started', name: 'Recording Started', description: 'The recording of a call begins.' },
+  {
+    id: 'recording_ready',
+    name: 'Recording Ready',
+    description: 'The recording of a call has ended, and its file is complete.',
+  },
+  { id: 'conference_join', name: 'Conference Join', description: 'A caller enters a conference.' },
+  { id: 'conference_leave', name: 'Conference Leave', description: 'A caller leaves a conference.' },
   {
     id: 'object',
     name: 'Object',

@@ -18,6 +18,10 @@ export const OPTIONAL_HOOKS = [
   'queue_agent_offer',
   'queue_agent_answer',
   'channel_dtmf',
+  'recording_started',
+  'recording_ready',
+  'conference_join',
+  'conference_leave',
 ] as const
 
 /** A hook that a source publishes only if it is selected. */
@@ -73,6 +77,12 @@ export type CallDetails = Pick<
   | 'agentCallId'
   | 'dtmfDigit'
   | 'dtmfDurationMs'
+  | 'path'
+  | 'durationMs'
+  | 'reason'
+  | 'name'
+  | 'member'
+  | 'members'
 >
 
 type Loose<T> = { readonly [Key in keyof T]?: T[Key] | undefined }

@@ -42,9 +42,18 @@ const reportsOf = (
 
 describe('what FreeSWITCH reports of a call', () => {
   it('is subscribed to behind all other events, the keys only if they are selected', () => {
-    const end = ['CHANNEL_DESTROY', 'CHANNEL_EXECUTE', 'CUSTOM', 'valet_parking::info', 'vm::maintenance']
     const byDefault = subscribedEvents('CHANNEL_DESTROY', ['CHANNEL_EXECUTE'], DEFAULT_OPTIONAL_HOOKS)
-    expect(byDefault.slice(-6)).toEqual([...end, 'callcenter::info'])
+    expect(byDefault.slice(byDefault.indexOf('CHANNEL_DESTROY'))).toEqual([
+      'CHANNEL_DESTROY',
+      'CHANNEL_EXECUTE',
+      'RECORD_START',
+      'RECORD_STOP',
+      'CUSTOM',
+      'valet_parking::info',
+      'vm::maintenance',
+      'callcenter::info',
+      'conference::maintenance',
+    ])
     expect(subscribedEvents('CHANNEL_DESTROY', [], ['channel_dtmf']).at(-1)).toBe('DTMF')
     expect(subscribedEvents('CHANNEL_DESTROY', [], ['channel_transferee'])).not.toContain('CUSTOM')
   })
@@ -207,6 +216,37 @@ describe('what FreeSWITCH reports of a call', () => {
       { hook: 'channel_dtmf', dtmfDigit: '#', dtmfDurationMs: 120 },
     ])
     expect(mapAll([of('CHANNEL_CREATE', 'a', 0), key]).published).toHaveLength(1)
+  })
+
+  it.each([
+    ['success-maxtime', 'answered', 'max_length'],
+    ['uri-failure', 'answered', 'failed'],
+    ['success-silence', 'answered', 'stopped'],
+    ['success-silence', 'hangup', 'hangup'],
+    ['', 'hangup', 'hangup'],
+  ])('of a recording that ended by %s on a leg that is %s has the reason %s', (cause, state, reason) => {
+    const record = (name: string, atMs: number, headers: Headers = {}) =>
+      of(name, 'a', atMs, { 'Record-File-Path': '/r/a.wav', 'Answer-State': state, ...headers })
+    const events = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      record('RECORD_START', 1),
+      record('RECORD_STOP', 9, {
+        variable_record_ms: '8000',
+        ...(cause && { 'Record-Completion-Cause': cause }),
+      }),
+    )
+    expect(events).toMatchObject([
+      { hook: 'recording_started', path: '/r/a.wav', timestampMs: createdMs + 1 },
+      { hook: 'recording_ready', path: '/r/a.wav', durationMs: 8_000, reason },
+    ])
+  })
+
+  it('of talking in a conference is nothing', () => {
+    const talking = custom('conference::maintenance', 'a', 5, {
+      Action: 'start-talking',
+      'Conference-Name': 'x',
+    })
+    expect(reportsOf(of('CHANNEL_CREATE', 'a', 0), talking)).toEqual([])
   })
 
   it('of a leg that is not open is a problem', () => {

@@ -19,12 +19,60 @@ export const mutants = [
   {
     what: 'buffered events follow the newer ones of their leg',
     file: 'adapters/telephony/source/account-buffer.ts',
-    find: 'const all = leg ? [...leg.events, ...events] : events',
-    replace: 'const all = leg ? [...events, ...leg.events] : events',
+    find: 'const all = before ? [...before, ...events] : events',
+    replace: 'const all = before ? [...events, ...before] : events',
     tests: [
       'test/adapters/telephony/source/account-buffer.test.ts',
       'test/adapters/telephony/kamailio-source.test.ts',
     ],
+  },
+  {
+    what: 'a leg is queried for its account at each of its deadlines',
+    file: 'adapters/telephony/source/account-buffer.ts',
+    find: 'if ((passed & (passed + 1)) === 0) overdue.push(callId)',
+    replace: 'overdue.push(callId)',
+    tests: [
+      'test/adapters/telephony/source/account-buffer.test.ts',
+      'test/adapters/telephony/freeswitch-late-accounts.test.ts',
+    ],
+  },
+  {
+    what: 'the number of legs that are queried for their accounts is not limited',
+    file: 'adapters/telephony/freeswitch/account-lookup.ts',
+    find: 'const batch = [...requested].slice(0, MAX_PER_SECOND)',
+    replace: 'const batch = [...requested]',
+    tests: ['test/adapters/telephony/freeswitch-late-accounts.test.ts'],
+  },
+  {
+    what: 'legs dialled for a leg without an account do not get it later',
+    file: 'adapters/telephony/freeswitch/leg-accounts.ts',
+    find: '          dialled.accountId = accountId\n',
+    replace: '',
+    tests: ['test/adapters/telephony/freeswitch-late-accounts.test.ts'],
+  },
+  {
+    what: 'the phones that ring when the caller gives up are ended by the switch',
+    file: 'adapters/telephony/freeswitch/hangup.ts',
+    find: "  if (cause === CANCELLED && leg.direction === 'outbound') return 'other_leg'\n",
+    replace: '',
+    tests: [
+      'test/adapters/telephony/freeswitch-ends.test.ts',
+      'test/adapters/telephony/freeswitch-live-calls.test.ts',
+    ],
+  },
+  {
+    what: 'an event of control characters is larger than publish accepts',
+    file: 'adapters/telephony/source/truncate.ts',
+    find: 'if (length * MAX_CHARACTER_BYTES <= MAX_EVENT_BYTES || isFitting(event)) return event',
+    replace: 'if (length <= MAX_EVENT_BYTES || isFitting(event)) return event',
+    tests: ['test/adapters/telephony/source/truncate.test.ts'],
+  },
+  {
+    what: 'a status of the proxy itself is taken for a refusal by the callee',
+    file: 'adapters/telephony/kamailio/call.ts',
+    find: "return isByProxy ? 'switch' : 'other_leg'",
+    replace: "return 'other_leg'",
+    tests: ['test/adapters/telephony/kamailio.test.ts'],
   },
   {
     what: 'a session that breaks at once resets the backoff',
