@@ -2975,7 +2975,7 @@ return errors === 0;
 }
 
 export const validateReplay = validate17;
-const schema18 = {"type":"object","properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["failure","success","delivered","exhausted","expired","cancelled","quarantined"]},"hook":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":256},"call_id":{"type":"string","minLength":1,"maxLength":256},"number":{"type":"string","minLength":1,"maxLength":256},"include_recovered":{"type":"boolean"},"dry_run":{"type":"boolean"}}};
+const schema18 = {"type":"object","properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["failure","success","delivered","exhausted","expired","cancelled","quarantined"]},"hook":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":256},"call_id":{"type":"string","minLength":1,"maxLength":256},"number":{"type":"string","minLength":1,"maxLength":256},"host":{"type":"string","minLength":1,"maxLength":256},"include_recovered":{"type":"boolean"},"dry_run":{"type":"boolean"}}};
 
 function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3133,9 +3133,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data.include_recovered !== undefined){
-if(typeof data.include_recovered !== "boolean"){
-const err13 = {instancePath:instancePath+"/include_recovered",schemaPath:"#/properties/include_recovered/type",keyword:"type",params:{type: "boolean"}};
+if(data.host !== undefined){
+let data6 = data.host;
+if(typeof data6 === "string"){
+if(func2(data6) > 256){
+const err13 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/maxLength",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3144,10 +3146,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-if(data.dry_run !== undefined){
-if(typeof data.dry_run !== "boolean"){
-const err14 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+if(func2(data6) < 1){
+const err14 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -3157,14 +3157,49 @@ vErrors.push(err14);
 errors++;
 }
 }
-}
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err15 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err15];
 }
 else {
 vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.include_recovered !== undefined){
+if(typeof data.include_recovered !== "boolean"){
+const err16 = {instancePath:instancePath+"/include_recovered",schemaPath:"#/properties/include_recovered/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.dry_run !== undefined){
+if(typeof data.dry_run !== "boolean"){
+const err17 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
 }
 errors++;
 }
@@ -3228,7 +3263,7 @@ return errors === 0;
 }
 
 export const validateHold = validate19;
-const schema20 = {"type":"object","required":["held"],"additionalProperties":false,"properties":{"held":{"type":"boolean"},"account_id":{"type":"string"}}};
+const schema20 = {"type":"object","required":["held"],"additionalProperties":false,"properties":{"held":{"type":"boolean"},"account_id":{"type":"string"},"dry_run":{"type":"boolean"}}};
 
 function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3245,7 +3280,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!((key0 === "held") || (key0 === "account_id"))){
+if(!(((key0 === "held") || (key0 === "account_id")) || (key0 === "dry_run"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -3280,9 +3315,9 @@ vErrors.push(err3);
 errors++;
 }
 }
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.dry_run !== undefined){
+if(typeof data.dry_run !== "boolean"){
+const err4 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3291,14 +3326,220 @@ vErrors.push(err4);
 }
 errors++;
 }
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
 validate19.errors = vErrors;
 return errors === 0;
 }
 
-export const validatePreview = validate20;
-const schema21 = {"type":"object","required":["webhook"],"properties":{"webhook":{"type":"object"},"hook":{"type":"string"}}};
+export const validateWhy = validate20;
+const schema21 = {"type":"object","required":["q"],"additionalProperties":false,"properties":{"q":{"type":"string","minLength":1,"maxLength":255}}};
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.q === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "q"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "q")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.q !== undefined){
+let data0 = data.q;
+if(typeof data0 === "string"){
+if(func2(data0) > 255){
+const err2 = {instancePath:instancePath+"/q",schemaPath:"#/properties/q/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(func2(data0) < 1){
+const err3 = {instancePath:instancePath+"/q",schemaPath:"#/properties/q/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/q",schemaPath:"#/properties/q/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate20.errors = vErrors;
+return errors === 0;
+}
+
+export const validateWebhookJob = validate21;
+const schema22 = {"type":"object","required":["action"],"additionalProperties":false,"properties":{"action":{"type":"string","enum":["resume","reenable"]},"account_id":{"type":"string"},"cause":{"type":"string"},"host":{"type":"string"},"since":{},"until":{},"dry_run":{"type":"boolean"}}};
+
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.action === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "action"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((((key0 === "action") || (key0 === "account_id")) || (key0 === "cause")) || (key0 === "host")) || (key0 === "since")) || (key0 === "until")) || (key0 === "dry_run"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.action !== undefined){
+let data0 = data.action;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!((data0 === "resume") || (data0 === "reenable"))){
+const err3 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema22.properties.action.enum}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.account_id !== undefined){
+if(typeof data.account_id !== "string"){
+const err4 = {instancePath:instancePath+"/account_id",schemaPath:"#/properties/account_id/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.cause !== undefined){
+if(typeof data.cause !== "string"){
+const err5 = {instancePath:instancePath+"/cause",schemaPath:"#/properties/cause/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.host !== undefined){
+if(typeof data.host !== "string"){
+const err6 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.dry_run !== undefined){
+if(typeof data.dry_run !== "boolean"){
+const err7 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+validate21.errors = vErrors;
+return errors === 0;
+}
+
+export const validatePreview = validate22;
+const schema23 = {"type":"object","required":["webhook"],"properties":{"webhook":{"type":"object"},"hook":{"type":"string"}}};
+
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3348,6 +3589,6 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate20.errors = vErrors;
+validate22.errors = vErrors;
 return errors === 0;
 }

@@ -273,6 +273,11 @@ const CALLS: readonly Call[] = [
     unknownIn('undoMigration', 'paht', 'path'),
   ],
   [
+    'vacuumDatabase',
+    () => sqlite.vacuumDatabase({ paht: 'x.db' } as never),
+    unknownIn('vacuumDatabase', 'paht', 'path'),
+  ],
+  [
     'postgresStore',
     () => postgres.postgresStore({ connectionstring: 'postgres://localhost/x' } as never),
     unknownIn('postgresStore', 'connectionstring', 'connectionString'),

@@ -70,9 +70,16 @@ function violations(schema: object, value: unknown): readonly string[] {
     : validate.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
-/** Calls operations by id and checks that the document describes the response. */
+/** Operations that leave no audit record although they are no GET: they change nothing, or are events. */
+const NOT_AUDITED = ['previewWebhook', 'checkAddress', 'matchEvent', 'publishEvents']
+
+/** Calls operations by id and checks that the document describes the response, and that each change leaves one audit record. */
 function caller(service: RunningService) {
   const called = new Map<string, number>()
+  const audited: string[] = []
+  service.hs.events.on('audit', ({ action, by }) => {
+    if (by !== 'host') audited.push(action)
+  })
   const call = async (
     id: string,
     params: Record<string, string> = {},
@@ -100,6 +107,10 @@ function caller(service: RunningService) {
       if (dereference(header).required)
         expect(response.headers[name.toLowerCase()], `${id}: ${name}`).toBeDefined()
     if (response.status < 400) called.set(id, (called.get(id) ?? 0) + 1)
+    const isDryRun = (request.data as Any)?.dry_run === true
+    const isChange = method !== 'GET' && !NOT_AUDITED.includes(id) && !isDryRun && response.status < 400
+    const isRefusedLogin = id.startsWith('signIn') && response.status === 401
+    expect(audited.splice(0), `${id} ${response.status}`).toEqual(isChange || isRefusedLogin ? [id] : [])
     return response
   }
   return { call, called }
