@@ -616,7 +616,7 @@ return errors === 0;
 }
 
 export const validateEvent = validate11;
-const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"callGroupId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"answeredBy":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"},"name":{"type":"string"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}},"endpoint":{"type":"object","additionalProperties":false,"properties":{"kind":{"type":"string","enum":["extension","trunk","gateway"]},"name":{"type":"string"}}},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"ringingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"billingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string","enum":["hangup","stopped","max_length","failed"]},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
+const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"callGroupId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"answeredBy":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"},"name":{"type":"string"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}},"endpoint":{"type":"object","additionalProperties":false,"properties":{"kind":{"type":"string","enum":["extension","trunk","gateway"]},"name":{"type":"string"}}},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"ringingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"billingMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
 const func9 = Object.prototype.hasOwnProperty;
 const pattern8 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const pattern9 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
@@ -2034,8 +2034,7 @@ errors++;
 }
 }
 if(data.reason !== undefined){
-let data66 = data.reason;
-if(typeof data66 !== "string"){
+if(typeof data.reason !== "string"){
 const err120 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err120];
@@ -2045,8 +2044,10 @@ vErrors.push(err120);
 }
 errors++;
 }
-if(!((((data66 === "hangup") || (data66 === "stopped")) || (data66 === "max_length")) || (data66 === "failed"))){
-const err121 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/enum",keyword:"enum",params:{allowedValues: schema12.properties.reason.enum}};
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err121 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2056,9 +2057,9 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err122 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data.member !== undefined){
+if(typeof data.member !== "string"){
+const err122 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -2068,9 +2069,10 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data.member !== undefined){
-if(typeof data.member !== "string"){
-const err123 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
+if(data.members !== undefined){
+let data69 = data.members;
+if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
+const err123 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -2079,11 +2081,9 @@ vErrors.push(err123);
 }
 errors++;
 }
-}
-if(data.members !== undefined){
-let data69 = data.members;
-if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
-const err124 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
+if((typeof data69 == "number") && (isFinite(data69))){
+if(data69 > 2147483647 || isNaN(data69)){
+const err124 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -2092,9 +2092,8 @@ vErrors.push(err124);
 }
 errors++;
 }
-if((typeof data69 == "number") && (isFinite(data69))){
-if(data69 > 2147483647 || isNaN(data69)){
-const err125 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+if(data69 < 0 || isNaN(data69)){
+const err125 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -2103,8 +2102,11 @@ vErrors.push(err125);
 }
 errors++;
 }
-if(data69 < 0 || isNaN(data69)){
-const err126 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+if(data.username !== undefined){
+if(typeof data.username !== "string"){
+const err126 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -2114,12 +2116,9 @@ vErrors.push(err126);
 errors++;
 }
 }
-}
-if(data.orderingKey !== undefined){
-let data70 = data.orderingKey;
-if(typeof data70 === "string"){
-if(func2(data70) > 255){
-const err127 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data.realm !== undefined){
+if(typeof data.realm !== "string"){
+const err127 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -2128,8 +2127,10 @@ vErrors.push(err127);
 }
 errors++;
 }
-if(func2(data70) < 1){
-const err128 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.contact !== undefined){
+if(typeof data.contact !== "string"){
+const err128 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -2138,8 +2139,10 @@ vErrors.push(err128);
 }
 errors++;
 }
-if(!pattern9.test(data70)){
-const err129 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.userAgent !== undefined){
+if(typeof data.userAgent !== "string"){
+const err129 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -2149,8 +2152,10 @@ vErrors.push(err129);
 errors++;
 }
 }
-else {
-const err130 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+if(data.expires !== undefined){
+let data74 = data.expires;
+if(!(((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74))) && (isFinite(data74)))){
+const err130 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -2159,11 +2164,9 @@ vErrors.push(err130);
 }
 errors++;
 }
-}
-if(data.data !== undefined){
-let data71 = data.data;
-if(!(data71 && typeof data71 == "object" && !Array.isArray(data71))){
-const err131 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+if((typeof data74 == "number") && (isFinite(data74))){
+if(data74 > 2147483647 || isNaN(data74)){
+const err131 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -2172,10 +2175,8 @@ vErrors.push(err131);
 }
 errors++;
 }
-}
-if(data.documentId !== undefined){
-if(typeof data.documentId !== "string"){
-const err132 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+if(data74 < 0 || isNaN(data74)){
+const err132 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -2185,9 +2186,12 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data.documentType !== undefined){
-if(typeof data.documentType !== "string"){
-const err133 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+}
+if(data.orderingKey !== undefined){
+let data75 = data.orderingKey;
+if(typeof data75 === "string"){
+if(func2(data75) > 255){
+const err133 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -2196,11 +2200,8 @@ vErrors.push(err133);
 }
 errors++;
 }
-}
-if(data.documentAction !== undefined){
-let data74 = data.documentAction;
-if(typeof data74 !== "string"){
-const err134 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+if(func2(data75) < 1){
+const err134 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -2209,8 +2210,8 @@ vErrors.push(err134);
 }
 errors++;
 }
-if(!(((data74 === "doc_created") || (data74 === "doc_edited")) || (data74 === "doc_deleted"))){
-const err135 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+if(!pattern9.test(data75)){
+const err135 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -2220,11 +2221,8 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data.idempotencyKey !== undefined){
-let data75 = data.idempotencyKey;
-if(typeof data75 === "string"){
-if(func2(data75) > 255){
-const err136 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+else {
+const err136 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -2233,8 +2231,11 @@ vErrors.push(err136);
 }
 errors++;
 }
-if(func2(data75) < 1){
-const err137 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.data !== undefined){
+let data76 = data.data;
+if(!(data76 && typeof data76 == "object" && !Array.isArray(data76))){
+const err137 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -2243,8 +2244,10 @@ vErrors.push(err137);
 }
 errors++;
 }
-if(!pattern9.test(data75)){
-const err138 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.documentId !== undefined){
+if(typeof data.documentId !== "string"){
+const err138 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -2254,8 +2257,9 @@ vErrors.push(err138);
 errors++;
 }
 }
-else {
-const err139 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(data.documentType !== undefined){
+if(typeof data.documentType !== "string"){
+const err139 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -2265,14 +2269,82 @@ vErrors.push(err139);
 errors++;
 }
 }
-}
-else {
-const err140 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.documentAction !== undefined){
+let data79 = data.documentAction;
+if(typeof data79 !== "string"){
+const err140 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err140];
 }
 else {
 vErrors.push(err140);
+}
+errors++;
+}
+if(!(((data79 === "doc_created") || (data79 === "doc_edited")) || (data79 === "doc_deleted"))){
+const err141 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+}
+if(data.idempotencyKey !== undefined){
+let data80 = data.idempotencyKey;
+if(typeof data80 === "string"){
+if(func2(data80) > 255){
+const err142 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+if(func2(data80) < 1){
+const err143 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+if(!pattern9.test(data80)){
+const err144 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+else {
+const err145 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+}
+}
+else {
+const err146 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
 }
 errors++;
 }
