@@ -1509,14 +1509,24 @@ export interface EventInput {
   readonly dtmf_duration_ms?: number
   /** File of the recording, as the switch names it (`recording_…`). */
   readonly path?: string
-  /** Why the recording ended, if the switch reports it: with the call, by a command, at its longest length, or by an error (`recording_ready`). */
-  readonly reason?: 'hangup' | 'stopped' | 'max_length' | 'failed'
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  readonly reason?: string
   /** Name of the conference (`conference_…`). */
   readonly name?: string
   /** Id of the member in the conference (`conference_…`). */
   readonly member?: string
   /** How many members the conference has afterwards (`conference_…`). */
   readonly members?: number
+  /** User of the device at its realm (`device_…`). */
+  readonly username?: string
+  /** Realm at which the device is registered (`device_…`). */
+  readonly realm?: string
+  /** Address under which the device can be reached, a SIP Contact (`device_…`). */
+  readonly contact?: string
+  /** Model and version of the device, as it says (`device_…`). */
+  readonly user_agent?: string
+  /** Seconds until the registration ends unless it is renewed (`device_registered`). */
+  readonly expires?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1649,14 +1659,24 @@ export interface PartialEvent {
   readonly dtmf_duration_ms?: number
   /** File of the recording, as the switch names it (`recording_…`). */
   readonly path?: string
-  /** Why the recording ended, if the switch reports it: with the call, by a command, at its longest length, or by an error (`recording_ready`). */
-  readonly reason?: 'hangup' | 'stopped' | 'max_length' | 'failed'
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  readonly reason?: string
   /** Name of the conference (`conference_…`). */
   readonly name?: string
   /** Id of the member in the conference (`conference_…`). */
   readonly member?: string
   /** How many members the conference has afterwards (`conference_…`). */
   readonly members?: number
+  /** User of the device at its realm (`device_…`). */
+  readonly username?: string
+  /** Realm at which the device is registered (`device_…`). */
+  readonly realm?: string
+  /** Address under which the device can be reached, a SIP Contact (`device_…`). */
+  readonly contact?: string
+  /** Model and version of the device, as it says (`device_…`). */
+  readonly user_agent?: string
+  /** Seconds until the registration ends unless it is renewed (`device_registered`). */
+  readonly expires?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1785,14 +1805,24 @@ export interface Payload {
   readonly dtmf_duration_ms?: number
   /** File of the recording, as the switch names it (`recording_…`). */
   readonly path?: string
-  /** Why the recording ended, if the switch reports it: with the call, by a command, at its longest length, or by an error (`recording_ready`). */
-  readonly reason?: 'hangup' | 'stopped' | 'max_length' | 'failed'
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  readonly reason?: string
   /** Name of the conference (`conference_…`). */
   readonly name?: string
   /** Id of the member in the conference (`conference_…`). */
   readonly member?: string
   /** How many members the conference has afterwards (`conference_…`). */
   readonly members?: number
+  /** User of the device at its realm (`device_…`). */
+  readonly username?: string
+  /** Realm at which the device is registered (`device_…`). */
+  readonly realm?: string
+  /** Address under which the device can be reached, a SIP Contact (`device_…`). */
+  readonly contact?: string
+  /** Model and version of the device, as it says (`device_…`). */
+  readonly user_agent?: string
+  /** Seconds until the registration ends unless it is renewed (`device_registered`). */
+  readonly expires?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */

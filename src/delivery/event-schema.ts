@@ -113,15 +113,17 @@ export const eventSchema = {
     ),
     dtmfDurationMs: milliseconds('How long it was pressed, in milliseconds (`channel_dtmf`).'),
     path: text('File of the recording, as the switch names it (`recording_…`).'),
-    reason: {
-      type: 'string',
-      description:
-        'Why the recording ended, if the switch reports it: with the call, by a command, at its longest length, or by an error (`recording_ready`).',
-      enum: ['hangup', 'stopped', 'max_length', 'failed'],
-    },
+    reason: text(
+      'Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`).',
+    ),
     name: text('Name of the conference (`conference_…`).'),
     member: text('Id of the member in the conference (`conference_…`).'),
     members: count('How many members the conference has afterwards (`conference_…`).'),
+    username: text('User of the device at its realm (`device_…`).'),
+    realm: text('Realm at which the device is registered (`device_…`).'),
+    contact: text('Address under which the device can be reached, a SIP Contact (`device_…`).'),
+    userAgent: text('Model and version of the device, as it says (`device_…`).'),
+    expires: seconds('Seconds until the registration ends unless it is renewed (`device_registered`).'),
     orderingKey: leg(
       'Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order.',
     ),

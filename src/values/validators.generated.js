@@ -616,7 +616,7 @@ return errors === 0;
 }
 
 export const validateEvent = validate11;
-const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string","enum":["hangup","stopped","max_length","failed"]},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
+const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
 const func9 = Object.prototype.hasOwnProperty;
 const pattern8 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const pattern9 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
@@ -1761,8 +1761,7 @@ errors++;
 }
 }
 if(data.reason !== undefined){
-let data56 = data.reason;
-if(typeof data56 !== "string"){
+if(typeof data.reason !== "string"){
 const err97 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err97];
@@ -1772,8 +1771,10 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(!((((data56 === "hangup") || (data56 === "stopped")) || (data56 === "max_length")) || (data56 === "failed"))){
-const err98 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/enum",keyword:"enum",params:{allowedValues: schema12.properties.reason.enum}};
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err98 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1783,9 +1784,9 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err99 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data.member !== undefined){
+if(typeof data.member !== "string"){
+const err99 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1795,9 +1796,10 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data.member !== undefined){
-if(typeof data.member !== "string"){
-const err100 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
+if(data.members !== undefined){
+let data59 = data.members;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err100 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1806,11 +1808,9 @@ vErrors.push(err100);
 }
 errors++;
 }
-}
-if(data.members !== undefined){
-let data59 = data.members;
-if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err101 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 > 2147483647 || isNaN(data59)){
+const err101 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1819,9 +1819,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 > 2147483647 || isNaN(data59)){
-const err102 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+if(data59 < 0 || isNaN(data59)){
+const err102 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1830,8 +1829,11 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(data59 < 0 || isNaN(data59)){
-const err103 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+if(data.username !== undefined){
+if(typeof data.username !== "string"){
+const err103 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1841,12 +1843,9 @@ vErrors.push(err103);
 errors++;
 }
 }
-}
-if(data.orderingKey !== undefined){
-let data60 = data.orderingKey;
-if(typeof data60 === "string"){
-if(func2(data60) > 255){
-const err104 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data.realm !== undefined){
+if(typeof data.realm !== "string"){
+const err104 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1855,8 +1854,10 @@ vErrors.push(err104);
 }
 errors++;
 }
-if(func2(data60) < 1){
-const err105 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.contact !== undefined){
+if(typeof data.contact !== "string"){
+const err105 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1865,8 +1866,10 @@ vErrors.push(err105);
 }
 errors++;
 }
-if(!pattern9.test(data60)){
-const err106 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.userAgent !== undefined){
+if(typeof data.userAgent !== "string"){
+const err106 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1876,8 +1879,10 @@ vErrors.push(err106);
 errors++;
 }
 }
-else {
-const err107 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+if(data.expires !== undefined){
+let data64 = data.expires;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err107 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1886,11 +1891,9 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-if(data.data !== undefined){
-let data61 = data.data;
-if(!(data61 && typeof data61 == "object" && !Array.isArray(data61))){
-const err108 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 > 2147483647 || isNaN(data64)){
+const err108 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1899,10 +1902,8 @@ vErrors.push(err108);
 }
 errors++;
 }
-}
-if(data.documentId !== undefined){
-if(typeof data.documentId !== "string"){
-const err109 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+if(data64 < 0 || isNaN(data64)){
+const err109 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1912,9 +1913,12 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data.documentType !== undefined){
-if(typeof data.documentType !== "string"){
-const err110 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+}
+if(data.orderingKey !== undefined){
+let data65 = data.orderingKey;
+if(typeof data65 === "string"){
+if(func2(data65) > 255){
+const err110 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1923,11 +1927,8 @@ vErrors.push(err110);
 }
 errors++;
 }
-}
-if(data.documentAction !== undefined){
-let data64 = data.documentAction;
-if(typeof data64 !== "string"){
-const err111 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+if(func2(data65) < 1){
+const err111 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1936,8 +1937,8 @@ vErrors.push(err111);
 }
 errors++;
 }
-if(!(((data64 === "doc_created") || (data64 === "doc_edited")) || (data64 === "doc_deleted"))){
-const err112 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+if(!pattern9.test(data65)){
+const err112 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1947,11 +1948,8 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data.idempotencyKey !== undefined){
-let data65 = data.idempotencyKey;
-if(typeof data65 === "string"){
-if(func2(data65) > 255){
-const err113 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+else {
+const err113 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1960,8 +1958,11 @@ vErrors.push(err113);
 }
 errors++;
 }
-if(func2(data65) < 1){
-const err114 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+if(data.data !== undefined){
+let data66 = data.data;
+if(!(data66 && typeof data66 == "object" && !Array.isArray(data66))){
+const err114 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1970,8 +1971,10 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(!pattern9.test(data65)){
-const err115 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.documentId !== undefined){
+if(typeof data.documentId !== "string"){
+const err115 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1981,8 +1984,9 @@ vErrors.push(err115);
 errors++;
 }
 }
-else {
-const err116 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(data.documentType !== undefined){
+if(typeof data.documentType !== "string"){
+const err116 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1992,14 +1996,82 @@ vErrors.push(err116);
 errors++;
 }
 }
-}
-else {
-const err117 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.documentAction !== undefined){
+let data69 = data.documentAction;
+if(typeof data69 !== "string"){
+const err117 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err117];
 }
 else {
 vErrors.push(err117);
+}
+errors++;
+}
+if(!(((data69 === "doc_created") || (data69 === "doc_edited")) || (data69 === "doc_deleted"))){
+const err118 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+if(data.idempotencyKey !== undefined){
+let data70 = data.idempotencyKey;
+if(typeof data70 === "string"){
+if(func2(data70) > 255){
+const err119 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+if(func2(data70) < 1){
+const err120 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+if(!pattern9.test(data70)){
+const err121 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+else {
+const err122 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+}
+else {
+const err123 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
 }
 errors++;
 }

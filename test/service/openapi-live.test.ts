@@ -196,6 +196,9 @@ describe('the OpenAPI document', () => {
     await call('listDeliveryAttempts', { ...account, delivery_id, query: '?slim=true' })
     await call('readCall', { ...account, call_id: 'call 1' })
     await call('lookUp', { ...account, query: '?q=call%201' })
+    await hs.publish({ hook: 'channel_dtmf', accountId: 'parent', callId: 'call 1' })
+    for (const q of ['call 1', delivery_id, hook.webhook_id, 'unknown'])
+      await call('why', account, { data: { q } })
     await call('previewWebhook', account, {
       data: { webhook: { name: 'p', uri: receiver.url('/hook'), hook: 'all', http_verb: 'get' } },
     })
@@ -246,6 +249,7 @@ describe('the OpenAPI document', () => {
     // It had nothing to do, so it has ended.
     expect((await call('setJob', bulk, { token: operator, data: { state: 'cancelled' } })).status).toBe(409)
     await call('lookUpAnywhere', { query: '?q=call%201' }, { token: operator })
+    await call('whyAnywhere', {}, { token: operator, data: { q: 'call 1' } })
     await call('replayAllAccounts', {}, { data: { dry_run: true }, token: operator })
     await call('replayAllAccounts', {}, { data: {}, token: operator })
     await call('listAllReplays', {}, { token: operator })
@@ -285,6 +289,7 @@ describe('the OpenAPI document', () => {
       'replayAllAccounts',
       'setAnyReplay',
       'setHold',
+      'whyAnywhere',
       'setJob',
       'startJob',
     ])

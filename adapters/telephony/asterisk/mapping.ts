@@ -236,7 +236,8 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     leg.hasRequestedHangup = true
     leg.requestedCause ??= cause
     leg.refusalCode ??= code
-    notifyOther(leg)
+    // A half of a Local channel only passes on what a phone or the switch has requested.
+    if (!leg.isInternal) notifyOther(leg)
   }
 
   /** Notes on the other leg, or on each leg that it dials, that the phone of this leg has requested the hangup. */

@@ -45,6 +45,7 @@ import { readHangup } from './hangup.js'
 import { endHold, readHold, startHold, takeFoundHolds, takePendingUnhold } from './holds.js'
 import { type Leg, openLeg, readAnsweredUs, readCreatedUs, readEventTimeUs, updateAddresses } from './leg.js'
 import { createLegAccounts } from './leg-accounts.js'
+import { buildRegistration, isRegistration } from './registration.js'
 import { restoreLeg, saveLeg } from './saved-leg.js'
 import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles, PUBLISHED } from './subscriptions.js'
 
@@ -140,6 +141,15 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     if (leg.direction !== 'outbound' || leg.isInternal) return
     const caller = legOf(leg.otherLegCallId)
     if (caller && event.header('variable_sip_gateway_name') === undefined) caller.notes.hasDialledPhone = true
+  }
+
+  const mapRegistration = (event: EslEvent): MappedBatch => {
+    const built = buildRegistration(event)
+    if (!built || !hooks.has(built.hook)) return EMPTY_BATCH
+    const { callId } = built
+    const problems: Problem[] = []
+    const accountId = accounts.read({ callId, hasReportedBadAccountId: false }, callId, event, problems)
+    return { updates: [{ callId, accountId, events: [built], isEnded: true }], problems }
   }
 
   /** Maps what the switch reports of a call beyond its channels. */
@@ -322,6 +332,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       const { name } = event
       const role = roles.get(name)
       if (!role) return EMPTY_BATCH
+      if (name === 'CUSTOM' && isRegistration(event)) return mapRegistration(event)
       if (isReport(name, hooks)) return mapReports(event)
       return mapLegEvent(event, role, false)
     },
