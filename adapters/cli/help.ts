@@ -23,9 +23,11 @@ Commands:
   attempts                     list the requests to receivers, or watch them live
   replay                       send deliveries again that were not delivered
   replays                      list replays and their progress; pause, continue and cancel them
+  jobs                         list the jobs over webhooks of all accounts; pause, continue and cancel them
   events                       publish events, list their kinds
   token                        log in for scripts
   erase                        erase the stored data of a call or a number
+  why WHAT                     find out why something was not delivered
   verify                       check the signature of a stored request
   completion                   completion of these words in bash, zsh and fish
 

@@ -25,7 +25,7 @@
  * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
  *   accepted: the group is not given up. If the store says that it wrote nothing, all publishers get the error at once.
  */
-import { closingError, errorCode, HookswitchError } from '../errors.js'
+import { closingError, errorCode, HookswitchError, reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { createLinkedQueue, enqueue, type QueueItem, unqueue } from '../values/linked-queue.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -372,8 +372,6 @@ export function createCommitLoop(
   /** Commits a group, whatever happens on the way. */
   async function commit(group: PendingGroup): Promise<void> {
     let isUnknown = group.isRepeat
-    /** Monotonic, ms. Publishers may cause many retries. */
-    let nextLogMs = Number.NEGATIVE_INFINITY
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       let result: GroupResult
       try {
@@ -386,7 +384,7 @@ export function createCommitLoop(
         // What ends during an outage says nothing about how many end during a commit.
         isCommitting = false
         endedMeanwhile = 0
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         if (errorCode(thrown) !== 'StoreUnavailable' && canSplit(group)) {
           log.warn({ reason }, 'a group was refused: its parts are committed separately')
           // Each part would show only its own gaps.
@@ -407,10 +405,7 @@ export function createCommitLoop(
         }
         if (isUnwritten) refuseAccepts(thrown)
         else group.isRepeat = isUnknown = true
-        if (clock.monotonic() >= nextLogMs) {
-          log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
-          nextLogMs = clock.monotonic() + pauseMs
-        }
+        log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
           hasLost ||= group.ended.length + group.starts.length > 0
@@ -635,7 +630,7 @@ export function createCommitLoop(
     // The first step of a task may call this again, before `run` returns.
     isRunning = true
     running = run()
-      .catch((thrown: unknown) => log.error({ reason: String(thrown) }, 'the delivery loop failed'))
+      .catch((thrown: unknown) => log.error({ reason: reasonOf(thrown) }, 'the delivery loop failed'))
       .then(() => {
         running = undefined
         isRunning = false

@@ -12,6 +12,7 @@ const count = (description: string) =>
   ({ type: 'integer', description, minimum: 0, maximum: 2_147_483_647 }) as const
 const seconds = count
 const milliseconds = count
+const duration = (description: string) => ({ ...count(description), maximum: 2_147_483_647_000 }) as const
 
 /**
  * JSON Schema of the event that a host publishes: the payload in camelCase, plus `idempotencyKey`. Fields and
@@ -71,6 +72,7 @@ export const eventSchema = {
     durationSeconds: seconds('Duration of the leg in seconds (`channel_destroy`).'),
     ringingSeconds: seconds('Seconds until the answer (`channel_destroy`).'),
     billingSeconds: seconds('Seconds from the answer to the end (`channel_destroy`).'),
+    durationMs: duration('Length of the recording in milliseconds (`recording_ready`).'),
     transferType: {
       type: 'string',
       description:
@@ -110,6 +112,18 @@ export const eventSchema = {
       'Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN.',
     ),
     dtmfDurationMs: milliseconds('How long it was pressed, in milliseconds (`channel_dtmf`).'),
+    path: text('File of the recording, as the switch names it (`recording_…`).'),
+    reason: text(
+      'Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`).',
+    ),
+    name: text('Name of the conference (`conference_…`).'),
+    member: text('Id of the member in the conference (`conference_…`).'),
+    members: count('How many members the conference has afterwards (`conference_…`).'),
+    username: text('User of the device at its realm (`device_…`).'),
+    realm: text('Realm at which the device is registered (`device_…`).'),
+    contact: text('Address under which the device can be reached, a SIP Contact (`device_…`).'),
+    userAgent: text('Model and version of the device, as it says (`device_…`).'),
+    expires: seconds('Seconds until the registration ends unless it is renewed (`device_registered`).'),
     orderingKey: leg(
       'Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order.',
     ),

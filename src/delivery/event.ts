@@ -5,7 +5,7 @@ import { closestName, suggestionOf } from '../values/closest-name.js'
 import { sha256 } from '../values/hash.js'
 import { toSchemaFailures } from '../values/schema-failures.js'
 import { validateEvent } from '../values/validators.generated.js'
-import { type CatalogueEntry, OBJECT_HOOK } from '../webhooks/catalogue.js'
+import { type CatalogueEntry, HOOK_ALIASES, OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { DataResult, DataValidators } from '../webhooks/event-data.js'
 import { eventSchema } from './event-schema.js'
 
@@ -32,6 +32,12 @@ export interface ChannelEvent {
     | 'queue_agent_offer'
     | 'queue_agent_answer'
     | 'channel_dtmf'
+    | 'recording_started'
+    | 'recording_ready'
+    | 'conference_join'
+    | 'conference_leave'
+    | 'device_registered'
+    | 'device_unregistered'
   /** Id of the account in which it happened. */
   readonly accountId: string
   /** Id of the call leg, 1 to 255 printable characters. */
@@ -94,6 +100,8 @@ export interface ChannelEvent {
   readonly ringingSeconds?: number | undefined
   /** `channel_destroy`: time from the answer to the end in whole seconds, 0–2,147,483,647. */
   readonly billingSeconds?: number | undefined
+  /** `recording_ready`: length of the recording in milliseconds, 0–2,147,483,647,000. */
+  readonly durationMs?: number | undefined
   /** `channel_transferee`, `channel_transferor`: `attended` if the transferring party spoke to the new one before. */
   readonly transferType?: 'blind' | 'attended' | undefined
   /** `channel_transferee`, `channel_transferor`: number that the call is transferred to. */
@@ -138,6 +146,28 @@ export interface ChannelEvent {
   readonly dtmfDigit?: string | undefined
   /** `channel_dtmf`: how long it was pressed, in milliseconds, 0–2,147,483,647. */
   readonly dtmfDurationMs?: number | undefined
+  /** `recording_…`: file of the recording, as the switch names it. */
+  readonly path?: string | undefined
+  /**
+   * `recording_ready`: why the recording ended: `hangup` (with the call), `stopped` (by a command), `max_length` or `failed`.
+   */
+  readonly reason?: string | undefined
+  /** `conference_…`: name of the conference. */
+  readonly name?: string | undefined
+  /** `conference_…`: id of the member in the conference. */
+  readonly member?: string | undefined
+  /** `conference_…`: how many members the conference has afterwards. */
+  readonly members?: number | undefined
+  /** `device_…`: user of the device at its realm. */
+  readonly username?: string | undefined
+  /** `device_…`: realm at which the device is registered. */
+  readonly realm?: string | undefined
+  /** `device_…`: address under which the device can be reached, a SIP Contact. */
+  readonly contact?: string | undefined
+  /** `device_…`: model and version of the device, as it says. */
+  readonly userAgent?: string | undefined
+  /** `device_registered`: seconds until the registration ends unless it is renewed, 0–2,147,483,647. */
+  readonly expires?: number | undefined
   /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
   readonly idempotencyKey?: string | undefined
 }
@@ -255,6 +285,8 @@ export function checkEvent(
     })
   }
   const event = copy as CheckedEvent
+  const alias = isKnownHook(event.hook) ? undefined : HOOK_ALIASES.get(event.hook)
+  if (alias !== undefined && isKnownHook(alias)) (event as { hook: string }).hook = alias
   if (!isKnownHook(event.hook)) throw invalidEvent('hook', unregistered(event.hook, knownHooks))
   checkCustomFields(copy as CustomFields, isOrdered, custom)
   for (const key of Object.keys(event)) {

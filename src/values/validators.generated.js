@@ -616,7 +616,7 @@ return errors === 0;
 }
 
 export const validateEvent = validate11;
-const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
+const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"durationMs":{"type":"integer","minimum":0,"maximum":2147483647000},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"path":{"type":"string"},"reason":{"type":"string"},"name":{"type":"string"},"member":{"type":"string"},"members":{"type":"integer","minimum":0,"maximum":2147483647},"username":{"type":"string"},"realm":{"type":"string"},"contact":{"type":"string"},"userAgent":{"type":"string"},"expires":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"documentId":{"type":"string"},"documentType":{"type":"string"},"documentAction":{"type":"string","enum":["doc_created","doc_edited","doc_deleted"]},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
 const func9 = Object.prototype.hasOwnProperty;
 const pattern8 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const pattern9 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
@@ -1258,10 +1258,10 @@ errors++;
 }
 }
 }
-if(data.transferType !== undefined){
-let data32 = data.transferType;
-if(typeof data32 !== "string"){
-const err54 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/type",keyword:"type",params:{type: "string"}};
+if(data.durationMs !== undefined){
+let data32 = data.durationMs;
+if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
+const err54 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -1270,8 +1270,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(!((data32 === "blind") || (data32 === "attended"))){
-const err55 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/enum",keyword:"enum",params:{allowedValues: schema12.properties.transferType.enum}};
+if((typeof data32 == "number") && (isFinite(data32))){
+if(data32 > 2147483647000 || isNaN(data32)){
+const err55 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647000}};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -1280,10 +1281,8 @@ vErrors.push(err55);
 }
 errors++;
 }
-}
-if(data.transferTo !== undefined){
-if(typeof data.transferTo !== "string"){
-const err56 = {instancePath:instancePath+"/transferTo",schemaPath:"#/properties/transferTo/type",keyword:"type",params:{type: "string"}};
+if(data32 < 0 || isNaN(data32)){
+const err56 = {instancePath:instancePath+"/durationMs",schemaPath:"#/properties/durationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -1293,11 +1292,11 @@ vErrors.push(err56);
 errors++;
 }
 }
-if(data.targetCallId !== undefined){
-let data34 = data.targetCallId;
-if(typeof data34 === "string"){
-if(func2(data34) > 255){
-const err57 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
+}
+if(data.transferType !== undefined){
+let data33 = data.transferType;
+if(typeof data33 !== "string"){
+const err57 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -1306,8 +1305,8 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(func2(data34) < 1){
-const err58 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/minLength",keyword:"minLength",params:{limit: 1}};
+if(!((data33 === "blind") || (data33 === "attended"))){
+const err58 = {instancePath:instancePath+"/transferType",schemaPath:"#/properties/transferType/enum",keyword:"enum",params:{allowedValues: schema12.properties.transferType.enum}};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -1316,8 +1315,10 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(!pattern9.test(data34)){
-const err59 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.transferTo !== undefined){
+if(typeof data.transferTo !== "string"){
+const err59 = {instancePath:instancePath+"/transferTo",schemaPath:"#/properties/transferTo/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -1327,8 +1328,11 @@ vErrors.push(err59);
 errors++;
 }
 }
-else {
-const err60 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/type",keyword:"type",params:{type: "string"}};
+if(data.targetCallId !== undefined){
+let data35 = data.targetCallId;
+if(typeof data35 === "string"){
+if(func2(data35) > 255){
+const err60 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -1337,11 +1341,8 @@ vErrors.push(err60);
 }
 errors++;
 }
-}
-if(data.eventName !== undefined){
-let data35 = data.eventName;
-if(typeof data35 !== "string"){
-const err61 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/type",keyword:"type",params:{type: "string"}};
+if(func2(data35) < 1){
+const err61 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -1350,8 +1351,8 @@ vErrors.push(err61);
 }
 errors++;
 }
-if(!(((data35 === "PARK_PARKED") || (data35 === "PARK_RETRIEVED")) || (data35 === "PARK_ABANDONED"))){
-const err62 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/enum",keyword:"enum",params:{allowedValues: schema12.properties.eventName.enum}};
+if(!pattern9.test(data35)){
+const err62 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1361,9 +1362,8 @@ vErrors.push(err62);
 errors++;
 }
 }
-if(data.parkingSlot !== undefined){
-if(typeof data.parkingSlot !== "string"){
-const err63 = {instancePath:instancePath+"/parkingSlot",schemaPath:"#/properties/parkingSlot/type",keyword:"type",params:{type: "string"}};
+else {
+const err63 = {instancePath:instancePath+"/targetCallId",schemaPath:"#/properties/targetCallId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1373,9 +1373,10 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data.fromUser !== undefined){
-if(typeof data.fromUser !== "string"){
-const err64 = {instancePath:instancePath+"/fromUser",schemaPath:"#/properties/fromUser/type",keyword:"type",params:{type: "string"}};
+if(data.eventName !== undefined){
+let data36 = data.eventName;
+if(typeof data36 !== "string"){
+const err64 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1384,10 +1385,8 @@ vErrors.push(err64);
 }
 errors++;
 }
-}
-if(data.fromRealm !== undefined){
-if(typeof data.fromRealm !== "string"){
-const err65 = {instancePath:instancePath+"/fromRealm",schemaPath:"#/properties/fromRealm/type",keyword:"type",params:{type: "string"}};
+if(!(((data36 === "PARK_PARKED") || (data36 === "PARK_RETRIEVED")) || (data36 === "PARK_ABANDONED"))){
+const err65 = {instancePath:instancePath+"/eventName",schemaPath:"#/properties/eventName/enum",keyword:"enum",params:{allowedValues: schema12.properties.eventName.enum}};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1397,9 +1396,9 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data.toUser !== undefined){
-if(typeof data.toUser !== "string"){
-const err66 = {instancePath:instancePath+"/toUser",schemaPath:"#/properties/toUser/type",keyword:"type",params:{type: "string"}};
+if(data.parkingSlot !== undefined){
+if(typeof data.parkingSlot !== "string"){
+const err66 = {instancePath:instancePath+"/parkingSlot",schemaPath:"#/properties/parkingSlot/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1409,9 +1408,9 @@ vErrors.push(err66);
 errors++;
 }
 }
-if(data.toRealm !== undefined){
-if(typeof data.toRealm !== "string"){
-const err67 = {instancePath:instancePath+"/toRealm",schemaPath:"#/properties/toRealm/type",keyword:"type",params:{type: "string"}};
+if(data.fromUser !== undefined){
+if(typeof data.fromUser !== "string"){
+const err67 = {instancePath:instancePath+"/fromUser",schemaPath:"#/properties/fromUser/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1421,9 +1420,9 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data.voicemailBox !== undefined){
-if(typeof data.voicemailBox !== "string"){
-const err68 = {instancePath:instancePath+"/voicemailBox",schemaPath:"#/properties/voicemailBox/type",keyword:"type",params:{type: "string"}};
+if(data.fromRealm !== undefined){
+if(typeof data.fromRealm !== "string"){
+const err68 = {instancePath:instancePath+"/fromRealm",schemaPath:"#/properties/fromRealm/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1433,9 +1432,9 @@ vErrors.push(err68);
 errors++;
 }
 }
-if(data.voicemailId !== undefined){
-if(typeof data.voicemailId !== "string"){
-const err69 = {instancePath:instancePath+"/voicemailId",schemaPath:"#/properties/voicemailId/type",keyword:"type",params:{type: "string"}};
+if(data.toUser !== undefined){
+if(typeof data.toUser !== "string"){
+const err69 = {instancePath:instancePath+"/toUser",schemaPath:"#/properties/toUser/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1445,10 +1444,9 @@ vErrors.push(err69);
 errors++;
 }
 }
-if(data.voicemailLengthMs !== undefined){
-let data43 = data.voicemailLengthMs;
-if(!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))){
-const err70 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/type",keyword:"type",params:{type: "integer"}};
+if(data.toRealm !== undefined){
+if(typeof data.toRealm !== "string"){
+const err70 = {instancePath:instancePath+"/toRealm",schemaPath:"#/properties/toRealm/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1457,9 +1455,10 @@ vErrors.push(err70);
 }
 errors++;
 }
-if((typeof data43 == "number") && (isFinite(data43))){
-if(data43 > 2147483647 || isNaN(data43)){
-const err71 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.voicemailBox !== undefined){
+if(typeof data.voicemailBox !== "string"){
+const err71 = {instancePath:instancePath+"/voicemailBox",schemaPath:"#/properties/voicemailBox/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1468,8 +1467,10 @@ vErrors.push(err71);
 }
 errors++;
 }
-if(data43 < 0 || isNaN(data43)){
-const err72 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.voicemailId !== undefined){
+if(typeof data.voicemailId !== "string"){
+const err72 = {instancePath:instancePath+"/voicemailId",schemaPath:"#/properties/voicemailId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1479,10 +1480,10 @@ vErrors.push(err72);
 errors++;
 }
 }
-}
-if(data.callBridged !== undefined){
-if(typeof data.callBridged !== "boolean"){
-const err73 = {instancePath:instancePath+"/callBridged",schemaPath:"#/properties/callBridged/type",keyword:"type",params:{type: "boolean"}};
+if(data.voicemailLengthMs !== undefined){
+let data44 = data.voicemailLengthMs;
+if(!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))){
+const err73 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1491,10 +1492,9 @@ vErrors.push(err73);
 }
 errors++;
 }
-}
-if(data.messageLeft !== undefined){
-if(typeof data.messageLeft !== "boolean"){
-const err74 = {instancePath:instancePath+"/messageLeft",schemaPath:"#/properties/messageLeft/type",keyword:"type",params:{type: "boolean"}};
+if((typeof data44 == "number") && (isFinite(data44))){
+if(data44 > 2147483647 || isNaN(data44)){
+const err74 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1503,10 +1503,8 @@ vErrors.push(err74);
 }
 errors++;
 }
-}
-if(data.queueId !== undefined){
-if(typeof data.queueId !== "string"){
-const err75 = {instancePath:instancePath+"/queueId",schemaPath:"#/properties/queueId/type",keyword:"type",params:{type: "string"}};
+if(data44 < 0 || isNaN(data44)){
+const err75 = {instancePath:instancePath+"/voicemailLengthMs",schemaPath:"#/properties/voicemailLengthMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1516,10 +1514,10 @@ vErrors.push(err75);
 errors++;
 }
 }
-if(data.queuePosition !== undefined){
-let data47 = data.queuePosition;
-if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
-const err76 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/type",keyword:"type",params:{type: "integer"}};
+}
+if(data.callBridged !== undefined){
+if(typeof data.callBridged !== "boolean"){
+const err76 = {instancePath:instancePath+"/callBridged",schemaPath:"#/properties/callBridged/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1528,9 +1526,10 @@ vErrors.push(err76);
 }
 errors++;
 }
-if((typeof data47 == "number") && (isFinite(data47))){
-if(data47 > 2147483647 || isNaN(data47)){
-const err77 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+if(data.messageLeft !== undefined){
+if(typeof data.messageLeft !== "boolean"){
+const err77 = {instancePath:instancePath+"/messageLeft",schemaPath:"#/properties/messageLeft/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1539,8 +1538,10 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(data47 < 0 || isNaN(data47)){
-const err78 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.queueId !== undefined){
+if(typeof data.queueId !== "string"){
+const err78 = {instancePath:instancePath+"/queueId",schemaPath:"#/properties/queueId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1550,11 +1551,10 @@ vErrors.push(err78);
 errors++;
 }
 }
-}
-if(data.queueLeaveReason !== undefined){
-let data48 = data.queueLeaveReason;
-if(typeof data48 !== "string"){
-const err79 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/type",keyword:"type",params:{type: "string"}};
+if(data.queuePosition !== undefined){
+let data48 = data.queuePosition;
+if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
+const err79 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1563,8 +1563,9 @@ vErrors.push(err79);
 }
 errors++;
 }
-if(!(((((data48 === "answered") || (data48 === "abandoned")) || (data48 === "timeout")) || (data48 === "no_agent")) || (data48 === "key"))){
-const err80 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/enum",keyword:"enum",params:{allowedValues: schema12.properties.queueLeaveReason.enum}};
+if((typeof data48 == "number") && (isFinite(data48))){
+if(data48 > 2147483647 || isNaN(data48)){
+const err80 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1573,11 +1574,8 @@ vErrors.push(err80);
 }
 errors++;
 }
-}
-if(data.waitingSeconds !== undefined){
-let data49 = data.waitingSeconds;
-if(!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))){
-const err81 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/type",keyword:"type",params:{type: "integer"}};
+if(data48 < 0 || isNaN(data48)){
+const err81 = {instancePath:instancePath+"/queuePosition",schemaPath:"#/properties/queuePosition/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1586,9 +1584,12 @@ vErrors.push(err81);
 }
 errors++;
 }
-if((typeof data49 == "number") && (isFinite(data49))){
-if(data49 > 2147483647 || isNaN(data49)){
-const err82 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+}
+if(data.queueLeaveReason !== undefined){
+let data49 = data.queueLeaveReason;
+if(typeof data49 !== "string"){
+const err82 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1597,8 +1598,8 @@ vErrors.push(err82);
 }
 errors++;
 }
-if(data49 < 0 || isNaN(data49)){
-const err83 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(!(((((data49 === "answered") || (data49 === "abandoned")) || (data49 === "timeout")) || (data49 === "no_agent")) || (data49 === "key"))){
+const err83 = {instancePath:instancePath+"/queueLeaveReason",schemaPath:"#/properties/queueLeaveReason/enum",keyword:"enum",params:{allowedValues: schema12.properties.queueLeaveReason.enum}};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1608,10 +1609,10 @@ vErrors.push(err83);
 errors++;
 }
 }
-}
-if(data.agentId !== undefined){
-if(typeof data.agentId !== "string"){
-const err84 = {instancePath:instancePath+"/agentId",schemaPath:"#/properties/agentId/type",keyword:"type",params:{type: "string"}};
+if(data.waitingSeconds !== undefined){
+let data50 = data.waitingSeconds;
+if(!(((typeof data50 == "number") && (!(data50 % 1) && !isNaN(data50))) && (isFinite(data50)))){
+const err84 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1620,12 +1621,9 @@ vErrors.push(err84);
 }
 errors++;
 }
-}
-if(data.agentCallId !== undefined){
-let data51 = data.agentCallId;
-if(typeof data51 === "string"){
-if(func2(data51) > 255){
-const err85 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
+if((typeof data50 == "number") && (isFinite(data50))){
+if(data50 > 2147483647 || isNaN(data50)){
+const err85 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1634,8 +1632,8 @@ vErrors.push(err85);
 }
 errors++;
 }
-if(func2(data51) < 1){
-const err86 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/minLength",keyword:"minLength",params:{limit: 1}};
+if(data50 < 0 || isNaN(data50)){
+const err86 = {instancePath:instancePath+"/waitingSeconds",schemaPath:"#/properties/waitingSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1644,8 +1642,11 @@ vErrors.push(err86);
 }
 errors++;
 }
-if(!pattern9.test(data51)){
-const err87 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+}
+if(data.agentId !== undefined){
+if(typeof data.agentId !== "string"){
+const err87 = {instancePath:instancePath+"/agentId",schemaPath:"#/properties/agentId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1655,8 +1656,11 @@ vErrors.push(err87);
 errors++;
 }
 }
-else {
-const err88 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/type",keyword:"type",params:{type: "string"}};
+if(data.agentCallId !== undefined){
+let data52 = data.agentCallId;
+if(typeof data52 === "string"){
+if(func2(data52) > 255){
+const err88 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1665,10 +1669,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-if(data.dtmfDigit !== undefined){
-if(typeof data.dtmfDigit !== "string"){
-const err89 = {instancePath:instancePath+"/dtmfDigit",schemaPath:"#/properties/dtmfDigit/type",keyword:"type",params:{type: "string"}};
+if(func2(data52) < 1){
+const err89 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1677,11 +1679,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-if(data.dtmfDurationMs !== undefined){
-let data53 = data.dtmfDurationMs;
-if(!(((typeof data53 == "number") && (!(data53 % 1) && !isNaN(data53))) && (isFinite(data53)))){
-const err90 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/type",keyword:"type",params:{type: "integer"}};
+if(!pattern9.test(data52)){
+const err90 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1690,9 +1689,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-if((typeof data53 == "number") && (isFinite(data53))){
-if(data53 > 2147483647 || isNaN(data53)){
-const err91 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+else {
+const err91 = {instancePath:instancePath+"/agentCallId",schemaPath:"#/properties/agentCallId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1701,8 +1700,10 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data53 < 0 || isNaN(data53)){
-const err92 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.dtmfDigit !== undefined){
+if(typeof data.dtmfDigit !== "string"){
+const err92 = {instancePath:instancePath+"/dtmfDigit",schemaPath:"#/properties/dtmfDigit/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1712,12 +1713,10 @@ vErrors.push(err92);
 errors++;
 }
 }
-}
-if(data.orderingKey !== undefined){
-let data54 = data.orderingKey;
-if(typeof data54 === "string"){
-if(func2(data54) > 255){
-const err93 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data.dtmfDurationMs !== undefined){
+let data54 = data.dtmfDurationMs;
+if(!(((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54))) && (isFinite(data54)))){
+const err93 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1726,8 +1725,9 @@ vErrors.push(err93);
 }
 errors++;
 }
-if(func2(data54) < 1){
-const err94 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+if((typeof data54 == "number") && (isFinite(data54))){
+if(data54 > 2147483647 || isNaN(data54)){
+const err94 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1736,8 +1736,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(!pattern9.test(data54)){
-const err95 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(data54 < 0 || isNaN(data54)){
+const err95 = {instancePath:instancePath+"/dtmfDurationMs",schemaPath:"#/properties/dtmfDurationMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1747,8 +1747,10 @@ vErrors.push(err95);
 errors++;
 }
 }
-else {
-const err96 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+}
+if(data.path !== undefined){
+if(typeof data.path !== "string"){
+const err96 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1758,10 +1760,9 @@ vErrors.push(err96);
 errors++;
 }
 }
-if(data.data !== undefined){
-let data55 = data.data;
-if(!(data55 && typeof data55 == "object" && !Array.isArray(data55))){
-const err97 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+if(data.reason !== undefined){
+if(typeof data.reason !== "string"){
+const err97 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1771,9 +1772,9 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data.documentId !== undefined){
-if(typeof data.documentId !== "string"){
-const err98 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err98 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1783,9 +1784,9 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data.documentType !== undefined){
-if(typeof data.documentType !== "string"){
-const err99 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+if(data.member !== undefined){
+if(typeof data.member !== "string"){
+const err99 = {instancePath:instancePath+"/member",schemaPath:"#/properties/member/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1795,10 +1796,10 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data.documentAction !== undefined){
-let data58 = data.documentAction;
-if(typeof data58 !== "string"){
-const err100 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+if(data.members !== undefined){
+let data59 = data.members;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err100 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1807,8 +1808,9 @@ vErrors.push(err100);
 }
 errors++;
 }
-if(!(((data58 === "doc_created") || (data58 === "doc_edited")) || (data58 === "doc_deleted"))){
-const err101 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 > 2147483647 || isNaN(data59)){
+const err101 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1817,12 +1819,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-}
-if(data.idempotencyKey !== undefined){
-let data59 = data.idempotencyKey;
-if(typeof data59 === "string"){
-if(func2(data59) > 255){
-const err102 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(data59 < 0 || isNaN(data59)){
+const err102 = {instancePath:instancePath+"/members",schemaPath:"#/properties/members/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1831,8 +1829,11 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(func2(data59) < 1){
-const err103 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+}
+}
+if(data.username !== undefined){
+if(typeof data.username !== "string"){
+const err103 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1841,8 +1842,10 @@ vErrors.push(err103);
 }
 errors++;
 }
-if(!pattern9.test(data59)){
-const err104 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+}
+if(data.realm !== undefined){
+if(typeof data.realm !== "string"){
+const err104 = {instancePath:instancePath+"/realm",schemaPath:"#/properties/realm/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1852,8 +1855,9 @@ vErrors.push(err104);
 errors++;
 }
 }
-else {
-const err105 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(data.contact !== undefined){
+if(typeof data.contact !== "string"){
+const err105 = {instancePath:instancePath+"/contact",schemaPath:"#/properties/contact/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1863,14 +1867,211 @@ vErrors.push(err105);
 errors++;
 }
 }
-}
-else {
-const err106 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.userAgent !== undefined){
+if(typeof data.userAgent !== "string"){
+const err106 = {instancePath:instancePath+"/userAgent",schemaPath:"#/properties/userAgent/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err106];
 }
 else {
 vErrors.push(err106);
+}
+errors++;
+}
+}
+if(data.expires !== undefined){
+let data64 = data.expires;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err107 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 > 2147483647 || isNaN(data64)){
+const err108 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+if(data64 < 0 || isNaN(data64)){
+const err109 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+}
+}
+if(data.orderingKey !== undefined){
+let data65 = data.orderingKey;
+if(typeof data65 === "string"){
+if(func2(data65) > 255){
+const err110 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+if(func2(data65) < 1){
+const err111 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+if(!pattern9.test(data65)){
+const err112 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+}
+else {
+const err113 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data66 = data.data;
+if(!(data66 && typeof data66 == "object" && !Array.isArray(data66))){
+const err114 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+}
+if(data.documentId !== undefined){
+if(typeof data.documentId !== "string"){
+const err115 = {instancePath:instancePath+"/documentId",schemaPath:"#/properties/documentId/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+}
+if(data.documentType !== undefined){
+if(typeof data.documentType !== "string"){
+const err116 = {instancePath:instancePath+"/documentType",schemaPath:"#/properties/documentType/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+}
+if(data.documentAction !== undefined){
+let data69 = data.documentAction;
+if(typeof data69 !== "string"){
+const err117 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+if(!(((data69 === "doc_created") || (data69 === "doc_edited")) || (data69 === "doc_deleted"))){
+const err118 = {instancePath:instancePath+"/documentAction",schemaPath:"#/properties/documentAction/enum",keyword:"enum",params:{allowedValues: schema12.properties.documentAction.enum}};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+if(data.idempotencyKey !== undefined){
+let data70 = data.idempotencyKey;
+if(typeof data70 === "string"){
+if(func2(data70) > 255){
+const err119 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+if(func2(data70) < 1){
+const err120 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+if(!pattern9.test(data70)){
+const err121 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+else {
+const err122 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+}
+else {
+const err123 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
 }
 errors++;
 }
@@ -2774,7 +2975,7 @@ return errors === 0;
 }
 
 export const validateReplay = validate17;
-const schema18 = {"type":"object","properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["failure","success","delivered","exhausted","expired","cancelled","quarantined"]},"hook":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":256},"call_id":{"type":"string","minLength":1,"maxLength":256},"number":{"type":"string","minLength":1,"maxLength":256},"include_recovered":{"type":"boolean"},"dry_run":{"type":"boolean"}}};
+const schema18 = {"type":"object","properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["failure","success","delivered","exhausted","expired","cancelled","quarantined"]},"hook":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":256},"call_id":{"type":"string","minLength":1,"maxLength":256},"number":{"type":"string","minLength":1,"maxLength":256},"host":{"type":"string","minLength":1,"maxLength":256},"include_recovered":{"type":"boolean"},"dry_run":{"type":"boolean"}}};
 
 function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2932,9 +3133,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data.include_recovered !== undefined){
-if(typeof data.include_recovered !== "boolean"){
-const err13 = {instancePath:instancePath+"/include_recovered",schemaPath:"#/properties/include_recovered/type",keyword:"type",params:{type: "boolean"}};
+if(data.host !== undefined){
+let data6 = data.host;
+if(typeof data6 === "string"){
+if(func2(data6) > 256){
+const err13 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/maxLength",keyword:"maxLength",params:{limit: 256}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2943,10 +3146,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-if(data.dry_run !== undefined){
-if(typeof data.dry_run !== "boolean"){
-const err14 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+if(func2(data6) < 1){
+const err14 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2956,14 +3157,49 @@ vErrors.push(err14);
 errors++;
 }
 }
-}
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err15 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err15];
 }
 else {
 vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.include_recovered !== undefined){
+if(typeof data.include_recovered !== "boolean"){
+const err16 = {instancePath:instancePath+"/include_recovered",schemaPath:"#/properties/include_recovered/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.dry_run !== undefined){
+if(typeof data.dry_run !== "boolean"){
+const err17 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
 }
 errors++;
 }
@@ -3027,7 +3263,7 @@ return errors === 0;
 }
 
 export const validateHold = validate19;
-const schema20 = {"type":"object","required":["held"],"additionalProperties":false,"properties":{"held":{"type":"boolean"},"account_id":{"type":"string"}}};
+const schema20 = {"type":"object","required":["held"],"additionalProperties":false,"properties":{"held":{"type":"boolean"},"account_id":{"type":"string"},"dry_run":{"type":"boolean"}}};
 
 function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3044,7 +3280,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!((key0 === "held") || (key0 === "account_id"))){
+if(!(((key0 === "held") || (key0 === "account_id")) || (key0 === "dry_run"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err1];
@@ -3079,9 +3315,9 @@ vErrors.push(err3);
 errors++;
 }
 }
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.dry_run !== undefined){
+if(typeof data.dry_run !== "boolean"){
+const err4 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3090,14 +3326,220 @@ vErrors.push(err4);
 }
 errors++;
 }
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
 validate19.errors = vErrors;
 return errors === 0;
 }
 
-export const validatePreview = validate20;
-const schema21 = {"type":"object","required":["webhook"],"properties":{"webhook":{"type":"object"},"hook":{"type":"string"}}};
+export const validateWhy = validate20;
+const schema21 = {"type":"object","required":["q"],"additionalProperties":false,"properties":{"q":{"type":"string","minLength":1,"maxLength":255}}};
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.q === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "q"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "q")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.q !== undefined){
+let data0 = data.q;
+if(typeof data0 === "string"){
+if(func2(data0) > 255){
+const err2 = {instancePath:instancePath+"/q",schemaPath:"#/properties/q/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(func2(data0) < 1){
+const err3 = {instancePath:instancePath+"/q",schemaPath:"#/properties/q/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/q",schemaPath:"#/properties/q/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate20.errors = vErrors;
+return errors === 0;
+}
+
+export const validateWebhookJob = validate21;
+const schema22 = {"type":"object","required":["action"],"additionalProperties":false,"properties":{"action":{"type":"string","enum":["resume","reenable"]},"account_id":{"type":"string"},"cause":{"type":"string"},"host":{"type":"string"},"since":{},"until":{},"dry_run":{"type":"boolean"}}};
+
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.action === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "action"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((((key0 === "action") || (key0 === "account_id")) || (key0 === "cause")) || (key0 === "host")) || (key0 === "since")) || (key0 === "until")) || (key0 === "dry_run"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.action !== undefined){
+let data0 = data.action;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!((data0 === "resume") || (data0 === "reenable"))){
+const err3 = {instancePath:instancePath+"/action",schemaPath:"#/properties/action/enum",keyword:"enum",params:{allowedValues: schema22.properties.action.enum}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.account_id !== undefined){
+if(typeof data.account_id !== "string"){
+const err4 = {instancePath:instancePath+"/account_id",schemaPath:"#/properties/account_id/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.cause !== undefined){
+if(typeof data.cause !== "string"){
+const err5 = {instancePath:instancePath+"/cause",schemaPath:"#/properties/cause/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.host !== undefined){
+if(typeof data.host !== "string"){
+const err6 = {instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.dry_run !== undefined){
+if(typeof data.dry_run !== "boolean"){
+const err7 = {instancePath:instancePath+"/dry_run",schemaPath:"#/properties/dry_run/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+validate21.errors = vErrors;
+return errors === 0;
+}
+
+export const validatePreview = validate22;
+const schema23 = {"type":"object","required":["webhook"],"properties":{"webhook":{"type":"object"},"hook":{"type":"string"}}};
+
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3147,6 +3589,6 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate20.errors = vErrors;
+validate22.errors = vErrors;
 return errors === 0;
 }

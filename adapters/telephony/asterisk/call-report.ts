@@ -5,6 +5,7 @@
 import type { PendingEvent } from '../source/mapped-events.js'
 import {
   type CallDetails,
+  definedDetails,
   detailsKey,
   MISSED,
   type OptionalHook,
@@ -35,7 +36,9 @@ interface CallReporter {
   onMessageLeft(leg: Leg, mailbox: string | undefined, atMs: number): void
   /** Notes that a leg dials another. */
   onDialled(caller: Leg, called: Leg): void
-  /** Adds `missed_call`, before the end of a leg. */
+  /** Adds the return of a parked call whose time was over. @param other `undefined`: a conference */
+  onBridged(leg: Leg, other: Leg | undefined, atMs: number): void
+  /** Adds `missed_call`, and the end of a parked call whose time was over, before the end of a leg. */
   onEnd(leg: Leg, atMs: number): void
 }
 
@@ -66,6 +69,15 @@ export function createCallReporter({ legs, hooks, advance, contextOf }: CallRepo
       leg.notes.abandonedAfterSeconds = undefined
     }
     return completed
+  }
+
+  /** The parking slot counts as left when somebody answers the call that returns from it, or when that call ends. */
+  const leaveSlot = (leg: Leg, details: CallDetails, atMs: number): void => {
+    const { timedOutSlot } = leg.notes
+    leg.notes.timedOutSlot = undefined
+    if (timedOutSlot === undefined || !hooks.has('parking')) return
+    const parkingSlot = timedOutSlot === '' ? undefined : timedOutSlot
+    add(leg, 'parking', definedDetails({ ...details, parkingSlot }), atMs)
   }
 
   return {
@@ -101,7 +113,13 @@ export function createCallReporter({ legs, hooks, advance, contextOf }: CallRepo
       const phone = phoneOf(caller)
       if (phone) phone.notes.hasDialledPhone = true
     },
+    onBridged(leg, other, atMs) {
+      if (leg.notes.timedOutSlot === undefined || leg.isInternal) return
+      const details = { eventName: 'PARK_RETRIEVED', otherLegCallId: other?.id } as const
+      leaveSlot(leg, definedDetails(details), atMs)
+    },
     onEnd(leg, atMs) {
+      leaveSlot(leg, { eventName: 'PARK_ABANDONED' }, atMs)
       if (!hooks.has('missed_call') || !isMissed(leg)) return
       const occurrence = { hook: 'missed_call', atMs, key: '' } as const
       const event: PendingEvent = buildEvent(leg, occurrence, contextOf(leg))

@@ -6,7 +6,7 @@ import type { AsteriskAccountOf, AsteriskFacts } from './account-resolver.js'
 /** Options that `asteriskAmi` and `asteriskAri` share. */
 export interface LegOptions extends OptionalHooksOption {
   /**
-   * Returns the account id of a leg; called with each message of the leg until it does. `accountFromVariable` and the
+   * Returns the account id of a leg; called with each message of the leg until its first event is published. `accountFromVariable` and the
    * other `accountFrom…` functions return ready ones.
    */
   readonly accountOf: AsteriskAccountOf

@@ -55,6 +55,7 @@ export function restoreLeg(id: string, saved: SavedLeg): Leg | undefined {
   leg.notes.hasLeftMessage = flag('hasLeftMessage')
   return Object.assign(leg, {
     direction,
+    isDirectionKnown: true,
     createdMs,
     createdAccuracy: accuracy,
     accountId: saved.accountId,

@@ -3,7 +3,14 @@
 import type { PendingEvent } from '../source/mapped-events.js'
 import type { CustomVariables } from './custom-variables.js'
 import type { EslEvent } from './event.js'
-import { type Addresses, NO_ADDRESSES, type Parties, readAddresses, readParties } from './parties.js'
+import {
+  type Addresses,
+  deriveAddresses,
+  NO_ADDRESSES,
+  type Parties,
+  readAddresses,
+  readParties,
+} from './parties.js'
 
 /** An open leg. */
 export interface Leg {
@@ -30,6 +37,8 @@ export interface Leg {
   hasReportedBadAccountId: boolean
   /** 0: not answered, or the answer was not seen. */
   answeredUs: number
+  /** The leg for which the switch dialled this one. */
+  readonly originatorCallId: string | undefined
   /** The leg that this one is or was bridged with, or that originated it; for a phone always another phone. */
   otherLegCallId: string | undefined
   /** Maintained by `bridge-links.ts`. */
@@ -75,6 +84,20 @@ interface Hold {
   earlierUs: number
   /** An unhold that is published only if the leg continues, see `holds.ts`. */
   pendingUnhold: PendingEvent | undefined
+  /** What a resync has found and is not published yet: the bridge of the leg comes first. */
+  found: FoundHold | undefined
+}
+
+/** The hold of a leg in its channel data. Times are microseconds since the Unix epoch. */
+export interface FoundHold {
+  /** When the leg was held last. */
+  readonly lastUs: number
+  /** Whether it is held now. */
+  readonly isHeld: boolean
+  /** Length of all holds that have ended. */
+  readonly earlierUs: number
+  /** When the data were read. */
+  readonly atUs: number
 }
 
 /** The end of the leg at the other end of the call. */
@@ -117,6 +140,7 @@ export function openLeg(
   const isInternal = isLoopbackName(name)
   const isSip = name.startsWith('sofia/')
   const parties = readParties(event, isInternal)
+  const isDialled = direction === 'outbound' && event.header('Other-Type') !== 'originatee'
   return {
     callId,
     coreUuid,
@@ -126,14 +150,19 @@ export function openLeg(
     otherHalfUuid: isInternal ? event.header('variable_other_loopback_leg_uuid') : undefined,
     isSip,
     parties,
-    addresses: isSip ? readAddresses(event, parties) : NO_ADDRESSES,
+    addresses: isInternal
+      ? NO_ADDRESSES
+      : isSip
+        ? readAddresses(event, parties)
+        : deriveAddresses(event, parties),
     customVariables,
     accountId: undefined,
     hasReportedBadAccountId: false,
     answeredUs: 0,
+    originatorCallId: isDialled ? otherLegCallId : undefined,
     otherLegCallId,
     links: { neighbour: undefined, publishedCallId: undefined, isBesideInternalLeg: false, changes: 0 },
-    hold: { sinceUs: 0, endedUs: 0, earlierUs: 0, pendingUnhold: undefined },
+    hold: { sinceUs: 0, endedUs: 0, earlierUs: 0, pendingUnhold: undefined, found: undefined },
     otherLegEnd: undefined,
     notes: {
       hasDialledPhone: false,

@@ -74,6 +74,7 @@ export function restoreLeg(callId: string, saved: SavedLeg): readonly [uuid: str
     accountId: saved.accountId,
     hasReportedBadAccountId: false,
     answeredUs: number('answeredUs') ?? 0,
+    originatorCallId: undefined,
     otherLegCallId: text('otherLegCallId'),
     links: { neighbour: undefined, publishedCallId: undefined, isBesideInternalLeg: false, changes: 0 },
     hold: {
@@ -81,6 +82,7 @@ export function restoreLeg(callId: string, saved: SavedLeg): readonly [uuid: str
       endedUs: number('lastHeldUs') ?? 0,
       earlierUs: number('heldEarlierUs') ?? 0,
       pendingUnhold: undefined,
+      found: undefined,
     },
     otherLegEnd: undefined,
     notes: {

@@ -19,13 +19,11 @@ const CAUSES: Readonly<Record<string, string>> = {
   'a11-forked, cancelled by the switch': 'LOSE_RACE',
 }
 
-/** Legs whose code is in no event: an INVITE that the switch gave up, or a Hangup() before any answer. */
+/** Legs whose code is in no event: an INVITE that the switch gave up. */
 const UNREPORTED = new Set([
   'a04-caller-cancel callee',
-  'a05-no-answer caller',
   'a05-no-answer callee',
   'a11-forked callee',
-  'a16-dead-callee caller',
   'o2-originate-no-answer originated',
 ])
 

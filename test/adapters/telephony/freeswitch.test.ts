@@ -47,6 +47,10 @@ function endedByOf(leg: RecordedLeg, call: RecordedCall): string | undefined {
   return isWithOther ? 'other_leg' : 'switch'
 }
 
+/** A leg that the switch dials has the account of the caller, if none was set on it. */
+const accountOf = (leg: RecordedLeg, { legs: [caller] }: RecordedCall) =>
+  leg.accountId ?? (leg.direction === 'outbound' ? caller?.accountId : undefined)
+
 describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s', (stream) => {
   const { published, unknown, problems, mapping, bufferedLegs } = streams[stream]
   const { calls, totals } = stream === 'plain-all' ? recordedAll : recorded
@@ -55,9 +59,10 @@ describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s
     it.each(call.legs.map((leg) => [leg.leg, leg] as const))('leg %s', (__, leg: RecordedLeg) => {
       const callId = idIn(stream, leg.uuid)
       const given = unknown.find((call) => call.callId === callId)
+      const accountId = accountOf(leg, call)
       const events =
-        leg.accountId === undefined ? (given?.events ?? []) : published.filter((e) => e.callId === callId)
-      expect(given !== undefined).toBe(leg.accountId === undefined)
+        accountId === undefined ? (given?.events ?? []) : published.filter((e) => e.callId === callId)
+      expect(given !== undefined).toBe(accountId === undefined)
       const hooks = events.map((event) => event.hook)
       const bridges = partnersOf(leg, call).map((other) => idIn(stream, other))
       const count = (hook: string) => hooks.filter((published) => published === hook).length
@@ -71,7 +76,7 @@ describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s
       expect(events.filter((e) => e.hook === 'channel_bridge').map((e) => e.otherLegCallId)).toEqual(bridges)
       for (const event of events) {
         expect(event).toMatchObject({ direction: leg.direction, isInternalLeg: leg.internal === true })
-        if ('accountId' in event) expect(event.accountId).toBe(leg.accountId)
+        if ('accountId' in event) expect(event.accountId).toBe(accountId)
       }
       const destroy = events.at(-1)!
       expect(destroy.hangupCause).toBe(leg.hangupCause)
