@@ -55,7 +55,7 @@ export type {
 export { systemClock } from './runtime/clock.js'
 export type { OpenLegs } from './runtime/open-legs.js'
 export { systemRandom } from './runtime/random.js'
-export { safeLog } from './runtime/safe-log.js'
+export { limitLog, safeLog } from './runtime/safe-log.js'
 export { closestName } from './values/closest-name.js'
 export { FAILURE_CAUSES, type FailureCause } from './values/failure-cause.js'
 export { type ConnectionTarget, connectionTarget } from './values/postgres-url.js'

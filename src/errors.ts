@@ -25,6 +25,29 @@ export interface Failure {
   readonly cause?: string
 }
 
+/** Longest name, id or value that an error repeats, and longest sentence about one rule, characters. */
+const MAX_PART = 256
+const MAX_RULE_SENTENCE = 1_000
+/** Longest message, characters. */
+const MAX_MESSAGE = 10_000
+
+/** A text of a caller may be of any length. */
+const cut = <T extends string>(text: T, max: number) =>
+  typeof text !== 'string' || text.length <= max ? text : `${text.slice(0, max - 1)}…`
+
+/** The failure with what it repeats of the input cut to a bounded length. */
+export function boundFailure(failure: Failure): Failure {
+  const { path, message, cause } = failure
+  const isShort = path.length <= MAX_PART && message.length <= MAX_RULE_SENTENCE
+  if (isShort && (cause === undefined || cause.length <= MAX_PART)) return failure
+  return {
+    ...failure,
+    path: cut(path, MAX_PART),
+    message: cut(message, MAX_RULE_SENTENCE),
+    ...(cause !== undefined && { cause: cut(cause, MAX_PART) }),
+  }
+}
+
 /** Codes of `HookswitchError`, grouped by the party at fault. */
 export type ErrorCode =
   // the caller
@@ -65,7 +88,7 @@ export class HookswitchError extends Error {
 
   /**
    * @param code what went wrong
-   * @param message one sentence for people, without secrets
+   * @param message one sentence for people, without secrets; cut at 10,000 characters. Names and ids are cut at 256
    * @param details default: none
    */
   constructor(
@@ -84,12 +107,12 @@ export class HookswitchError extends Error {
       readonly cause?: unknown
     } = {},
   ) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(cut(message, MAX_MESSAGE), details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'HookswitchError'
     this.code = code
-    if (details.field !== undefined) this.field = details.field
-    if (details.failures !== undefined) this.failures = details.failures
-    if (details.id !== undefined) this.id = details.id
+    if (details.field !== undefined) this.field = cut(details.field, MAX_PART)
+    if (details.failures !== undefined) this.failures = details.failures.map(boundFailure)
+    if (details.id !== undefined) this.id = cut(details.id, MAX_PART)
     if (details.retryAfterSeconds !== undefined) this.retryAfterSeconds = details.retryAfterSeconds
   }
 }
@@ -106,9 +129,26 @@ export function errorCode(thrown: unknown): ErrorCode | undefined {
   return name === 'HookswitchError' && typeof code === 'string' ? (code as ErrorCode) : undefined
 }
 
+/** Longest sentence of a database that `reasonOf` quotes, characters. */
+const MAX_CAUSE = 300
+
+/**
+ * Why something failed, for the log: of an error of a store also the code and the sentence of the database (SQLSTATE, result
+ * code of SQLite), which clients do not get.
+ */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'unknown'
+  const { message, cause } = thrown
+  if (errorCode(thrown) === undefined || !(cause instanceof Error)) return message
+  const { errcode, code } = cause as { readonly errcode?: unknown; readonly code?: unknown }
+  const number = typeof errcode === 'number' ? `SQLite ${errcode}` : code
+  const detail = cut(cause.message, MAX_CAUSE)
+  return `${message} (${number === undefined || number === detail ? detail : `${number}: ${detail}`})`
+}
+
 /** Creates an `InvalidInput` error; its message names every field. */
 export function invalidInput(failures: readonly Failure[]): HookswitchError {
-  const sentence = failures.map(toSentence).join('; ')
+  const sentence = failures.map(boundFailure).map(toSentence).join('; ')
   return new HookswitchError('InvalidInput', sentence, {
     failures,
     ...(failures[0] ? { field: failures[0].path } : {}),
@@ -199,7 +239,7 @@ export function closingError(): HookswitchError {
  */
 export function notFound(
   id: string,
-  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user' | 'call' | 'replay',
+  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user' | 'call' | 'replay' | 'job',
 ): HookswitchError {
   if (typeof id !== 'string') {
     const message = `the id of the ${kind ?? 'document'} must be a string, not ${id === null ? 'null' : typeof id}`

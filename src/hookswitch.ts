@@ -15,7 +15,7 @@ import type { ChannelEvent, CustomEvent, PublishedEvent } from './delivery/event
 import { createNodeClock } from './delivery/node-clock.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
-import { checkOptionNames, closingError, HookswitchError } from './errors.js'
+import { checkOptionNames, closingError, errorCode, HookswitchError, reasonOf } from './errors.js'
 import { createEventBus } from './events.js'
 import type { ApiDeps } from './http/api-deps.js'
 import { createBodyAdmission } from './http/body-admission.js'
@@ -28,6 +28,8 @@ import type { HookswitchOptions } from './options/options.js'
 import { RESERVED_EVENT_NAMES } from './options/presets.js'
 import { invalidOption } from './options/validators.js'
 import type { Clock, Sender } from './ports.js'
+import { type AuditRecord, changesOf, idsOf, isRefusedLogin } from './runtime/audit.js'
+import { ACCOUNT_CALLS, auditCalls, JOB_CALLS, recordCall, WEBHOOK_CALLS } from './runtime/audited-calls.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { MAX_ADDRESS_CHECKS } from './runtime/check-address.js'
 import { keepAlive, systemClock } from './runtime/clock.js'
@@ -48,9 +50,10 @@ import {
 } from './runtime/publish.js'
 import { systemRandom } from './runtime/random.js'
 import { createReplayApi, type ReplayApi } from './runtime/replay-api.js'
-import { safeLog } from './runtime/safe-log.js'
+import { limitLog, safeLog } from './runtime/safe-log.js'
 import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
+import { createWebhookJobApi } from './runtime/webhook-job-api.js'
 import { checkStore, takeStore } from './store/check-store.js'
 import { createEventWatchers } from './stream/event-watchers.js'
 import { iterateStream, type StreamItem } from './stream/iterate.js'
@@ -333,18 +336,16 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   const { store } = normalized
   checkStore(store)
   const random = options.random ?? systemRandom()
-  const log = safeLog(options.log)
   const machineClock = options.clock ?? systemClock()
+  const accessLog = safeLog(options.log)
+  const log = limitLog(accessLog, machineClock)
   const clock = createNodeClock(machineClock, log)
   const ended = new AbortController()
   const metrics = safeMetrics(options.metrics, log, ended.signal)
   const tracing = safeTracing(options.tracing, log)
   const newId = createIdGenerator((count) => random.bytes(count))
   const logFault = (thrown: unknown, name: string) =>
-    log.warn(
-      { event: name, reason: thrown instanceof Error ? thrown.message : 'unknown' },
-      'a listener failed',
-    )
+    log.warn({ event: name, reason: reasonOf(thrown) }, 'a listener failed')
   const eventNames = [...Object.keys(RESERVED_EVENT_NAMES), ...normalized.catalogue.map(({ id }) => id)]
   const events = createEventBus<HookswitchEvents>(logFault, eventNames)
   const watchers = createEventWatchers((thrown) => logFault(thrown, 'watchEvents'))
@@ -381,7 +382,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
         'hookswitch',
       )
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      const reason = reasonOf(thrown)
       log.warn({ accountId, type, action, reason }, 'the event of a changed document was not published')
     }
   }
@@ -428,6 +429,10 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
         tracing,
         sender,
         documentChanged,
+        accountsListed: (created, changed) =>
+          recordCall(events, 'ensureAccounts', () => ({
+            details: { created: idsOf(created), changed: idsOf(changed) },
+          })),
       })
     } catch (thrown) {
       await sender.close()
@@ -476,12 +481,14 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     try {
       if (starting) await store.close()
     } finally {
+      log.close()
       release()
     }
   }
 
   const webhooks = createWebhookApi(core)
   const replays = createReplayApi(core, () => background?.wake())
+  const jobs = createWebhookJobApi(core, () => background?.wake())
   const node = normalized.nodeName ?? newId()
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   // Validates the option now; the handler is created later.
@@ -492,10 +499,12 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     trustedProxies,
     clock,
     log,
+    accessLog,
     newId,
     core,
     webhooks,
     replays,
+    jobs,
     erase: eraseRecords,
     publishing,
     replayLimiter: createReplayRateLimiter(clock, normalized),
@@ -545,23 +554,66 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       running?.dispatcher.wake()
     },
     setLimits(limits) {
-      Object.assign(normalized, checkLimits(limits))
+      const changed = checkLimits(limits)
+      const before = Object.fromEntries(
+        Object.keys(changed).map((name) => [name, normalized[name as keyof typeof normalized]]),
+      )
+      Object.assign(normalized, changed)
       opened?.applyLimits()
+      recordCall(events, 'setLimits', () => changesOf(before, changed))
     },
     nodeHealth: () => (running ? readNodeHealth(running) : { problems: [], outages: [] }),
     clock,
     events: events as unknown as Hookswitch<Hooks[number]>['events'],
-    accounts: bindAccounts(core),
+    accounts: auditCalls(bindAccounts(core), events, ACCOUNT_CALLS),
     auth: {
-      signIn: async (login, from) => signIn(core().auth, login, from),
-      issue: async (request) => issueToken(core().auth, request),
+      signIn: async (login, from) => {
+        const audit = (details: Partial<AuditRecord>) =>
+          recordCall(events, 'apiKey' in login ? 'signInByApiKey' : 'signInByCredentials', () => ({
+            ...(from?.address !== undefined && { address: from.address }),
+            ...details,
+          }))
+        try {
+          const signedIn = await signIn(core().auth, login, from)
+          const { account, userId } = signedIn
+          audit({ accountId: account.id, userId })
+          return signedIn
+        } catch (thrown) {
+          const refused = errorCode(thrown)
+          if (isRefusedLogin(refused)) audit({ refused })
+          throw thrown
+        }
+      },
+      issue: async (request) => {
+        const issued = await issueToken(core().auth, request)
+        const { accountId, userId, role, ttlSeconds } = request
+        recordCall(events, 'issueToken', () => ({ accountId, userId, details: { role, ttlSeconds } }))
+        return issued
+      },
       authenticate: async (token) => authenticate(core().auth, token),
       authorize: async (token, accountId) => authorizeToken(core().auth, token, accountId),
-      signOut: async (token) => signOut(core().auth, token),
+      signOut: async (token) => {
+        await signOut(core().auth, token)
+        recordCall(events, 'signOut', () => ({}))
+      },
     },
-    webhooks,
-    operator: createOperatorApi(core),
-    replays,
+    webhooks: auditCalls(webhooks, events, WEBHOOK_CALLS),
+    operator: auditCalls(createOperatorApi(core, auditCalls(jobs, events, JOB_CALLS)), events, {
+      hold: ['setHold', (_, options) => ({ accountId: options?.accountId, details: { isHeld: true } })],
+      release: ['setHold', (_, options) => ({ accountId: options?.accountId, details: { isHeld: false } })],
+    }),
+    replays: auditCalls(replays, events, {
+      start: [
+        'replayAccount',
+        ({ id: replayId, count }, { accountId, webhookId }) => ({
+          accountId,
+          webhookId,
+          replayId,
+          details: { count },
+        }),
+      ],
+      set: ['setReplay', (_, replayId, state, accountId) => ({ accountId, replayId, details: { state } })],
+    }),
     openLegs: bindOpenLegs(core),
     stream(streamOptions) {
       checkOptionNames('stream', streamOptions ?? null, STREAM_OPTIONS)
@@ -569,7 +621,13 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       return iterateStream(async () => core().streams.open(request), signal)
     },
     watchEvents: (accountId, listener) => watchers.watch(accountId, listener),
-    erase: eraseRecords,
+    erase: async (request) => {
+      const erased = await eraseRecords(request)
+      const { accountId, callId, number } = request
+      const of = callId !== undefined ? 'callId' : number !== undefined ? 'number' : 'account'
+      recordCall(events, 'eraseRecords', () => ({ accountId, details: { of, rows: erased.rows } }))
+      return erased
+    },
     handle: handler.handle,
     admitBody: createBodyAdmission({ ...normalized, trustedProxies }),
     handlesPath,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Hookswitch, PublishedEvent } from 'hookswitch'
-import { rateLimitSource, safeLog } from 'hookswitch/adapter'
+import { limitLog, rateLimitSource, safeLog } from 'hookswitch/adapter'
 import type { WebSocket } from 'ws'
 import { createEventWatches } from './event-watches.js'
 import { refusal, refuse } from './handshake.js'
@@ -61,7 +61,7 @@ export function createBlackholeService(
 ): Blackhole {
   const { clock, maxSockets, maxSocketsPerAddress } = settings
   const { auth, node = '' } = hs
-  const log = safeLog(settings.log)
+  const log = limitLog(safeLog(settings.log), clock)
   const handshakes = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -144,6 +144,7 @@ export function createBlackholeService(
     await open.endAll()
     for (const server of attached) server.off('upgrade', handleUpgrade)
     await Promise.all([...own].map(closeServer))
+    log.close()
   }
 
   return {

@@ -39,13 +39,19 @@ const PARTS = ['store', 'lease', 'feed'] as const
  * A source that is not connected does not make a node unready: the node still serves the API and delivers webhooks, and
  * its load balancer would remove every node when a switch restarts. Neither does an outage of the network on the way to
  * receivers, which is the same for all nodes, nor a wrong clock.
+ *
+ * @param previewReload runs once at a time, since it reads all files and accounts
+ * @param onFault receives what a request threw, which is answered with 500
  */
 export function adminServer(
   readiness: () => Promise<Readiness>,
   metrics: Pick<PrometheusMetrics, 'text' | 'contentType'>,
   previewReload: () => Promise<ReloadPreview>,
+  onFault: (thrown: unknown) => void,
 ): Server {
-  return createServer(async (request, response) => {
+  const preview = coalesced(previewReload)
+
+  async function serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path, query = ''] = (request.url ?? '').split('?', 2)
     request.resume()
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -53,10 +59,36 @@ export function adminServer(
       respondStatus(request, response, 405, 'method not allowed')
     } else if (path === '/metrics') respond(request, response, 200, metrics.contentType, await metrics.text())
     else if (path === '/healthz') respondStatus(request, response, 200, 'alive')
-    else if (path === '/reload') await respondPreview(request, response, previewReload)
+    else if (path === '/reload') await respondPreview(request, response, preview)
     else if (path !== '/readyz') respondStatus(request, response, 404, 'not found')
     else respondReadiness(request, response, await readiness(), new URLSearchParams(query).has('verbose'))
+  }
+
+  return createServer((request, response) => {
+    serveRequest(request, response).catch((thrown: unknown) => {
+      onFault(thrown)
+      if (response.headersSent) response.destroy()
+      else respondStatus(request, response, 500, 'internal error')
+    })
   })
+}
+
+/**
+ * Runs `work` once at a time, however many callers there are: those that come while it runs share the next run, which sees
+ * what has changed meanwhile.
+ */
+function coalesced<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> = Promise.resolve()
+  let next: Promise<T> | undefined
+  return () => {
+    next ??= running.then(() => {
+      next = undefined
+      const run = work()
+      running = run.catch(() => {})
+      return run
+    })
+    return next
+  }
 }
 
 /** Shows what a reload would do, or why it would be refused; reloads nothing. */

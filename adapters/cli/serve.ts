@@ -1,14 +1,17 @@
 /** `hookswitch serve`: combines the store, HTTP, metrics and switch adapters. */
 import type { Hookswitch } from 'hookswitch'
+import { limitLog, systemClock } from 'hookswitch/adapter'
 import type { Blackhole } from 'hookswitch/blackhole'
 import { createServer } from 'hookswitch/node'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { adminServer } from './admin.js'
+import { logAudit } from './audit-log.js'
 import { readDisk } from './disk.js'
 import { listen, stopListening } from './listen.js'
 import { type Level, lineLog } from './log.js'
 import { storeFields } from './open-store.js'
 import { type Parentage, watchParent } from './parent-watch.js'
+import { watchProgram } from './program-gauges.js'
 import { publicService } from './public-service.js'
 import { collectSettings, type Settings } from './read-settings.js'
 import { createReloader } from './reload.js'
@@ -88,13 +91,18 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   // Without the admin port nothing reads metrics.
   const metrics = adminPort === undefined ? undefined : prometheusMetrics()
   const hs = await createService(plan, { log, ...(metrics ? { metrics } : {}) })
+  // What clients can repeat.
+  const limited = limitLog(log, systemClock(), ({ address }) => String(address ?? ''))
+  logAudit(hs, log, limited)
   let switches: Switches | undefined
   let webSockets: Blackhole | undefined
   let isServing = false
   const services = publicService(hs, plan.page)
   const server = createServer(services, serverOptions(settings))
+  const diskNow = async () => (choice.store === 'sqlite' ? readDisk(choice.path) : undefined)
+  const unwatchProgram = metrics && watchProgram(metrics, diskNow)
   const readiness = async () => {
-    const disk = choice.store === 'sqlite' ? await readDisk(choice.path) : undefined
+    const disk = await diskNow()
     return { isServing, health: hs.nodeHealth(), sources: switches?.health() ?? [], ...(disk && { disk }) }
   }
   const unwatchParent = watchParent(io, log)
@@ -115,6 +123,8 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       await hs.close({ drainMs: DELIVERY_DRAIN_MS })
       if (admin) await stopListening(admin, 0)
       unwatchParent()
+      unwatchProgram?.()
+      limited.close()
       if (wasServing) log.info({}, 'drained and closed')
     })()
     return closed
@@ -129,7 +139,9 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     },
   })
 
-  const admin = metrics && adminServer(readiness, metrics, preview)
+  const onAdminFault = (thrown: unknown) =>
+    limited.error({ err: thrown }, 'a request to the admin port failed')
+  const admin = metrics && adminServer(readiness, metrics, preview, onAdminFault)
 
   try {
     await startService(hs, plan, log)

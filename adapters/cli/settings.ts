@@ -665,7 +665,8 @@ const LOG = {
     defaultText: 'pretty on a terminal, otherwise json',
   }),
   accessLog: setting(boolean, {
-    about: 'log every HTTP request: method, path without query, status, duration, request id, account',
+    about:
+      'log every HTTP request: method, path without query, route, status, bytes, duration, client address, request id, account, user',
     default: false,
   }),
   logLevel: setting(oneOf('debug', 'info', 'warn', 'error'), {

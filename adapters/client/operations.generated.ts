@@ -26,7 +26,7 @@ export interface WebhookSettings {
   readonly include_subaccounts?: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs?: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `call_group_id`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, `answered_by`, `endpoint`, `duration_ms`, `ringing_ms`, `billing_ms`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -104,7 +104,7 @@ export interface Webhook {
   readonly include_subaccounts: boolean
   /** Also deliver the events of loopback legs. */
   readonly include_internal_legs: boolean
-  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, and `id` with the hook `object`. */
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. Not allowed, in any case: `hook_event`, `account_id`, `call_id`, `ordering_key`, `call_group_id`, `timestamp`, `happened_at`, `webhook_id`, `delivery_id`, `event_id`, `sequence`, `answered_by`, `endpoint`, `duration_ms`, `ringing_ms`, `billing_ms`, and `id` with the hook `object`. */
   readonly custom_data?: Readonly<Record<string, string>>
   /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`, and what says who sends a request or where it comes from, such as `x-forwarded-*`. Who may not change webhooks sees `[redacted]` in place of each value; in a request it stands for the stored value. */
   readonly custom_request_headers?: Readonly<Record<string, string>>
@@ -465,6 +465,10 @@ export interface FoundDelivery {
 export interface ReplayCount {
   /** Number of deliveries that would be sent again. */
   readonly count: number
+  /** Webhooks to which they would be sent. */
+  readonly webhooks: number
+  /** Accounts of these webhooks. */
+  readonly accounts: number
 }
 
 /** The schema `ReplayJob` of the API. */
@@ -499,6 +503,8 @@ export interface ReplayJob {
   readonly call_id?: string
   /** As requested. */
   readonly number?: string
+  /** As requested. */
+  readonly host?: string
   /** As requested. */
   readonly include_recovered: boolean
   /** Webhooks whose deliveries were not all repeated, at most 100. */
@@ -832,6 +838,44 @@ export interface Holds {
   readonly all: boolean
   /** Ids of accounts that are held by themselves, sorted. */
   readonly accounts: readonly string[]
+}
+
+/** The schema `WebhookCounts` of the API. */
+export interface WebhookCounts {
+  /** Webhooks that are concerned. */
+  readonly webhooks: number
+  /** Accounts of these webhooks. */
+  readonly accounts: number
+  /** Deliveries that wait for them. For webhooks of other nodes at most 1,000 of each are counted. */
+  readonly deliveries: number
+}
+
+/** The schema `WebhookJob` of the API. */
+export interface WebhookJob {
+  /** Id of the job. */
+  readonly id: string
+  /** What it does. */
+  readonly action: 'resume' | 'reenable'
+  /** The last two are final. */
+  readonly state: 'running' | 'paused' | 'cancelled' | 'completed'
+  /** Webhooks that were selected when it was requested. */
+  readonly count: number
+  /** Webhooks that it has changed. */
+  readonly changed: number
+  /** Time of the request. */
+  readonly created_at: string
+  /** Time when it was completed or cancelled; absent before. */
+  readonly ended_at?: string
+  /** As requested. */
+  readonly account_id?: string
+  /** As requested. */
+  readonly cause?: string
+  /** As requested. */
+  readonly host?: string
+  /** As requested. */
+  readonly since?: string
+  /** As requested. */
+  readonly until?: string
 }
 
 /** The schema `Overview` of the API. */
@@ -1283,6 +1327,8 @@ export interface Replay {
   readonly call_id?: string
   /** Only events of the calls in which this number or name occurs; not over all accounts. */
   readonly number?: string
+  /** Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`; not of one webhook. */
+  readonly host?: string
   /** True: also deliveries that a replay has delivered or is about to deliver. */
   readonly include_recovered?: boolean
   /** Counts the deliveries and sends nothing. */
@@ -1305,6 +1351,8 @@ export interface ReplaySelection {
   readonly call_id?: string
   /** Only events of the calls in which this number or name occurs; not over all accounts. */
   readonly number?: string
+  /** Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`; not of one webhook. */
+  readonly host?: string
   /** True: also deliveries that a replay has delivered or is about to deliver. */
   readonly include_recovered?: boolean
   /** Counts the deliveries and sends nothing. */
@@ -1323,6 +1371,26 @@ export interface Hold {
   readonly held: boolean
   /** Only the webhooks of this account, without those below it. Default: all accounts. */
   readonly account_id?: string
+  /** Counts what is concerned and changes nothing. */
+  readonly dry_run?: boolean
+}
+
+/** The schema `WebhookJobRequest` of the API. */
+export interface WebhookJobRequest {
+  /** `resume`: end the pauses of failing webhooks, so that what waits is sent now. `reenable`: enable what the service has disabled. */
+  readonly action: 'resume' | 'reenable'
+  /** Only webhooks of this account, without those below it. */
+  readonly account_id?: string
+  /** Only webhooks with this `cause`, or whose last response had this status, as `503`. */
+  readonly cause?: string
+  /** Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`. */
+  readonly host?: string
+  /** Only webhooks that have failed since this time or a later one: Gregorian seconds or ISO 8601 (integer or string). */
+  readonly since?: unknown
+  /** Only webhooks that have failed since this time or an earlier one: Gregorian seconds or ISO 8601 (integer or string). */
+  readonly until?: unknown
+  /** Counts what is concerned and changes nothing. */
+  readonly dry_run?: boolean
 }
 
 /** An event to publish, in the format of the payload. `hook` is an alias of `hook_event`. */
@@ -1335,6 +1403,8 @@ export interface EventInput {
   readonly account_id?: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
+  readonly call_group_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -1353,10 +1423,26 @@ export interface EventInput {
   readonly caller_id_name?: string
   /** Number of the caller. */
   readonly caller_id_number?: string
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly callee_id_name?: string
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly callee_id_number?: string
+  /** Who answered the call, from the answer on; absent if only the platform did. */
+  readonly answered_by?: {
+    /** Number of the party. */
+    readonly number?: string
+    /** Name of the party. */
+    readonly name?: string
+    /** Id of its leg. */
+    readonly call_id?: string
+  }
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?: {
+    /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+    readonly kind?: 'extension' | 'trunk' | 'gateway'
+    /** Its name on the platform. */
+    readonly name?: string
+  }
   /** Id of the user who owns the authorizing device. */
   readonly owner_id?: string
   /** Id of the account that resells to this one. */
@@ -1387,12 +1473,18 @@ export interface EventInput {
   readonly hangup_cause?: string
   /** The same as a protocol code (`channel_destroy`). */
   readonly hangup_code?: string
-  /** Duration of the leg in seconds (`channel_destroy`). */
+  /** Duration of the leg in whole seconds, rounded down (`channel_destroy`). */
   readonly duration_seconds?: number
-  /** Seconds until the answer (`channel_destroy`). */
+  /** `duration_seconds` minus `billing_seconds` (`channel_destroy`). */
   readonly ringing_seconds?: number
-  /** Seconds from the answer to the end (`channel_destroy`). */
+  /** Whole seconds from the answer to the end, rounded down (`channel_destroy`). */
   readonly billing_seconds?: number
+  /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
+  readonly duration_ms?: number
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  readonly ringing_ms?: number
+  /** Milliseconds from the answer to the end (`channel_destroy`). */
+  readonly billing_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1437,6 +1529,26 @@ export interface EventInput {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** File of the recording, as the switch names it (`recording_…`). */
+  readonly path?: string
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  readonly reason?: string
+  /** Name of the conference (`conference_…`). */
+  readonly name?: string
+  /** Id of the member in the conference (`conference_…`). */
+  readonly member?: string
+  /** How many members the conference has afterwards (`conference_…`). */
+  readonly members?: number
+  /** User of the device at its realm (`device_…`). */
+  readonly username?: string
+  /** Realm at which the device is registered (`device_…`). */
+  readonly realm?: string
+  /** Address under which the device can be reached, a SIP Contact (`device_…`). */
+  readonly contact?: string
+  /** Model and version of the device, as it says (`device_…`). */
+  readonly user_agent?: string
+  /** Seconds until the registration ends unless it is renewed (`device_registered`). */
+  readonly expires?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1463,6 +1575,8 @@ export interface PartialEvent {
   readonly account_id?: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
+  readonly call_group_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -1481,10 +1595,26 @@ export interface PartialEvent {
   readonly caller_id_name?: string
   /** Number of the caller. */
   readonly caller_id_number?: string
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly callee_id_name?: string
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly callee_id_number?: string
+  /** Who answered the call, from the answer on; absent if only the platform did. */
+  readonly answered_by?: {
+    /** Number of the party. */
+    readonly number?: string
+    /** Name of the party. */
+    readonly name?: string
+    /** Id of its leg. */
+    readonly call_id?: string
+  }
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?: {
+    /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+    readonly kind?: 'extension' | 'trunk' | 'gateway'
+    /** Its name on the platform. */
+    readonly name?: string
+  }
   /** Id of the user who owns the authorizing device. */
   readonly owner_id?: string
   /** Id of the account that resells to this one. */
@@ -1515,12 +1645,18 @@ export interface PartialEvent {
   readonly hangup_cause?: string
   /** The same as a protocol code (`channel_destroy`). */
   readonly hangup_code?: string
-  /** Duration of the leg in seconds (`channel_destroy`). */
+  /** Duration of the leg in whole seconds, rounded down (`channel_destroy`). */
   readonly duration_seconds?: number
-  /** Seconds until the answer (`channel_destroy`). */
+  /** `duration_seconds` minus `billing_seconds` (`channel_destroy`). */
   readonly ringing_seconds?: number
-  /** Seconds from the answer to the end (`channel_destroy`). */
+  /** Whole seconds from the answer to the end, rounded down (`channel_destroy`). */
   readonly billing_seconds?: number
+  /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
+  readonly duration_ms?: number
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  readonly ringing_ms?: number
+  /** Milliseconds from the answer to the end (`channel_destroy`). */
+  readonly billing_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1565,6 +1701,26 @@ export interface PartialEvent {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** File of the recording, as the switch names it (`recording_…`). */
+  readonly path?: string
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  readonly reason?: string
+  /** Name of the conference (`conference_…`). */
+  readonly name?: string
+  /** Id of the member in the conference (`conference_…`). */
+  readonly member?: string
+  /** How many members the conference has afterwards (`conference_…`). */
+  readonly members?: number
+  /** User of the device at its realm (`device_…`). */
+  readonly username?: string
+  /** Realm at which the device is registered (`device_…`). */
+  readonly realm?: string
+  /** Address under which the device can be reached, a SIP Contact (`device_…`). */
+  readonly contact?: string
+  /** Model and version of the device, as it says (`device_…`). */
+  readonly user_agent?: string
+  /** Seconds until the registration ends unless it is renewed (`device_registered`). */
+  readonly expires?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1589,6 +1745,8 @@ export interface Payload {
   readonly account_id: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** Id that all legs of a call have: usually the id of its first leg. A leg that joins an older call in a transfer has the id of that call from then on. */
+  readonly call_group_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -1605,10 +1763,26 @@ export interface Payload {
   readonly caller_id_name?: string
   /** Number of the caller. */
   readonly caller_id_number?: string
-  /** Name of the callee. */
+  /** Name of the callee: until the call is answered of the one who was called, then of the one who answered. */
   readonly callee_id_name?: string
-  /** Number of the callee. */
+  /** Number of the callee. `to` and `request` keep what was dialled. */
   readonly callee_id_number?: string
+  /** Who answered the call, from the answer on; absent if only the platform did. */
+  readonly answered_by?: {
+    /** Number of the party. */
+    readonly number?: string
+    /** Name of the party. */
+    readonly name?: string
+    /** Id of its leg. */
+    readonly call_id?: string
+  }
+  /** Where the leg leads: the phone, or the line to the carrier. */
+  readonly endpoint?: {
+    /** `extension`: a phone of the platform. `trunk`, `gateway`: a line to a carrier. Absent if it is not known. */
+    readonly kind?: 'extension' | 'trunk' | 'gateway'
+    /** Its name on the platform. */
+    readonly name?: string
+  }
   /** Id of the user who owns the authorizing device. */
   readonly owner_id?: string
   /** Id of the account that resells to this one. */
@@ -1639,12 +1813,18 @@ export interface Payload {
   readonly hangup_cause?: string
   /** The same as a protocol code (`channel_destroy`). */
   readonly hangup_code?: string
-  /** Duration of the leg in seconds (`channel_destroy`). */
+  /** Duration of the leg in whole seconds, rounded down (`channel_destroy`). */
   readonly duration_seconds?: number
-  /** Seconds until the answer (`channel_destroy`). */
+  /** `duration_seconds` minus `billing_seconds` (`channel_destroy`). */
   readonly ringing_seconds?: number
-  /** Seconds from the answer to the end (`channel_destroy`). */
+  /** Whole seconds from the answer to the end, rounded down (`channel_destroy`). */
   readonly billing_seconds?: number
+  /** Duration of the leg, or length of the recording, in milliseconds (`channel_destroy`, `recording_ready`). */
+  readonly duration_ms?: number
+  /** Milliseconds until the answer, or the duration if there was none (`channel_destroy`). */
+  readonly ringing_ms?: number
+  /** Milliseconds from the answer to the end (`channel_destroy`). */
+  readonly billing_ms?: number
   /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
   readonly transfer_type?: 'blind' | 'attended'
   /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
@@ -1689,6 +1869,26 @@ export interface Payload {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** File of the recording, as the switch names it (`recording_…`). */
+  readonly path?: string
+  /** Why the recording ended, if the switch reports it: `hangup`, `stopped`, `max_length` or `failed` (`recording_ready`). */
+  readonly reason?: string
+  /** Name of the conference (`conference_…`). */
+  readonly name?: string
+  /** Id of the member in the conference (`conference_…`). */
+  readonly member?: string
+  /** How many members the conference has afterwards (`conference_…`). */
+  readonly members?: number
+  /** User of the device at its realm (`device_…`). */
+  readonly username?: string
+  /** Realm at which the device is registered (`device_…`). */
+  readonly realm?: string
+  /** Address under which the device can be reached, a SIP Contact (`device_…`). */
+  readonly contact?: string
+  /** Model and version of the device, as it says (`device_…`). */
+  readonly user_agent?: string
+  /** Seconds until the registration ends unless it is renewed (`device_registered`). */
+  readonly expires?: number
   /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
@@ -1990,6 +2190,8 @@ export interface FoundEndpoint {
     /** Other attempts. */
     readonly failed: readonly number[]
   }
+  /** What `sort=impact` sorts by: deliveries that wait or were given up since its last success, plus 1, times the seconds since it receives none. Absent in other orders. */
+  readonly impact?: number
 }
 
 /** Parameters of every list. */
@@ -2427,12 +2629,50 @@ export interface SetHoldParameters {
   readonly data: Hold
 }
 
+/** Parameters of `listJobs`. */
+export interface ListJobsParameters extends ListParameters {
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string | undefined
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string | undefined
+}
+
+/** Parameters of `startJob`. */
+export interface StartJobParameters {
+  /** `data` of the request. */
+  readonly data: WebhookJobRequest
+}
+
+/** Parameters of `readJob`. */
+export interface ReadJobParameters {
+  /** Id of a job. */
+  readonly jobId: string
+}
+
+/** Parameters of `setJob`. */
+export interface SetJobParameters {
+  /** Id of a job. */
+  readonly jobId: string
+  /** `data` of the request. */
+  readonly data: ReplayState
+}
+
 /** Parameters of `listUnhealthyWebhooks`. */
 export interface ListUnhealthyWebhooksParameters extends ListParameters {
   /** Only webhooks in this state: `failing`, `paused` or `disabled`. */
   readonly state?: 'failing' | 'paused' | 'disabled' | undefined
-  /** What `waiting` sorts is not paged: up to 200 webhooks, those for which most deliveries wait first. */
-  readonly sort?: 'waiting' | undefined
+  /** Only webhooks of this account, without those below it. */
+  readonly accountId?: string | undefined
+  /** Only webhooks with this `cause`, or whose last response had this status, as `503`. */
+  readonly cause?: string | undefined
+  /** Only webhooks whose URL has this host, as `crm.example.com` on any port, or `127.0.0.1:8080`. */
+  readonly host?: string | undefined
+  /** Only webhooks that have failed since this time or a later one: Gregorian seconds, or ISO 8601. */
+  readonly since?: number | string | undefined
+  /** Only webhooks that have failed since this time or an earlier one: Gregorian seconds, or ISO 8601. */
+  readonly until?: number | string | undefined
+  /** `impact`: those first that hurt most. Default: by id. */
+  readonly sort?: 'impact' | undefined
 }
 
 /** Parameters of `searchDeliveries`. */
@@ -2884,8 +3124,16 @@ export interface Operations {
   /** Read what is held: `GET /system/holds`. On all nodes. Only for the token of an operator, otherwise 403. */
   readHolds(options?: CallOptions): Promise<ApiResponse<Holds>>
   /** Hold deliveries, or release them: `POST /system/holds`. While deliveries are held, events are accepted and nothing is sent, also of tests and replays. Requests in flight end. Other nodes follow within 10 s. A restart does not end a hold. Deliveries grow older meanwhile: those above the age of their webhook expire when they are released. Only for the token of an operator, otherwise 403. */
-  setHold(parameters: SetHoldParameters, options?: CallOptions): Promise<ApiResponse<Holds>>
-  /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. With `sort=waiting` the first 5,000 of them are examined, and `truncated` says that there are more. Only for the token of an operator, otherwise 403. */
+  setHold(parameters: SetHoldParameters, options?: CallOptions): Promise<ApiResponse<Holds | WebhookCounts>>
+  /** List the jobs that change webhooks: `GET /system/jobs`. Newest first. Only for the token of an operator, otherwise 403. */
+  listJobs(parameters?: ListJobsParameters, options?: CallOptions): List<WebhookJob>
+  /** Change webhooks of all accounts: `PUT /system/jobs`. A job changes all that are selected when it runs, those of all accounts or of one. It survives restarts. What was not so when it was requested stays, so that nothing is changed twice; the same request returns the job that has not ended. Only for the token of an operator, otherwise 403. */
+  startJob(parameters: StartJobParameters, options?: CallOptions): Promise<ApiResponse<WebhookCounts | WebhookJob>>
+  /** Read a job and its progress: `GET /system/jobs/{job_id}`. Only for the token of an operator, otherwise 403. */
+  readJob(parameters: ReadJobParameters, options?: CallOptions): Promise<ApiResponse<WebhookJob>>
+  /** Pause, continue or cancel a job: `POST /system/jobs/{job_id}`. What it has changed stays changed. 409 if it has ended. Only for the token of an operator, otherwise 403. */
+  setJob(parameters: SetJobParameters, options?: CallOptions): Promise<ApiResponse<WebhookJob>>
+  /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service. With `sort=impact` the first 5,000 that are selected, in the order of ids, are compared for each page; the last page says with `truncated` that there are more. A page has at most 200. Only for the token of an operator, otherwise 403. */
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
   searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
@@ -3024,6 +3272,10 @@ export const ENDPOINTS = {
   readOverview: { method: 'GET', path: '/system/overview', hasNoParameters: true },
   readHolds: { method: 'GET', path: '/system/holds', hasNoParameters: true },
   setHold: { method: 'POST', path: '/system/holds' },
+  listJobs: { method: 'GET', path: '/system/jobs', isList: true },
+  startJob: { method: 'PUT', path: '/system/jobs' },
+  readJob: { method: 'GET', path: '/system/jobs/{job_id}' },
+  setJob: { method: 'POST', path: '/system/jobs/{job_id}' },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },
   lookUpAnywhere: { method: 'GET', path: '/system/lookup' },

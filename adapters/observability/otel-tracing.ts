@@ -1,25 +1,22 @@
 /** OpenTelemetry spans for publishes and attempts. */
-import {
-  type Context,
-  context,
-  isSpanContextValid,
-  ROOT_CONTEXT,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api'
+import type * as api from '@opentelemetry/api'
 import type { Tracing } from 'hookswitch/adapter'
 
-const KINDS = { publish: SpanKind.PRODUCER, attempt: SpanKind.CLIENT } as const
+/** The part of `@opentelemetry/api` that tracing uses. */
+export type TracingApi = Pick<
+  typeof api,
+  'context' | 'isSpanContextValid' | 'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'trace'
+>
+
+const KINDS = { publish: 'PRODUCER', attempt: 'CLIENT' } as const
 
 /** Creates the option `tracing` for a tracer. Reads and writes `traceparent` itself, without a propagator. */
-export function otelTracing(tracer: Tracer): Tracing {
+export function otelTracing(tracer: api.Tracer, otel: TracingApi): Tracing {
+  const { isSpanContextValid, SpanKind, SpanStatusCode } = otel
   return {
     begin(name, parent, facts) {
-      const options = { kind: KINDS[name], attributes: { ...facts } }
-      const span = tracer.startSpan(name, options, contextOf(name, parent))
+      const options = { kind: SpanKind[KINDS[name]], attributes: { ...facts } }
+      const span = tracer.startSpan(name, options, contextOf(otel, name, parent))
       const own = span.spanContext()
       return {
         // An unsampled span is propagated too, so that receivers do not sample it either.
@@ -41,7 +38,11 @@ export function otelTracing(tracer: Tracer): Tracing {
  * Chooses the parent of a new span. The parent of an attempt is its event's span, whatever context is active where deliveries
  * are sent. A publish starts in the active context, under the given parent unless a span of the same trace is active.
  */
-function contextOf(name: keyof typeof KINDS, parent: string | undefined): Context {
+function contextOf(
+  { context, ROOT_CONTEXT, trace }: TracingApi,
+  name: keyof typeof KINDS,
+  parent: string | undefined,
+): api.Context {
   const active = name === 'publish' ? context.active() : ROOT_CONTEXT
   if (parent === undefined) return active
   const given = spanContextOf(parent)
@@ -51,11 +52,11 @@ function contextOf(name: keyof typeof KINDS, parent: string | undefined): Contex
 }
 
 /** `00-<trace id>-<span id>-<flags>` (W3C Trace Context). */
-function spanContextOf(traceparent: string): SpanContext {
+function spanContextOf(traceparent: string): api.SpanContext {
   const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-')
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
 }
 
-function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
+function traceparentOf({ traceId, spanId, traceFlags }: api.SpanContext): string {
   return `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, '0')}`
 }

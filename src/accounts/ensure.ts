@@ -70,16 +70,21 @@ async function update(deps: AccountDeps, found: Account, parsed: ParsedInput): P
  * in the order of the list. A list with an account that is refused changes nothing; only a store that fails meanwhile, or
  * another node that takes a realm, ends it halfway, and then the same list continues it.
  *
+ * @param onWritten called with the ids of the accounts that were created and changed, if there are any
  * @throws `InvalidInput`, `Conflict`; the field begins with the index in the list, from 0
  */
 export async function ensureAccounts(
   deps: AccountDeps,
   inputs: readonly AccountInput[],
+  onWritten?: (created: readonly string[], changed: readonly string[]) => void,
 ): Promise<readonly string[]> {
   const { ids, created, changed } = await previewAccounts(deps, inputs)
   if (created.length + changed.length === 0) return ids
   // The others are as the list says.
-  return writeAccounts(deps, inputs, { ids, indexes: new Set([...created, ...changed]) })
+  const written = await writeAccounts(deps, inputs, { ids, indexes: new Set([...created, ...changed]) })
+  const idsAt = (indexes: readonly number[]) => indexes.map((index) => written[index]!)
+  onWritten?.(idsAt(created), idsAt(changed))
+  return written
 }
 
 /** What a list of accounts would do. */

@@ -33,6 +33,12 @@ export interface DocumentChange {
   readonly action: 'doc_created' | 'doc_edited' | 'doc_deleted'
 }
 
+/** A document before and after a change. */
+interface Edited<Document> {
+  readonly before: Document
+  readonly after: Document
+}
+
 /** Accounts and users as documents. Exported because declarations name it. */
 export interface AccountAdmin {
   /** The account, then its ancestors, not cached. Throws `NotFound`. */
@@ -48,7 +54,7 @@ export interface AccountAdmin {
     accountId: string,
     input: UncheckedDocument,
     options: EditOptions & { readonly mayEnable: boolean },
-  ): Promise<Account>
+  ): Promise<Edited<Account>>
   /** Throws `InvalidInput`, `NotFound`, `Forbidden`. */
   move(accountId: string, to: unknown): Promise<Account>
   /**
@@ -71,7 +77,7 @@ export interface AccountAdmin {
     userId: string,
     input: UncheckedDocument,
     options: EditOptions & { readonly isSelf: boolean },
-  ): Promise<User>
+  ): Promise<Edited<User>>
   /** Throws `NotFound`, `RevisionConflict`. */
   removeUser(accountId: string, userId: string, revision?: number): Promise<User>
 }
@@ -85,8 +91,8 @@ interface AccountAdminDeps extends RevocationDeps {
   readonly mutex: KeyedMutex
   /** Called after a document was changed, before the change is answered. Never rejects. */
   documentChanged?(change: DocumentChange): Promise<void>
-  /** Called after an account was removed. Never throws. */
-  onRemoved?(accountId: string): void
+  /** Called after an account was removed. Never rejects. */
+  onRemoved?(accountId: string): Promise<void>
 }
 
 /** Not an id: changes of the tree on this node share this mutex key and do not wait for each other in the store. */
@@ -138,12 +144,12 @@ export function accountAdmin(deps: AccountAdminDeps): AccountAdmin {
       return account
     },
     async edit(accountId, input, options) {
-      const { after } = await mutex(accountId, async () => {
+      const edited = await mutex(accountId, async () => {
         const bound = own()
         return thenInvalidate(deps, accountId, () => editAccount(bound, accountId, input, options))
       })
       await changed('account', 'doc_edited', accountId, accountId)
-      return after
+      return edited
     },
     async move(accountId, to) {
       const account = await mutex(TREE, () =>
@@ -167,7 +173,7 @@ export function accountAdmin(deps: AccountAdminDeps): AccountAdmin {
           return found
         }),
       )
-      deps.onRemoved?.(accountId)
+      await deps.onRemoved?.(accountId)
       // The account takes no events any more: webhooks of its parent learn of it.
       const [, parent] = lineage
       if (parent) await changed('account', 'doc_deleted', parent.id, accountId)
@@ -183,13 +189,13 @@ export function accountAdmin(deps: AccountAdminDeps): AccountAdmin {
       return user
     },
     async editUser(accountId, userId, input, options) {
-      const user = await changeUser(accountId, async (bound) => {
+      const edited = await changeUser(accountId, async (bound) => {
         const { before, after } = await editUser(bound, accountId, userId, input, options)
         if (before.credentialVersion !== after.credentialVersion) await deleteTokens(deps, accountId, userId)
-        return after
+        return { before, after }
       })
       await changed('user', 'doc_edited', accountId, userId)
-      return user
+      return edited
     },
     async removeUser(accountId, userId, revision) {
       const user = await changeUser(accountId, async (bound) => {

@@ -63,6 +63,8 @@ interface AccountServiceDeps extends RevocationDeps {
   readonly accountDeps?: AccountDeps
   /** Serializes the changes of an account on this node. Default: a new mutex. */
   readonly mutex?: KeyedMutex
+  /** Called after accounts of a list were written, with the ids of those that were created and changed. */
+  onListed?(created: readonly string[], changed: readonly string[]): void
 }
 
 /**
@@ -111,7 +113,7 @@ export function accountService(deps: AccountServiceDeps): AccountService {
     ensure: (inputs) =>
       changeTree(async (bound) => {
         try {
-          return await ensureAccounts(bound, inputs)
+          return await ensureAccounts(bound, inputs, deps.onListed)
         } finally {
           deps.lineages.invalidate()
           deps.tokenCache.invalidateAll()

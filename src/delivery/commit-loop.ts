@@ -22,10 +22,11 @@
  *   deliveries before their slots are free (prefetched), at most as many as attempts ended during the previous commit.
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
  *   written, the same group is committed again as a repeat.
- * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
- *   accepted: the group is not given up. If the store says that it wrote nothing, all publishers get the error at once.
+ * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer, and `MAX_UNKNOWN_WAIT_MS` for one that takes
+ *   nothing any more. Its event may still be accepted: the group is not given up. If the store says that it wrote nothing, all publishers get
+ *   the error at once.
  */
-import { closingError, errorCode, HookswitchError } from '../errors.js'
+import { closingError, errorCode, HookswitchError, reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { createLinkedQueue, enqueue, type QueueItem, unqueue } from '../values/linked-queue.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -143,6 +144,8 @@ export interface CommitLoop {
 
 /** How long a publisher waits for a store that does not answer, ms. */
 const MAX_PUBLISH_WAIT_MS = 10_000
+/** Longest wait of a publisher whose event may be written, while the store takes nothing. */
+const MAX_UNKNOWN_WAIT_MS = 2_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 /** The abort reason of a wait. Without one, an abort creates an exception with a stack. */
@@ -372,8 +375,6 @@ export function createCommitLoop(
   /** Commits a group, whatever happens on the way. */
   async function commit(group: PendingGroup): Promise<void> {
     let isUnknown = group.isRepeat
-    /** Monotonic, ms. Publishers may cause many retries. */
-    let nextLogMs = Number.NEGATIVE_INFINITY
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       let result: GroupResult
       try {
@@ -386,7 +387,7 @@ export function createCommitLoop(
         // What ends during an outage says nothing about how many end during a commit.
         isCommitting = false
         endedMeanwhile = 0
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         if (errorCode(thrown) !== 'StoreUnavailable' && canSplit(group)) {
           log.warn({ reason }, 'a group was refused: its parts are committed separately')
           // Each part would show only its own gaps.
@@ -405,12 +406,13 @@ export function createCommitLoop(
           giveUp(group, handlers.putBack)
           return
         }
-        if (isUnwritten) refuseAccepts(thrown)
-        else group.isRepeat = isUnknown = true
-        if (clock.monotonic() >= nextLogMs) {
-          log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
-          nextLogMs = clock.monotonic() + pauseMs
-        }
+        if (isUnwritten) {
+          refuseAccepts(thrown)
+          // The store is away. The group, which may be written, is still repeated.
+          const sinceMs = clock.monotonic() - MAX_UNKNOWN_WAIT_MS
+          for (const pending of group.accepted) if (pending.requestedMs <= sinceMs) refuse(pending, thrown)
+        } else group.isRepeat = isUnknown = true
+        log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
           hasLost ||= group.ended.length + group.starts.length > 0
@@ -635,7 +637,7 @@ export function createCommitLoop(
     // The first step of a task may call this again, before `run` returns.
     isRunning = true
     running = run()
-      .catch((thrown: unknown) => log.error({ reason: String(thrown) }, 'the delivery loop failed'))
+      .catch((thrown: unknown) => log.error({ reason: reasonOf(thrown) }, 'the delivery loop failed'))
       .then(() => {
         running = undefined
         isRunning = false

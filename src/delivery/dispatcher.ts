@@ -20,7 +20,7 @@
  * - After a crash, the next owner of a shard loads its waiting deliveries. Those whose start is stored were in
  *   flight: they get an interrupted attempt and are sent again, at most one duplicate each.
  */
-import { HookswitchError } from '../errors.js'
+import { HookswitchError, reasonOf } from '../errors.js'
 import type { Log } from '../ports.js'
 import { createFifoQueue } from '../values/fifo-queue.js'
 import { isPaused, isProbed, isProbedRarely } from '../webhooks/health.js'
@@ -35,7 +35,7 @@ import type { NodeClock } from './node-clock.js'
 import { createQueueSync, toQueued } from './queue-sync.js'
 import { fillIn } from './body-variants.js'
 import { type AcceptingEvents, createUncommittedStarts, NO_DELIVERIES } from './uncommitted-starts.js'
-import { createPendingQueue, type QueueRoom } from './queue/pending-queue.js'
+import { createPendingQueue, type QueueRoom, type QueueSummary } from './queue/pending-queue.js'
 import type { QueueEndpoint } from './queue/queue-endpoint.js'
 import { QueuedDelivery } from './queue/queued-delivery.js'
 import type { QueueLimits } from './queue/shares.js'
@@ -107,7 +107,7 @@ export interface Dispatcher {
   /** When this node read last what others have changed, monotonic, ms; now, where it shares the store with nobody. */
   readMs(): number
   /** Counters for metrics. */
-  stats(): SchedulerStats & { readonly inFlight: number }
+  stats(): SchedulerStats & { readonly inFlight: number; readonly queue: QueueSummary }
   /** Starts nothing more, waits up to `drainMs` milliseconds for what is in flight, then aborts the rest. */
   close(drainMs: number): Promise<void>
 }
@@ -493,7 +493,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return decider.decide(delivery, webhook, result)
     } catch (thrown) {
       log.error(
-        { reason: String(thrown), deliveryId: delivery.id },
+        { reason: reasonOf(thrown), deliveryId: delivery.id },
         'deciding the outcome of an attempt failed',
       )
     }
@@ -540,7 +540,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       skipped.push(decided)
       return true
     } catch (thrown) {
-      log.error({ reason: String(thrown), deliveryId: delivery.id }, 'ending a delivery failed')
+      log.error({ reason: reasonOf(thrown), deliveryId: delivery.id }, 'ending a delivery failed')
       putBack(delivery, now + OWN_FAULT_PAUSE_MS)
       return false
     }
@@ -788,7 +788,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       })
     } catch (thrown) {
       // They are committed: the load finds them.
-      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      const reason = reasonOf(thrown)
       log.warn({ reason, deliveries: keys.length }, 'reading replayed deliveries failed, retrying')
       sync.reload()
     }
@@ -822,7 +822,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     } catch (thrown) {
       // The settlement is written: a notification may fail, the processing of its result may not.
       const { id: deliveryId } = decided.delivery
-      log.error({ reason: String(thrown), deliveryId }, 'a delivery notification failed')
+      log.error({ reason: reasonOf(thrown), deliveryId }, 'a delivery notification failed')
     }
   }
 
@@ -939,7 +939,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     outages: decider.outages,
     hasLease: lease.canStart,
     readMs: () => (isShared ? state.readMs : clock.monotonic()),
-    stats: () => ({ inFlight: inFlight + scheduler.probes, ...scheduler.stats(lease.now()) }),
+    stats() {
+      const now = lease.now()
+      return { inFlight: inFlight + scheduler.probes, queue: queue.summary(now), ...scheduler.stats(now) }
+    },
     async close(drainMs) {
       stopping.abort()
       putBackPrefetched(() => true)
@@ -961,7 +964,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         await sender.close()
       } catch (thrown) {
         // The lease must be released, and the store closed, anyway.
-        log.warn({ reason: String(thrown) }, 'closing the sender failed')
+        log.warn({ reason: reasonOf(thrown) }, 'closing the sender failed')
       }
       // A store that does not answer must not delay the close for long.
       await waitAtMost(LAST_WRITES_MS, clock, ended())

@@ -2,7 +2,7 @@
  * The inbox: stages events in the host's own transaction, and relays them after its commit. Staging checks
  * the event; relaying matches and accepts it, and deletes its inbox entry in the same transaction.
  */
-import { type ErrorCode, errorCode, invalidInput } from '../errors.js'
+import { type ErrorCode, errorCode, invalidInput, reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { yieldingOf } from '../values/yielding.js'
 import {
@@ -145,7 +145,7 @@ export function startInboxRelay(deps: InboxRelayDeps): InboxRelay {
       try {
         return await relayAll(deps, stopping.signal)
       } catch (thrown) {
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         log.warn({ reason }, 'relaying events of host transactions failed, retrying')
         await clock.sleep(PAUSE_MS, stopping.signal)
       }

@@ -19,6 +19,7 @@
  *   shards at once.
  * - Where the store is not shared, one node owns all shards forever and renews nothing.
  */
+import { reasonOf } from '../errors.js'
 import type { Log } from '../ports.js'
 import type { NodeClock } from './node-clock.js'
 import type { NodeLease, QueueStore } from './queue-store.js'
@@ -82,8 +83,7 @@ export function createLeaseKeeper(
   let renewEveryMs = LEASE_MS / RENEWALS
   let renewing: Promise<void> | undefined
   const canStart = () => clock.monotonic() < canStartUntilMs
-  const warn = (thrown: unknown, message: string) =>
-    log.warn({ reason: thrown instanceof Error ? thrown.message : 'unknown' }, message)
+  const warn = (thrown: unknown, message: string) => log.warn({ reason: reasonOf(thrown) }, message)
 
   async function request(call: QueueStore['own']): Promise<void> {
     const requestedMs = clock.monotonic()

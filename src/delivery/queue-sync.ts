@@ -18,6 +18,7 @@
  * - Prefetched deliveries return to the queue before each load, which skips taken deliveries.
  * - All steps can be repeated: a step that fails is tried again until it succeeds or the node stops.
  */
+import { reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { isProbed } from '../webhooks/health.js'
 import { healthAfterChange, type Webhook } from '../webhooks/webhook.js'
@@ -162,7 +163,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       try {
         return await step()
       } catch (thrown) {
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         log.warn({ reason }, `${name} failed, retrying`)
       }
       if (stopping.aborted) return onFenced()
@@ -507,7 +508,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
         leaving = new Set([...leaving].filter((shard) => busy.has(shard)))
         if (grant) grant = withoutHandedOver(grant, idle)
       } catch (thrown) {
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         log.warn({ reason }, 'handing over shards failed, the next renewal tries again')
       } finally {
         handingOver = false
@@ -538,7 +539,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       const contents = await store.bodies(keys)
       updateAll(queue.fill(keys, contents, now()))
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      const reason = reasonOf(thrown)
       log.warn({ reason, deliveries: keys.length }, 'reading deliveries failed, retrying')
       await clock.sleep(FIRST_PAUSE_MS, stopping)
       queue.unrequest(keys)

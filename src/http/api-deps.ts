@@ -3,6 +3,7 @@ import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log } from '../ports.js'
 import type { Core } from '../runtime/core.js'
 import type { EraseRequest, EraseResult } from '../runtime/erase.js'
+import type { OperatorApi } from '../runtime/operator-api.js'
 import type { PublishDeps } from '../runtime/publish.js'
 import type { ReplayApi } from '../runtime/replay-api.js'
 import type { WebhookApi } from '../runtime/webhook-api.js'
@@ -17,6 +18,8 @@ export interface ApiDeps {
   readonly trustedProxies: TrustedProxies
   readonly clock: Clock
   readonly log: Log
+  /** The same without a limit of repeated lines. */
+  readonly accessLog: Log
   /** 32 lower-case hex digits. */
   newId(): string
   /** The running instance. Throws `StoreUnavailable` before it starts and while the store is away, `Closing` after `close`. */
@@ -25,6 +28,8 @@ export interface ApiDeps {
   readonly webhooks: WebhookApi
   /** `hs.replays`. */
   readonly replays: ReplayApi
+  /** `hs.operator.jobs`. */
+  readonly jobs: OperatorApi['jobs']
   /** `hs.erase`. */
   erase(request: EraseRequest): Promise<EraseResult>
   /** Dependencies of `hs.publish`. */

@@ -1,22 +1,28 @@
 /** The HTTP API as a function from a request record to a response record. */
-import { errorCode } from '../errors.js'
+import { errorCode, reasonOf } from '../errors.js'
 import type { Log } from '../ports.js'
+import { type AuditRecord, isRefusedLogin } from '../runtime/audit.js'
+import { defined } from '../values/defined.js'
 import { toIsoTime } from '../values/iso-time.js'
 import { VERSION } from '../version.js'
+import { loginTarget } from '../wire/auth-json.js'
 import { type HttpError, notImplemented, toHttpError } from '../wire/error-body.js'
 import { parseQuery, type Query } from '../wire/query.js'
 import { clientRequestId, getHeader, wantsIndent } from '../wire/request-head.js'
+import type { OperationId, Route } from '../wire/routes.js'
 import type { ApiDeps } from './api-deps.js'
 import { resolveClientAddress } from './client-address.js'
 import { corsHeaders, preflightHeaders } from './cors.js'
 import { createDocumentCache, type DocumentCache } from './document-cache.js'
 import { errorResponse } from './error-response.js'
 import type { RequestRecord, ResponseRecord } from './message.js'
-import type { OperationContext } from './operations/context.js'
+import type { OperationContext, OperationResult } from './operations/context.js'
 import { OPERATIONS } from './operations/index.js'
 import { createReadGate, type ReadGate } from './read-gate.js'
 import { type AcceptedRequest, allowHeader, guardRequest, type RequestFacts } from './request-guard.js'
 import { httpErrorResponse, preflightResponse, type ResponseOptions, successResponse } from './response.js'
+
+type Fields = Readonly<Record<string, unknown>>
 
 /** Where requests are logged. */
 interface AccessLog {
@@ -41,13 +47,13 @@ interface HandlerContext {
 
 /** Creates the handler of the HTTP API. */
 export function createHandler(deps: ApiDeps): Handler {
-  const { clock, log, options } = deps
+  const { clock, accessLog, log, options } = deps
   const handler: HandlerContext = {
     deps,
     documentCache: createDocumentCache(),
     countingReplays: new Set(),
     readGate: createReadGate(),
-    accessLog: options.accessLog ? { log, monotonic: clock.monotonic } : undefined,
+    accessLog: options.accessLog ? { log: accessLog, monotonic: clock.monotonic } : undefined,
   }
   return async (request) => {
     try {
@@ -66,9 +72,23 @@ async function respond(handler: HandlerContext, request: RequestRecord): Promise
   const { accessLog } = handler
   if (!accessLog) return respondTo(handler, request, requestId, facts)
   const startedMs = accessLog.monotonic()
-  const logEnd = () => logStreamEnd(accessLog, requestId, facts, accessLog.monotonic() - startedMs)
+  const address = clientAddressOf(handler.deps, request)
+  const log = (message: string, fields: Fields) =>
+    accessLog.log.info(
+      {
+        ...fields,
+        durationMs: Math.round(accessLog.monotonic() - startedMs),
+        address,
+        requestId,
+        accountId: facts.caller?.accountId,
+        userId: facts.caller?.userId,
+      },
+      message,
+    )
+  // Its request was logged when it began.
+  const logEnd = () => log('stream ended', {})
   const response = await respondTo(handler, request, requestId, facts, logEnd)
-  logRequest(accessLog, request, response, requestId, facts, accessLog.monotonic() - startedMs)
+  log('request', requestFields(request, response, facts))
   return response
 }
 
@@ -105,7 +125,13 @@ async function respondTo(
       return preflightResponse(preflightHeaders(allowHeader(facts.routes!, true)), responseOptions())
     const { route } = guard.accepted
     const perform = OPERATIONS[route.operation]
-    const result = await perform(operationContext(handler, request, query, facts, guard.accepted))
+    const context = operationContext(handler, request, query, facts, guard.accepted)
+    const audit = isAudited(route) ? auditOf(deps, request, requestId, route, context) : undefined
+    const result = await perform(context).catch((thrown: unknown) => {
+      audit?.(undefined, thrown)
+      throw thrown
+    })
+    audit?.(result)
     const options = responseOptions()
     const accountId = facts.caller?.accountId ?? ''
     const list =
@@ -127,7 +153,7 @@ function logFault(log: FaultLog, thrown: unknown, facts: RequestFacts, requestId
   const error = httpErrorOf(thrown, facts)
   const fields = { requestId, operation: facts.route?.operation }
   if (error.isInternal) logInternalError(log, thrown, fields)
-  else if (UNAVAILABLE_CODES.has(errorCode(thrown))) logUnavailable(log, thrown as Error, fields)
+  else if (UNAVAILABLE_CODES.has(errorCode(thrown))) logUnavailable(log, thrown, fields)
   return error
 }
 
@@ -139,11 +165,9 @@ function operationContext(
   accepted: AcceptedRequest,
 ): OperationContext {
   const { params, data, base, route } = accepted
-  const { headers, remoteAddress } = request
+  const { headers } = request
   // Only logins are rate-limited by address.
-  const clientAddress = route.isLogin
-    ? resolveClientAddress(remoteAddress, getHeader(headers, 'x-forwarded-for'), handler.deps.trustedProxies)
-    : undefined
+  const clientAddress = route.isLogin ? clientAddressOf(handler.deps, request) : undefined
   return {
     deps: handler.deps,
     documentCache: handler.documentCache,
@@ -159,6 +183,49 @@ function operationContext(
   }
 }
 
+const clientAddressOf = ({ trustedProxies }: ApiDeps, { headers, remoteAddress }: RequestRecord) =>
+  resolveClientAddress(remoteAddress, getHeader(headers, 'x-forwarded-for'), trustedProxies)
+
+/** Operations that change nothing although they are no GET, and that of events, of which there are too many. */
+const NOT_AUDITED: ReadonlySet<Route['operation']> = new Set<OperationId>([
+  'previewWebhook',
+  'checkAddress',
+  'matchEvent',
+  'publishEvents',
+])
+
+const isAudited = ({ method, operation }: Route) => method !== 'GET' && !NOT_AUDITED.has(operation)
+
+/** A function that emits the audit record of an operation that was done, or of a login that was refused. */
+function auditOf(
+  { core }: ApiDeps,
+  request: RequestRecord,
+  requestId: string,
+  route: Route,
+  { deps, params, caller, data }: OperationContext,
+): ((result: OperationResult | undefined, thrown?: unknown) => void) | undefined {
+  const { events } = core()
+  if (!events.hasListeners('audit')) return undefined
+  const isByUser = route.isLogin ? route.operation === 'signInByCredentials' : caller?.userId !== undefined
+  const { accountId, userId, webhookId, deliveryId, replayId } = params
+  const head = {
+    action: route.operation,
+    by: isByUser ? 'user' : 'api_key',
+    ...(caller && { byAccountId: caller.accountId, byUserId: caller.userId }),
+    address: clientAddressOf(deps, request),
+    requestId,
+  } satisfies Partial<AuditRecord>
+  return (result, thrown) => {
+    const refused = errorCode(thrown)
+    if (result?.audit === false) return
+    if (result) {
+      const ids = defined({ accountId, userId, webhookId, deliveryId, replayId })
+      events.emit('audit', defined({ ...head, ...ids, ...result.audit?.() }))
+    } else if (route.isLogin && isRefusedLogin(refused))
+      events.emit('audit', { ...head, refused, details: loginTarget(data) })
+  }
+}
+
 /** `Unsupported`: the host keeps the accounts, and its directory lacks the ability; or no service of ours has it. */
 function httpErrorOf(thrown: unknown, { route }: RequestFacts): HttpError {
   if (errorCode(thrown) !== 'Unsupported' || !route) return toHttpError(thrown)
@@ -170,44 +237,26 @@ function httpErrorOf(thrown: unknown, { route }: RequestFacts): HttpError {
 /** Longest path that is logged, in characters. */
 const MAX_LOGGED_PATH = 512
 
-/** Logs one request. The query is left out: it may contain a token. */
-function logRequest(
-  { log }: AccessLog,
+/** What is logged of one request. The query is left out: it may contain a token. */
+function requestFields(
   { method, url }: RequestRecord,
-  { status }: ResponseRecord,
-  requestId: string,
-  { caller }: RequestFacts,
-  durationMs: number,
-): void {
+  { status, headers }: ResponseRecord,
+  { route }: RequestFacts,
+): Fields {
   const [path = ''] = url.split('?', 1)
-  const fields = {
+  const bytes = headers['content-length']
+  return {
     method: method.slice(0, MAX_LOGGED_PATH),
     path: path.slice(0, MAX_LOGGED_PATH),
+    route: route?.path,
     status,
-    durationMs: Math.round(durationMs),
-    requestId,
-    ...(caller && { accountId: caller.accountId }),
+    // Of a stream it is not known.
+    bytes: bytes === undefined ? undefined : Number(bytes),
   }
-  log.info(fields, 'request')
-}
-
-/** Logs the end of a response that is a stream; its request was logged when it began. */
-function logStreamEnd(
-  { log }: AccessLog,
-  requestId: string,
-  { caller }: RequestFacts,
-  durationMs: number,
-): void {
-  const fields = {
-    durationMs: Math.round(durationMs),
-    requestId,
-    ...(caller && { accountId: caller.accountId }),
-  }
-  log.info(fields, 'stream ended')
 }
 
 /** Logs the details of an internal error; the client never sees them. */
-function logInternalError(log: FaultLog, thrown: unknown, fields: Readonly<Record<string, unknown>>): void {
+function logInternalError(log: FaultLog, thrown: unknown, fields: Fields): void {
   // The fields of anything else may be secrets.
   const { name, message, stack } =
     thrown instanceof Error
@@ -219,8 +268,9 @@ function logInternalError(log: FaultLog, thrown: unknown, fields: Readonly<Recor
 /** Errors of the host's storage or directory: not a bug in this package, but the operator must see them. */
 const UNAVAILABLE_CODES: ReadonlySet<string | undefined> = new Set(['StoreUnavailable', 'StoreCorrupt'])
 
-function logUnavailable(log: FaultLog, thrown: Error, fields: Readonly<Record<string, unknown>>): void {
-  const { message, cause } = thrown
-  const reason = cause instanceof Error ? `${message}: ${cause.message}` : message
-  log.warn({ ...fields, reason }, 'request failed: the store or the directory is unavailable')
+function logUnavailable(log: FaultLog, thrown: unknown, fields: Fields): void {
+  log.warn(
+    { ...fields, reason: reasonOf(thrown) },
+    'request failed: the store or the directory is unavailable',
+  )
 }

@@ -201,8 +201,8 @@ export interface HookswitchOptions<Hooks extends readonly CustomHook[] = readonl
   /** Adds the HTTP route that accepts events. Default false. */
   readonly ingest?: boolean | undefined
   /**
-   * Logs every HTTP request at the level `info`: method, path without query, status, duration, request id and the account
-   * of the token. Default false.
+   * Logs every HTTP request at the level `info`: method, path without query, route, status, bytes, duration, client address
+   * (as `trustProxy` gives it), request id, and account and user of the token. Default false.
    */
   readonly accessLog?: boolean | undefined
   /**

@@ -56,7 +56,8 @@ export function resolveRetries(
 }
 
 /** Events of `hs.events` that are not kinds of call events. A custom hook must not have such an id. */
-export const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event', true>> = {
+export const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event' | 'audit', true>> = {
+  audit: true,
   event: true,
   event_refused: true,
   attempt: true,

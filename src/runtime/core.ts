@@ -31,6 +31,7 @@ import type { DataValidators } from '../webhooks/event-data.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { Webhook } from '../webhooks/webhook.js'
+import type { AuditRecord } from './audit.js'
 import { createAddressCheck } from './check-address.js'
 import { createHolds, type Holds } from './holds.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
@@ -47,6 +48,11 @@ export interface HookswitchEvents
     Readonly<Record<ChannelEvent['hook'] | 'object', PublishedEvent>> {
   /** Every accepted event, whatever its hook. */
   readonly event: PublishedEvent
+  /**
+   * Somebody changed something, or was refused a login: once for each request, after its commit. Events that are published over
+   * HTTP are none of them.
+   */
+  readonly audit: AuditRecord
 }
 
 /** Dependencies of one running instance, ready to use. */
@@ -62,6 +68,8 @@ interface CoreDeps {
   readonly watchers: EventWatchers
   /** Publishes a change of an account or user. Never rejects. */
   documentChanged(change: DocumentChange): Promise<void>
+  /** The accounts of a list were created and changed, by their ids. */
+  accountsListed(created: readonly string[], changed: readonly string[]): void
 }
 
 /**
@@ -139,6 +147,8 @@ export function createCore(
       endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
+        if (name === 'webhook_paused') metrics.count('hookswitch_pauses_total', 1, 'began')
+        else if (name === 'webhook_resumed') metrics.count('hookswitch_pauses_total', 1, 'ended')
         metaEvents.observe(name, payload, delivery)
         notifyStreams(streams, exchange, options.recordSuccesses, name, payload, delivery?.body)
         events.emit(name, payload as never)
@@ -179,22 +189,27 @@ export function createCore(
     directory,
     mutex: keyedMutex(),
     onDeliveriesCancelled: dispatcher.cancelUnsent,
+    onListed: deps.accountsListed,
     ...(options.directory ? {} : { accountDeps }),
   }
-  const logRemoval = (accountId: string) => log.info({ accountId }, 'an account was removed')
+  async function onRemoved(accountId: string): Promise<void> {
+    log.info({ accountId }, 'an account was removed')
+    // A hold that stays after a failure can still be released.
+    await holds.accountRemoved(accountId).catch(() => {})
+  }
   const allAccounts = accountService(accountServiceDeps)
   const accounts: AccountService = {
     ...allAccounts,
     async remove(accountId) {
       await allAccounts.remove(accountId)
-      logRemoval(accountId)
+      await onRemoved(accountId)
     },
   }
   const admin = accountAdmin({
     ...accountServiceDeps,
     accountRules: options,
     documentChanged: deps.documentChanged,
-    onRemoved: logRemoval,
+    onRemoved,
   })
   const webhooks: WebhookDeps = {
     webhooks: store.webhooks,

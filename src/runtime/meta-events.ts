@@ -2,12 +2,14 @@
  * Tells customers of trouble with their webhooks: turns events of the dispatcher into meta events, few per account. Runs
  * after the settlement that causes one is written; a crash in between loses the meta event, never the settlement.
  */
+
 import { LRUCache } from 'lru-cache'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { DeliveryEvents } from '../delivery/delivery-events.js'
 import type { Delivery } from '../delivery/lifecycle.js'
 import { acceptMetaEvent } from '../delivery/meta-event.js'
 import { createWaitGroup } from '../delivery/worker/wait-group.js'
+import { reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { type RateLimit, type TokenBucket, take } from '../values/token-bucket.js'
 import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
@@ -72,7 +74,7 @@ export function createMetaEvents({ accept, clock, log }: MetaEventDeps): MetaEve
         .catch((thrown: unknown) => {
           const { hook, accountId, webhookId } = event
           log.warn(
-            { hook, accountId, webhookId, reason: String(thrown) },
+            { hook, accountId, webhookId, reason: reasonOf(thrown) },
             'an event about a webhook was lost',
           )
         })

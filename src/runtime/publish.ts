@@ -377,6 +377,7 @@ const REASONS: Readonly<Partial<Record<ErrorCode, LabelOf<'hookswitch_events_ref
   QueueFull: 'queue_full',
   StoreUnavailable: 'store',
   StoreCorrupt: 'store',
+  Closing: 'closing',
 }
 
 /** Counts refused events and returns the error unchanged. */

@@ -1,6 +1,7 @@
 import type { AcceptDeps } from '../delivery/accept.js'
 import { MAX_CALL_NUMBERS, MAX_UNWANTED } from '../delivery/call-index.js'
 import type { NodeClock } from '../delivery/node-clock.js'
+import { reasonOf } from '../errors.js'
 import type { Log } from '../ports.js'
 import { KEPT_MS } from '../stats/slots.js'
 import type { Store } from '../store/contract.js'
@@ -138,7 +139,7 @@ export function startRetention(
     try {
       await task()
     } catch (thrown) {
-      log.warn({ reason: thrown instanceof Error ? thrown.message : 'unknown' }, failure)
+      log.warn({ reason: reasonOf(thrown) }, failure)
     }
   }
 

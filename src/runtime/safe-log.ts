@@ -1,4 +1,4 @@
-import type { Log } from '../ports.js'
+import type { Clock, Log } from '../ports.js'
 import { redactFields, redactText } from '../values/redact.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -30,5 +30,97 @@ function redactOrOmit(fields: Fields): Fields {
     return redactFields(fields)
   } catch {
     return {}
+  }
+}
+
+/** A log that limits lines of the same kind. */
+interface LimitedLog extends Log {
+  /** Writes the lines that wait. Later ones are limited as before, and those above the limit are lost. */
+  close(): void
+}
+
+/** Lines of one kind that are written before they are counted. */
+const FIRST_LINES = 10
+/** Between two lines of a kind that is counted, ms. After as long without a line, the kind begins anew. */
+const INTERVAL_MS = 10_000
+/** Kinds that are counted at the same time; all others share one. */
+const MAX_KINDS = 100
+const OTHERS = ''
+
+type Write = (fields: Fields, message: string) => void
+
+interface Kind {
+  lines: number
+  /** Time of the last line, written or not; monotonic, ms. */
+  lastMs: number
+  /** Lines that are not written, and the last of them. */
+  waiting: number
+  write?: (() => void) | undefined
+}
+
+/**
+ * Limits lines that repeat: of each kind ten are written, then one every 10 s, the last one, with the number of lines that it
+ * stands for in `repeated`. `debug` is not limited. Memory is bounded whatever the messages are.
+ *
+ * @param log must not throw
+ * @param kindOf tells the lines of one message apart by more than their SQLSTATE or code. Default: by nothing
+ */
+export function limitLog(
+  log: Log,
+  clock: Pick<Clock, 'monotonic' | 'sleep'>,
+  kindOf: (fields: Fields) => string = () => '',
+): LimitedLog {
+  const kinds = new Map<string, Kind>()
+  const closing = new AbortController()
+
+  function kindAt(key: string, nowMs: number): Kind {
+    const found = kinds.get(key)
+    if (found && (found.waiting > 0 || nowMs - found.lastMs < INTERVAL_MS)) return found
+    if (!found && kinds.size >= MAX_KINDS) forgetQuiet(nowMs)
+    if (!found && kinds.size >= MAX_KINDS && key !== OTHERS) return kindAt(OTHERS, nowMs)
+    const kind = { lines: 0, lastMs: nowMs, waiting: 0 }
+    kinds.set(key, kind)
+    return kind
+  }
+
+  function forgetQuiet(nowMs: number): void {
+    for (const [key, { waiting, lastMs }] of kinds)
+      if (waiting === 0 && nowMs - lastMs >= INTERVAL_MS) kinds.delete(key)
+  }
+
+  function flush(kind: Kind): void {
+    const { write } = kind
+    kind.write = undefined
+    write?.()
+    kind.waiting = 0
+  }
+
+  const limited =
+    (level: Level): Write =>
+    (fields, message) => {
+      const nowMs = clock.monotonic()
+      const detail = fields.sqlState ?? fields.code
+      const kind = kindAt([level, message, detail, kindOf(fields)].join(' '), nowMs)
+      kind.lastMs = nowMs
+      kind.lines += 1
+      if (kind.lines <= FIRST_LINES) return log[level](fields, message)
+      kind.waiting += 1
+      kind.write = () => {
+        const { waiting } = kind
+        log[level](waiting > 1 ? { ...fields, repeated: waiting } : fields, message)
+      }
+      if (kind.waiting === 1 && !closing.signal.aborted)
+        void clock.sleep(INTERVAL_MS, closing.signal).then(() => flush(kind))
+    }
+
+  return {
+    debug: log.debug,
+    info: limited('info'),
+    warn: limited('warn'),
+    error: limited('error'),
+    close() {
+      closing.abort()
+      for (const kind of kinds.values()) flush(kind)
+    },
   }
 }

@@ -1,17 +1,18 @@
 /** Wraps the host's metrics and tracing, so that their exceptions never reach the service. */
+import { reasonOf } from '../errors.js'
 import type { GaugeReading, Metrics } from '../metrics.js'
 import type { Log, Span, Tracing } from '../ports.js'
 import { parseTraceparent } from '../values/traceparent.js'
 
 /**
- * Wraps the host's metrics: exceptions are caught, and the first one is logged.
+ * Wraps the host's metrics: exceptions are caught and logged.
  *
  * @param metrics default: measurements are discarded
  * @param ended aborts when the instance closes; passed to `Metrics.watch`
  */
 export function safeMetrics(metrics: Metrics | undefined, log: Log, ended?: AbortSignal): Metrics {
   if (!metrics) return { count: () => {}, observe: () => {}, watch: () => {} }
-  const onFault = logOnce(log, 'metrics failed')
+  const onFault = logFault(log, 'metrics failed')
   let currentRead: (() => Promise<readonly GaugeReading[]>) | undefined
   return {
     count: (name, by, label) => guard(() => metrics.count(name, by, label), onFault),
@@ -26,10 +27,10 @@ export function safeMetrics(metrics: Metrics | undefined, log: Log, ended?: Abor
   }
 }
 
-/** Wraps the host's tracing: exceptions are caught, and the first one is logged. */
+/** Wraps the host's tracing: exceptions are caught and logged. */
 export function safeTracing(tracing: Tracing | undefined, log: Log): Tracing | undefined {
   if (!tracing) return undefined
-  const onFault = logOnce(log, 'tracing failed')
+  const onFault = logFault(log, 'tracing failed')
   return {
     begin(name, parent, attributes) {
       let span: Span | undefined
@@ -54,11 +55,5 @@ function guard(act: () => unknown, onFault: (thrown: unknown) => void): void {
   }
 }
 
-/** Logs only the first fault: one that occurs once occurs with every delivery. */
-function logOnce(log: Log, message: string): (thrown: unknown) => void {
-  let isLogged = false
-  return (thrown) => {
-    if (!isLogged) log.warn({ reason: thrown instanceof Error ? thrown.message : 'unknown' }, message)
-    isLogged = true
-  }
-}
+const logFault = (log: Log, message: string) => (thrown: unknown) =>
+  log.warn({ reason: reasonOf(thrown) }, message)

@@ -10,7 +10,7 @@
  * - What a crash leaves out: up to 10 s of counts, and attempts whose settlement was written by a commit whose result the
  *   node did not live to read. Nothing is counted twice.
  */
-import { errorCode } from '../errors.js'
+import { errorCode, reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import type { StatsBatch, StatsStore } from './stats-store.js'
 import type { Tally } from './tally.js'
@@ -75,7 +75,7 @@ export function createStatsFlush(
       try {
         await store.add(batch)
       } catch (thrown) {
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         if (errorCode(thrown) === 'StoreUnavailable') {
           warn({ reason }, 'statistics could not be written, retrying')
           return

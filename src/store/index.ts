@@ -101,6 +101,7 @@ export {
   type Failure,
   HookswitchError,
   notFound,
+  reasonOf,
 } from '../errors.js'
 export type { OpenLeg, OpenLegChanges, OpenLegErasure, OpenLegStore } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'

@@ -10,11 +10,13 @@
  *   the last 10 s, and skips the ids that were sent. A stream resumes at a position that is 10 s old.
  * - Nothing is read, and nothing is remembered, while no stream is open.
  */
+
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import { createCoalescingTask } from '../delivery/coalescing-task.js'
 import type { LoggedAttempt } from '../delivery/delivery-queries.js'
 import { type CallParties, partiesOf } from '../delivery/payload.js'
 import type { QueueStore } from '../delivery/queue-store.js'
+import { reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { streamAttemptJson } from '../wire/stream-json.js'
 import type { LiveRecord, OpenStream } from './open-stream.js'
@@ -81,7 +83,7 @@ export function createAttemptFeed(deps: AttemptFeedDeps): AttemptFeed {
       } catch (thrown) {
         const [open] = deps.streams()
         if (!open) return
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         log.warn({ reason }, 'reading attempts for streams failed, retrying')
       }
     },

@@ -18,7 +18,7 @@ import type { CheckedEvent } from '../delivery/event.js'
 import type { LiveWatch } from '../delivery/live-store.js'
 import { payloadOf, SEQUENCE_KEY } from '../delivery/payload.js'
 import type { QueueStore } from '../delivery/queue-store.js'
-import { closingError, errorCode, invalidInput, notFound } from '../errors.js'
+import { closingError, errorCode, invalidInput, notFound, reasonOf } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock, Log } from '../ports.js'
 import { yieldingOf } from '../values/yielding.js'
@@ -170,7 +170,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
       })
       .catch((thrown: unknown) => {
         for (const stream of byAccount.get(accountId) ?? NONE) stream.drop(1)
-        log.warn({ accountId, reason: String(thrown) }, 'an item of streams was lost')
+        log.warn({ accountId, reason: reasonOf(thrown) }, 'an item of streams was lost')
       })
       .finally(() => {
         pending -= 1
@@ -303,7 +303,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
         (thrown: unknown) => {
           if (stream.isEnded) return
           // It cannot go on without what it has missed. The reader connects again.
-          log.warn({ accountId, reason: String(thrown) }, 'a stream could not be resumed')
+          log.warn({ accountId, reason: reasonOf(thrown) }, 'a stream could not be resumed')
           stream.close()
         },
       )
@@ -342,8 +342,7 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     accepted(event, eventId, sequence) {
       if (eventCount === 0) return
       deliver(event.accountId, (found) => {
-        const { callId, otherLegCallId } = event
-        const wanted = found.filter((stream) => stream.wantsEvent(callId, otherLegCallId))
+        const wanted = found.filter((stream) => stream.wantsEvent(event))
         if (wanted.length === 0) return
         const payload = { ...payloadOf(event, eventId), [SEQUENCE_KEY]: sequence }
         const content = contentOf('event', payload)

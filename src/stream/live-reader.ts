@@ -8,9 +8,11 @@
  * - The cursor is the last number of each writer. A missing number, or a time without reading or registration, means that an
  *   unknown number of items is lost.
  */
+
 import { createCoalescingTask } from '../delivery/coalescing-task.js'
 import { LIVE_RETENTION_MS, type LiveStore, type LiveWatch } from '../delivery/live-store.js'
 import { waitAtMost } from '../delivery/worker/wait-group.js'
+import { reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { type LiveNews, parseLiveItem } from './live-news.js'
 
@@ -75,7 +77,7 @@ export function createLiveReader(deps: LiveReaderDeps): LiveReader {
       await work()
     } catch (thrown) {
       if (!isInterrupted && !isClosed) {
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         log.warn({ reason }, 'reading events of other nodes for streams failed, retrying')
       }
       isInterrupted = true

@@ -13,7 +13,7 @@ import type { Account } from '../accounts/account.js'
 import { createCoalescingTask } from '../delivery/coalescing-task.js'
 import { LIVE_RETENTION_MS, type LiveBatch, type LiveItem, type LiveStore } from '../delivery/live-store.js'
 import { waitAtMost } from '../delivery/worker/wait-group.js'
-import { errorCode } from '../errors.js'
+import { errorCode, reasonOf } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { accountOf, type LiveNews, liveItemOf } from './live-news.js'
 import { LiveFilter } from './live-watches.js'
@@ -137,7 +137,7 @@ export function createLiveWriter(deps: LiveWriterDeps): LiveWriter {
         return
       } catch (thrown) {
         const isRepeatable = errorCode(thrown) === 'StoreUnavailable'
-        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        const reason = reasonOf(thrown)
         if (!isRepeatable) log.warn({ reason }, 'items for the streams of other nodes were lost')
         if (!isRepeatable || closing.signal.aborted || filter.isEmpty) return
         await clock.sleep(RETRY_MS, closing.signal)

@@ -79,6 +79,16 @@ export function parseCredentialsLogin(data: unknown): SignInInput {
   }
 }
 
+/** Longest name that is repeated, characters. */
+const MAX_TARGET = 200
+
+/** The account that a login names, without anything secret; empty for an API key. */
+export function loginTarget(data: unknown): Readonly<Record<'realm' | 'accountName', string | undefined>> {
+  const { account_realm, realm, account_name } = data as Readonly<Record<string, unknown>>
+  const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, MAX_TARGET) : undefined)
+  return { realm: text(account_realm ?? realm), accountName: text(account_name) }
+}
+
 /** Parses the body of `system/tokens`, without checking its values. */
 export function parseTokenRequest(data: unknown): TokenRequest {
   const fields = coerce(tokenSchema, data) as Readonly<Record<string, unknown>>

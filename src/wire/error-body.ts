@@ -1,5 +1,5 @@
 /** Maps errors to HTTP errors with KAZOO's names and messages. */
-import { errorCode, type Failure } from '../errors.js'
+import { boundFailure, errorCode, type Failure } from '../errors.js'
 import { toWirePath } from './field-names.js'
 
 /** An HTTP error: status, name, data and additional headers. */
@@ -112,7 +112,7 @@ const UNDEFINED_FIELD = 'Strict checking of data is enabled; only include schema
 /** Reports all violated rules: `{"<dotted.path>": {"<rule>": {message, target, value?}}}`. */
 export function validationError(failures: readonly Failure[]): HttpError {
   const data = new Map<string, Record<string, unknown>>()
-  for (const { path, rule, message, target, value, cause } of failures) {
+  for (const { path, rule, message, target, value, cause } of failures.map(boundFailure)) {
     const field = path === '' ? 'data' : path
     const rules = data.get(field) ?? {}
     const text = rule === 'additionalProperties' ? UNDEFINED_FIELD : message

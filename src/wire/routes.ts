@@ -66,6 +66,10 @@ export type OperationId =
   | 'readOverview'
   | 'readHolds'
   | 'setHold'
+  | 'startJob'
+  | 'listJobs'
+  | 'readJob'
+  | 'setJob'
   | 'streamItems'
   | 'listUnhealthyWebhooks'
   | 'searchDeliveries'
@@ -255,6 +259,17 @@ export const ROUTES: readonly DocumentedRoute[] = [
   { operation: 'readOverview', method: 'GET', path: '/system/overview', ...read, access: 'operator' },
   { operation: 'readHolds', method: 'GET', path: '/system/holds', ...read, access: 'operator' },
   { operation: 'setHold', method: 'POST', path: '/system/holds', ...change, access: 'operator' },
+  {
+    operation: 'startJob',
+    method: 'PUT',
+    path: '/system/jobs',
+    ...change,
+    access: 'operator',
+    status: 202,
+  },
+  { operation: 'listJobs', method: 'GET', path: '/system/jobs', ...read, access: 'operator' },
+  { operation: 'readJob', method: 'GET', path: '/system/jobs/{job_id}', ...read, access: 'operator' },
+  { operation: 'setJob', method: 'POST', path: '/system/jobs/{job_id}', ...change, access: 'operator' },
   { operation: 'streamItems', method: 'GET', path: `${ACCOUNT}/stream`, ...read, isStream: true },
   {
     operation: 'listUnhealthyWebhooks',

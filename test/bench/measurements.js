@@ -23,6 +23,7 @@ import { measureRateLimits } from './rate-limits.js'
 import { measureReplay } from './replay.js'
 import { measureNodes } from './scale-out.js'
 import { measureServing } from './serving.js'
+import { measureSizing } from './sizing.js'
 import { measureSources } from './sources.js'
 import { measureStatistics } from './statistics-queries.js'
 import { STORE_KINDS } from './stores.js'
@@ -81,6 +82,7 @@ export const MEASUREMENTS = {
   WHY: { measure: measureWhy, storeKinds: DURABLE },
   PAGE: { measure: measurePage, storeKinds: DURABLE },
   ACCOUNTS: { measure: measureAccounts, storeKinds: STORE_KINDS },
+  SIZING: { measure: measureSizing, storeKinds: STORE_KINDS },
   SERVE: { measure: measureServing, storeKinds: ['sqlite'] },
   SOURCES: { measure: measureSources, storeKinds: ['memory'] },
 }

@@ -12,6 +12,7 @@ import {
   replaySchema,
   replayStateSchema,
   userAuthSchema,
+  webhookJobSchema,
   whySchema,
 } from '../../src/wire/body-schemas.js'
 
@@ -31,6 +32,7 @@ export const VALIDATORS: Readonly<Record<string, JsonSchema>> = {
   validateReplayState: replayStateSchema,
   validateHold: holdSchema,
   validateWhy: whySchema,
+  validateWebhookJob: webhookJobSchema,
   validatePreview: previewSchema,
 }
 

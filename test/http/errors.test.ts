@@ -1,4 +1,5 @@
 /** Errors of requests. Their responses are in `test/golden`, the status of each code in `test/wire/error-body.test.ts`. */
+import { createHookswitch, type HookswitchError, memoryStore } from 'hookswitch'
 import { expect, it } from 'vitest'
 import { MAX_BODY_BYTES } from '../../src/http/message.js'
 import { jsonOf, OWN_ACCOUNT, type RequestOptions } from './records.js'
@@ -49,5 +50,38 @@ it('secrets of a malformed login are not echoed', async () => {
     expect(response.status).toBe(400)
     expect(response.body).not.toMatch(/SECRET|987654321/)
     expect(response.headers['cache-control']).toBe('no-store')
+  }
+})
+
+it('what an error repeats of a request is bounded, whatever its length', async () => {
+  const { send, hs } = await startService()
+  const long = 'n'.repeat(500_000)
+  const erase = `/v1/accounts/${OWN_ACCOUNT}/erase`
+  const response = await send('PUT', erase, { body: { data: { [long]: 1, [`a${long}`]: 1 } } })
+  expect(response.status).toBe(400)
+  expect(response.body.length).toBeLessThan(2_000)
+  const calls: (() => unknown)[] = [
+    () => hs.publish({ hook: 'channel_create', accountId: OWN_ACCOUNT, callId: 'c', [long]: 1 } as never),
+    () => hs.publish({ hook: long, accountId: OWN_ACCOUNT, callId: 'c' } as never),
+    () => hs.webhooks.create(OWN_ACCOUNT, { [long]: 1 } as never),
+    () => hs.webhooks.read(OWN_ACCOUNT, long),
+    () => hs.accounts.create({ name: 'a', realm: 'r.example', [long]: 1 } as never),
+    () => hs.accounts.get(long),
+    () => hs.setLimits({ [long]: 1 } as never),
+    () => hs.close({ [long]: 1 } as never),
+    () => hs.events.on(long as never, () => {}),
+    () => createHookswitch({ store: memoryStore(), [long]: 1 } as never),
+    () => createHookswitch({ store: memoryStore(), trustProxy: [long] }),
+  ]
+  for (const [index, call] of calls.entries()) {
+    const thrown = await Promise.resolve()
+      .then(call)
+      .then(
+        () => undefined,
+        (error: HookswitchError) => error,
+      )
+    const { code, message, field = '', id = '', failures = [] } = thrown ?? ({} as HookswitchError)
+    expect(code, String(index)).toMatch(/^[A-Z]/)
+    expect(JSON.stringify([message, field, id, failures]).length, String(index)).toBeLessThan(15_000)
   }
 })

@@ -47,7 +47,7 @@ describe('errors during a request', () => {
     expect(response.status).toBe(503)
     expect(response.body).not.toContain('db down')
     expect(logged).toEqual([
-      ['warn', expect.objectContaining({ reason: 'no store: db down' }), expect.any(String)],
+      ['warn', expect.objectContaining({ reason: 'no store (db down)' }), expect.any(String)],
     ])
   })
 

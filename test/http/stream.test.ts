@@ -89,8 +89,9 @@ describe('GET stream', () => {
     while ((await stream!.next()) !== undefined);
     stream!.close()
     const fields = { requestId: expect.any(String), accountId: OWN_ACCOUNT, durationMs: 0 }
+    const route = '/accounts/{account_id}/stream'
     expect(lines).toEqual([
-      [{ ...fields, status: 200, method: 'GET', path: PATH }, 'request'],
+      [{ ...fields, status: 200, method: 'GET', path: PATH, route }, 'request'],
       [fields, 'stream ended'],
     ])
   })

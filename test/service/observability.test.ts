@@ -1,4 +1,5 @@
 /** Metrics and traces of the whole service: they match what receivers got, and contain neither secrets nor input. */
+import * as api from '@opentelemetry/api'
 import { constant, createHookswitch, memoryStore } from 'hookswitch'
 import type { Metrics, Sender } from 'hookswitch/adapter'
 import { openTelemetry } from 'hookswitch/opentelemetry'
@@ -18,7 +19,7 @@ afterEach(() => otel?.close())
 function observability() {
   otel = otelHarness()
   const { meter, tracer } = otel
-  const { metrics, tracing } = openTelemetry({ meter, tracer })
+  const { metrics, tracing } = openTelemetry({ api, meter, tracer })
   const prometheus = prometheusMetrics()
   const both: Metrics = {
     count(name, by, label) {

@@ -70,9 +70,16 @@ function violations(schema: object, value: unknown): readonly string[] {
     : validate.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
-/** Calls operations by id and checks that the document describes the response. */
+/** Operations that leave no audit record although they are no GET: they change nothing, or are events. */
+const NOT_AUDITED = ['previewWebhook', 'checkAddress', 'matchEvent', 'publishEvents']
+
+/** Calls operations by id and checks that the document describes the response, and that each change leaves one audit record. */
 function caller(service: RunningService) {
   const called = new Map<string, number>()
+  const audited: string[] = []
+  service.hs.events.on('audit', ({ action, by }) => {
+    if (by !== 'host') audited.push(action)
+  })
   const call = async (
     id: string,
     params: Record<string, string> = {},
@@ -100,6 +107,10 @@ function caller(service: RunningService) {
       if (dereference(header).required)
         expect(response.headers[name.toLowerCase()], `${id}: ${name}`).toBeDefined()
     if (response.status < 400) called.set(id, (called.get(id) ?? 0) + 1)
+    const isDryRun = (request.data as Any)?.dry_run === true
+    const isChange = method !== 'GET' && !NOT_AUDITED.includes(id) && !isDryRun && response.status < 400
+    const isRefusedLogin = id.startsWith('signIn') && response.status === 401
+    expect(audited.splice(0), `${id} ${response.status}`).toEqual(isChange || isRefusedLogin ? [id] : [])
     return response
   }
   return { call, called }
@@ -229,6 +240,14 @@ describe('the OpenAPI document', () => {
     await call('setHold', {}, { token: operator, data: { held: true, account_id } })
     await call('readHolds', {}, { token: operator })
     await call('setHold', {}, { token: operator, data: { held: false, account_id } })
+    await call('setHold', {}, { token: operator, data: { held: true, dry_run: true } })
+    await call('startJob', {}, { token: operator, data: { action: 'resume', account_id, dry_run: true } })
+    const started = await call('startJob', {}, { token: operator, data: { action: 'resume', cause: '503' } })
+    const bulk = { job_id: started.json.data.id as string }
+    await call('listJobs', {}, { token: operator })
+    await call('readJob', bulk, { token: operator })
+    // It had nothing to do, so it has ended.
+    expect((await call('setJob', bulk, { token: operator, data: { state: 'cancelled' } })).status).toBe(409)
     await call('lookUpAnywhere', { query: '?q=call%201' }, { token: operator })
     await call('whyAnywhere', {}, { token: operator, data: { q: 'call 1' } })
     await call('replayAllAccounts', {}, { data: { dry_run: true }, token: operator })
@@ -271,6 +290,8 @@ describe('the OpenAPI document', () => {
       'setAnyReplay',
       'setHold',
       'whyAnywhere',
+      'setJob',
+      'startJob',
     ])
     for (const { id, doc, method } of operations) {
       const by = ofOperators.has(id) ? { token: operator } : {}
@@ -301,6 +322,7 @@ describe('the OpenAPI document', () => {
       'lookUpAnywhere',
       'searchDeliveries',
       'listAllReplays',
+      'listJobs',
     ])
       expect((await call(id)).status).toBe(403)
 
@@ -312,7 +334,7 @@ describe('the OpenAPI document', () => {
     const renewed = await hs.auth.signIn({ apiKey: await hs.accounts.readApiKey('parent') })
     await call('readToken', {}, { token: renewed.token })
     await call('signOut', {}, { token: renewed.token })
-    const isOperators = (id: string) => ['listUnhealthyWebhooks', 'searchDeliveries'].includes(id)
+    const isOperators = (id: string) => ['listUnhealthyWebhooks', 'searchDeliveries', 'setJob'].includes(id)
     const missing = operations.map(({ id }) => id).filter((id) => !called.has(id) && !isOperators(id))
     expect(missing).toEqual([])
   })

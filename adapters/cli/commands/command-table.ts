@@ -2,6 +2,7 @@
 
 import { wrongFlag } from '../read-flags.js'
 import { ACCOUNT_COMMANDS, USER_COMMANDS } from './account-commands.js'
+import { JOB_COMMANDS } from './bulk-commands.js'
 import type { Command } from './command.js'
 import { completionScript, SHELLS, type Shell } from './completion.js'
 import { DELIVERY_COMMANDS } from './delivery-commands.js'
@@ -20,6 +21,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   deliveries: 'deliveries of a webhook and their states',
   attempts: 'requests to receivers: list them, or watch them live',
   replays: 'replays of many deliveries: their progress, pause and end',
+  jobs: 'jobs that resume or enable webhooks of all accounts',
   events: 'publish events, list their kinds',
   token: 'log in for scripts',
 }
@@ -47,6 +49,7 @@ export const COMMANDS: readonly Command[] = [
   ...DELIVERY_COMMANDS,
   WHY_COMMAND,
   ...REPLAY_COMMANDS,
+  ...JOB_COMMANDS,
   ...EVENT_COMMANDS,
   ...TOKEN_COMMANDS,
   VERIFY_COMMAND,

@@ -160,6 +160,10 @@ export const MESSAGES_BY_DRIVER_ERROR: readonly {
     message: ['StoreUnavailable', 'no PostgreSQL server answered in time: check host, port and firewall'],
   },
   {
+    pattern: /^the server is silent/,
+    message: ['StoreUnavailable', 'PostgreSQL does not answer: it hangs, or the network drops its packets'],
+  },
+  {
     pattern: /^no answer within/,
     message: ['StoreUnavailable', 'PostgreSQL did not answer in time: the connection was closed'],
   },

@@ -63,8 +63,16 @@ export class AnswerTimeout extends Error {
   }
 }
 
+/** The server has been silent for longer than a question to it may take (`silence-watch.ts`). */
+export class ServerSilent extends Error {
+  constructor() {
+    super('the server is silent')
+    this.name = 'ServerSilent'
+  }
+}
+
 export function isAnswerTimeout(thrown: unknown): boolean {
-  return thrown instanceof AnswerTimeout
+  return thrown instanceof AnswerTimeout || thrown instanceof ServerSilent
 }
 
 /** The pool did not give a connection in time. */

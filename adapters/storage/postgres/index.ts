@@ -46,11 +46,13 @@ import { checkOptions, type PostgresStoreOptions } from './options.js'
 import { refusePooler } from './pooler-check.js'
 import { postgresQueries } from './queries.js'
 import { postgresQueue } from './queue.js'
-import { createRejectionLog } from './rejection-log.js'
+import type { Rejection } from './rejection-log.js'
 import { postgresReplays } from './replays.js'
 import { createSession, notOpenError, type Session } from './session.js'
 import type { Deps } from './session-deps.js'
 import { createPool, type PostgresPool } from './session-pool.js'
+import { createQuestion } from './silence-question.js'
+import { createSilenceWatch } from './silence-watch.js'
 import { quoteIdentifier } from './statement.js'
 import { postgresStats } from './stats.js'
 import { postgresTokens } from './tokens.js'
@@ -86,7 +88,8 @@ interface OpenStore {
  * `pool_mode = session`).
  *
  * Every call rejects with `StoreUnavailable` while the server does not answer: within 5 s for a connection and
- * `answerWithinMs` (default 10 s) for each statement.
+ * `answerWithinMs` (default 10 s) for each statement; with `connectionString` within about 2 s where the server answers nothing
+ * at all, and then at once until it does.
  *
  * @param options `connectionString` (with `maxConnections`, default 8, and `ssl`) or the host's `pool`; `schema`,
  *   default `hookswitch`; `answerWithinMs`, default 10,000; `clock`, for tests
@@ -143,7 +146,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       ]),
     ) as Port
 
-  const onRejected = createRejectionLog(deps.log, () => performance.now())
+  const onRejected = (rejection: Rejection) =>
+    deps.log.warn({ ...rejection }, 'PostgreSQL rejected a statement')
   const settings = { connectWithinMs: CONNECT_WITHIN_MS, answerWithinMs, isHostPool, onRejected }
   const createMaintenanceSession = (pool: PostgresPool) =>
     createSession(pool, { ...settings, answerWithinMs: MAINTENANCE_WITHIN_MS, isSingleUse: true })
@@ -153,10 +157,15 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       'pool' in connection
         ? connection.pool
         : await createPool({ ...connection, connectWithinMs: CONNECT_WITHIN_MS })
+    // A pool of the host may have no connection free for the question.
+    const question = 'pool' in connection ? undefined : await createQuestion(connection)
+    const silence = question && createSilenceWatch(question.ask)
     const onError = ({ message }: Error) =>
       log?.debug({ reason: message }, 'an idle connection to PostgreSQL was lost')
     pool.on('error', onError)
     const releasePool = async () => {
+      silence?.close()
+      await question?.close()
       if (!isHostPool) await pool.end()
       pool.removeListener('error', onError)
     }
@@ -164,6 +173,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       const opening = createSession(pool, {
         ...settings,
         isHotPath: true,
+        ...(silence && { silence }),
         onServerReplaced: queue.serverReplaced,
       })
       const field = isHostPool ? 'pool' : 'connectionString'

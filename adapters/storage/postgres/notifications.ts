@@ -4,7 +4,9 @@
  * Messages are sent after the commit, outside of the transaction, and may be lost. What must not be lost is in tables
  * (`incoming`, `change`, `inbox`, `shard`), where the poll finds it (`poll.ts`).
  */
+
 import type { LiveListener } from 'hookswitch/store'
+import { reasonOf } from 'hookswitch/store'
 import type { Nodes } from './nodes.js'
 import type { Deps, LiveSignal } from './session-deps.js'
 import { notificationStatements } from './sql/notifications.js'
@@ -60,7 +62,7 @@ export function createNotifier({ session, schema, channel, log }: Deps, nodes: N
     hasFree = false
     live = new Set()
     sending = session.query(sql.notify, [channel, JSON.stringify(message)]).catch((thrown: unknown) => {
-      log.debug({ reason: String(thrown) }, 'could not notify other nodes: their poll will find the work')
+      log.debug({ reason: reasonOf(thrown) }, 'could not notify other nodes: their poll will find the work')
     })
   }
   function sendSoon(): void {

@@ -2,6 +2,7 @@
  * How a node learns what other nodes wrote: notifications are fast but may be lost, so a statement once a second finds in
  * the tables whatever they missed.
  */
+import { reasonOf } from 'hookswitch/store'
 import { int4Array, int8Array, textArray } from './binary-arrays.js'
 import type { CrashedNodes } from './crashed-nodes.js'
 import type { Nodes } from './nodes.js'
@@ -97,7 +98,7 @@ export function createPoller(deps: PollDeps): Poller {
     } catch (thrown) {
       if (!isReported)
         log.warn(
-          { reason: thrown instanceof Error ? thrown.message : 'unknown' },
+          { reason: reasonOf(thrown) },
           'cannot listen for notifications of other nodes: what they accept is found within a second',
         )
       isReported = true

@@ -1,5 +1,4 @@
-/** Logs what the server says about a statement that it rejects: errors for callers have a sentence of ours. */
-import type { Log } from 'hookswitch/store'
+/** Reads what the server says about a statement that it rejects, for the log: errors for callers have a sentence of ours. */
 
 /** The fields of an error of the server that name no value of a row. */
 export interface Rejection {
@@ -12,8 +11,6 @@ export interface Rejection {
   readonly constraint?: string
 }
 
-/** A rejection with the same SQLSTATE is logged once in this time. */
-const INTERVAL_MS = 10_000
 /** The server quotes names, which may be long. */
 const MAX_MESSAGE_LENGTH = 300
 
@@ -41,22 +38,5 @@ export function rejectionOf(thrown: unknown): Rejection | undefined {
     sqlState,
     ...(isSafe ? { message: message.slice(0, MAX_MESSAGE_LENGTH) } : {}),
     ...Object.fromEntries(named),
-  }
-}
-
-/**
- * Creates the function that logs rejections.
- *
- * @param now monotonic time, milliseconds
- */
-export function createRejectionLog(log: Log, now: () => number): (rejection: Rejection) => void {
-  const loggedAt = new Map<string, number>()
-  return (rejection) => {
-    const { sqlState } = rejection
-    const last = loggedAt.get(sqlState)
-    const at = now()
-    if (last !== undefined && at - last < INTERVAL_MS) return
-    loggedAt.set(sqlState, at)
-    log.warn({ ...rejection }, 'PostgreSQL rejected a statement')
   }
 }

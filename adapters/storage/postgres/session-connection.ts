@@ -1,6 +1,7 @@
 /** Acquires connections of a pool, sets them up once, puts a time limit on every answer, and notices a failover. */
-import { AnswerTimeout, ConnectTimeout, ServerRecovering, ServerReplaced } from './errors.js'
+import { AnswerTimeout, ConnectTimeout, isAnswerTimeout, ServerRecovering, ServerReplaced } from './errors.js'
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './session-pool.js'
+import { ASK_AFTER_MS, type SilenceWatch } from './silence-watch.js'
 
 interface ConnectionOptions {
   /** Longest wait for a connection, in milliseconds, including the wait for a free one. */
@@ -16,6 +17,8 @@ interface ConnectionOptions {
   readonly checkSql?: string | undefined
   /** Called when a connection leads to another server than the ones before. Absent: not checked. */
   readonly onServerReplaced?: (() => void) | undefined
+  /** Tells when the server is silent. Absent: only the time limits do. */
+  readonly silence?: SilenceWatch | undefined
   /** Closes each connection after one use, so that no other user of the pool gets its settings. Default false. */
   readonly isSingleUse?: boolean
 }
@@ -56,10 +59,18 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
   /** Connections with other settings than the usual ones. */
   const unusual = new WeakSet<PostgresClient>()
 
-  const runOn = (client: PostgresClient, query: PostgresQuery) =>
-    queryWithTimeout(client, query, options.answerWithinMs, () => {
-      generation += 1
-    })
+  const { silence } = options
+
+  const runOn = async (client: PostgresClient, query: PostgresQuery) => {
+    try {
+      const result = await waitFor(() => client.query(query), options.answerWithinMs, silence)
+      silence?.answered()
+      return result
+    } catch (thrown) {
+      if (isAnswerTimeout(thrown)) generation += 1
+      throw thrown
+    }
+  }
 
   /** Sets up a new connection; false for one of an earlier generation. */
   async function isUsable(client: PostgresClient): Promise<boolean> {
@@ -104,7 +115,8 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
   /** Refuses every connection to a server that has taken over since the caller began. */
   async function acquire(replacementsBefore: number): Promise<Connection> {
     for (;;) {
-      const client = await connectWithTimeout(pool, options.connectWithinMs)
+      silence?.check()
+      const client = await connectWithTimeout(pool, options.connectWithinMs, silence)
       // The error of a connection that breaks reaches the pending query; without a listener it would end the process
       // too.
       const ignore = () => {}
@@ -160,25 +172,22 @@ export function createConnector(pool: PostgresPool, options: ConnectionOptions) 
 }
 
 /** A host's pool may have no timeout. A connection that comes too late is returned to it. */
-function connectWithTimeout(pool: PostgresPool, withinMs: number): Promise<PostgresClient> {
-  return new Promise((resolve, reject) => {
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      reject(new ConnectTimeout())
-    }, withinMs + GRACE_MS)
-    pool.connect().then(
-      (client) => {
-        clearTimeout(timer)
-        if (isLate) client.release()
-        else resolve(client)
-      },
-      (thrown: unknown) => {
-        clearTimeout(timer)
-        reject(thrown)
-      },
+async function connectWithTimeout(
+  pool: PostgresPool,
+  withinMs: number,
+  silence: SilenceWatch | undefined,
+): Promise<PostgresClient> {
+  const connecting = pool.connect()
+  try {
+    return await waitFor(() => connecting, withinMs, silence)
+  } catch (thrown) {
+    if (!isAnswerTimeout(thrown)) throw thrown
+    connecting.then(
+      (client) => client.release(),
+      () => {},
     )
-  })
+    throw thrown instanceof AnswerTimeout ? new ConnectTimeout() : thrown
+  }
 }
 
 /** `too_many_connections`, `cannot_connect_now`. */
@@ -190,28 +199,47 @@ function isTransientRefusal(thrown: unknown): boolean {
 /** Time to read an answer that arrived while the process was busy. */
 const GRACE_MS = 100
 
-function queryWithTimeout(
-  client: PostgresClient,
-  query: PostgresQuery,
+/**
+ * Waits for an answer of the server. Rejects with `AnswerTimeout` after `withinMs`, with `ServerSilent` once the server is known
+ * to be silent.
+ */
+function waitFor<Answer>(
+  call: () => Promise<Answer>,
   withinMs: number,
-  onTimeout: () => void,
-): Promise<PostgresResult> {
+  silence: SilenceWatch | undefined,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      onTimeout()
-      reject(new AnswerTimeout(withinMs))
-    }
+    let endWait: (() => void) | undefined
+    let timer: NodeJS.Timeout
     // Timers run before sockets are read: after the host blocked its process for long, the answer may be there already.
-    let timer = setTimeout(() => {
-      timer = setTimeout(giveUp, GRACE_MS)
-    }, withinMs)
-    client.query(query).then(
-      (result) => {
+    const giveUpAfter = (ms: number) => {
+      timer = setTimeout(() => {
+        timer = setTimeout(() => {
+          endWait?.()
+          reject(new AnswerTimeout(withinMs))
+        }, GRACE_MS)
+      }, ms)
+    }
+    const suspect = (watch: SilenceWatch) => {
+      giveUpAfter(withinMs - ASK_AFTER_MS)
+      endWait = watch.suspect((thrown) => {
         clearTimeout(timer)
-        resolve(result)
+        reject(thrown)
+      })
+    }
+    if (silence && withinMs > ASK_AFTER_MS) timer = setTimeout(suspect, ASK_AFTER_MS, silence)
+    else giveUpAfter(withinMs)
+    const end = () => {
+      clearTimeout(timer)
+      endWait?.()
+    }
+    call().then(
+      (answer) => {
+        end()
+        resolve(answer)
       },
       (thrown: unknown) => {
-        clearTimeout(timer)
+        end()
         reject(thrown)
       },
     )

@@ -10,6 +10,7 @@ import type { Rejection } from './rejection-log.js'
 import { type Connection, createConnector } from './session-connection.js'
 import { type ChannelListener, type ChannelSubscription, listenOn } from './session-listen.js'
 import type { PostgresPool, PostgresQuery } from './session-pool.js'
+import type { SilenceWatch } from './silence-watch.js'
 import type { Statement } from './statement.js'
 
 export interface Transaction {
@@ -18,7 +19,8 @@ export interface Transaction {
 
 /**
  * Access to the server. Every method rejects with a `HookswitchError`: with `StoreUnavailable` at most
- * `connectWithinMs` + `answerWithinMs` after a statement was sent, whatever happened to the server.
+ * `connectWithinMs` + `answerWithinMs` after a statement was sent, whatever happened to the server, and at once while it is known
+ * to be silent.
  */
 export interface Session {
   /** Runs one statement on any connection. Retried after a serialization failure or a deadlock (40001, 40P01). */
@@ -61,6 +63,8 @@ interface SessionOptions {
   readonly onServerReplaced?: () => void
   /** Called with what the server says about a statement that it rejects, once the store is open. Absent: not reported. */
   readonly onRejected?: (rejection: Rejection) => void
+  /** Tells when the server is silent. Absent: only the time limits do. */
+  readonly silence?: SilenceWatch
   /** The statements are on the path of an event and must be planned row by row. Default false. */
   readonly isHotPath?: boolean
   /**
@@ -90,6 +94,7 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     answerWithinMs,
     isSingleUse,
     onServerReplaced: options.onServerReplaced,
+    silence: options.silence,
     ...(isHostPool ? { checkSql: USUAL_SETTINGS } : { setUpSql: sessionSettings(options) }),
   })
   const begin = isHostPool ? `${BEGIN}; ${transactionSettings(options)}` : BEGIN

@@ -3,14 +3,12 @@
  * attempts of a week, nor each time that a switch accepts a connection only to close it.
  */
 import type { Clock, Log } from 'hookswitch'
-import type { LogLimiter } from './log-limiter.js'
 import type { ConnectionState } from './source-figures.js'
 
 /** Dependencies of a report. */
 interface ConnectionReportDeps {
   readonly clock: Pick<Clock, 'monotonic'>
   readonly log: Log
-  readonly limitedLog: LogLimiter
   /** The switch: `freeswitch 127.0.0.1:8021`. */
   readonly source: string
 }
@@ -35,7 +33,7 @@ const STABLE_AFTER_MS = 10_000
 
 /** Creates the report of a source that has not tried to connect. */
 export function createConnectionReport(deps: ConnectionReportDeps): ConnectionReport {
-  const { clock, log, limitedLog, source } = deps
+  const { clock, log, source } = deps
   let hasTried = false
   let isConnected = false
   let disconnectReason: string | undefined
@@ -50,7 +48,7 @@ export function createConnectionReport(deps: ConnectionReportDeps): ConnectionRe
       disconnectReason = undefined
       connects += 1
       connectedMs = clock.monotonic()
-      limitedLog.write('info', 'connected', {}, 'connected to the switch')
+      log.info({ source }, 'connected to the switch')
     },
     onDisconnected(reason, retryInMs) {
       const nowMs = clock.monotonic()
@@ -59,11 +57,11 @@ export function createConnectionReport(deps: ConnectionReportDeps): ConnectionRe
       isConnected = false
       disconnectReason = reason
       const isRepeated = logged?.reason === reason && nowMs - logged.atMs < REPEAT_AFTER_MS
-      const fields = { reason, retryInMs }
+      const fields = { source, reason, retryInMs }
       const message = 'not connected to the switch'
-      if (isRepeated && !wasStable) return log.debug({ source, ...fields }, message)
+      if (isRepeated && !wasStable) return log.debug(fields, message)
       logged = { reason, atMs: nowMs }
-      limitedLog.write('warn', 'disconnected', fields, message)
+      log.warn(fields, message)
     },
     onClosed() {
       isConnected = false

@@ -7,7 +7,7 @@
  *
  * - A mapping turns each message of the switch into a `MappedBatch`; `push` takes it synchronously.
  * - The account buffer holds the events of a leg until its account is known. One background task, which runs only while
- *   the buffer is not empty, expires legs that wait too long.
+ *   the buffer is not empty, expires legs that wait too long, or has the switch queried for their accounts.
  * - The ordered publisher publishes the events of a leg one after the other and retries while the service is full.
  * - Backpressure: once 1,024 events wait, `isFull` is true, and the session stops reading from the switch. `onCapacity`
  *   listeners resume it.
@@ -16,10 +16,16 @@
  *   the next connection finds the legs that began or ended meanwhile. Open legs are stored (`open-legs.ts`).
  */
 import type { ChannelEvent, Clock, Log } from 'hookswitch'
-import { createEventBus, type EventHub, type Metrics, type Random, safeLog } from 'hookswitch/adapter'
+import {
+  createEventBus,
+  type EventHub,
+  limitLog,
+  type Metrics,
+  type Random,
+  safeLog,
+} from 'hookswitch/adapter'
 import { type AccountBufferLimits, createAccountBuffer, type UnknownAccount } from './account-buffer.js'
 import { createConnectionReport } from './connection-report.js'
-import { createLogLimiter } from './log-limiter.js'
 import type { LegUpdate, MappedBatch, Problem } from './mapped-events.js'
 import type { OpenLegRecorder } from './open-legs.js'
 import type { SourceOptions } from './options.js'
@@ -64,6 +70,11 @@ export interface EventPipelineDeps {
   readonly metrics: Pick<Metrics, 'watch'> | undefined
   /** The log field `source`: `freeswitch 127.0.0.1:8021`. */
   readonly name: string
+  /**
+   * Called with ids of legs whose account is overdue: their events wait until the account is known or the leg ends. Default:
+   * such legs are given up.
+   */
+  readonly requestAccounts?: ((callIds: readonly string[]) => void) | undefined
   /** Keeps the open legs in the store. Default: nothing does. */
   readonly openLegs?: Pick<OpenLegRecorder, 'touch' | 'keep'>
 }
@@ -95,6 +106,9 @@ export interface EventPipeline {
 /** The delay of the last published event counts as the lag for this long. */
 const RECENT_MS = 60_000
 
+/** Number of truncated fields that are remembered. */
+const MAX_TRUNCATED = 1_000
+
 /** Log sentences of problems that are not an unusable message. */
 const PROBLEM_MESSAGES: Partial<Record<Problem['kind'], string>> = {
   callback_failed: 'a function of the host failed',
@@ -115,20 +129,22 @@ const loggedId = (callId: string) => callId.slice(0, 255)
 
 /** Creates the pipeline of one source. */
 export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBufferLimits): EventPipeline {
-  const { publish, clock, random, name, openLegs } = deps
-  const log = safeLog(deps.log)
+  const { publish, clock, random, name, requestAccounts, openLegs } = deps
   const source = { source: name.slice(0, MAX_SOURCE_LENGTH) }
+  // A switch that sends ten thousand useless messages must not fill the log.
+  const log = limitLog(safeLog(deps.log), clock, ({ kind = '' }) => String(kind))
   const events = createEventBus<SourceEvents>(
     (thrown, event) =>
       log.error({ source: name, event, error: sanitizeError(thrown) }, 'a listener of the source threw'),
     EVENT_NAMES,
   )
-  const limitedLog = createLogLimiter(log, clock, name)
-  const connection = createConnectionReport({ clock, log, limitedLog, source: name })
-  const buffer = createAccountBuffer(limits)
+  const connection = createConnectionReport({ clock, log, source: name })
+  const buffer = createAccountBuffer({ ...limits, waitsForEnd: requestAccounts !== undefined })
   const closing = new AbortController()
   const ended = new AbortController()
   const listeners: (() => void)[] = []
+  /** Truncated fields of legs that were reported, oldest first. */
+  const truncated = new Set<string>()
   let read = 0
   let published = 0
   let refused = 0
@@ -153,14 +169,12 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
       // Its leg has ended, and its end will never be published.
       else if (hook === 'channel_destroy') openLegs?.touch(callId)
       const error = rejected.error === undefined ? 'the source was closed' : sanitizeError(rejected.error)
-      const fields = { hook, callId: loggedId(callId), error }
-      limitedLog.write('error', 'rejected', fields, 'an event is not published')
+      log.error({ source: name, hook, callId: loggedId(callId), error }, 'an event is not published')
       events.emit('rejected', rejected)
     },
     onRetry(error, attempt) {
       if (attempt > 1) return
-      const fields = { error: sanitizeError(error) }
-      limitedLog.write('warn', 'retried', fields, 'publish failed: the event is retried')
+      log.warn({ source: name, error: sanitizeError(error) }, 'publish failed: the event is retried')
     },
     onDuplicate: ({ hook, callId }) =>
       log.debug({ source: name, hook, callId }, 'the event was published before'),
@@ -173,9 +187,9 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
     for (const unknown of all) {
       const { callId, reason } = unknown
       refused += unknown.events.length
-      const fields = { callId: loggedId(callId), reason, events: unknown.events.length }
+      const fields = { source: name, callId: loggedId(callId), reason, events: unknown.events.length }
       const message = 'the account of a leg is not known: its events are not published'
-      limitedLog.write('warn', 'account_unknown', fields, message)
+      log.warn(fields, message)
       events.emit('account_unknown', unknown)
     }
   }
@@ -192,7 +206,9 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
       await clock.sleep(Math.max(1, next - clock.monotonic()), closing.signal)
       // A busy process runs its timers before it reads what has arrived meanwhile, which may have the account.
       await clock.yield()
-      reportUnknown(buffer.expire(clock.monotonic()))
+      const { unknown, overdue } = buffer.expire(clock.monotonic())
+      reportUnknown(unknown)
+      if (overdue.length > 0) requestAccounts?.(overdue)
     }
     isExpiring = false
   }
@@ -207,15 +223,27 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
   const reportProblem = (problem: Problem) => {
     // `message` is the log record's own field, so the problem's is logged as `reason`.
     const { kind, message: reason, callId } = problem
-    const fields = { kind, ...(callId === undefined ? {} : { callId: loggedId(callId) }), reason }
+    const fields = {
+      source: name,
+      kind,
+      ...(callId === undefined ? {} : { callId: loggedId(callId) }),
+      reason,
+    }
     const message = PROBLEM_MESSAGES[kind] ?? 'a message of the switch could not be used'
-    limitedLog.write('warn', kind, fields, message)
+    log.warn(fields, message)
     // The mapping dropped the leg.
     if (kind === 'overflow' && callId !== undefined) openLegs?.touch(callId)
     events.emit('problem', problem)
   }
-  const reportTruncated = (field: string, { callId }: ChannelEvent) =>
+  /** Reports a field once a leg: each event of the leg has it. */
+  const reportTruncated = (field: string, { callId }: ChannelEvent) => {
+    const key = `${loggedId(callId)} ${field}`
+    if (truncated.has(key)) return
+    const [oldest = key] = truncated
+    if (truncated.size >= MAX_TRUNCATED) truncated.delete(oldest)
+    truncated.add(key)
     reportProblem({ kind: 'truncated', message: `${field} is longer than an event can hold`, callId })
+  }
 
   const counts = (): PipelineCounts => {
     const buffered = buffer.held()
@@ -275,7 +303,7 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
       // Connections push the events that they hold back for capacity, so that those are reported too.
       for (const listener of listeners) listener()
       reportUnknown(buffer.flush())
-      limitedLog.close()
+      log.close()
       ended.abort()
     },
   }

@@ -1,4 +1,5 @@
 // biome-ignore-all assist/source/organizeImports: dependencies, then the steps in the order in which they happen
+import { reasonOf } from '../../errors.js'
 import type { Metrics } from '../../metrics.js'
 import type { Clock, Log, Random, Sender } from '../../ports.js'
 import type { Network } from '../../values/address.js'
@@ -59,7 +60,6 @@ export interface DecidedSettlement {
 }
 
 /** Internal faults are logged at most once in this period, ms. */
-const OWN_FAULT_LOG_INTERVAL_MS = 10_000
 
 const OUTAGE_BEGAN =
   'no receiver of this network answers: this node seems to be cut off from it, and attempts without an answer are not charged'
@@ -129,7 +129,7 @@ export function createSettlementDecider(
   // A host's function that throws or returns an invalid value must not lose an outcome: the outcome is decided
   // without that function.
   function logHostError(thrown: unknown): void {
-    log.error({ reason: String(thrown) }, 'a function of the host failed, an outcome is decided without it')
+    log.error({ reason: reasonOf(thrown) }, 'a function of the host failed, an outcome is decided without it')
   }
 
   function randomFraction(): number {
@@ -151,15 +151,9 @@ export function createSettlementDecider(
     }
   }
 
-  let lastOwnFaultLogMs = Number.NEGATIVE_INFINITY
-  /**
-   * Logs internal faults at most once every 10 s: they hit every delivery at once. Attempt records do not
-   * contain their details.
-   */
-  function logOwnFault({ observation }: AttemptResult, monotonicMs: number): void {
-    if (observation.kind !== 'own_fault' || monotonicMs - lastOwnFaultLogMs < OWN_FAULT_LOG_INTERVAL_MS)
-      return
-    lastOwnFaultLogMs = monotonicMs
+  /** Logs internal faults: attempt records do not contain their details. */
+  function logOwnFault({ observation }: AttemptResult): void {
+    if (observation.kind !== 'own_fault') return
     log.warn({ reason: observation.detail }, 'requests cannot be sent because of an own fault, retrying')
   }
 
@@ -262,7 +256,7 @@ export function createSettlementDecider(
       const network = outageDetector.networkOf(uri, observation, result.dialled)
       const context = settleContext(webhook, network, monotonicMs)
       recordAnswer(delivery, result, context.now)
-      logOwnFault(result, monotonicMs)
+      logOwnFault(result)
       if (network) outageDetector.observe(uri, observation, network, monotonicMs)
       const { endpoint, slot } = delivery
       const before = healthOf(delivery, webhook)

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../errors.js'
 import type { Log } from '../../ports.js'
 import { type AttemptDeps, attempt } from '../attempt.js'
 import type { FinishedAttempt } from '../commit-loop.js'
@@ -40,7 +41,7 @@ export function createWorker(
           onFinished({ delivery, webhook, result: noted })
         })
       } catch (thrown) {
-        log.error({ reason: String(thrown), deliveryId: delivery.id }, 'building a request failed')
+        log.error({ reason: reasonOf(thrown), deliveryId: delivery.id }, 'building a request failed')
         onFinished({ delivery, webhook, result: undefined })
       }
     },
@@ -48,7 +49,7 @@ export function createWorker(
       try {
         sender.cancel?.(webhookId)
       } catch (thrown) {
-        log.error({ reason: String(thrown), webhookId }, 'the sender could not cancel requests')
+        log.error({ reason: reasonOf(thrown), webhookId }, 'the sender could not cancel requests')
       }
     },
   }

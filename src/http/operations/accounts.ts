@@ -1,6 +1,7 @@
 /** Create, read, replace, patch, move and delete accounts, with conditional requests. */
 import { type Account, accountRevision } from '../../accounts/account.js'
 import { notFound } from '../../errors.js'
+import { changesOf } from '../../runtime/audit.js'
 import { parseAccountFields, toAccountFailure } from '../../wire/account-fields.js'
 import { accountJson } from '../../wire/account-json.js'
 import { eraseJson, parseErase, toEraseFailure } from '../../wire/command-json.js'
@@ -45,7 +46,11 @@ async function create(context: OperationContext, parentId: string): Promise<Oper
   const { id } = context.data as { id?: unknown }
   const input = { ...parseAccountFields(context.data), ...(id !== undefined && { id }) }
   const account = await inWireNames(context.deps.core().admin.create(parentId, input, isOperator))
-  return { ...(await accountResult(context, account)), location: `${context.base}/accounts/${account.id}` }
+  return {
+    ...(await accountResult(context, account)),
+    location: `${context.base}/accounts/${account.id}`,
+    audit: () => ({ accountId: account.id, ...changesOf(undefined, account) }),
+  }
 }
 
 /** Creates an account below that of the token. */
@@ -69,7 +74,8 @@ async function edit(context: OperationContext, mode: 'replace' | 'merge'): Promi
   // From the account's own token the key is ignored (KAZOO `maybe_import_enabled`).
   const mayEnable = caller!.accountId !== accountId || callerRights(context).isOperator
   const options = { mode, mayEnable, ...(revision !== undefined && { revision }) }
-  return accountResult(context, await inWireNames(deps.core().admin.edit(accountId, input, options)))
+  const { before, after } = await inWireNames(deps.core().admin.edit(accountId, input, options))
+  return { ...(await accountResult(context, after)), audit: () => changesOf(before, after) }
 }
 
 const currentRevision = async (context: OperationContext) =>
@@ -82,12 +88,15 @@ export const deleteAccount: Operation = async (context) => {
   const accountId = accountIdOf(context)
   const revision = await expectedRevision(context, () => currentRevision(context))
   const lineage = await context.deps.core().admin.remove(accountId, revision)
-  return accountResult(context, lineage[0]!, { lineage, deleted: true })
+  const result = await accountResult(context, lineage[0]!, { lineage, deleted: true })
+  return { ...result, audit: () => changesOf(lineage[0], undefined) }
 }
 
 export const moveAccount: Operation = async (context) => {
   const { to } = context.data as { to?: unknown }
-  return accountResult(context, await context.deps.core().admin.move(accountIdOf(context), to))
+  const account = await context.deps.core().admin.move(accountIdOf(context), to)
+  const { parentId } = account
+  return { ...(await accountResult(context, account)), audit: () => changesOf(undefined, { parentId }) }
 }
 
 /** Erases the records of a call, of a number, or of all calls of the account. */
@@ -97,8 +106,10 @@ export const eraseRecords: Operation = async (context) => {
   const selection = parseErase(context.data as Record<string, unknown>)
   const isKnown = (await core().auth.lineages.lineage(accountId)).length > 0
   if (!isKnown && !(await core().admin.wasRemoved(accountId))) throw notFound(accountId, 'account')
-  const erased = erase({ accountId, ...selection })
-  return { data: eraseJson(await translateFailures(erased, toEraseFailure)) }
+  const erased = await translateFailures(erase({ accountId, ...selection }), toEraseFailure)
+  // Neither call nor number: nothing may name them any more.
+  const [of = 'account'] = Object.keys(selection)
+  return { data: eraseJson(erased), audit: () => ({ details: { of, rows: erased.rows } }) }
 }
 
 /** Monster UI asks for its applications in its login; there are none. */

@@ -37,7 +37,11 @@ async function signIn(
   const from = clientAddress === undefined ? {} : { address: clientAddress }
   const { token, account, userId } = await signInWith(deps.core().auth, parse(data), from)
   const [, ...ancestors] = await deps.core().auth.lineages.lineage(account.id)
-  return { data: loginJson(account, userId, ancestors), issuedToken: token }
+  return {
+    data: loginJson(account, userId, ancestors),
+    issuedToken: token,
+    audit: () => ({ accountId: account.id, userId }),
+  }
 }
 
 export const signInByApiKey: Operation = (context) => signIn(context, validateApiAuth, parseApiKeyLogin)
@@ -60,7 +64,11 @@ export const signOut: Operation = async ({ deps, caller }) => {
 export const issueToken: Operation = async ({ data, deps }) => {
   const request = parseTokenRequest(data)
   const issued = await translateFailures(issue(deps.core().auth, request), toTokenFailure)
-  return { data: issuedTokenJson(issued, request) }
+  const { accountId, userId, role, ttlSeconds } = request
+  return {
+    data: issuedTokenJson(issued, request),
+    audit: () => ({ accountId, userId, details: { role, ttlSeconds } }),
+  }
 }
 
 export const readApiKey: Operation = async (context) => ({

@@ -12,26 +12,28 @@ import {
   webhookIds,
 } from './context.js'
 
-const REENABLED: OperationResult = { data: 'hooks updated' }
+const reenabled = (webhooks: number): OperationResult => ({
+  data: 'hooks updated',
+  audit: () => ({ details: { webhooks } }),
+})
 
 export const reenableWebhooks: Operation = async (context) => {
   validateBody(context, reenableSchema, validateReenable)
-  await context.deps.webhooks.reenable([accountIdOf(context)])
-  return REENABLED
+  return reenabled(await context.deps.webhooks.reenable([accountIdOf(context)]))
 }
 
 export const reenableDescendantWebhooks: Operation = async (context) => {
   validateBody(context, reenableSchema, validateReenable)
   const { core, webhooks } = context.deps
   const accountId = accountIdOf(context)
-  await webhooks.reenable([accountId, ...(await core().accounts.descendants(accountId))])
-  return REENABLED
+  return reenabled(await webhooks.reenable([accountId, ...(await core().accounts.descendants(accountId))]))
 }
 
 export const testWebhook: Operation = async (context) => {
   const ids = webhookIds(context)
   limitReplays(context, ids)
-  return { data: testJson(await context.deps.webhooks.test(...ids)) }
+  const deliveryId = await context.deps.webhooks.test(...ids)
+  return { data: testJson(deliveryId), audit: () => ({ deliveryId }) }
 }
 
 export const resumeWebhook: Operation = async (context) => {

@@ -2,6 +2,7 @@
 import type { Caller } from '../../auth/authenticate.js'
 import { type CallerRights, rightsOf } from '../../auth/authority.js'
 import { errorCode, type Failure, invalidInput, notFound } from '../../errors.js'
+import { type AuditDetails, changesOf } from '../../runtime/audit.js'
 import { isId } from '../../values/ids.js'
 import type { JsonSchema } from '../../values/json-schema.js'
 import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
@@ -43,6 +44,11 @@ export interface OperationContext {
 
 /** The result of an operation, before it is put into the envelope. */
 export interface OperationResult {
+  /**
+   * What the audit record says besides the ids of the path; called only if somebody listens. `false`: nothing was changed, so
+   * there is none.
+   */
+  readonly audit?: (() => AuditDetails) | false
   readonly data?: unknown
   /** `data` as JSON text, if it is already serialized. */
   readonly dataJson?: string
@@ -93,7 +99,7 @@ export const callerRights = ({ caller, deps }: OperationContext): CallerRights =
 /** Returns an id of the path. A malformed id is treated like an unknown one: throws `NotFound`. */
 export function entityIdOf(
   context: OperationContext,
-  name: 'webhookId' | 'deliveryId' | 'replayId' | 'userId',
+  name: 'webhookId' | 'deliveryId' | 'replayId' | 'jobId' | 'userId',
 ): string {
   const id = context.params[name]!
   if (!isId(id)) throw notFound(id)
@@ -105,6 +111,17 @@ export const webhookIds = (context: OperationContext): readonly [string, string]
   accountIdOf(context),
   entityIdOf(context, 'webhookId'),
 ]
+
+/** The dependencies of webhooks, and a function that tells what was changed with them last. */
+export function auditedWebhooks({ deps }: Pick<OperationContext, 'deps'>) {
+  const { webhooks } = deps.core()
+  let change: Parameters<typeof changesOf> = [undefined, undefined]
+  const onChanged: typeof webhooks.onChanged = (before, after) => {
+    webhooks.onChanged?.(before, after)
+    change = [before, after]
+  }
+  return { webhooks: { ...webhooks, onChanged }, audit: () => changesOf(...change) }
+}
 
 /** Counts a test, replay or resumption of a webhook. Throws `TooManyReplays`. */
 export const limitReplays = ({ deps }: OperationContext, ids: readonly string[]): void =>

@@ -56,6 +56,7 @@ import {
 import { streamItems } from './stream.js'
 import { readHolds, readOverview, searchDeliveries, setHold } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
+import { listJobs, readJob, setJob, startJob } from './webhook-jobs.js'
 import {
   checkAddress,
   createWebhook,
@@ -128,6 +129,10 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   readOverview,
   readHolds,
   setHold,
+  startJob,
+  listJobs,
+  readJob,
+  setJob,
   streamItems,
   listUnhealthyWebhooks,
   searchDeliveries,

@@ -1,5 +1,6 @@
 /** Create, read, replace, patch, delete and list the users of an account, with conditional requests. */
 import { type User, userRevision, userSortKey } from '../../accounts/user.js'
+import { changesOf } from '../../runtime/audit.js'
 import { parseUserFields, toAccountFailure } from '../../wire/account-fields.js'
 import { matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
@@ -18,9 +19,11 @@ import {
   translateFailures,
 } from './context.js'
 
-const userResult = (user: User, deleted?: true): OperationResult => ({
+/** @param before the user before the change; absent: it was created, or is read */
+const userResult = (user: User, before?: User, deleted?: true): OperationResult => ({
   data: userJson(user, deleted),
   revision: userRevision(user),
+  audit: () => ({ userId: user.id, ...changesOf(before, deleted ? undefined : user) }),
 })
 
 const inWireNames = <T>(work: Promise<T>): Promise<T> => translateFailures(work, toAccountFailure)
@@ -63,7 +66,9 @@ async function edit(context: OperationContext, mode: 'replace' | 'merge'): Promi
   const revision = await expectedRevision(context, async () => userRevision(await readStored(context)))
   const isSelf = !callerRights(context).isAdmin
   const options = { mode, isSelf, ...(revision !== undefined && { revision }) }
-  return userResult(await inWireNames(admin.editUser(accountIdOf(context), userId, input, options)))
+  const edited = admin.editUser(accountIdOf(context), userId, input, options)
+  const { before, after } = await inWireNames(edited)
+  return userResult(after, before)
 }
 
 export const replaceUser: Operation = (context) => edit(context, 'replace')
@@ -72,5 +77,6 @@ export const patchUser: Operation = (context) => edit(context, 'merge')
 export const deleteUser: Operation = async (context) => {
   const userId = entityIdOf(context, 'userId')
   const revision = await expectedRevision(context, async () => userRevision(await readStored(context)))
-  return userResult(await context.deps.core().admin.removeUser(accountIdOf(context), userId, revision), true)
+  const removed = await context.deps.core().admin.removeUser(accountIdOf(context), userId, revision)
+  return userResult(removed, removed, true)
 }

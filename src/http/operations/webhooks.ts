@@ -1,4 +1,5 @@
 /** Create, read, replace, patch, delete, list and preview webhooks, with conditional requests. */
+import { changesOf } from '../../runtime/audit.js'
 import { previewOf } from '../../runtime/webhook-api.js'
 import { validatePreview } from '../../values/validators.generated.js'
 import { maskHeaders } from '../../webhooks/header-mask.js'
@@ -7,6 +8,7 @@ import {
   createWebhook as create,
   pageWebhooks,
   patchWebhook as patch,
+  removeWebhook as remove,
   replaceWebhook as replace,
 } from '../../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../../webhooks/view.js'
@@ -20,6 +22,7 @@ import { webhookJson, webhookSummaryJson, withLastSuccess } from '../../wire/web
 import { sortedRows } from '../paginate.js'
 import {
   accountIdOf,
+  auditedWebhooks,
   callerRights,
   expectedRevision,
   listResult,
@@ -83,9 +86,14 @@ export const listWebhooks: Operation = async (context) => {
 export const createWebhook: Operation = async (context) => {
   const accountId = accountIdOf(context)
   const input = parseWebhookFields(context.data)
-  const webhook = await create(context.deps.core().webhooks, accountId, input)
+  const { webhooks, audit } = auditedWebhooks(context)
+  const webhook = await create(webhooks, accountId, input)
   const location = `${context.base}/accounts/${accountId}/webhooks/${webhook.id}`
-  return { ...changeResult(webhook, context, input), location }
+  return {
+    ...changeResult(webhook, context, input),
+    location,
+    audit: () => ({ webhookId: webhook.id, ...audit() }),
+  }
 }
 
 export const previewWebhook: Operation = async (context) => {
@@ -116,7 +124,8 @@ async function change(context: OperationContext, apply: typeof replace): Promise
   const ids = webhookIds(context)
   const input = parseWebhookFields(context.data)
   const options = await changeOptions(context)
-  return changeResult(await apply(context.deps.core().webhooks, ...ids, input, options), context, input)
+  const { webhooks, audit } = auditedWebhooks(context)
+  return { ...changeResult(await apply(webhooks, ...ids, input, options), context, input), audit }
 }
 
 export const replaceWebhook: Operation = (context) => change(context, replace)
@@ -124,6 +133,6 @@ export const patchWebhook: Operation = (context) => change(context, patch)
 
 export const deleteWebhook: Operation = async (context) => {
   const ids = webhookIds(context)
-  const webhook = await context.deps.webhooks.remove(...ids, await changeOptions(context))
-  return webhookResult({ ...webhook, deleted: true })
+  const webhook = await remove(context.deps.core().webhooks, ...ids, await changeOptions(context))
+  return { ...webhookResult({ ...webhook, deleted: true }), audit: () => changesOf(webhook, undefined) }
 }

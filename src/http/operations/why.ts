@@ -8,7 +8,8 @@ import { accountIdOf, accountNames, type Operation, type OperationContext, valid
 async function respond(context: OperationContext, accountId?: string) {
   const { q } = validateBody(context, whySchema, validateWhy) as { readonly q: string }
   const report = await findWhy(context.deps.core(), q, accountId)
-  return { data: whyJson(report, await accountNames(context.deps, accountsOfReport(report))) }
+  const names = await accountNames(context.deps, accountsOfReport(report))
+  return { data: whyJson(report, names), audit: false as const }
 }
 
 export const why: Operation = (context) => respond(context, accountIdOf(context))

@@ -28,6 +28,7 @@ export const IDS: Readonly<Record<string, string>> = {
   webhook_id: webhookId,
   delivery_id: deliveryId,
   replay_id: replayId,
+  job_id: replayId,
   call_id: callId,
   sample_id: 'channel_create',
 }
@@ -336,6 +337,17 @@ export const CALL = {
   records: 'part',
 }
 export const HOLDS = { all: false, accounts: [accountId] }
+export const WEBHOOK_JOB_REQUEST = { action: 'resume', host: 'crm.example.com' }
+export const WEBHOOK_JOB = {
+  id: replayId,
+  action: 'resume',
+  state: 'running',
+  count: 412,
+  changed: 100,
+  created_at: '2030-01-15T12:00:00.000Z',
+  host: 'crm.example.com',
+}
+export const WEBHOOK_COUNTS = { webhooks: 412, accounts: 97, deliveries: 18_204 }
 export const OVERVIEW = {
   pending: 18_204,
   oldest_due_seconds: 41.2,

@@ -7,6 +7,7 @@ import { UNMATCHED_REASONS } from '../../delivery/why.js'
 import { FAILURE_CAUSES } from '../../values/failure-cause.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
+import { WEBHOOK_ACTIONS } from '../../webhooks/actions.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
 import { accountWireName } from '../account-fields.js'
 import {
@@ -19,6 +20,7 @@ import {
   replayStateSchema,
   tokenSchema,
   userAuthSchema,
+  webhookJobSchema,
   whySchema,
 } from '../body-schemas.js'
 import { toWireEventName } from '../event-names.js'
@@ -143,7 +145,16 @@ const health: JsonSchema = {
   },
 }
 
-const event = renameProperties(eventSchema, toWireEventName)
+const event = renameProperties(
+  {
+    ...eventSchema,
+    properties: {
+      ...eventSchema.properties,
+      answeredBy: renameProperties(eventSchema.properties.answeredBy, toWireEventName),
+    },
+  },
+  toWireEventName,
+)
 const { idempotency_key: _, hook, timestamp: __, ...eventFields } = event.properties ?? {}
 /** Without what the account in the path and the two names of a kind make optional. */
 const { required: ____, ...eventRules } = event
@@ -514,7 +525,11 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     'account_id',
     ...requiredDeliveryFields,
   ]),
-  ReplayCount: object({ count: integer('Number of deliveries that would be sent again.') }),
+  ReplayCount: object({
+    count: integer('Number of deliveries that would be sent again.'),
+    webhooks: integer('Webhooks to which they would be sent.'),
+    accounts: integer('Accounts of these webhooks.'),
+  }),
   ReplayJob: object(
     {
       id: text('Id of the replay.'),
@@ -538,6 +553,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       reason: text('As requested.'),
       call_id: text('As requested.'),
       number: text('As requested.'),
+      host: text('As requested.'),
       include_recovered: flag('As requested.'),
       left_out: {
         type: 'array',
@@ -765,6 +781,34 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
     ['all', 'accounts'],
   ),
+  WebhookCounts: object({
+    webhooks: integer('Webhooks that are concerned.'),
+    accounts: integer('Accounts of these webhooks.'),
+    deliveries: integer(
+      'Deliveries that wait for them. For webhooks of other nodes at most 1,000 of each are counted.',
+    ),
+  }),
+  WebhookJob: object(
+    {
+      id: text('Id of the job.'),
+      action: { type: 'string', enum: [...WEBHOOK_ACTIONS], description: 'What it does.' },
+      state: {
+        type: 'string',
+        enum: ['running', 'paused', 'cancelled', 'completed'],
+        description: 'The last two are final.',
+      },
+      count: integer('Webhooks that were selected when it was requested.'),
+      changed: integer('Webhooks that it has changed.'),
+      created_at: isoTime('Time of the request.'),
+      ended_at: isoTime('Time when it was completed or cancelled; absent before.'),
+      account_id: text('As requested.'),
+      cause: text('As requested.'),
+      host: text('As requested.'),
+      since: isoTime('As requested.'),
+      until: isoTime('As requested.'),
+    },
+    ['id', 'action', 'state', 'count', 'changed', 'created_at'],
+  ),
   Overview: object(
     {
       pending: integer('Deliveries that wait or are in flight, on all nodes.'),
@@ -976,6 +1020,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ReplaySelection: replaySelectionSchema,
   ReplayState: replayStateSchema,
   Hold: holdSchema,
+  WebhookJobRequest: webhookJobSchema,
   Event: {
     ...eventRules,
     description: 'An event to publish, in the format of the payload. `hook` is an alias of `hook_event`.',

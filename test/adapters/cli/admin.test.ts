@@ -25,6 +25,7 @@ async function answerOf(readiness: Partial<Readiness>, path = '/readyz') {
     async () => ({ ...WELL, ...readiness }),
     metrics,
     async () => PREVIEW,
+    () => {},
   )
   const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
   closing.push(() => stopListening(server, 0))
@@ -55,12 +56,12 @@ describe('/readyz', () => {
   })
 
   it('is 503 while the disk of the database file is nearly full', async () => {
-    const { code, body } = await answerOf({ disk: diskHealth(3 * 1024 * 1024) })
+    const { code, body } = await answerOf({ disk: diskHealth(3 * 1024 * 1024, 2 ** 30) })
     expect(code).toBe(503)
     expect(body.problems).toEqual([
       { part: 'disk', reason: 'the disk of the database file has only 3 MiB left' },
     ])
-    expect((await answerOf({ disk: diskHealth(16 * 1024 * 1024) })).code).toBe(200)
+    expect((await answerOf({ disk: diskHealth(16 * 1024 * 1024, 2 ** 30) })).code).toBe(200)
   })
 
   it('is 503 without a problem while the node starts or drains', async () => {
@@ -78,7 +79,7 @@ describe('/readyz', () => {
           outages: [{ network: 'public', sinceMs: 0 }],
           clockDeviationSeconds: 40,
         },
-        disk: diskHealth(2 ** 40),
+        disk: diskHealth(2 ** 40, 2 ** 41),
         sources: [source],
       },
       '/readyz?verbose=1',
@@ -106,4 +107,62 @@ describe('/readyz', () => {
 
 it('/reload shows what a reload would do', async () => {
   expect(await answerOf({}, '/reload')).toEqual({ code: 200, body: PREVIEW })
+})
+
+describe('the admin port', () => {
+  async function started(text: () => Promise<string>, preview: () => Promise<typeof PREVIEW>) {
+    const faults: unknown[] = []
+    const metrics = { text, contentType: 'text/plain' }
+    const server = adminServer(
+      async () => WELL,
+      metrics,
+      preview,
+      (thrown) => faults.push(thrown),
+    )
+    const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
+    closing.push(() => stopListening(server, 0))
+    return { url, faults }
+  }
+
+  it('answers 500 where a part fails, and reports it', async () => {
+    const fault = new Error('no metrics')
+    const { url, faults } = await started(
+      () => Promise.reject(fault),
+      async () => PREVIEW,
+    )
+    const response = await fetch(`${url}/metrics`)
+    expect([response.status, await response.json()]).toEqual([500, { status: 'internal error' }])
+    expect(faults).toEqual([fault])
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  })
+
+  it('previews a reload once at a time, and again for those who come meanwhile', async () => {
+    let previews = 0
+    let begin = () => {}
+    const isAsked = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    let finish = () => {}
+    const mayFinish = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const { url } = await started(
+      async () => '',
+      async () => {
+        previews += 1
+        begin()
+        await mayFinish
+        return PREVIEW
+      },
+    )
+    const first = fetch(`${url}/reload`)
+    await isAsked
+    const others = Array.from({ length: 20 }, () => fetch(`${url}/reload`))
+    // The server has taken them when it answers one that was sent later.
+    for (let nth = 0; nth < 20; nth += 1) await (await fetch(`${url}/healthz`)).text()
+    finish()
+    for (const response of await Promise.all([first, ...others]))
+      expect(await response.json()).toEqual(PREVIEW)
+    expect(previews).toBeLessThanOrEqual(3)
+  })
 })

@@ -1,4 +1,4 @@
-import { metrics as globalMetrics, trace as globalTrace, SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import * as api from '@opentelemetry/api'
 import { DataPointType, type Histogram } from '@opentelemetry/sdk-metrics'
 import { AlwaysOffSampler, BasicTracerProvider, ParentBasedSampler } from '@opentelemetry/sdk-trace-base'
 import { METRICS, type MetricShape } from 'hookswitch/adapter'
@@ -15,7 +15,7 @@ let harness: ReturnType<typeof otelHarness>
 const setUp = (...args: Parameters<typeof otelHarness>) => {
   harness = otelHarness(...args)
   const { meter, tracer } = harness
-  return { ...harness, ...openTelemetry({ meter, tracer }) }
+  return { ...harness, ...openTelemetry({ api, meter, tracer }) }
 }
 afterEach(() => harness.close())
 
@@ -120,10 +120,10 @@ describe('openTelemetry().tracing', () => {
     const [span] = spans()
     expect(span).toMatchObject({
       name: 'publish',
-      kind: SpanKind.PRODUCER,
+      kind: api.SpanKind.PRODUCER,
       parentSpanContext: { spanId: host.spanId, traceId: host.traceId },
       attributes: { 'messaging.system': 'hookswitch', 'messaging.message.id': 'e1' },
-      status: { code: SpanStatusCode.UNSET },
+      status: { code: api.SpanStatusCode.UNSET },
     })
   })
 
@@ -135,7 +135,7 @@ describe('openTelemetry().tracing', () => {
       const [under, root] = spans()
       expect(under).toMatchObject({
         name: 'attempt',
-        kind: SpanKind.CLIENT,
+        kind: api.SpanKind.CLIENT,
         parentSpanContext: { traceId: TRACE, spanId: '00f067aa0ba902b7', isRemote: true },
       })
       expect(under!.spanContext().traceId).toBe(TRACE)
@@ -160,7 +160,7 @@ describe('openTelemetry().tracing', () => {
     const { tracing, spans } = setUp()
     tracing.begin('attempt', PARENT, {}).end({ 'http.response.status_code': 500 }, '500')
     expect(spans()[0]).toMatchObject({
-      status: { code: SpanStatusCode.ERROR, message: '500' },
+      status: { code: api.SpanStatusCode.ERROR, message: '500' },
       attributes: { 'error.type': '500', 'http.response.status_code': 500 },
     })
   })
@@ -181,7 +181,7 @@ describe('openTelemetry().tracing', () => {
 
   it('propagates the given traceparent, and no other, without an SDK', () => {
     harness = otelHarness()
-    const { metrics, tracing } = openTelemetry()
+    const { metrics, tracing } = openTelemetry({ api })
     expect(tracing.begin('attempt', PARENT, {}).traceparent).toBe(PARENT)
     const span = tracing.begin('publish', undefined, {})
     expect(span.traceparent).toBeUndefined()
@@ -193,14 +193,30 @@ describe('openTelemetry().tracing', () => {
 
   it('uses the global provider by default, even one that is registered later', () => {
     harness = otelHarness()
-    const { tracing } = openTelemetry({ meter: harness.meter })
+    const { tracing } = openTelemetry({ api, meter: harness.meter })
     const provider = new BasicTracerProvider()
-    expect(globalTrace.setGlobalTracerProvider(provider)).toBe(true)
+    expect(api.trace.setGlobalTracerProvider(provider)).toBe(true)
     try {
       expect(tracing.begin('publish', undefined, {}).traceparent).toMatch(/-01$/)
     } finally {
-      globalTrace.disable()
-      globalMetrics.disable()
+      api.trace.disable()
+      api.metrics.disable()
     }
+  })
+})
+
+describe('openTelemetry', () => {
+  it('names the command where the package is missing, or is not the whole module', () => {
+    const { default: part } = { default: { trace: api.trace, metrics: api.metrics, context: api.context } }
+    for (const options of [undefined, null, {}, { api: undefined }, { api: part }, { api: 'x' }])
+      expect(() => openTelemetry(options as never)).toThrow(
+        expect.objectContaining({
+          code: 'InvalidOption',
+          field: options === null ? 'options' : 'api',
+          message: expect.stringContaining(
+            options === null ? 'must be an object' : 'npm install @opentelemetry/api',
+          ),
+        }),
+      )
   })
 })

@@ -4,7 +4,6 @@ import type { Log } from 'hookswitch/store'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failureOf } from '../../../adapters/storage/postgres/errors.js'
-import { createRejectionLog } from '../../../adapters/storage/postgres/rejection-log.js'
 import { createSession } from '../../../adapters/storage/postgres/session.js'
 import { createPool } from '../../../adapters/storage/postgres/session-pool.js'
 import { localPostgres } from './pg-cluster.js'
@@ -136,17 +135,6 @@ describe('the log of rejections', () => {
       expect(text).not.toContain('Key')
       expect(failure.rejection).toMatchObject({ sqlState: code, table: 'event' })
     }
-  })
-
-  it('has each SQLSTATE once in ten seconds', () => {
-    const states: unknown[] = []
-    let now = 0
-    const warn = (fields: object) => void states.push((fields as { sqlState: string }).sqlState)
-    const report = createRejectionLog({ debug() {}, info() {}, warn, error() {} }, () => now)
-    for (const sqlState of ['53100', '53100', '57014']) report({ sqlState })
-    now = 10_000
-    report({ sqlState: '53100' })
-    expect(states).toEqual(['53100', '57014', '53100'])
   })
 
   it('a code of the operating system is none of the server', () => {

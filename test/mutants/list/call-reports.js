@@ -40,7 +40,7 @@ export const mutants = [
   {
     what: 'Asterisk: voicemail_new of a caller who left no message',
     file: AMI,
-    find: "message.get('Variable') === 'VMSTATUS' && message.get('Value') === 'SUCCESS'",
+    find: 'name === variable && value === set',
     replace: "message.get('Variable') === 'VMSTATUS'",
     ...ofAsterisk,
   },

@@ -409,8 +409,8 @@ describe('the event pipeline', () => {
     await closed
     expect(records.slice(10)).toEqual([
       [
-        { source: 'switch', similarTo: 'a message of the switch could not be used', lines: 9_990 },
-        'similar lines were left out',
+        { source: 'switch', kind: 'malformed', reason: 'no Uniqueid 9999', repeated: 9_990 },
+        'a message of the switch could not be used',
       ],
     ])
   })

@@ -1,0 +1,147 @@
+/** A server that says nothing any more: calls do not wait for the time limits of their statements. */
+import { createHookswitch, errorCode } from 'hookswitch'
+import { postgresStore } from 'hookswitch/postgres'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ServerSilent } from '../../../adapters/storage/postgres/errors.js'
+import { createSilenceWatch } from '../../../adapters/storage/postgres/silence-watch.js'
+import { type PgServer, postgresForTests } from './pg-cluster.js'
+import { type TcpProxy, tcpProxy } from './tcp-proxy.js'
+
+const server = (await postgresForTests()) as PgServer
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+const refusal = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  )
+
+describe.skipIf(!server)('a store whose server is silent', () => {
+  let proxy: TcpProxy
+  const closing: (() => Promise<void>)[] = []
+
+  beforeAll(async () => {
+    proxy = await tcpProxy({ port: server.port })
+  })
+  afterEach(async () => {
+    proxy.heal()
+    for (const close of closing.splice(0)) await close()
+  })
+  afterAll(async () => {
+    await proxy.close()
+    await server.end()
+  })
+
+  /** The time limits are so long that no test could wait for one. */
+  async function start(maxConnections = 4) {
+    const connectionString = server.urlOf({ port: proxy.port })
+    const schema = server.freshSchema()
+    const store = postgresStore({
+      connectionString,
+      maxConnections,
+      schema,
+      answerWithinMs: 600_000,
+    })
+    const hs = createHookswitch({ store, secret: 'x'.repeat(32) })
+    await hs.start()
+    closing.push(() => hs.close({ drainMs: 0 }))
+    await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
+    return { hs, schema }
+  }
+
+  it('gives up what waits, refuses the rest at once, and works again when the server answers', async () => {
+    const { hs } = await start()
+    await hs.webhooks.create('acme', { name: 'w', uri: 'https://a.example.com/', hook: 'channel_create' })
+    proxy.stall()
+    const event = { hook: 'channel_create', accountId: 'acme', callId: 'a', idempotencyKey: 'once' } as const
+    const publishing = refusal(hs.publish(event))
+    const reading = await refusal(hs.accounts.get('acme'))
+    // Whether it was accepted is not known.
+    expect(errorCode(await publishing)).toBe('StoreUnavailable')
+    expect(reading).toMatchObject({
+      code: 'StoreUnavailable',
+      message: expect.stringContaining('hangs, or the network'),
+    })
+    // The question is repeated: nothing else waits, and still nothing is asked of the server by a call.
+    const untilMs = performance.now() + 1_000
+    let refused = 0
+    for (; performance.now() < untilMs; refused += 1) {
+      const began = performance.now()
+      expect(errorCode(await refusal(hs.accounts.get('acme')))).toBe('StoreUnavailable')
+      expect(performance.now() - began).toBeLessThan(500)
+      await sleep(20)
+    }
+    expect(refused).toBeGreaterThan(5)
+    const late = { ...event, callId: 'b', idempotencyKey: 'late' }
+    expect(errorCode(await refusal(hs.publish(late)))).toBe('StoreUnavailable')
+    proxy.heal()
+    while (await refusal(hs.accounts.get('acme'))) await sleep(20)
+    // Repeating it with the same key is safe.
+    const { eventId } = await hs.publish(event)
+    expect((await hs.publish(event)).eventId).toBe(eventId)
+    const { deliveries } = await hs.operator.search({ accountId: 'acme' })
+    expect(deliveries.filter(({ callId }) => callId === 'a')).toHaveLength(1)
+    await hs.publish(late)
+  })
+
+  it('is not taken for silent where statements take long on all connections', async () => {
+    const { hs, schema } = await start(2)
+    const locking = server.sql(
+      `begin; lock table ${schema}.account in access exclusive mode; select pg_sleep(4); commit`,
+    )
+    await sleep(200)
+    const results = await Promise.all([1, 2, 3, 4].map(() => refusal(hs.accounts.get('acme'))))
+    await locking
+    expect(results).toEqual([undefined, undefined, undefined, undefined])
+  })
+})
+
+describe('the watch over silence', () => {
+  const wait = (watch: ReturnType<typeof createSilenceWatch>) => {
+    let end = () => {}
+    const given = new Promise<Error>((resolve) => {
+      end = watch.suspect(resolve)
+    })
+    return { given, end: () => end() }
+  }
+
+  it('gives up everything that waits once a question has had no answer, until the server answers one', async () => {
+    let answer = (_isAnswered: boolean) => {}
+    const watch = createSilenceWatch(
+      () =>
+        new Promise((resolve) => {
+          answer = resolve
+        }),
+    )
+    watch.check()
+    const [first, second, ended] = [wait(watch), wait(watch), wait(watch)]
+    ended.end()
+    expect(await Promise.all([first.given, second.given])).toEqual([new ServerSilent(), new ServerSilent()])
+    expect(() => watch.check()).toThrow(ServerSilent)
+    expect(await wait(watch).given).toBeInstanceOf(ServerSilent)
+    answer(true)
+    for (let isSilent = true; isSilent; ) {
+      await sleep(1)
+      try {
+        watch.check()
+        isSilent = false
+      } catch {}
+    }
+    watch.close()
+  })
+
+  it.each(['the question', 'a statement'])('gives no alarm where %s is answered', async (what) => {
+    let asked = 0
+    const watch: ReturnType<typeof createSilenceWatch> = createSilenceWatch(() => {
+      asked += 1
+      if (what === 'the question') return Promise.resolve(true)
+      watch.answered()
+      return new Promise(() => {})
+    })
+    const { given, end } = wait(watch)
+    expect(await Promise.race([given, sleep(1_500).then(() => 'waits')])).toBe('waits')
+    expect(asked).toBeGreaterThan(0)
+    watch.check()
+    end()
+    watch.close()
+  })
+})
