@@ -103,12 +103,28 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
   { id: 'conference_join', name: 'Conference Join', description: 'A caller enters a conference.' },
   { id: 'conference_leave', name: 'Conference Leave', description: 'A caller leaves a conference.' },
   {
+    id: 'device_registered',
+    name: 'Device Registered',
+    description: 'A phone registers: it can be called from now on.',
+  },
+  {
+    id: 'device_unregistered',
+    name: 'Device Unregistered',
+    description: 'A phone cancels its registration, or does not renew it in time.',
+  },
+  {
     id: 'object',
     name: 'Object',
     description:
       'An account or user is created, changed or deleted; `type` and `action` of `custom_data` choose which.',
   },
 ]
+
+/** KAZOO's names of kinds, which are accepted unless the host registers them. */
+export const HOOK_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['register', 'device_registered'],
+  ['deregister', 'device_unregistered'],
+])
 
 /** Fields that the host's samples may omit. */
 const SAMPLE_DEFAULTS = {

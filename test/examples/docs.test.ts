@@ -25,7 +25,7 @@ const OUTPUT: Readonly<Record<string, string | RegExp>> = {
   'hs.handle(': '200 22\n',
   'hookswitch/postgres': /^committed [0-9a-f]{32}\n$/,
   'holderOfApiKey:': 'signed in: Acme\nInvalidCredentials\n',
-  device_registered: "1 { model: 'T46' }\ndata.expiresSeconds\n",
+  device_rebooted: "1 { model: 'T46' }\ndata.uptimeSeconds\n",
   "'nobody'": "1\naccount 'nobody' does not exist\n",
   'hookswitch/blackhole':
     '{"action":"reply","request_id":"1","status":"success","data":{"subscribed":["call.*.*"]}}\nCHANNEL_CREATE call.acme.CHANNEL_CREATE.a84b4c76\n',

@@ -94,6 +94,8 @@ describe('the types of publish', () => {
       recording_ready: true,
       conference_join: true,
       conference_leave: true,
+      device_registered: true,
+      device_unregistered: true,
       object: true,
     }
     const builtIn = catalogueOf().filter(({ id }) => !isMetaHook(id))

@@ -26,6 +26,8 @@ const kinds = [
   'recording_ready',
   'conference_join',
   'conference_leave',
+  'device_registered',
+  'device_unregistered',
   'object',
   'webhook_paused',
   'webhook_failing',

@@ -14,6 +14,7 @@ import {
 import type { EslEvent } from './event.js'
 import { buildDetailEvent } from './event-builder.js'
 import { type Leg, readEventTimeUs } from './leg.js'
+import { registrationEvents } from './registration.js'
 
 /** One event of an optional hook, of the leg with the first of these ids that is open. */
 interface CallReport {
@@ -60,7 +61,10 @@ const EVENT_HOOKS: ReadonlyMap<string, OptionalHook> = new Map([
 
 /** Returns the events that these hooks need, as arguments of the command `event`: behind CUSTOM all are subclasses. */
 export function reportEvents(hooks: readonly OptionalHook[]): readonly string[] {
-  const subclasses = new Set(hooks.flatMap((hook) => SUBCLASSES[hook] ?? []))
+  const subclasses = new Set([
+    ...hooks.flatMap((hook) => SUBCLASSES[hook] ?? []),
+    ...registrationEvents(hooks),
+  ])
   return [
     ...[...EVENT_HOOKS].flatMap(([name, hook]) => (hooks.includes(hook) ? [name] : [])),
     ...(subclasses.size > 0 ? ['CUSTOM', ...subclasses] : []),

@@ -18,7 +18,12 @@ interface LegAccounts {
    * @returns the legs whose account is known by that: the leg, and those dialled for it
    */
   resolve(leg: Leg, uuid: string, event: EslEvent, problems: Problem[]): readonly Leg[]
+  /** Returns the account that `accountOf` reads from an event; `undefined`: none. */
+  read(party: Party, uuid: string, event: EslEvent, problems: Problem[]): string | undefined
 }
+
+/** What an event may show the account of: a leg, or a device. */
+type Party = Pick<Leg, 'callId' | 'hasReportedBadAccountId'>
 
 const NONE: readonly Leg[] = []
 
@@ -27,13 +32,13 @@ export function createLegAccounts(
   accountOf: FreeswitchAccountOf,
   registry: Pick<ChannelRegistry, 'find' | 'dialledBy'>,
 ): LegAccounts {
-  const ask = (leg: Leg, uuid: string, event: EslEvent, problems: Problem[]): string | undefined => {
-    const { callId } = leg
+  const read = (party: Party, uuid: string, event: EslEvent, problems: Problem[]): string | undefined => {
+    const { callId } = party
     try {
       const accountId: unknown = accountOf(factsOf(uuid, event))
       if (typeof accountId === 'string' && accountId !== '') return accountId
-      if (accountId !== undefined && accountId !== '' && !leg.hasReportedBadAccountId) {
-        leg.hasReportedBadAccountId = true
+      if (accountId !== undefined && accountId !== '' && !party.hasReportedBadAccountId) {
+        party.hasReportedBadAccountId = true
         const message = `accountOf returned no string (${typeof accountId}) at ${event.name}`
         problems.push({ kind: 'callback_failed', message, callId })
       }
@@ -49,11 +54,12 @@ export function createLegAccounts(
   }
 
   return {
+    read,
     resolve(leg, uuid, event, problems) {
       if (leg.accountId !== undefined) return NONE
       const { originatorCallId } = leg
       leg.accountId =
-        ask(leg, uuid, event, problems) ??
+        read(leg, uuid, event, problems) ??
         (originatorCallId === undefined ? undefined : registry.find(originatorCallId)?.[1].accountId)
       if (leg.accountId === undefined) return NONE
       const known = [leg]

@@ -27,10 +27,12 @@ import type { SavableLegs } from '../source/open-legs.js'
 import { definedDetails } from '../source/optional-hooks.js'
 import { clockProblem, isClockSetBack } from '../source/seconds.js'
 import type { FreeswitchAccountOf } from './account-resolver.js'
+import { noteAnswerer } from './answerer.js'
 import { type Bridges, createBridges, type FoundBridge, type LegEvent } from './bridges.js'
 import { buildMissedCall, buildReportEvent, isReport, readReports, readTransfer } from './call-report.js'
 import { createChannelRegistry } from './channel-registry.js'
 import { readCustomVariables } from './custom-variables.js'
+import { readEndpoint } from './endpoint.js'
 import type { EslEvent } from './event.js'
 import {
   buildAnswerEvent,
@@ -45,6 +47,7 @@ import { readHangup } from './hangup.js'
 import { endHold, readHold, startHold, takeFoundHolds, takePendingUnhold } from './holds.js'
 import { type Leg, openLeg, readAnsweredUs, readCreatedUs, readEventTimeUs, updateAddresses } from './leg.js'
 import { createLegAccounts } from './leg-accounts.js'
+import { buildRegistration, isRegistration } from './registration.js'
 import { restoreLeg, saveLeg } from './saved-leg.js'
 import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles, PUBLISHED } from './subscriptions.js'
 
@@ -142,6 +145,15 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     if (caller && event.header('variable_sip_gateway_name') === undefined) caller.notes.hasDialledPhone = true
   }
 
+  const mapRegistration = (event: EslEvent): MappedBatch => {
+    const built = buildRegistration(event)
+    if (!built || !hooks.has(built.hook)) return EMPTY_BATCH
+    const { callId } = built
+    const problems: Problem[] = []
+    const accountId = accounts.read({ callId, hasReportedBadAccountId: false }, callId, event, problems)
+    return { updates: [{ callId, accountId, events: [built], isEnded: true }], problems }
+  }
+
   /** Maps what the switch reports of a call beyond its channels. */
   const mapReports = (event: EslEvent): MappedBatch => {
     const updates: LegUpdate[] = []
@@ -180,6 +192,13 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     return [{ leg: transferee, event: built }]
   }
 
+  /** Notes who has answered on a leg, and on the one that dialled it unless that is in another talk. */
+  const noteAnswered = (leg: Leg) => {
+    const other = legOf(leg.otherLegCallId)
+    const talksWith = other?.links.publishedCallId
+    noteAnswerer(leg, talksWith === undefined || talksWith === leg.callId ? other : undefined)
+  }
+
   const noteBridged = (bridged: readonly LegEvent[]): readonly LegEvent[] => {
     for (const { leg } of bridged) leg.notes.wasBridged = true
     return bridged
@@ -187,7 +206,9 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
 
   const open = (event: EslEvent, uuid: string, problems: Problem[]): Leg => {
     const customVariables = readCustomVariables(event, options.customVariables)
-    const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event))
+    const origin =
+      legOf(event.header('Other-Leg-Unique-ID')) ?? legOf(event.header('variable_other_loopback_leg_uuid'))
+    const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event), origin)
     const evicted = registry.add(uuid, leg)
     noteDialled(leg, event)
     if (evicted) {
@@ -208,9 +229,13 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   ) => {
     leg.customVariables = readCustomVariables(event, options.customVariables)
     updateAddresses(leg, event)
+    if (!leg.isInternal) leg.endpoint ??= readEndpoint(event)
     if (leg.answeredUs === 0) {
       leg.answeredUs = readAnsweredUs(event)
-      if (leg.answeredUs > 0) events.push(markIf(isFound, buildAnswerEvent(leg)))
+      if (leg.answeredUs > 0) {
+        noteAnswered(leg)
+        events.push(markIf(isFound, buildAnswerEvent(leg)))
+      }
     }
     const unhold = takePendingUnhold(leg, isLegEnd)
     if (unhold) events.push(unhold)
@@ -256,6 +281,8 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       for (const dialled of registry.dialledBy(leg.callId))
         if (dialled.links.publishedCallId === undefined) dialled.otherLegEnd = otherLegEnd
     }
+    // It was not put through to the caller, as when it declines after the answer.
+    if (!leg.notes.wasBridged && other?.answeredBy?.callId === leg.callId) other.answeredBy = undefined
     bridges.leave(leg)
     registry.end(uuid, leg)
   }
@@ -322,6 +349,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       const { name } = event
       const role = roles.get(name)
       if (!role) return EMPTY_BATCH
+      if (name === 'CUSTOM' && isRegistration(event)) return mapRegistration(event)
       if (isReport(name, hooks)) return mapReports(event)
       return mapLegEvent(event, role, false)
     },

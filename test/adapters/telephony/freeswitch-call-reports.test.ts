@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { accountFromRealm } from '../../../adapters/telephony/freeswitch/account-resolver.js'
 import { subscribedEvents } from '../../../adapters/telephony/freeswitch/subscriptions.js'
 import { DEFAULT_OPTIONAL_HOOKS, OPTIONAL_HOOKS } from '../../../adapters/telephony/source/optional-hooks.js'
 import { account, createdMs, mapAll, syntheticEvent, time } from './freeswitch-mapped.js'
@@ -253,6 +254,73 @@ describe('what FreeSWITCH reports of a call', () => {
     const { published, problems } = mapAll([queue('member-queue-start', 1)], ALL)
     expect(published).toEqual([])
     expect(problems).toEqual([{ kind: 'unknown_leg', message: 'queue_join of a leg that is not open' }])
+  })
+})
+
+describe('a registration', () => {
+  const sofia = (subclass: string, headers: Headers = {}) =>
+    syntheticEvent('CUSTOM', '', 5, {
+      'Event-Subclass': `sofia::${subclass}`,
+      'call-id': 'r1@phone',
+      ...headers,
+    })
+  const user = { 'from-user': '1001', 'from-host': 'acme.example', contact: '<sip:1001@192.0.2.7:5060>' }
+  const registrations = (...events: ReturnType<typeof sofia>[]) =>
+    mapAll(events, { ...ALL, accountOf: accountFromRealm({ 'acme.example': 'acme' }) })
+  const device = {
+    accountId: 'acme',
+    callId: 'r1@phone',
+    from: '1001@acme.example',
+    username: '1001',
+    realm: 'acme.example',
+  }
+
+  it('is subscribed to only if it is selected', () => {
+    expect(subscribedEvents('CHANNEL_DESTROY', [], DEFAULT_OPTIONAL_HOOKS).join()).not.toContain('sofia')
+    const selected = subscribedEvents('CHANNEL_DESTROY', [], ['device_unregistered'])
+    expect(selected.slice(-3)).toEqual(['CUSTOM', 'sofia::unregister', 'sofia::expire'])
+  })
+
+  it('has its device, in the account of its realm, and belongs to no leg', () => {
+    const { published, problems, mapping } = registrations(
+      sofia('register', { ...user, expires: '3600', 'user-agent': 'Yealink SIP-T46U', realm: 'unknown' }),
+    )
+    expect(published).toMatchObject([
+      {
+        hook: 'device_registered',
+        ...device,
+        contact: '<sip:1001@192.0.2.7:5060>',
+        userAgent: 'Yealink SIP-T46U',
+        expires: 3_600,
+        timestampMs: createdMs + 5,
+      },
+    ])
+    expect([problems, mapping.openLegs()]).toEqual([[], 0])
+  })
+
+  it('that is only renewed is nothing', () => {
+    expect(registrations(sofia('register', { ...user, 'update-reg': 'true' })).published).toEqual([])
+  })
+
+  it('ends when the device cancels it, or does not renew it', () => {
+    const expired = { user: '1001', host: 'acme.example', expires: '1795173739' }
+    const { published } = registrations(sofia('unregister', user), sofia('expire', expired))
+    expect(published).toMatchObject([
+      { hook: 'device_unregistered', ...device },
+      { hook: 'device_unregistered', ...device },
+    ])
+    expect(published[1]).not.toHaveProperty('expires')
+  })
+
+  it('without an account is reported like a leg without one', () => {
+    const { published, unknown } = registrations(sofia('register', { ...user, 'from-host': 'other.example' }))
+    expect(published).toEqual([])
+    expect(unknown).toMatchObject([{ callId: 'r1@phone', reason: 'ended' }])
+  })
+
+  it('yields nothing where the hooks are not selected', () => {
+    const { published, unknown, problems } = mapAll([sofia('register', user)])
+    expect([published, unknown, problems]).toEqual([[], [], []])
   })
 })
 

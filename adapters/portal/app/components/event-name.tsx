@@ -16,6 +16,8 @@ const ICONS: Readonly<Record<string, IconName>> = {
   channel_dtmf: 'key',
   conference_join: 'join',
   conference_leave: 'end',
+  device_registered: 'user',
+  device_unregistered: 'user',
   recording_started: 'voice',
   recording_ready: 'voice',
   parking: 'hold',

@@ -24,7 +24,7 @@ const GROUPS = {
   ],
   unanswered: ['missed_call', 'voicemail_new'],
   queues: ['queue_join', 'queue_agent_offer', 'queue_agent_answer', 'queue_leave'],
-  accounts: ['object'],
+  accounts: ['device_registered', 'device_unregistered', 'object'],
   webhooks: [
     'webhook_paused',
     'webhook_failing',
