@@ -32,6 +32,7 @@ export function saveLeg(uuid: string, leg: Leg): SavedLeg | undefined {
       wasBridged: leg.notes.wasBridged,
       hasLeftMessage: leg.notes.hasLeftMessage,
       parkedSlot: leg.notes.parkedSlot,
+      timedOutSlot: leg.notes.timedOutSlot,
     },
     parties: { ...leg.parties, ...leg.addresses },
     variables: { ...leg.customVariables },
@@ -90,6 +91,7 @@ export function restoreLeg(callId: string, saved: SavedLeg): readonly [uuid: str
       wasBridged: flag('wasBridged'),
       hasLeftMessage: flag('hasLeftMessage'),
       parkedSlot: text('parkedSlot'),
+      timedOutSlot: text('timedOutSlot'),
       transferKey: undefined,
     },
   }
