@@ -12,6 +12,7 @@ import type { Store } from '../store/contract.js'
 import { isNumber, NUMBER_RULE, withoutPlus } from '../values/number-text.js'
 import { yieldingOf } from '../values/yielding.js'
 import type { Core } from './core.js'
+import { isWebhookJob } from './webhook-job.js'
 
 /** What to erase: one call, all calls of a number, or, with neither, everything recorded about an account's calls. */
 export type EraseRequest = {
@@ -146,7 +147,8 @@ async function eraseFromReplays(
   for (let after: StoredReplay | undefined; ; ) {
     const page = await replays.list({ limit: BATCH, ...(after && { after }) })
     for (let stored of page) {
-      for (;;) {
+      // Those that change webhooks name no call.
+      for (; !isWebhookJob(stored); ) {
         const erased = withoutCalls(fromStoredReplay(stored), calls, now)
         if (!erased || (await replays.replace(toStoredReplay(erased)))) break
         // Its progress was written meanwhile, or it was pruned.

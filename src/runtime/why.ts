@@ -23,6 +23,8 @@ import { asShown, explain, toStoreTime } from './delivery-views.js'
 /** Rows of the call index that a search reads. */
 const MAX_INDEXED = 500
 const MAX_CALLS = 5
+/** Calls that are looked at: of some nothing may be stored any more. */
+const MAX_READ = 20
 const MAX_OTHER_CALLS = 50
 const MAX_LEGS = 10
 /** Deliveries of a call, newest first. */
@@ -74,11 +76,13 @@ export async function findWhy(core: Core, sought: string, accountId?: string): P
   const search = createSearch(core, accountId)
   const calls: WhyCall[] = []
   const otherCalls: Wanted[] = []
+  let read = 0
   for (const wanted of found.values()) {
-    if (calls.length >= MAX_CALLS) {
+    if (calls.length >= MAX_CALLS || read >= MAX_READ) {
       otherCalls.push(wanted)
       continue
     }
+    read += 1
     const call = await search.readCall(wanted)
     if (call) calls.push(call)
   }

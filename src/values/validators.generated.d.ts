@@ -13,4 +13,5 @@ export declare const validateReplay: SchemaValidator
 export declare const validateReplayState: SchemaValidator
 export declare const validateHold: SchemaValidator
 export declare const validateWebhookJob: SchemaValidator
+export declare const validateWhy: SchemaValidator
 export declare const validatePreview: SchemaValidator

@@ -49,6 +49,12 @@ export function parseSelection(read: (name: string) => unknown): ParsedSelection
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }
 
+/** A valid body of a job. @throws `InvalidInput` for what is no time */
+export function parseWebhookJob(data: Readonly<Record<string, unknown>>) {
+  const { action, dry_run: isDryRun = false } = data as { action: WebhookAction; dry_run?: boolean }
+  return { action, isDryRun, ...parseSelection((name) => data[name]) }
+}
+
 /** Returns the JSON of a job. */
 export function webhookJobJson(job: {
   readonly id: string

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -18,12 +18,17 @@ const SECRET = '5'.repeat(64)
 /** @param {number} ms */
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** A port that is free now. */
+/** Ports that `freePort` has returned. @type {Set<number>} */
+const given = new Set()
+
+/** A port that is free now, and that no other part of this run gets. @returns {Promise<number>} */
 export async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = /** @type {import('node:net').AddressInfo} */ (probe.address())
   probe.close()
+  if (given.has(port)) return freePort()
+  given.add(port)
   return port
 }
 
@@ -119,7 +124,7 @@ export async function createNode({ folder, name, flags, nodeFlags = [], env = {}
     /** @param {NodeJS.Signals} signal */
     signal: (signal) => void child?.kill(signal),
     /** @param {import('./troubles.js').Trouble} trouble */
-    makeIll: (trouble) => void child?.send(trouble),
+    makeIll: (trouble) => void child?.send(trouble, () => {}),
     end,
     async stop() {
       if (child) await end('SIGTERM')
@@ -182,6 +187,45 @@ async function startReceiver() {
     },
     close() {
       server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** An HTTP proxy that opens tunnels to this machine. */
+export async function startTunnels() {
+  /** @type {Set<import('node:stream').Duplex>} */
+  const sockets = new Set()
+  let isAway = false
+  const server = createHttpServer().on('connect', ({ url = '' }, client) => {
+    if (isAway) return client.destroy()
+    const upstream = connect(Number(url.split(':')[1]), '127.0.0.1')
+    for (const socket of [client, upstream])
+      sockets.add(socket.on('error', () => {}).once('close', () => sockets.delete(socket)))
+    client.once('close', () => upstream.destroy())
+    upstream.once('close', () => client.destroy())
+    client.write('HTTP/1.1 200 OK\r\n\r\n')
+    client.pipe(upstream).pipe(client)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    /** Ends all tunnels and opens none until `accept`. */
+    refuse() {
+      isAway = true
+      cut()
+    },
+    accept() {
+      isAway = false
+    },
+    close() {
+      server.close()
+      cut()
       server.closeAllConnections()
     },
   }

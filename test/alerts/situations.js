@@ -6,7 +6,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fakeAsteriskAmi } from 'hookswitch/testkit'
 import { findPrograms, startProxy, startReplication } from '../crash/replication.js'
-import { createNode, createWebhooks, publish, sleep, startLoad, startReceivers } from './parts.js'
+import {
+  createNode,
+  createWebhooks,
+  publish,
+  sleep,
+  startLoad,
+  startReceivers,
+  startTunnels,
+} from './parts.js'
 
 /**
  * What a situation is given.
@@ -192,8 +200,10 @@ export const SITUATIONS = [
     name: 'requests to receivers fail on this side: the proxy is away',
     expected: ['OwnFaults'],
     async setUp(context) {
-      const { first } = await withProxy(context)
-      return { begin: () => first.refuse(), end: () => first.accept() }
+      const proxy = await startTunnels()
+      context.defer(proxy.close)
+      await single(context, { flags: ['--proxy', proxy.url] })
+      return { begin: () => proxy.refuse(), end: () => proxy.accept() }
     },
   },
   {
@@ -369,8 +379,8 @@ export const SITUATIONS = [
     name: 'the memory of a node is full',
     expected: ['MemoryFull'],
     async setUp(context) {
-      const { node } = await single(context, { nodeFlags: ['--max-old-space-size=256'], perSecond: 1 })
-      return { begin: () => node.makeIll({ heapPart: 0.94 }), end: () => node.makeIll({ heapPart: 0 }) }
+      const { node } = await single(context, { nodeFlags: ['--max-old-space-size=512'], perSecond: 1 })
+      return { begin: () => node.makeIll({ heapPart: 0.83 }), end: () => node.makeIll({ heapPart: 0 }) }
     },
   },
   {
@@ -427,13 +437,4 @@ async function withSwitch(context) {
   context.defer(() => fake.end())
   const flags = ['--asterisk-ami', `hs@127.0.0.1:${port}`, '--account-from', 'account-code']
   return { fake, ...(await single(context, { flags, env: { HOOKSWITCH_AMI_SECRET: 'sesame' } })) }
-}
-
-/** Receivers are reached through a proxy: the first server. @param {Context} context */
-async function withProxy(context) {
-  const [first] = await startReceivers(1)
-  if (!first) throw new Error('no proxy')
-  context.defer(first.close)
-  await single(context, { flags: ['--proxy', first.url] })
-  return { first }
 }

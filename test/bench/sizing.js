@@ -14,6 +14,12 @@ const ACCOUNTS = 100_000
 /** V8's young generation grows under load and never shrinks: a small one makes RSS reflect the live objects. */
 const MEASURED_MEMORY = ['--expose-gc', '--max-semi-space-size=1']
 
+/** A store that keeps everything, and waits for a slow machine. */
+const newLocation = (stores) => ({
+  ...stores.newLocation({ attemptsInAll: 10_000_000 }),
+  ...(stores.kind === 'postgres' && { answerWithinMs: 120_000 }),
+})
+
 /** Runs `use` with a node and stops it. */
 async function withNode(use) {
   const node = startProcess('sizing-node', { nodeOptions: MEASURED_MEMORY })
@@ -41,7 +47,7 @@ const difference = (after, before, count) =>
 /** Figures per event of a run. */
 const measureDelivered = ({ stores, port, webhooks, concurrency, options, events = EVENTS }) =>
   withNode(async (node) => {
-    const location = stores.newLocation({ attemptsInAll: 10_000_000 })
+    const location = newLocation(stores)
     await node.request('prepare', { location, port, webhooks, options })
     await node.request('deliver', { events: WARM_UP, concurrency: 64 })
     const before = await readFigures(node, location, stores)
@@ -53,7 +59,7 @@ const measureDelivered = ({ stores, port, webhooks, concurrency, options, events
 /** Figures per delivery that waits. */
 const measureWaiting = ({ stores, deadPort }) =>
   withNode(async (node) => {
-    const location = stores.newLocation()
+    const location = newLocation(stores)
     await node.request('prepare', { location, port: deadPort, webhooks: 1 })
     await node.request('publish', { events: WARM_UP })
     const before = await readFigures(node, location, stores)
@@ -64,7 +70,7 @@ const measureWaiting = ({ stores, deadPort }) =>
 /** Figures of 100,000 accounts, each with a user and a webhook. */
 const measureAccounts = ({ stores }) =>
   withNode(async (node) => {
-    const location = stores.newLocation()
+    const location = newLocation(stores)
     await node.request('createAccounts', { location, count: 1 })
     const before = await readFigures(node, location, stores)
     await node.request('createAccounts', { location, count: ACCOUNTS })

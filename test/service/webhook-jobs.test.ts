@@ -9,6 +9,7 @@ import { sqliteStore } from 'hookswitch/sqlite'
 import type { Store } from 'hookswitch/store'
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { toStoredJob } from '../../src/runtime/webhook-job.js'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
 import { fakeSender, responseWith } from '../delivery/harness.js'
 
@@ -208,6 +209,29 @@ describe('a job', () => {
     await expect(jobs.set(id, 'done' as never)).rejects.toMatchObject({ field: 'state' })
     await expect(jobs.read('nope')).rejects.toMatchObject({ code: 'NotFound', id: 'nope' })
     expect((await jobs.start({ action: 'resume' })).id).not.toBe(id)
+  })
+
+  it('ends no pause that began after it was requested, so that a node that takes it over repeats nothing', async () => {
+    const store = memoryStore()
+    const node = await startNode(store)
+    const created = await createWebhooks(node, ['a.example', 'b.example'])
+    const requestedMs = Date.now() - 1
+    await failUntil(node, created, 'paused')
+    const job = {
+      id: 'f'.repeat(32),
+      action: 'resume',
+      selection: {},
+      state: 'running',
+      createdMs: requestedMs,
+      count: 4,
+      changed: 4,
+      revision: 1,
+    } as const
+    await store.replays.create(toStoredJob(job))
+    node.hs.wake()
+    await completed(node.hs, job.id)
+    expect(await node.hs.operator.jobs.read(job.id)).toMatchObject({ changed: 4 })
+    expect(new Set(await statesOf(node.hs, created))).toEqual(new Set(['paused']))
   })
 
   it.each<[object, string]>([

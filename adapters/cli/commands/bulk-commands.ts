@@ -60,7 +60,7 @@ export function hostFlag(context: CommandContext): string | undefined {
 }
 
 /** `120 deliveries of 7 webhooks of 3 accounts`. */
-export const countsText = ({ webhooks, accounts, deliveries }: WebhookCounts): string =>
+const countsText = ({ webhooks, accounts, deliveries }: WebhookCounts): string =>
   `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'} of ${webhooks} ` +
   `${webhooks === 1 ? 'webhook' : 'webhooks'} of ${accounts} ${accounts === 1 ? 'account' : 'accounts'}`
 

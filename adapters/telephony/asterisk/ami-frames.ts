@@ -20,11 +20,11 @@ const MAX_SKIPPED_BYTES = 67_108_864
 const BANNER = 'Asterisk Call Manager/'
 
 const [CR, LF] = [13, 10]
-const MESSAGE_END = Buffer.from('\r\n\r\n')
-/** The line end before an empty line of LF alone. */
-const MIXED_END = Buffer.from('\r\n\n')
+/** The ends of a message: the empty line may end with LF alone. */
+const ENDS = [Buffer.from('\r\n\r\n'), Buffer.from('\r\n\n')] as const
 /** The ends of a message whose lines end with LF alone. */
 const LF_ENDS = [Buffer.from('\n\n'), Buffer.from('\n\r\n')] as const
+const LONGEST_END = 4
 /** The first keys of a message. */
 const FIRST_KEYS = [Buffer.from('Event: '), Buffer.from('Response: ')] as const
 const NEXT_KEYS = FIRST_KEYS.map((key) => Buffer.concat([Buffer.from('\r\n'), key]))
@@ -53,8 +53,8 @@ export function createAmiFrameReader(
   let hasBanner = false
   /** Bytes of the current message that were skipped. */
   let skippedBytes = 0
-  /** Whether the lines of the message that is skipped end with LF alone. */
-  let skipsLfLines = false
+  /** Whether the lines of the current message end with LF alone; `undefined` while its first line is incomplete. */
+  let hasLfLines: boolean | undefined
 
   /** Returns the offset behind the banner; 0 while it is incomplete. */
   const readBanner = (bytes: Buffer): number => {
@@ -93,11 +93,10 @@ export function createAmiFrameReader(
   }
 
   /** Keeps the incomplete end of the received bytes: of a message that is skipped only what its end may begin with. */
-  const keep = (rest: Buffer, hasLfLines: boolean): void => {
-    const overlap = MESSAGE_END.length - 1
+  const keep = (rest: Buffer): void => {
+    const overlap = LONGEST_END - 1
     let kept = rest.length
     if (skippedBytes > 0 || rest.length > MAX_MESSAGE_BYTES) {
-      skipsLfLines = hasLfLines
       kept = Math.min(rest.length, overlap)
       skippedBytes += rest.length - kept
       if (skippedBytes > MAX_SKIPPED_BYTES)
@@ -112,18 +111,21 @@ export function createAmiFrameReader(
       const bytes = pending.append(chunk)
       let start = hasBanner ? 0 : readBanner(bytes)
       let from = searched
-      let hasLfLines = false
+      const crlfEnd = createEndSearch(bytes, ENDS, 2)
+      const lfEnd = createEndSearch(bytes, LF_ENDS, 1)
       while (hasBanner) {
-        if (skippedBytes === 0) start = afterEmptyLines(bytes, start)
-        hasLfLines = skippedBytes > 0 ? skipsLfLines : hasLfLineEnd(bytes, start)
-        const end = hasLfLines ? lfEnd(bytes, Math.max(start, from)) : crlfEnd(bytes, Math.max(start, from))
+        if (hasLfLines === undefined && skippedBytes === 0) start = afterEmptyLines(bytes, start)
+        from = Math.max(start, from)
+        hasLfLines ??= hasLfLineEnd(bytes, from)
+        const end = hasLfLines ? lfEnd(from) : crlfEnd(from)
         if (end < 0) break
         const message = bytes.subarray(start, end)
         emit(hasLfLines ? withCrlf(message) : message)
+        hasLfLines = undefined
         start = end
         from = end
       }
-      keep(bytes.subarray(start), hasLfLines)
+      keep(bytes.subarray(start))
     },
   }
 }
@@ -134,26 +136,33 @@ function afterEmptyLines(bytes: Buffer, start: number): number {
   return at
 }
 
-function hasLfLineEnd(bytes: Buffer, start: number): boolean {
-  const at = bytes.indexOf(LF, start)
-  return at > start && bytes[at - 1] !== CR
+/** Whether the first line ends with LF alone; `undefined`: not before the end of the bytes. */
+function hasLfLineEnd(bytes: Buffer, from: number): boolean | undefined {
+  const at = bytes.indexOf(LF, from)
+  return at < 0 ? undefined : at > 0 && bytes[at - 1] !== CR
 }
 
-/** Returns the offset behind the last line of a message; -1 while it is incomplete. */
-function crlfEnd(bytes: Buffer, from: number): number {
-  const end = bytes.indexOf(MESSAGE_END, from)
-  const mixed = bytes.subarray(from, end < 0 ? bytes.length : end).indexOf(MIXED_END)
-  if (mixed >= 0) return from + mixed + 2
-  return end < 0 ? -1 : end + 2
-}
-
-/** Like `crlfEnd`, for lines that end with LF alone. */
-function lfEnd(bytes: Buffer, from: number): number {
-  const [lf, crlf] = LF_ENDS
-  const end = bytes.indexOf(lf, from)
-  const mixed = bytes.subarray(from, end < 0 ? bytes.length : end + 1).indexOf(crlf)
-  if (mixed >= 0) return from + mixed + 1
-  return end < 0 ? -1 : end + 1
+/**
+ * Returns a function that finds the end of a message at or behind an offset that never decreases: the offset behind its last
+ * line, -1 where it has none. Each of the two ends is searched once, also where it is rare.
+ */
+function createEndSearch(
+  bytes: Buffer,
+  ends: readonly Buffer[],
+  lineEndLength: number,
+): (from: number) => number {
+  const found = ends.map(() => -1)
+  return (from) => {
+    let first = Number.POSITIVE_INFINITY
+    ends.forEach((end, index) => {
+      if ((found[index] as number) < from) {
+        const at = bytes.indexOf(end, from)
+        found[index] = at < 0 ? Number.POSITIVE_INFINITY : at
+      }
+      first = Math.min(first, found[index] as number)
+    })
+    return first === Number.POSITIVE_INFINITY ? -1 : first + lineEndLength
+  }
 }
 
 function withCrlf(message: Buffer): Buffer {

@@ -34,7 +34,7 @@ export interface Channel {
   readonly accountCode?: string | undefined
   readonly context?: string | undefined
   readonly extension?: string | undefined
-  /** The `Linkedid`; AMI only. */
+  /** The `Linkedid`; over ARI only if `channelvars` lists `CHANNEL(linkedid)`. */
   readonly linkedId?: string | undefined
   /** The SIP Call-ID; ARI only, and not in a channel's first event. */
   readonly protocolId?: string | undefined

@@ -2,10 +2,9 @@
 import type { SettableState } from '../../delivery/replay-job.js'
 import { HookswitchError } from '../../errors.js'
 import { validateReplayState, validateWebhookJob } from '../../values/validators.generated.js'
-import type { WebhookAction } from '../../webhooks/actions.js'
 import { replayStateSchema, webhookJobSchema } from '../../wire/body-schemas.js'
 import { decodeReplayPlace, encodeReplayPlace, type ReplayPlace } from '../../wire/cursor.js'
-import { parseSelection, toSelectionFailure, webhookJobJson } from '../../wire/webhook-job-json.js'
+import { parseWebhookJob, toSelectionFailure, webhookJobJson } from '../../wire/webhook-job-json.js'
 import { decodeStart, upTo } from '../paginate.js'
 import {
   entityIdOf,
@@ -46,9 +45,9 @@ export async function countWebhooks(
 }
 
 export const startJob: Operation = async (context) => {
-  const data = validateBody(context, webhookJobSchema, validateWebhookJob) as Record<string, unknown>
-  const request = { action: data.action as WebhookAction, ...parseSelection((name) => data[name]) }
-  if (data.dry_run) return countWebhooks(context, request)
+  const data = validateBody(context, webhookJobSchema, validateWebhookJob)
+  const { isDryRun, ...request } = parseWebhookJob(data as Record<string, unknown>)
+  if (isDryRun) return countWebhooks(context, request)
   const job = await translateFailures(context.deps.jobs.start(request), toSelectionFailure)
   const { id: jobId, action, count } = job
   return { data: webhookJobJson(job), audit: () => ({ details: { jobId, action, count } }) }

@@ -158,6 +158,11 @@ describe('ended_by in a fork', () => {
     expect(late).toEqual({ [A]: own, [P1]: other, [P2]: own, [P3]: other })
   })
 
+  it('is the switch where it ends the Local channel of a branch that lost the race', () => {
+    const request: SwitchEvent = { kind: 'hangup_requested', atMs: T0, channel: half(2, 2), cause: 26 }
+    expect(endedBy(true, request)).toEqual({ [A]: 'switch', [P1]: 'switch', [P2]: 'switch', [P3]: 'switch' })
+  })
+
   it.each(Object.entries(isLocal))('%s is a branch that refuses only if no other rings', (_, local) => {
     fc.assert(
       fc.property(fc.subarray([1, 2, 3]), fc.boolean(), (refusing, isReversed) => {

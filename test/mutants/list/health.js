@@ -61,8 +61,8 @@ export const mutants = [
   {
     what: 'tests have no rate limit',
     file: 'src/http/operations/commands.ts',
-    find: '  limitReplays(context, ids)\n  return { data: testJson(',
-    replace: '  return { data: testJson(',
+    find: '  limitReplays(context, ids)\n  const deliveryId',
+    replace: '  const deliveryId',
     tests: ['test/service/replay-limits.test.ts'],
   },
   {

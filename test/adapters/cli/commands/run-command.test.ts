@@ -323,6 +323,14 @@ describe('commands for accounts and users', () => {
       ['POST /system/holds', { held: false }],
     ],
     [['webhooks', 'held'], ['GET /system/holds']],
+    [
+      ['why', 'leg-1', '--json'],
+      ['PUT /system/why', { q: 'leg-1' }],
+    ],
+    [
+      ['why', '+4930', '--json', '--account', 'b'],
+      ['PUT /accounts/b/why', { q: '+4930' }],
+    ],
     [['users', 'get', 'u'], ['GET /accounts/a/users/u']],
     [
       [
