@@ -105,7 +105,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     beforeEvent: (leg) => reporter.beforeEvent(leg),
     onReplaced: (leg, atMs) => endMissed(leg, atMs),
   })
-  const { enter, leave } = createBridgeGraph(legs)
+  const { enter, leave, membersOf } = createBridgeGraph(legs)
   /** Bridges in early media, by the id of a leg that has not answered. */
   const earlyBridges = new Map<string, BridgedLeg[]>()
   let step = 0
@@ -159,6 +159,7 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     hooks: new Set(options.optionalHooks),
     advance: (leg, atMs) => advance(leg, atMs, true),
     contextOf,
+    membersOf,
   })
 
   /** Adds `channel_bridge`, or keeps the bridge until both legs have answered. */

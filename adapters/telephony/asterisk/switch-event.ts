@@ -62,6 +62,8 @@ export interface CallReport {
   readonly channel: Channel
   /** Its fields; ids of other channels may be those of halves of Local channels. */
   readonly details: CallDetails
+  /** The bridge of a conference. */
+  readonly bridgeId?: string | undefined
 }
 
 interface At {
